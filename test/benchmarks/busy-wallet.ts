@@ -14,28 +14,28 @@ import { newWallet, readWallet } from "../../shared/wallet/record.ts";
 import { MemoryTable } from "../model/memory-table.ts";
 import { print } from "./gateway.ts";
 
-// `npm run bench -- busy-wallet`: whether refunds get through to a wallet that is debited so many times a second. No
-// emulator is quick enough, so the project's own code runs on a table in memory that takes its time as DynamoDB does, and
-// refuses what meets a transaction.
+// `npm run bench -- busy-wallet`: whether refunds succeed on a wallet with some hundreds of debits a second. No
+// emulator is quick enough, so the project's own code runs on a table in memory. It has DynamoDB's latency, and
+// rejects requests that conflict with a transaction.
 
 const ratesPerSecond = [100, 200, 500, 1_000];
 const refundCount = 10;
 
-/** Debits go on for so long before the refunds begin, and for as long as these take. */
+/** The debits begin this much before the refunds, and end with them. */
 const warmUpMs = secondMs;
 
-/** How long DynamoDB takes for a request, and for a transaction, during which its items are not written otherwise. */
+/** The latency of DynamoDB for a request, and for a transaction, during which other requests cannot write its items. */
 const requestMs = 4;
 const transactionMs = 12;
 
-/** How the client repeats what met a transaction. */
+/** How the client repeats requests that conflict with a transaction. */
 const attempts = 8;
 const maxRetryDelayMs = 1_000;
 
-/** @returns whether all refunds got through at each rate, and the books are exact */
+/** @returns whether all refunds succeeded at each rate, and the ledger is exact */
 export async function benchmarkBusyWallet(): Promise<boolean> {
   process.env[environmentNames.tableName] = "memory";
-  print("debits a second  refunds through  slowest refund ms  debits  refused  median ms  p99 ms");
+  print("debits a second  refunds through  slowest refund ms  debits rejected  median ms  p99 ms");
   let holds = true;
   for (const rate of ratesPerSecond) holds = (await measure(rate)) && holds;
   return holds;
@@ -80,7 +80,7 @@ async function measure(rate: number): Promise<boolean> {
   return isExact && through.length === refundCount;
 }
 
-/** Debits of one micro-unit that come at a rate, whatever becomes of those before. */
+/** Makes debits of one micro-unit at a rate, without waiting for the earlier ones. */
 class Debits {
   readonly tookMs: number[] = [];
   refused = 0;

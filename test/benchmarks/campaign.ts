@@ -10,8 +10,8 @@ import { functionNamed, runSchedule } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
 import { print, startBenchmarkGateway } from "./gateway.ts";
 
-// `npm run bench -- campaign`: a campaign to 10,000 contacts whose worker is ended three times on the way. It says how
-// long the campaign takes, and fails when money is not exact or a contact was not reached exactly once.
+// `npm run bench -- campaign`: a campaign to 10,000 contacts whose worker is killed three times on the way. It prints how
+// long the campaign takes, and fails if money is not exact or a contact was not reached exactly once.
 
 const balance = 1_000;
 const price = 0.0079;
@@ -23,7 +23,7 @@ const pause = async (ms: number): Promise<void> =>
 
 /**
  * Runs the campaign.
- * @returns whether all that it checks holds
+ * @returns whether all checks passed
  */
 export async function benchmarkCampaign(contactCount: number): Promise<boolean> {
   const gateway = await startBenchmarkGateway();
@@ -57,7 +57,7 @@ export async function benchmarkCampaign(contactCount: number): Promise<boolean> 
       kills += 1;
       await functionNamed(gateway, "RunCampaign").kill();
       while (!(await areSendersIdle(gateway))) await pause(100);
-      // What happens by itself when minutes have gone by.
+      // The scheduled work of the minutes that have passed.
       gateway.advanceClock(17 * minuteMs);
       await runSchedule(gateway, "ReleaseScheduledJobs");
       print(`the worker was ended at ${progress.accepted} accepted`);
@@ -69,7 +69,7 @@ export async function benchmarkCampaign(contactCount: number): Promise<boolean> 
     await pause(200);
   }
 
-  // A debit that an ended worker left behind is returned when the grace is over.
+  // The debit of a killed worker is returned when the grace is over.
   gateway.advanceClock(graceMs + minuteMs);
   for (let pass = 0; pass < 3; pass += 1) await runSchedule(gateway, "ReconcileWallets");
   const { balanceMicros, findings } = await auditWallet(organization.id);

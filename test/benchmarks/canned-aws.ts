@@ -9,12 +9,12 @@ import * as z from "zod/mini";
 import type { AwsResponse } from "../../infra/local/aws-requests.ts";
 
 /*
- * A stand-in for AWS in the place of Node's HTTP client, which has an answer for each kind of request.
+ * A replacement of Node's HTTP client that has a recorded AWS response for each kind of request.
  */
 
 /**
- * What is the same of all requests that can be given the same answer: the operation, the families of the keys that it
- * names, and what it does to an item.
+ * Returns the kind of a request, which determines its response: the operation, the families of its keys, and its effect on
+ * an item.
  * @param body as it is sent: to parse it would take a part of the time that is measured
  */
 export function kindOf(operation: string, body: string): string {
@@ -28,15 +28,15 @@ const Enqueued = z.union([
   z.object({ MessageBody: z.string() }),
 ]);
 
-/** The first request that there was no answer for. */
+/** The first request without a recorded response. */
 let unanswered: string | undefined;
 
-/** @throws Error when there was a request that no answer was at hand for */
+/** @throws Error if a request had no recorded response */
 export function checkThatAllWasAnswered(): void {
-  if (unanswered !== undefined) throw new Error(`no answer is at hand to ${unanswered}`);
+  if (unanswered !== undefined) throw new Error(`no response is recorded for ${unanswered}`);
 }
 
-/** A request that is answered once its body is there; it has no socket. */
+/** A request that gets its response once its body is there; it has no socket. */
 class CannedRequest extends EventEmitter {
   readonly #headers: Readonly<Record<string, unknown>>;
   readonly #answers: ReadonlyMap<string, AwsResponse>;
@@ -95,11 +95,11 @@ function enqueuedAnswer(content: string): string {
 }
 
 /**
- * Answers all requests that are made over plain HTTP in this process. It has to be called before the client is loaded.
+ * Handles all requests over plain HTTP in this process. It has to be called before the client is loaded.
  */
 export function answerRequests(answers: ReadonlyMap<string, AwsResponse>): void {
   type Respond = (response: unknown) => void;
-  // The SDK passes options and a callback; whoever calls a webhook names the address before them.
+  // The SDK passes options and a callback; the call of a webhook passes its address before them.
   const request = (...args: [RequestOptions, Respond] | [URL, RequestOptions, Respond]): CannedRequest =>
     args.length === 2
       ? new CannedRequest(args[0], answers, args[1])

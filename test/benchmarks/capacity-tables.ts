@@ -77,7 +77,7 @@ const idleColumns: readonly Column<Partial<IdleCost> & Pick<IdleCost, "dollarsPe
   numberColumn("$ a month", 2, ({ dollarsPerMonth }) => dollarsPerMonth),
 ];
 
-/** Numbers with so many decimals at the most; what is not there stays empty. */
+/** A column of numbers with at most this number of decimals. A missing number is empty. */
 function numberColumn<R>(
   heading: string,
   decimals: number,

@@ -11,23 +11,23 @@ import { customerOperations, type Operation } from "./operations.ts";
 import { prices } from "./prices.ts";
 import { storedBytes } from "./storage.ts";
 
-// `npm run bench -- capacity`: what each operation of a customer, and each wallet that nothing happens to, uses of AWS.
+// `npm run bench -- capacity`: the usage of AWS by each operation of a customer, and by each idle wallet.
 
-/** What one operation used, in all and by function. */
+/** The usage of one operation, in total and by function. */
 export interface Figures {
   readonly operation: string;
   readonly total: Usage;
   readonly logBytes: number;
   readonly byFunction: Readonly<Record<string, Usage>>;
-  /** For what was counted, which hardly differs between runs. */
+  /** The cost of the counted usage, which hardly differs between runs. */
   readonly dollarsPerMillion: number;
-  /** What the time that functions ran adds to it. */
+  /** The additional cost of the functions' time. */
   readonly lambdaTimeDollarsPerMillion: number;
 }
 
 /**
- * What a worker uses that is called by the clock: with no wallet at all, and more for each idle one. The dollars are
- * for what was counted.
+ * The usage of a scheduled worker: without wallets, and the addition for each idle one. The dollars are
+ * for the counted usage.
  */
 export interface Background {
   readonly worker: string;
@@ -44,12 +44,12 @@ const million = 1_000_000;
 const hoursPerMonth = 730;
 const storedSends = 20;
 
-/** Rounds of a worker that bring wallets to rest before it is measured, and those that it is measured in. */
+/** Rounds of a worker that settle the wallets before the measurement, and those of the measurement. */
 const restingRounds = 3;
 const measuredRounds = 5;
 
 /**
- * Measures each operation on a gateway of its own and prints what it uses and costs.
+ * Measures each operation on a separate gateway, and prints its usage and its cost.
  * @returns true: it asserts nothing
  */
 export async function benchmarkCapacity({ isJson }: { isJson: boolean }): Promise<boolean> {
@@ -95,10 +95,10 @@ export async function benchmarkCapacity({ isJson }: { isJson: boolean }): Promis
   return true;
 }
 
-/** The operations of a message's life are enough where there is little time. */
+/** The operations of a message's life, which are enough for a quick run. */
 const quickOperations = new Set(["send", "send, with a webhook"]);
 
-/** What the project has set itself: units, and dollars a million. */
+/** The budgets of the project: units, and dollars a million. */
 const budgets: Readonly<Record<string, number>> = {
   "accept: write units": 5,
   "accept: read units": 1,
@@ -109,7 +109,7 @@ const budgets: Readonly<Record<string, number>> = {
   "send, with a webhook: $ a million": 14,
 };
 
-/** The operations in figures of the common table. */
+/** The operations as figures of the common table. */
 export const capacitySuite: Suite = async ({ isQuick }, note) => {
   const meter = new Meter();
   const gateway = await startBenchmarkGateway(meter);
@@ -138,7 +138,7 @@ export const capacitySuite: Suite = async ({ isQuick }, note) => {
   return figures;
 };
 
-/** What a million sent messages keep in the table, by kind of item. */
+/** The storage of a million sent messages, by kind of item. */
 export interface Storage {
   readonly kind: string;
   readonly bytesPerMessage: number;
@@ -146,7 +146,7 @@ export interface Storage {
   readonly dollarsPerMillionAndMonth: number;
 }
 
-/** What plain sends leave in the table. What is not more with each message is left out. */
+/** The storage of plain sends, without items whose number does not grow with the messages. */
 async function measureStorage(
   gateway: LocalGateway,
   meter: Meter,
@@ -214,13 +214,13 @@ async function measureOperation(meter: Meter, operation: Operation): Promise<Fig
   };
 }
 
-/** What a round of each worker, all its schedules, uses at rest, and how many rounds a month has. */
+/** The idle usage of a round of each worker, with all its schedules, and the number of rounds in a month. */
 async function measureBackground(
   meter: Meter,
   clock: Clock,
 ): Promise<Map<string, { roundsPerMonth: number; usage: Usage }>> {
   const workers = new Map<string, { roundsPerMonth: number; usage: Usage }>();
-  // What is younger than the grace is not settled yet, and would be looked at again in each pass.
+  // Entries younger than the grace are not settled yet, and each pass would read them again.
   clock.advance(graceMs + minuteMs);
   for (const { expression, functionName } of meter.schedules) {
     if (workers.has(shortName(functionName))) continue;
@@ -249,7 +249,7 @@ function roundsPerMonthOf(expression: string): number {
   return (hoursPerMonth * perHour) / Number(count);
 }
 
-/** The price of all but the time that functions ran. */
+/** The cost without the functions' time. */
 function dollarsOf(usage: Usage, logBytes: number): number {
   return (
     usage.writeUnits * prices.writeUnit +

@@ -14,13 +14,13 @@ import { median, type Figure, type Suite } from "./figures.ts";
 import { readLocalStack } from "./gateway.ts";
 import { shortName } from "./meter.ts";
 
-// `npm run bench -- cold-start`: the size of each bundle, and the time that a fresh Node process takes to load it and for
-// the first call, beside its floor: the AWS clients of a send alone, in the same run.
+// `npm run bench -- cold-start`: the size of each bundle, and the time of a fresh Node process to load it and to make the
+// first call. Its floor is measured in the same run: only the AWS clients of a send.
 
 const Measured = z.object({ importMs: z.number(), importCpuMs: z.number(), firstCallMs: z.number() });
 type Measured = z.infer<typeof Measured>;
 
-/** A call without a credential, or of a worker without jobs, comes to its end without AWS. */
+/** A call without a credential, or of a worker without jobs, ends without AWS. */
 const program = `
   const [url] = process.argv.slice(1);
   const cpuBefore = process.cpuUsage();
@@ -39,7 +39,7 @@ const program = `
   process.exit(0);
 `;
 
-/** What a send with an API key cannot do without of AWS: its clients and commands. */
+/** The AWS clients and commands that a send with an API key needs. */
 const floorSource = `
   import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
   import { GetCommand, PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
@@ -73,7 +73,7 @@ export const coldStartSuite: Suite = async ({ isQuick }, note) => {
     if (isQuick && !isWatched) continue;
     note(`cold start: ${short}`);
     const bundle: Loaded = { bundleFile, environment };
-    // Side by side with its floor, for a machine is not as quick in one minute as in the next.
+    // Alternates with its floor, because the speed of a machine differs from minute to minute.
     const loaded = short === "SendSms" ? [bundle, floor] : [bundle];
     const [measured, ofFloor] = await measure(loaded, isWatched && !isQuick ? 9 : 3);
     if (measured === undefined) throw new Error(`${short} was not measured`);
@@ -91,7 +91,7 @@ export const coldStartSuite: Suite = async ({ isQuick }, note) => {
   return figures;
 };
 
-/** Those that are measured more often than others, and that are enough where there is little time. */
+/** Functions that are measured more often than others, and that are enough for a quick run. */
 const watched = new Set(["SendSms", "GetHealth", "SendMessage"]);
 
 async function buildFloor(outfile: string): Promise<void> {
@@ -116,7 +116,7 @@ interface Loaded {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Loads each of some bundles so often, in turns. @returns the medians of each */
+/** Loads bundles alternately, each the given number of times. @returns the medians of each */
 async function measure(loaded: readonly Loaded[], repeats: number): Promise<Measured[]> {
   const runs = loaded.map((): Measured[] => []);
   for (let repeat = 0; repeat < repeats; repeat += 1) {

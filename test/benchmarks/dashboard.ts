@@ -8,8 +8,8 @@ import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { onePrice } from "../support/prices.ts";
 import { print, startBenchmarkGateway } from "./gateway.ts";
 
-// `npm run bench -- dashboard`: how long GET /v1/dashboard/stats takes for a customer with 1,000 messages and for one
-// with 100,000, asked in turns so that both meet the same noise.
+// `npm run bench -- dashboard`: the time of GET /v1/dashboard/stats for a customer with 1,000 messages and for one
+// with 100,000. The calls alternate, so that both meet the same noise.
 
 const messageCounts = [1_000, 100_000];
 const rounds = 500;
@@ -20,7 +20,7 @@ const rounds = 500;
  */
 export async function benchmarkDashboard(): Promise<boolean> {
   const gateway = await startBenchmarkGateway();
-  // Queues that nobody works on: the messages are only there to be many.
+  // Queues without workers: only the number of messages counts.
   for (const queue of queueNames) {
     const QueueName = `benchmark-${queue}`;
     await new SQSClient({}).send(new CreateQueueCommand({ QueueName }));

@@ -1,12 +1,12 @@
 import { tableOf, type Column } from "../../infra/operator/output.ts";
 
-/** One thing that a suite has measured. */
+/** One measured value of a suite. */
 export interface Figure {
   readonly suite: string;
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** What the project has set itself, if anything. */
+  /** The budget of the project, if it has one. */
   readonly atMost?: number;
 }
 
@@ -15,7 +15,7 @@ export interface SuiteOptions {
   readonly isQuick: boolean;
 }
 
-/** A suite: it tells its figures, and what is to be known about them, as it gets them. */
+/** A suite: it reports its figures, and notes on them, as it gets them. */
 export type Suite = (options: SuiteOptions, note: (text: string) => void) => Promise<readonly Figure[]>;
 
 /** All figures as one table. */
@@ -36,17 +36,17 @@ function budgetText({ value, atMost }: Figure): string {
   return `at most ${rounded(atMost)}: ${value <= atMost ? "held" : "MISSED"}`;
 }
 
-/** Three digits say as much as a machine that does other things too can know. */
+/** Three digits: a machine that also does other work measures no more. */
 function rounded(value: number): string {
   return value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 }
 
-/** The value below which a share of the sorted values is. */
+/** A quantile of sorted values. */
 export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** The middle one of some values. */
+/** The median of some values. */
 export function median(values: readonly number[]): number {
   return quantile(
     values.toSorted((one, other) => one - other),

@@ -17,15 +17,15 @@ async function localStack(): ReturnType<typeof synthesizeLocalStack> {
 /** Nothing listens there. */
 const nowhere = "http://127.0.0.1:9";
 
-/** What the local stack consists of, where there is no gateway that runs it. */
+/** The parts of the local stack, for a benchmark without a gateway. */
 export async function readLocalStack(): Promise<StackDefinition> {
   const { assemblyFolder, stackName } = await localStack();
   return readStack(assemblyFolder, stackName, { aws: nowhere, api: nowhere });
 }
 
 /**
- * Starts a gateway that a benchmark has for itself, with its data in memory unless it has a folder. What the benchmark does
- * with the project's own code and the AWS SDK goes to this gateway's table and queues.
+ * Starts a separate gateway for a benchmark, with its data in memory unless it has a folder. The project's own code and the
+ * AWS SDK in the benchmark use this gateway's table and queues.
  */
 export async function startBenchmarkGateway(
   options: Partial<Pick<LocalGatewayOptions, "dataFolder" | "interceptor" | "log">> = {},
@@ -49,13 +49,13 @@ export function print(line: string): void {
 /** The clock of a gateway's functions. */
 export interface Clock {
   advance(ms: number): void;
-  /** Goes on to the start of a minute: what is done at once from there on falls into the same minute in each run. */
+  /** Advances to the start of a minute, so that the next calls are in the same minute in each run. */
   startMinute(): void;
-  /** The time so much later than it is there. */
+  /** Returns a time that is this much later than its present. */
   later(ms: number): string;
 }
 
-/** The clock of a gateway whose clock nobody else sets. */
+/** The clock of a gateway whose clock no one else sets. */
 export function clockOf(gateway: LocalGateway): Clock {
   let aheadMs = 0;
   const time = (): number => Date.now() + aheadMs;

@@ -16,20 +16,20 @@ import { readLocalStack, startBenchmarkGateway } from "./gateway.ts";
 import { Meter, sumOf, type Usage } from "./meter.ts";
 import { organizationPuts, TableFile } from "./rows.ts";
 
-// `npm run bench -- growth`: whether a customer's calls cost more as there is more of everything: a large organisation
-// beside a small one, in turns.
+// `npm run bench -- growth`: whether a customer's calls cost more as its data grows. It measures a large organization and a
+// small one alternately.
 
 const largeMessages = 1_000_000;
 const quickMessages = 10_000;
 const smallMessages = 1_000;
 
-/** What the project has set itself: the calls of the large organisation cost so much more at the most. */
+/** The budget of the project: how much more the calls of the large organization may cost. */
 const flat = 1.2;
 
-/** Items that are made at once. */
+/** Items that are created at the same time. */
 const chunkSize = 1_000;
 
-/** @param messages of the large organisation; its contacts are a tenth of them, its campaigns a hundredth */
+/** @param messages of the large organization; its contacts are a tenth of them, its campaigns a hundredth */
 export function growthSuiteOf(messages: number | undefined): Suite {
   return async ({ isQuick }, note) => {
     const { table } = await readLocalStack();
@@ -88,7 +88,7 @@ export function growthSuiteOf(messages: number | undefined): Suite {
 
 interface Customer {
   readonly client: Client;
-  /** Ids in the middle of all that there are. */
+  /** Ids in the middle of all items. */
   readonly messageId: string;
   readonly contactId: string;
   readonly campaignId: string;
@@ -111,7 +111,7 @@ const calls: Readonly<Record<string, (customer: Customer) => Promise<unknown>>> 
     client.sendSms({ body: { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP" } }),
 };
 
-/** The cursor of the page behind an item, as `platform/table/page.ts` makes it. */
+/** The cursor of the page after an item, as `platform/table/page.ts` makes it. */
 function cursorAt(id: string): string {
   return Buffer.from(id).toString("base64url");
 }
@@ -127,7 +127,7 @@ interface Repeated {
   readonly isSend: boolean;
 }
 
-/** What a call of each customer costs with all that follows from it. */
+/** The cost of a call of each customer with all its consequences. */
 async function measure(
   meter: Meter,
   customers: readonly Customer[],
@@ -142,7 +142,7 @@ async function measure(
       const startedAt = performance.now();
       await call(customer);
       tookMs.push(performance.now() - startedAt);
-      // What only reads has nothing that follows from it.
+      // A read has no consequences.
       if (isSend) await meter.settle();
       usages.push(sumOf([...meter.take().byFunction.values()]));
     }
@@ -155,12 +155,12 @@ async function measure(
 
 /** A customer before there is a gateway. */
 interface WrittenCustomer extends Omit<Customer, "client"> {
-  /** Of the API key. */
+  /** The secret of the API key. */
   readonly secret: string;
 }
 
 function writeCustomer(writer: TableFile, messageCount: number): WrittenCustomer {
-  // Also a small one has several pages of each.
+  // A small one has several pages of each too.
   const [contactCount, campaignCount] = [messageCount / 10, Math.max(100, messageCount / 100)];
   const size = { messageCount, contactCount, campaignCount };
   const { organizationId, secret, puts } = organizationPuts(1_000_000_000, size);
@@ -173,7 +173,7 @@ function writeCustomer(writer: TableFile, messageCount: number): WrittenCustomer
   };
 }
 
-/** The rows of one thing, with its id. */
+/** The rows of one entity, with its id. */
 interface Rows {
   readonly id: string;
   readonly puts: readonly Put[];

@@ -14,14 +14,14 @@ export interface LoadResult {
   readonly perSecond: number;
   readonly medianMs: number;
   readonly p99Ms: number;
-  /** The bodies of the answers, in the order in which they came. */
+  /** The bodies of the responses, in the order of their arrival. */
   readonly bodies: readonly string[];
 }
 
 /**
- * Makes calls over so many connections, each of which makes its next call when the last one is answered, until the time
- * is over or so many were made. Node's own client does it: a load generator as a package brings more than it saves here.
- * @throws Error with the first answer that is not the one expected
+ * Makes calls over a number of connections. Each makes its next call after the response to the last one, until the time
+ * or the number of calls is reached. Node's own client is enough here.
+ * @throws Error with the first unexpected response
  */
 export async function load(
   nextCall: () => HttpCall,
@@ -58,6 +58,6 @@ async function send({ method, url, headers = {}, body }: HttpCall, agent: Agent)
   });
   const answer = await text(response);
   const { statusCode = 0 } = response;
-  if (statusCode >= 300) throw new Error(`${method} ${url} was answered ${statusCode}: ${answer}`);
+  if (statusCode >= 300) throw new Error(`${method} ${url} returned ${statusCode}: ${answer}`);
   return answer;
 }

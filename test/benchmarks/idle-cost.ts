@@ -17,7 +17,7 @@ export interface IdleCost {
 
 const hoursPerMonth = 730;
 
-/** Lambda polls each queue with so many requests at a time, each of which waits so long for a job. */
+/** Lambda's polling of each queue: the number of simultaneous requests, and how long each waits for a job. */
 const pollers = 5;
 const pollSeconds = 20;
 
@@ -30,8 +30,8 @@ const Rule = z.object({
 const Rules = z.object({ Properties: z.object({ Rules: z.array(z.unknown()) }) });
 
 /**
- * What the stage `prod` costs a month with nothing to do, from its template: list prices, no free tier.
- * @param clockDollars what the calls by the clock use, without their traces
+ * Calculates the monthly cost of an idle stage `prod` from its template: list prices, no free tier.
+ * @param clockDollars the cost of the scheduled calls, without their traces
  */
 export async function idleCosts(clockDollars: number): Promise<IdleCost[]> {
   await bundleFunctions();
@@ -46,7 +46,7 @@ export async function idleCosts(clockDollars: number): Promise<IdleCost[]> {
   const alarmMetrics = alarmsOf(gateway).flatMap(metricsOfAlarm).length;
   const polls =
     (ofType("AWS::Lambda::EventSourceMapping").length * pollers * hoursPerMonth * 3_600) / pollSeconds;
-  // X-Ray records the first call in each second, which a call by the clock is taken for.
+  // X-Ray records the first call in each second. A scheduled call counts as one.
   const clockCalls = ofType("AWS::Events::Rule")
     .map((rule) => Rule.parse(rule).Properties)
     .reduce((calls, rule) => calls + rule.Targets.length * callsPerMonth(rule.ScheduleExpression), 0);
@@ -75,7 +75,7 @@ export function sumOfCosts(costs: readonly Pick<IdleCost, "dollarsPerMonth">[]):
   return costs.reduce((sum, { dollarsPerMonth }) => sum + dollarsPerMonth, 0);
 }
 
-/** How often a rule calls in a month; one for events calls when they come. */
+/** The calls of a rule in a month. A rule for events has none. */
 function callsPerMonth(expression: string | undefined): number {
   if (expression === undefined) return 0;
   const [, count = "", unit = ""] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];

@@ -15,19 +15,19 @@ import {
   type ServedGateway,
 } from "./served-gateway.ts";
 
-// `npm run bench -- load`: how many calls a second the local gateway answers, as `npm start` runs it, with its data on the
-// disk, and the time on a CPU that it takes for one. Seconds are those of this machine, and of what else it does;
-// `--against` measures another checkout in turns, so that both meet the same.
+// `npm run bench -- load`: the calls a second of the local gateway, as `npm start` runs it, with its data on the
+// disk, and the CPU time of one. The seconds depend on this machine and its other work.
+// `--against` measures another checkout alternately, so that both meet the same conditions.
 
 const manyOrganizations = 1_000;
 
-/** How long a round may take to bring to their end the messages that it accepted. */
+/** How long a round may take to finalize the messages that it accepted. */
 const deliverTimeoutMs = 120_000;
 const settlePollMs = 100;
 
-/** A gateway that is measured, and who calls it. */
+/** A gateway that is measured, with its customer. */
 interface Side {
-  /** What its figures begin with. */
+  /** The prefix of its figures. */
   readonly label: string;
   readonly gateway: ServedGateway;
   readonly customer: BenchmarkCustomer;
@@ -48,7 +48,7 @@ export function loadSuiteAgainst(against: string | undefined): Suite {
       for (const side of inTurns) {
         const measured = await measureRound(side, what, options);
         figures.push(...measured);
-        // A run that is ended early has said what it knows.
+        // A run that is ended early has printed its results.
         for (const { what: name, value, unit } of measured)
           note(`load: ${name} ${value.toPrecision(3)} ${unit}`);
       }
@@ -67,7 +67,7 @@ export function loadSuiteAgainst(against: string | undefined): Suite {
     }
     for (const side of sides) figures.push(await measureWebhooks(side, isQuick ? 10 : 50));
     const organizations = isQuick ? manyOrganizations / 10 : manyOrganizations;
-    note(`load: writing ${organizations} organisations`);
+    note(`load: writing ${organizations} organizations`);
     const [own] = sides;
     if (own === undefined) throw new Error("there is nothing to measure");
     const secrets = await openOrganizations(own.gateway, organizations);
@@ -76,7 +76,7 @@ export function loadSuiteAgainst(against: string | undefined): Suite {
       last = (last + 1) % secrets.length;
       return sendCall(gateway, `Bearer ${secrets[last]}`);
     };
-    await measure(`send, 16 connections, ${organizations} organisations`, {
+    await measure(`send, 16 connections, ${organizations} organizations`, {
       callOf,
       connections: 16,
       durationMs,
@@ -112,7 +112,7 @@ interface Round {
   readonly isOnAll: boolean;
 }
 
-/** A round of calls; what follows from those that send is waited for, and is in the time on a CPU. */
+/** A round of calls. It waits for the consequences of sends, which are in the CPU time. */
 async function measureRound(
   side: Side,
   what: string,
@@ -138,13 +138,13 @@ async function measureRound(
   ];
 }
 
-/** Waits until the customer's messages have come to their end. */
+/** Waits until the customer's messages are final. */
 async function settled({ customer }: Side): Promise<void> {
   const deadline = performance.now() + deliverTimeoutMs;
   for (;;) {
     const { today } = await customer.client.getDashboardStats();
     if (today.queued === 0) return;
-    if (performance.now() > deadline) throw new Error("messages did not come to their end");
+    if (performance.now() > deadline) throw new Error("messages did not become final");
     await delay(settlePollMs);
   }
 }

@@ -13,8 +13,8 @@ import { peersSuite } from "./peers/suite.ts";
 import { warmSuite } from "./warm.ts";
 import { benchmarkWebhooks } from "./webhooks.ts";
 
-// `npm run bench`: all that there are figures of, in one table. `npm run bench -- <suite>`: one suite. It ends with 1 when
-// what a suite asserts does not hold; a budget that is missed is said in the table.
+// `npm run bench`: all figures in one table. `npm run bench -- <suite>`: one suite. It ends with 1 if
+// an assertion of a suite fails; the table shows which budgets are missed.
 
 const program = new Command("npm run bench --")
   .description("Measures the gateway on this machine, on a gateway of its own with its data in memory.")
@@ -33,7 +33,7 @@ const suites: readonly { readonly name: string; readonly description: string; re
   },
   {
     name: "warm",
-    description: "the time on a CPU that a call takes inside a function, with the answers of AWS at hand",
+    description: "the CPU time of a call inside a function, with recorded responses of AWS",
     suite: warmSuite,
   },
   {
@@ -43,7 +43,7 @@ const suites: readonly { readonly name: string; readonly description: string; re
   },
 ];
 
-/** Of the large organisation of `growth`, where all suites are to be through in ten minutes. */
+/** Messages of the large organization of `growth`, so that all suites end within ten minutes. */
 const messagesBesideOthers = 300_000;
 
 program
@@ -72,7 +72,7 @@ for (const { name, description, suite } of suites) {
 withFigureOptions(
   program
     .command("load")
-    .description("how many calls a second the local gateway answers, and how long they take")
+    .description("how many calls a second the local gateway handles, and how long they take")
     .option("--against <folder>", "another checkout with its packages, measured in turns with this one"),
 ).action(async ({ against }: { against?: string }, command: Command) =>
   report([loadSuiteAgainst(against)], command.optsWithGlobals()),
@@ -81,8 +81,8 @@ withFigureOptions(
 withFigureOptions(
   program
     .command("growth")
-    .description("whether calls cost more for an organisation that has more of everything")
-    .option("--messages <count>", "messages of the large organisation", Number),
+    .description("whether calls cost more for an organization with more data")
+    .option("--messages <count>", "messages of the large organization", Number),
 ).action(async ({ messages }: { messages?: number }, command: Command) =>
   report([growthSuiteOf(messages)], command.optsWithGlobals()),
 );

@@ -8,18 +8,18 @@ import type { AwsHandler, AwsRequest, AwsResponse } from "../../infra/local/loca
 import { localAccountId } from "../../infra/local/references.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 
-/** What AWS would charge for. */
+/** The usage that AWS would charge for. */
 export interface Usage {
   /** DynamoDB's request units. */
   readonly writeUnits: number;
   readonly readUnits: number;
   /** Requests to DynamoDB; a read of several items, and a transaction, is one. */
   readonly tableRequests: number;
-  /** Those of the functions, and a receive and a delete for each batch that a function was called with. */
+  /** Requests of the functions, and a receive and a delete for each batch that a function was called with. */
   readonly queueRequests: number;
   readonly httpRequests: number;
   readonly lambdaCalls: number;
-  /** As long as the calls took on this machine, emulators included: neither time on a CPU nor AWS's own time. */
+  /** The duration of the calls on this machine with its emulators: neither CPU time nor AWS's time. */
   readonly lambdaMs: number;
   readonly lambdaGigabyteSeconds: number;
 }
@@ -38,7 +38,7 @@ export const noUsage: Usage = {
 /** The usage of each function that took part, by its name. */
 export type UsageByFunction = ReadonlyMap<string, Usage>;
 
-/** What functions wrote to their logs, and what they used. */
+/** The log and the usage of functions. */
 export interface Reading {
   readonly byFunction: UsageByFunction;
   readonly logBytes: number;
@@ -47,7 +47,7 @@ export interface Reading {
 const settleTimeoutMs = 300_000;
 const settlePollMs = 20;
 
-/** How often in a row a gateway has to look idle: a job may be between a queue and its function at one look. */
+/** How often in a row a gateway has to be idle, because a job may be between a queue and its function at one check. */
 const settledLooks = 3;
 
 const kilobyte = 1_024;
@@ -67,8 +67,8 @@ const Refused = z.object({
 });
 
 /**
- * Reads what the functions of a gateway use. The gateway is started with its `interceptor` and `log`, then handed to
- * `watch`. Calls by the clock are left out, `callScheduled` makes them; so is what the sandbox carrier writes.
+ * Measures the usage of a gateway's functions. The gateway is started with its `interceptor` and `log`, then passed to
+ * `watch`. It leaves out scheduled calls, which `callScheduled` makes, and the writes of the sandbox carrier.
  */
 export class Meter {
   #gateway: LocalGateway | undefined;
@@ -87,14 +87,14 @@ export class Meter {
     if (!operation.startsWith("dynamodb:")) return next(request);
     const body = JSON.stringify({ ...JSON.parse(request.body), ReturnConsumedCapacity: "TOTAL" });
     const response = await next({ ...request, body });
-    // A real carrier keeps its own books.
+    // A real carrier does not write into the table.
     if (body.includes(`"${keys.sandboxMessage("").pk}`)) return response;
     const units = response.status === 200 ? consumed(operation, response) : refused(response);
     this.#add(functionName, { tableRequests: 1, ...units });
     return response;
   };
 
-  /** Counts the calls of a gateway's functions from now on. Those that its start has made by the clock are ended. */
+  /** Counts the calls of a gateway's functions from now on. The scheduled calls of its start have ended. */
   async watch(gateway: LocalGateway): Promise<void> {
     this.#gateway = gateway;
     const scheduled = new Set(gateway.stack.schedules.map(({ functionName }) => functionName));
@@ -154,7 +154,7 @@ export class Meter {
     }
   }
 
-  /** What was used since the last reading. */
+  /** The usage since the last reading. */
   take(): Reading {
     const reading = { byFunction: this.#byFunction, logBytes: this.#logBytes };
     this.#byFunction = new Map();
@@ -203,7 +203,7 @@ export function sumOf(usages: readonly Usage[]): Usage {
   return mapFields(sum);
 }
 
-/** What is left of a usage without another one, shared out among so many. */
+/** The difference of two usages, divided by a number. */
 export function shareOf(usage: Usage, without: Usage, count: number): Usage {
   return mapFields((field) => (usage[field] - without[field]) / count);
 }
@@ -221,7 +221,7 @@ function mapFields(valueOf: (field: keyof Usage) => number): Usage {
   };
 }
 
-/** The units that an answer names: DynamoDB says them of one table, or of a transaction's tables one by one. */
+/** The units in a response, which DynamoDB reports for one table, or for each table of a transaction. */
 function consumed(operation: string, { body }: AwsResponse): Partial<Usage> {
   const { ConsumedCapacity = [] } = Answer.parse(JSON.parse(body));
   const tables = [ConsumedCapacity].flat();
@@ -238,8 +238,8 @@ function consumed(operation: string, { body }: AwsResponse): Partial<Usage> {
 }
 
 /**
- * The units of a write whose condition did not hold. DynamoDB charges for it and does not say how much: by the size of
- * the item that was there, which is in the answer, and one unit where there is none.
+ * The units of a write whose condition did not hold. DynamoDB charges for it and does not report how much. It
+ * charges for the size of the existing item, which is in the response, and one unit without one.
  */
 function refused({ body }: AwsResponse): Partial<Usage> {
   const { __type: type, Item, CancellationReasons = [] } = Refused.parse(JSON.parse(body));

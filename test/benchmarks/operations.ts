@@ -7,22 +7,22 @@ import type { Clock } from "./gateway.ts";
 import type { Meter } from "./meter.ts";
 import { receiptOperation } from "./receipts.ts";
 
-/** One thing that customers do, measured until all that follows from it is done. */
+/** An operation of customers, measured until all its consequences are done. */
 export interface Operation {
   readonly name: string;
-  /** What it starts from; it is not measured. */
+  /** The preparation, which is not measured. */
   readonly prepare?: () => Promise<unknown>;
   readonly act: () => Promise<unknown>;
-  /** What would have gone on without it; it is taken off. */
+  /** The work that happens without it, which is subtracted. */
   readonly besides?: () => Promise<unknown>;
-  /** How often it is measured, and how many messages each measurement has; the figures are for one. */
+  /** The number of measurements, and the messages in each; the figures are for one message. */
   readonly repeats?: number;
   readonly messages?: number;
 }
 
 const campaignSize = 1_000;
 
-/** What customers do, each with an account that is ready for it. */
+/** The operations of customers, each with an account that is ready for it. */
 export async function customerOperations(
   gateway: LocalGateway,
   meter: Meter,
@@ -62,7 +62,7 @@ export async function customerOperations(
       prepare: async () => {
         clock.startMinute();
         await send(plain, { scheduledAt: clock.later(20 * minuteMs) });
-        // The next release takes up the minute in which it falls due.
+        // The next release handles the minute in which it is due.
         await releaseAfter(18 * minuteMs);
       },
       act: async () => releaseAfter(2 * minuteMs),

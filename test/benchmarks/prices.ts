@@ -1,6 +1,6 @@
 /**
- * What AWS charges in us-east-1, in US dollars, without the free tier and without discounts. The figures are its list
- * prices; look them up again before a decision hangs on them.
+ * The list prices of AWS in us-east-1, in US dollars, without the free tier and without discounts. Check them again before
+ * a decision depends on them.
  */
 export const prices = {
   /** The month in which they were the list prices. */

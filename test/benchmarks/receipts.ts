@@ -15,7 +15,7 @@ const name = "reporting";
 const prefix = "44";
 const to = "447700900120";
 
-/** A receipt that a carrier brings by a call, for a message that it was sent before. */
+/** A receipt that a carrier delivers by a callback, about a message that it accepted before. */
 export function receiptOperation(
   baseUrl: string,
   clock: Clock,
@@ -43,12 +43,12 @@ export function receiptOperation(
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ status: "delivered", reference }),
       });
-      if (response.status !== 200) throw new Error(`the receipt was answered ${response.status}`);
+      if (response.status !== 200) throw new Error(`the receipt returned ${response.status}`);
     },
   };
 }
 
-/** Adds a carrier that takes every message over HTTP, and routes some numbers to it. */
+/** Adds a carrier that accepts every message over HTTP, and routes some numbers to it. */
 async function addCarrier(token: string): Promise<void> {
   const { url } = await HttpCarrier.start(says(200));
   const at = new Date().toISOString();

@@ -20,11 +20,11 @@ import { ledgerEntry } from "../../shared/wallet/ledger.ts";
 import { newWallet } from "../../shared/wallet/record.ts";
 
 /*
- * What is written straight into a gateway's table, in the form of the project's own records: a thousand customers would
- * take minutes to register, and a million messages days to send.
+ * Rows that are written directly into a gateway's table, in the form of the project's own records. The registration of a
+ * thousand customers would take minutes, and a million messages would take days.
  */
 
-/** DynamoDB takes so many in one request. */
+/** DynamoDB's limit for one request. */
 const maxBatch = 25;
 
 /** Writes items by batches. */
@@ -55,7 +55,7 @@ export class RowWriter {
   }
 }
 
-/** Fills a table before the gateway that has it starts: in its file, many times as fast as by requests. */
+/** Fills the file of a table before its gateway starts, many times as fast as by requests. */
 export class TableFile {
   readonly #name: string;
   readonly #database: Database;
@@ -83,14 +83,14 @@ export class TableFile {
   }
 }
 
-/** What an organisation has beside its wallet, and how many messages its wallet has paid for. */
+/** The rows of an organization besides its wallet, and how many messages its wallet has paid for. */
 interface OrganizationSize {
   readonly contactCount: number;
   readonly campaignCount: number;
   readonly messageCount: number;
 }
 
-/** An organisation that has money and an API key, and nobody who could log in. */
+/** An organization that has money and an API key, and no user. */
 export function organizationPuts(
   balanceMicros: number,
   { messageCount, ...counts }: OrganizationSize = { contactCount: 0, campaignCount: 0, messageCount: 0 },

@@ -15,12 +15,12 @@ import { newId } from "../../shared/platform/ids.ts";
 import { freePort } from "../support/ports.ts";
 import type { HttpCall } from "./http-load.ts";
 
-/** A gateway as `npm start` runs it: in a process of its own, with its data on the disk. */
+/** A gateway as `npm start` runs it: in a separate process, with its data on the disk. */
 export interface ServedGateway {
   readonly url: string;
-  /** Where its table is; a checkout of an earlier release may not say so. */
+  /** The folder of its table, which a checkout of an earlier release may not print. */
   table(): Promise<{ readonly endpoint: string; readonly name: string }>;
-  /** What its processes have used so far, and hold now. */
+  /** The CPU time and the memory of its processes. */
   usage(): Promise<ProcessUsage>;
   stop(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export async function serveGateway(folder = projectRoot): Promise<ServedGateway>
     env: { ...process.env, PORT: String(port), DATA_DIR: dataFolder },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  // Should a suite fail, the gateway must not stay behind.
+  // If a suite fails, the gateway may not remain.
   const killAtExit = (): void => void server.kill();
   process.once("exit", killAtExit);
   const exited = once(server, "exit");
@@ -68,7 +68,7 @@ export async function serveGateway(folder = projectRoot): Promise<ServedGateway>
 }
 
 export interface ProcessUsage {
-  /** Time on a CPU. */
+  /** CPU time. */
   readonly cpuMs: number;
   readonly memoryMegabytes: number;
 }
@@ -76,7 +76,7 @@ export interface ProcessUsage {
 /** Linux counts in hundredths of a second, in whatever unit a kernel counts by itself (proc(5)). */
 const tickMs = 10;
 
-/** What a process and those that it has started use, where the system is Linux; elsewhere nothing is known. */
+/** Reads the usage of a process and its children, on Linux only. */
 export async function usageOf(pid: number): Promise<ProcessUsage> {
   const folder = `/proc/${pid}`;
   const [stat, status, children] = await Promise.all(
@@ -84,7 +84,7 @@ export async function usageOf(pid: number): Promise<ProcessUsage> {
       readFile(path.join(folder, name), "utf8").catch(() => ""),
     ),
   );
-  // Behind the name, which may hold blanks, stand the state and then, as the 12th and 13th field, the ticks.
+  // After the name, which may contain blanks, the state follows, and the ticks as the 12th and 13th field.
   const fields = stat?.replace(/.*\) /s, "").split(" ").map(Number) ?? [];
   const kilobytes = Number(/^VmRSS:\s+(\d+)/m.exec(status ?? "")?.[1] ?? 0);
   const ofChildren = await Promise.all((children ?? "").split(" ").filter(Boolean).map(Number).map(usageOf));
@@ -114,7 +114,7 @@ export async function openCustomer(baseUrl: string): Promise<BenchmarkCustomer> 
   return { client, authorization: `Bearer ${secret}` };
 }
 
-/** What customers send. */
+/** The message that customers send. */
 export const message = { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP" };
 
 /** @param authorization of a customer */

@@ -4,7 +4,7 @@ import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { itemSize, type Item } from "../../infra/local/store/attribute-values.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 
-/** DynamoDB adds so many bytes to the size of each item when it charges for storage. */
+/** The bytes that DynamoDB adds to the size of each item when it charges for storage. */
 const bytesBesideItem = 100;
 
 /** The bytes of storage that DynamoDB would charge for, by the prefix of the partition key. The sandbox's own items are left out. */

@@ -12,9 +12,9 @@ async function measure(work: WarmWork): Promise<void> {
   const { bundleUrl, event, answers, warmUpCalls, rounds, callsPerRound } = work;
   answerRequests(new Map(answers));
   const { handler }: { handler: Handler } = await import(bundleUrl);
-  // What functions log is no part of it.
+  // The logs of functions do not belong to the output.
   process.stdout.write = () => true;
-  // With less time left than a carrier may take, a message would be put off.
+  // With less time left than the timeout of a carrier, a message would be rescheduled.
   const context = { awsRequestId: "1", getRemainingTimeInMillis: () => 60_000 };
   const call = async (): Promise<unknown> => handler(event, context);
   const callOften = async (times: number): Promise<unknown> => {

@@ -15,10 +15,10 @@ import type { Figure, Suite } from "./figures.ts";
 import { startBenchmarkGateway } from "./gateway.ts";
 import { shortName } from "./meter.ts";
 
-// `npm run bench -- warm`: the time on a CPU that a call takes inside a function, with the code of the SDK and without
-// the network. The answers of AWS are those that the local gateway gave once; a process for each function replays them.
+// `npm run bench -- warm`: the CPU time of a call inside a function, with the code of the SDK and without
+// the network. The local gateway recorded the responses of AWS; a process for each function replays them.
 
-/** What a process is given to measure. */
+/** The input of a process that measures. */
 export interface WarmWork {
   readonly bundleUrl: string;
   readonly event: unknown;
@@ -30,17 +30,17 @@ export interface WarmWork {
 
 const Measured = z.object({
   cpuMs: z.number(),
-  /** What the last call was answered. */
+  /** The result of the last call. */
   answer: z.looseObject({
     statusCode: z.optional(z.number()),
     batchItemFailures: z.optional(z.array(z.unknown())),
   }),
 });
 
-/** What a function was called with, and what it asked of AWS, when it did its work once. */
+/** The input of a function, and its requests to AWS, when it did its work once. */
 class Recorder {
   readonly events = new Map<string, unknown>();
-  /** The address that functions take for AWS. */
+  /** The address that functions use for AWS. */
   awsEndpoint = "";
   readonly #answers = new Map<string, Map<string, AwsResponse>>();
 
@@ -50,7 +50,7 @@ class Recorder {
     this.awsEndpoint = `http://${headers["host"]}`;
     const answers = this.#answers.get(functionName) ?? new Map<string, AwsResponse>();
     this.#answers.set(functionName, answers);
-    // The later ones are those of a function that is warm.
+    // The later calls are those of a warm function.
     answers.set(kindOf(operation.replace(/.*:/, ""), body), answer);
     return answer;
   };
@@ -75,9 +75,9 @@ interface Measurement {
   /** The short name of the function. */
   readonly functionName: string;
   readonly event: unknown;
-  /** The status of the answer; a worker has none, and no job of its fails. */
+  /** The status of the response; a worker has none, and its jobs do not fail. */
   readonly status?: number;
-  /** How many things one call does; the figure is for one. */
+  /** The number of jobs in one call; the figure is for one. */
   readonly count?: number;
   readonly atMost?: number;
 }
@@ -99,13 +99,13 @@ export const warmSuite: Suite = async ({ isQuick }, note) => {
       bundleUrl: pathToFileURL(definition.bundleFile).href,
       event,
       answers: recorder.answersOf(definition.name),
-      // Until the compiler has seen enough of it.
+      // Until the compiler has optimized it.
       warmUpCalls: Math.ceil((isQuick ? 200 : 600) / count),
       rounds: isQuick ? 3 : 9,
       callsPerRound: Math.ceil((isQuick ? 50 : 100) / count),
     });
     if (answer.statusCode !== status || (answer.batchItemFailures ?? []).length > 0) {
-      throw new Error(`${what}: the function has not done its work, but answered ${JSON.stringify(answer)}`);
+      throw new Error(`${what}: the function has not done its work, but returned ${JSON.stringify(answer)}`);
     }
     figures.push({
       suite: "warm",
@@ -119,7 +119,7 @@ export const warmSuite: Suite = async ({ isQuick }, note) => {
   return figures;
 };
 
-/** Lets the functions do once what is measured. */
+/** Lets the functions do the measured work once. */
 async function record(gateway: LocalGateway, recorder: Recorder): Promise<readonly Measurement[]> {
   const receiver = await startReceiver();
   const body = { email: `${newId("usr")}@example.com`, password: "correct horse battery" };
@@ -141,11 +141,11 @@ async function record(gateway: LocalGateway, recorder: Recorder): Promise<readon
     await receiver.next();
   }
   receiver.close();
-  // The second call is that of a warm function, which knows whose the key is.
+  // The second call is that of a warm function, which has cached the key.
   await client.listSms();
   await client.listSms();
   const list = eventOf("ListSms");
-  // A page that cannot be is refused, and right behind the authentication.
+  // An invalid page is rejected right after the authentication.
   const [withApiKey, withSession] = [secret, token].map((credential) =>
     refusedBehindAuthentication(list, credential),
   );

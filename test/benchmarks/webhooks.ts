@@ -13,8 +13,8 @@ import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { print, startBenchmarkGateway } from "./gateway.ts";
 
 // `npm run bench -- webhooks`: how much longer one customer's webhook calls take while another customer's endpoint
-// hangs on every call. The events go straight to the queue, as `announce` puts them there, so that what is
-// measured is the delivery and not the sending of messages.
+// hangs on every call. The events go directly to the queue, as `announce` sends them. The suite
+// therefore measures the delivery and not the sending of messages.
 
 const eventCount = 500;
 const rounds = 3;
@@ -24,7 +24,7 @@ const pollMs = 20;
 const allowedRatio = 2;
 
 /**
- * Measures the calls of one customer's webhook, alone and beside another's.
+ * Measures the calls of one customer's webhook, alone and beside those of another's.
  * @returns whether the ratio is allowed
  */
 export async function benchmarkWebhooks(): Promise<boolean> {
@@ -37,7 +37,7 @@ export async function benchmarkWebhooks(): Promise<boolean> {
     await healthy.waitFor(50);
 
     const total = { aloneMs: 0, besideMs: 0 };
-    // Several rounds, so that what else the machine has to do meets both sides.
+    // Several rounds, so that the other work of the machine affects both.
     for (let round = 1; round <= rounds; round += 1) {
       const aloneMs = await measure(gateway, healthy, eventsOf(customer.organizationId, eventCount));
       const hanging = await startReceiver(hangMs);
@@ -46,7 +46,7 @@ export async function benchmarkWebhooks(): Promise<boolean> {
       const besideMs = await measure(
         gateway,
         healthy,
-        // One of each in turn, as two customers who send at the same time.
+        // One of each alternately, as of two customers who send at the same time.
         eventsOf(customer.organizationId, eventCount).flatMap((event, index) => [
           ...others.slice(index, index + 1),
           event,

@@ -32,6 +32,7 @@ const cleanPlaces = [
   "shared/routes",
   "shared/routes.ts",
   "shared/webhooks/README.md",
+  "test/benchmarks",
   "test/carriers/install-kannel.ts",
   "test/carriers/kannel.test.ts",
   "test/carriers/smsc.ts",

@@ -1,5 +1,5 @@
-"""Runs MiniStack with what it does otherwise than AWS put right, one mend at a time. It takes the settings of the
-`ministack` program: GATEWAY_PORT, AUTH and the like. The mends reach into the version that requirements.txt names."""
+"""Runs MiniStack with fixes for its differences from AWS, one at a time. It has the settings of the `ministack`
+program, such as GATEWAY_PORT and AUTH. The fixes patch the version that requirements.txt names."""
 
 import atexit
 import json
@@ -17,13 +17,13 @@ from ministack.services import apigateway, dynamodb, lambda_svc, sts
 from ministack.services.cloudformation import provisioners
 
 
-# It unpacks functions into a folder of this run, outside of the project: the project's package.json would have what
-# starts them taken for an ES module.
+# It unpacks functions into a folder of this run, outside of the project. With the project's package.json, Node would load
+# their starter as an ES module.
 tempfile.tempdir = tempfile.mkdtemp(prefix="sms-gateway-emulator-")
 atexit.register(shutil.rmtree, tempfile.tempdir, True)
 
 
-# Whoever started it holds the other end of its input, and may be killed.
+# The process that started it holds the other end of its input, and may be killed.
 def end_with_starter():
     sys.stdin.read()
     os.kill(os.getpid(), signal.SIGTERM)
@@ -31,11 +31,11 @@ def end_with_starter():
 
 threading.Thread(target=end_with_starter, daemon=True).start()
 
-# It answers /health for itself, also where an API has such a path.
+# It handles /health itself, even if an API has such a path.
 app._HEALTH_PATHS = ("/_ministack/health",)
 
-# It serves plain HTTP on the loopback address, while policies as that of the bucket of `cdk bootstrap` refuse whatever
-# does not come over TLS.
+# It serves plain HTTP on the loopback address, but policies such as that of the bucket of `cdk bootstrap` reject requests
+# without TLS.
 serve = app.app
 
 
@@ -47,8 +47,8 @@ async def serve_as_over_tls(scope, receive, send):
 
 app.app = serve_as_over_tls
 
-# It answers OPTIONS for an API that has no CORS settings, where AWS leaves it to the routes. A method in lower case is
-# none that it knows.
+# It handles OPTIONS for an API that has no CORS settings, where AWS uses the routes. It does not know methods in lower
+# case.
 execute = apigateway.handle_execute
 
 
@@ -60,8 +60,8 @@ async def execute_options(api_id, stage, path, method, *rest, **named):
 
 apigateway.handle_execute = execute_options
 
-# Each call beyond those under way starts a process of its own, as it starts a machine in AWS. Two cores cannot start a
-# hundred of them within the time that a function has, so a call waits for one of a few.
+# Each concurrent call starts its own process, as it starts a machine in AWS. Two cores cannot start a
+# hundred of them within the timeout of a function, so a call waits for one of a few.
 lambda_runtime._LOCAL_MAX_WORKERS = 4
 acquire_worker = lambda_runtime.acquire_worker
 
@@ -87,8 +87,8 @@ def name_action_as_aws(*request):
 
 iam_actions.extract_iam_action = name_action_as_aws
 
-# It does not know the condition key dynamodb:LeadingKeys. The keys of all items of a request are judged together, the
-# strictest way to read AWS's documentation.
+# It does not know the condition key dynamodb:LeadingKeys. The keys of all items of a request are checked together, the
+# strictest reading of AWS's documentation.
 name_context = iam_actions.dynamodb_service_context
 
 
@@ -107,7 +107,7 @@ def name_context_with_keys(body):
 
 iam_actions.dynamodb_service_context = name_context_with_keys
 
-# Two functions that start at the same time may meet in the list of sessions, which lets one of them fail.
+# Two functions that start at the same time may conflict in the list of sessions, and then one of them fails.
 session_lock = threading.Lock()
 register_session = sts.register_session
 
@@ -137,7 +137,7 @@ secrets["create"] = lambda *call: with_arn(create_secret(*call))
 secrets["update"] = lambda arn, *call, **named: with_arn(update_secret(name_of(arn), *call, **named))
 secrets["delete"] = lambda arn, props: delete_secret(name_of(arn), props)
 
-# Its CloudFormation has no alarms on expressions. No test waits for one to ring, so that such an alarm is put on the
+# Its CloudFormation has no alarms on expressions. No test waits for one to fire, so such an alarm is put on the
 # first metric of its expression.
 record_alarm = provisioners._cw_metric_alarm_record
 
@@ -170,7 +170,7 @@ def create_whole_table(logical_id, table, stack):
 
 tables["create"] = create_whole_table
 
-# In an update of a nested stack it forgets the attributes of what does not change.
+# In an update of a nested stack it loses the attributes of unchanged resources.
 attributes = {}
 provision_resource, update_resource = provisioners._provision_resource, provisioners._update_resource
 
@@ -191,8 +191,8 @@ def update_and_remember(kind, physical_id, old, new, stack, logical_id=None, old
 provisioners._provision_resource = provision_and_remember
 provisioners._update_resource = update_and_remember
 
-# It knows neither what lets new code in gradually nor a configuration set of AWS End User Messaging. Nothing here calls
-# them, so that they need not be more than a name.
+# It knows neither gradual deployments nor a configuration set of AWS End User Messaging. Nothing here calls
+# them, so a name is enough.
 for kind in (
     "AWS::CodeDeploy::Application",
     "AWS::CodeDeploy::DeploymentGroup",

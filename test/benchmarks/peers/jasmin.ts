@@ -15,14 +15,14 @@ import { message } from "../served-gateway.ts";
 import { MissingProgramError, startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";
 import { Programs, requirePrograms } from "./programs.ts";
 
-/** Jasmin with the RabbitMQ and the Redis that it needs, all of them on the disk, and a carrier that speaks SMPP. */
+/** Jasmin with its RabbitMQ and Redis, all of them on the disk, and a carrier that speaks SMPP. */
 export const jasmin: PeerKind = {
   name: "Jasmin",
   guarantee: "an accepted message is in RabbitMQ; what a customer has left is written down each minute",
   start: startJasmin,
 };
 
-/** Where Debian has RabbitMQ's own script, which runs as whoever calls it. */
+/** Debian's path of RabbitMQ's own script, which runs as the user who calls it. */
 const rabbitmqServer = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 const run = promisify(execFile);
 
@@ -58,7 +58,7 @@ async function startJasmin(): Promise<Peer> {
     ROUTER_PORT: String(await freePort()),
     CLIENT_MANAGEMENT_BIND: "127.0.0.1",
     CLIENT_MANAGEMENT_PORT: String(await freePort()),
-    // Its console asks for these.
+    // Its console requires these.
     SMPP_SERVER_BIND: "127.0.0.1",
     SMPP_SERVER_PORT: String(await freePort()),
     SMPP_SERVER_PB_BIND: "127.0.0.1",
@@ -102,7 +102,7 @@ async function startRabbit(programs: Programs, folder: string): Promise<number> 
     RABBITMQ_CONF_ENV_FILE: path.join(folder, "no-environment"),
   };
   await writeFile(env.RABBITMQ_ENABLED_PLUGINS_FILE, "[].");
-  // Else RabbitMQ starts a daemon for the names of its nodes, which stays behind.
+  // Otherwise RabbitMQ starts a daemon for the names of its nodes, which does not end with it.
   programs.start("epmd", [], { env });
   await waitForPort(namePort, startTimeoutMs);
   programs.start(rabbitmqServer, [], { env });
@@ -110,7 +110,7 @@ async function startRabbit(programs: Programs, folder: string): Promise<number> 
   return port;
 }
 
-/** What Jasmin has to know of RabbitMQ's protocol, which only its source package has. */
+/** The definition of RabbitMQ's protocol for Jasmin, which only its source package has. */
 async function amqpSpecification(python: string): Promise<string> {
   const folder = path.dirname(python);
   const file = path.join(folder, "amqp0-9-1.xml");
@@ -141,7 +141,7 @@ async function configure(consolePort: number, carrierPort: number): Promise<void
       `port ${carrierPort}`,
       "username bench",
       "password bench",
-      // Without a limit.
+      // No limit.
       "submit_throughput 0",
       "ok",
     ],
@@ -154,13 +154,13 @@ async function configure(consolePort: number, carrierPort: number): Promise<void
   socket.on("data", (data: Buffer) => {
     said += data.toString("latin1");
   });
-  // From its first answer on it asks for the next line with "jcli : ", and within a form with "> ".
-  await waitUntil("Jasmin's console answers", () => said.includes("Session ref"));
+  // After its first response it prompts with "jcli : ", and within a form with "> ".
+  await waitUntil("Jasmin's console responds", () => said.includes("Session ref"));
   for (const line of commands.flat()) {
     said = "";
     socket.write(`${line}\r\n`);
     await waitUntil(`Jasmin's console takes "${line}"`, () => /(jcli : |> )$/.test(said));
-    if (/error|unknown|must set/i.test(said)) throw new Error(`Jasmin's console says: ${said}`);
+    if (/error|unknown|must set/i.test(said)) throw new Error(`Jasmin's console reports: ${said}`);
   }
   socket.destroy();
 }

@@ -9,7 +9,7 @@ import { message } from "../served-gateway.ts";
 import { startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";
 import { Programs, requirePrograms } from "./programs.ts";
 
-/** Debian's Kannel with its spool on the disk, and a carrier over HTTP that takes everything. */
+/** Debian's Kannel with its spool on the disk, and a carrier over HTTP that accepts all messages. */
 export const kannel: PeerKind = {
   name: "Kannel",
   guarantee: "an accepted message is in its spool of files, which it does not sync; there is no ledger",

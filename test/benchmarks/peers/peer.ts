@@ -1,13 +1,13 @@
 import type { HttpCall } from "../http-load.ts";
 import type { ProcessUsage } from "../served-gateway.ts";
 
-/** Something that takes messages over HTTP and brings them to a carrier on this machine. */
+/** A program that accepts messages over HTTP and submits them to a carrier on this machine. */
 export interface Peer {
-  /** The next message, as a call that is answered when it is accepted. */
+  /** The next message, as a call whose response means that it is accepted. */
   readonly call: () => HttpCall;
-  /** How many messages have come to the carrier so far. */
+  /** How many messages the carrier has received so far. */
   readonly delivered: () => Promise<number>;
-  /** What its processes have used so far, and hold now. */
+  /** The CPU time and the memory of its processes. */
   readonly usage: () => Promise<ProcessUsage>;
   stop(): Promise<void>;
 }
@@ -15,13 +15,13 @@ export interface Peer {
 /** How a peer is started, and what it promises. */
 export interface PeerKind {
   readonly name: string;
-  /** What is known of a message once it is accepted. */
+  /** The guarantee for an accepted message. */
   readonly guarantee: string;
   /** @throws MissingProgramError when it is not installed here */
   readonly start: () => Promise<Peer>;
 }
 
-/** What a peer needs is not on this machine. */
+/** A program of a peer is not installed on this machine. */
 export class MissingProgramError extends Error {}
 
 /** How long a peer may take until it listens. */

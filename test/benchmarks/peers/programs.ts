@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { usageOf, type ProcessUsage } from "../served-gateway.ts";
 import { MissingProgramError } from "./peer.ts";
 
-/** RabbitMQ takes some seconds to end. */
+/** RabbitMQ needs some seconds to end. */
 const stopTimeoutMs = 20_000;
 
 /**
@@ -30,13 +30,13 @@ export class Programs {
   };
 
   constructor() {
-    // Should a suite fail, nothing must stay behind.
+    // If a suite fails, no process may remain.
     process.once("exit", this.#endAtExit);
   }
 
   start(program: string, args: readonly string[], { env: added }: Pick<SpawnOptions, "env"> = {}): void {
     const env = { ...process.env, ...added, PATH: `${process.env["PATH"] ?? ""}:/usr/sbin` };
-    // What is a script has started the program itself: both are ended as one group.
+    // A script starts the program itself: both are ended as one group.
     this.#running.unshift(spawn(program, args, { stdio: "ignore", detached: true, env }));
   }
 

@@ -8,9 +8,9 @@ import { ours } from "./ours.ts";
 import { MissingProgramError, type Peer, type PeerKind } from "./peer.ts";
 
 /*
- * `npm run bench -- peers`: what people would pick instead, in the same run, on the same machine and with the same client:
- * how many messages a second are accepted, and how many a second of a burst come to the carrier. All of them run from the
- * beginning; each is measured while the others have nothing to do. Bursts take turns, and the median of each counts.
+ * `npm run bench -- peers` compares alternative gateways in the same run, on the same machine and with the same client. It
+ * measures the accepted messages a second, and the messages a second of a burst that reach the carrier. All peers run from
+ * the beginning; each is measured while the others are idle. Bursts alternate, and the median of each counts.
  */
 
 const burstTimeoutMs = 120_000;
@@ -73,7 +73,7 @@ async function accepting({ name, peer }: Running, isQuick: boolean): Promise<Fig
   return figures;
 }
 
-/** How fast the messages of a burst come to the carrier, and what they cost. */
+/** How fast the messages of a burst reach the carrier, and what they cost. */
 async function delivering(running: readonly Running[], isQuick: boolean): Promise<Figure[]> {
   const [size, rounds] = isQuick ? [200, 1] : [1_000, 3];
   const bursts: { readonly name: string; readonly perSecond: number; readonly cpuMs: number }[] = [];
@@ -96,7 +96,7 @@ async function delivering(running: readonly Running[], isQuick: boolean): Promis
   });
 }
 
-/** How many messages of a burst come to the carrier in a second, from the first call to the last of them. */
+/** How many messages of a burst reach the carrier in a second, from the first call to the last of them. */
 async function burst(peer: Peer, size: number): Promise<{ perSecond: number; cpuMs: number }> {
   const before = await peer.delivered();
   const { cpuMs: usedBeforeMs } = await peer.usage();
