@@ -22,8 +22,8 @@ const ReplyFields = z.object({
 });
 
 /**
- * The bits of %d, of which one is set: 1 delivered, 2 not delivered, 4 buffered, 8 accepted and 16 rejected by the
- * SMSC, 32 expired.
+ * The bits of %d: 1 delivered, 2 not delivered, 4 buffered, 8 accepted and 16 rejected by the SMSC, 32 expired. One of
+ * them is set.
  */
 const delivered = 1;
 const notDelivered = 2;

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import type { DeliveryErrorCode } from "../contract/sms.ts";
 import type { FinalDelivery } from "../messages/record.ts";
 
-/** A delivery receipt, as its carrier reports it. */
+/** A delivery receipt, as read from a callback. */
 export interface ReportedReceipt {
   /** The message's reference, where the receipt has it in a field. */
   readonly reference?: string | undefined;
@@ -14,7 +14,7 @@ export interface ReportedReceipt {
   readonly providerCode?: string | undefined;
 }
 
-/** An inbound message, as its carrier reports it. */
+/** An inbound message, as read from a callback. */
 export interface ReportedReply {
   readonly carrierId?: string | undefined;
   readonly from: string;

@@ -1,8 +1,7 @@
 import type { Keyword } from "../contract/inbound.ts";
 
 /*
- * What a whole message may say to be more than a message, as people are used to it in their languages. Words that are
- * also said for other reasons, such as YES, are not among them.
+ * The messages that are commands, in many languages. Words that have other uses too, such as YES, are not among them.
  */
 
 const words: Readonly<Record<Keyword, string>> = {
@@ -22,12 +21,12 @@ const keywordOfWord = new Map(
   ),
 );
 
-/** What a whole message says, apart from case, accents and punctuation; undefined when it is only a message. */
+/** Returns the command in a whole message, whatever its case, accents and punctuation; undefined when it is none. */
 export function keywordOf(text: string): Keyword | undefined {
   return keywordOfWord.get(plain(text));
 }
 
-/** A text as words in capital letters, with a space between them, and nothing else. */
+/** Returns a text as words of letters and digits in capital letters, separated by single spaces. */
 export function plain(text: string): string {
   return text
     .normalize("NFKD")

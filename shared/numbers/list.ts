@@ -3,7 +3,7 @@ import type { Page, PageQuery } from "../contract/primitives.ts";
 import { pageOf } from "../platform/table/page.ts";
 import { listNumbers } from "./record.ts";
 
-/** A page of the numbers whose messages an organization gets, with the keyword of those that it shares. */
+/** Returns a page of the numbers that are assigned to an organization, with its keywords for shared numbers. */
 export async function listNumbersOf(organizationId: string, query: PageQuery): Promise<Page<AssignedNumber>> {
   const assigned = (await listNumbers()).flatMap(({ number, organizationId: owner, keywords }) => [
     ...(owner === organizationId ? [{ number }] : []),

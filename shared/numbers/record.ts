@@ -9,7 +9,7 @@ import { findItem, itemsOf, putItem, queryRows, untilUndisturbed } from "../plat
 import { keywordOf, plain } from "./keywords.ts";
 
 /*
- * Whose the messages are that come to a number: one organization's, or of several who are told apart by a keyword that
+ * The assignment of numbers for inbound messages: to one organization alone, or to several, each with a keyword that
  * the messages begin with.
  */
 
@@ -17,9 +17,9 @@ export const NumberRecord = z.object({
   entity: z.literal("number"),
   /** In digits: international without a plus sign, or a short code. */
   number: z.string(),
-  /** Whose it is alone. */
+  /** The organization that has the number alone. */
   organizationId: z.optional(z.string()),
-  /** Who shares it, by their keywords in capital letters. */
+  /** The organizations that share the number, by their keywords in capital letters. */
   keywords: z._default(z.record(z.string(), z.string()), {}),
   updatedAt: z.string(),
   /** Grows with each change. */
@@ -27,45 +27,48 @@ export const NumberRecord = z.object({
 });
 export type NumberRecord = z.infer<typeof NumberRecord>;
 
-/** More than an operator has. */
+/** A limit above the numbers of any operator. */
 const maxNumbers = 10_000;
 
-/** Keywords of one number; they stand in one item. */
+/** The most keywords of a number, because they are in one item. */
 const maxKeywords = 1_000;
 
-/** All numbers, in their order. */
+/** Reads all numbers, in their order. */
 export async function listNumbers(): Promise<NumberRecord[]> {
   const { pk } = keys.number("");
   return itemsOf(await queryRows(NumberRecord, { pk, limit: maxNumbers, consistent: true }));
 }
 
-/** A number as it is now; undefined when it is no one's. */
+/** Reads a number as it is now; undefined when it is not assigned. */
 export async function findNumber(number: string): Promise<NumberRecord | undefined> {
   return findItem(NumberRecord, keys.number(number), { consistent: true });
 }
 
-/** Whose a number is to be, or is no more. */
+/** The assignment of a number to an organization. */
 interface Assignment {
   readonly number: string;
   readonly organizationId: string;
-  /** What its messages begin with where others have the number too; without it the number is its alone. */
+  /** The keyword for a shared number; without it the organization has the number alone. */
   readonly keyword?: string | undefined;
 }
 
-/** Whose a number is, alone or by their keywords. */
+/** The organization or organizations of a number. */
 export type Owners = Pick<NumberRecord, "keywords" | "organizationId">;
 
 /**
- * Gives a number to an organization, alone or with a keyword. What it has already it keeps.
- * @throws Error in words for the operator when others have it
+ * Assigns a number to an organization, alone or with a keyword. Its earlier assignments stay.
+ * @throws Error with a message for the operator when the number is assigned to others
  */
 export async function assignNumber(assignment: Assignment): Promise<NumberRecord> {
-  // Before anyone can answer: from then on a STOP is looked for.
+  // This comes before any reply can arrive: from then on sending checks for a STOP.
   await noteReplies(assignment.organizationId);
   return change(assignment.number, (seen) => assigned(seen, assignment));
 }
 
-/** Whose a number will be when it is given to an organization. @throws Error in words for the operator when others have it */
+/**
+ * Returns the owners of a number after an assignment.
+ * @throws Error with a message for the operator when the number is assigned to others
+ */
 export function assigned(
   seen: NumberRecord | undefined,
   { number, organizationId, keyword }: Assignment,
@@ -73,32 +76,35 @@ export function assigned(
   const { organizationId: owner, keywords = {} } = seen ?? {};
   const others = Object.values(keywords);
   if (owner !== undefined && (owner !== organizationId || keyword !== undefined)) {
-    throw new Refusal(`${number} is ${owner}'s alone: numbers release comes first.`);
+    throw new Refusal(`${number} is assigned to ${owner} alone: run numbers release first.`);
   }
   if (keyword === undefined) {
     if (others.length > 0) {
-      throw new Refusal(`${number} is shared by ${others.length} keywords: numbers release comes first.`);
+      throw new Refusal(`${number} is shared by ${others.length} keywords: run numbers release first.`);
     }
     return { organizationId, keywords };
   }
   const word = keywordAsKept(keyword);
   const taken = keywords[word];
   if (taken !== undefined && taken !== organizationId) {
-    throw new Refusal(`${word} at ${number} is ${taken}'s: numbers release comes first.`);
+    throw new Refusal(`${word} at ${number} is assigned to ${taken}: run numbers release first.`);
   }
   if (others.length >= maxKeywords) throw new Refusal(`A number has at most ${maxKeywords} keywords.`);
   return { keywords: { ...keywords, [word]: organizationId } };
 }
 
 /**
- * Takes a number, or its keyword, from whoever has it. What comes to it from then on is no one's.
- * @throws Error in words for the operator when no one has it
+ * Releases a number, or one of its keywords. Later messages to it belong to no organization.
+ * @throws Error with a message for the operator when it is not assigned
  */
 export async function releaseNumber(number: string, keyword?: string): Promise<NumberRecord> {
   return change(number, (seen) => released(seen, { number, keyword }));
 }
 
-/** Whose a number will be when it is taken from whoever has it. @throws Error in words for the operator when no one has it */
+/**
+ * Returns the owners of a number after a release.
+ * @throws Error with a message for the operator when it is not assigned
+ */
 export function released(
   seen: NumberRecord | undefined,
   { number, keyword }: Pick<Assignment, "keyword" | "number">,
@@ -115,7 +121,7 @@ export function released(
   return { keywords: Object.fromEntries(Object.entries(keywords).filter(([each]) => each !== word)) };
 }
 
-/** Takes all that an organization has of all numbers. */
+/** Releases all numbers and keywords of an organization. */
 export async function releaseNumbersOf(organizationId: string): Promise<void> {
   for (const { number, organizationId: owner, keywords } of await listNumbers()) {
     if (owner === organizationId) await releaseNumber(number);
@@ -125,7 +131,7 @@ export async function releaseNumbersOf(organizationId: string): Promise<void> {
   }
 }
 
-/** Reads a number, decides and writes, and does so again when someone else has changed it in between. */
+/** Reads a number, decides and writes. It repeats this when another change came in between. */
 async function change(
   number: string,
   decide: (seen: NumberRecord | undefined) => Owners,
@@ -149,24 +155,25 @@ async function change(
   });
 }
 
-/** @throws Error for one that would be taken for something else */
+/** @throws Error for a keyword that is not a single word, or that is a command */
 function keywordAsKept(keyword: string): string {
   const word = plain(keyword);
   if (word === "" || word.includes(" ")) throw new Error("A keyword is one word of letters and digits.");
   const meaning = keywordOf(word);
-  if (meaning !== undefined) throw new Error(`${word} means ${meaning} wherever it is sent to.`);
+  if (meaning !== undefined) throw new Error(`${word} means ${meaning} for every number.`);
   return word;
 }
 
-/** For whom a message is, and what it says to them. */
+/** An organization that receives an inbound message, and the command in it. */
 export interface Addressee {
   readonly organizationId: string;
   readonly keyword: Keyword | undefined;
 }
 
 /**
- * For whom a message to a number is. Where several share the number it is the one whose keyword the message begins with,
- * or ends with behind a STOP; what says nothing but STOP, START or HELP is for all of them, who have all written from there.
+ * Returns the organizations that receive a message to a number. Among several that share it, the message's first word
+ * is the keyword of one, or its last word after a STOP. A message that is only STOP, START or HELP goes to all of them,
+ * because all of them have sent messages from the number.
  */
 export function addresseesOf(number: NumberRecord | undefined, text: string): readonly Addressee[] {
   if (number === undefined) return [];

@@ -10,8 +10,7 @@ import { inForce, OptOutRecord, readStanding, replaceWishes, type Standing } fro
 import { hasSaidStop, lastWord, optOutOf, type OwnNote, type PersonsWord, type Wishes } from "./standing.ts";
 
 /**
- * Notes for an organization that a number has opted out, also on the contact that has the number. A note that is there
- * stays as it is.
+ * Opts a number out for an organization, also on the contact that has the number. An existing note stays as it is.
  * @throws ApiError UNAVAILABLE when too many other changes came in between
  */
 export async function optOut(
@@ -28,8 +27,8 @@ export async function optOut(
 }
 
 /**
- * Takes a person's STOP or START. It counts if the person said nothing later, whenever and however often it arrives.
- * START lifts what STOP has set, and nothing that the organization has noted itself.
+ * Records a person's STOP or START. It counts unless the person sent a later one, whenever and however often it
+ * arrives. START lifts an opt-out by STOP, but not the organization's own note.
  * @throws ApiError UNAVAILABLE when too many other changes came in between
  */
 export async function hearWord(
@@ -44,9 +43,9 @@ export async function hearWord(
 }
 
 /**
- * Lifts every opt-out of a number for the operator, a person's STOP too. What is lifted is the STOP that was read: one that
- * the person says, or said, later counts when it arrives, whatever the operator's clock says.
- * @returns what was lifted; undefined when no opt-out is in force
+ * Lifts all opt-outs of a number for the operator, even a person's STOP. It lifts the STOP that was read. A later STOP
+ * counts when it arrives, whatever the operator's clock shows.
+ * @returns the opt-out that was lifted; undefined when none is in force
  * @throws ApiError UNAVAILABLE when too many other changes came in between
  */
 export async function liftForOperator(
@@ -66,7 +65,7 @@ function justAfter(moment: string): string {
   return new Date(Date.parse(moment) + 1).toISOString();
 }
 
-/** Decides on a number's wishes and writes them, with the contact that has the number. @returns them */
+/** Changes a number's wishes, and notes the result on the contact that has the number. @returns the new wishes */
 async function changeWishes(
   organizationId: string,
   phoneNumber: string,
@@ -76,7 +75,8 @@ async function changeWishes(
     const standing = await readStanding(organizationId, phoneNumber);
     const next = decide(standing.wishes);
     const writes = replaceWishes(organizationId, phoneNumber, { seen: standing.record, next });
-    // Without a condition on the record a contact must not be written: it may have been read after the next change.
+    // Without a condition on the record the contact must not be written, because it may have been read after the next
+    // change.
     if (writes.length === 0) return next;
     const isOptedOut = optOutOf(phoneNumber, next) !== undefined;
     const written = await transact([...writes, ...noteOnContact(organizationId, standing, isOptedOut)]);
@@ -84,7 +84,7 @@ async function changeWishes(
   });
 }
 
-/** The write that notes on a contact how its number stands; it is rejected when the contact has got another one. */
+/** Returns the write that notes the opt-out on a contact. It is rejected when the contact's number has changed. */
 function noteOnContact(organizationId: string, { contact }: Standing, optedOut: boolean): Write[] {
   if (contact === undefined || contact.optedOut === optedOut) return [];
   const { id, phoneNumber } = contact;
@@ -92,10 +92,7 @@ function noteOnContact(organizationId: string, { contact }: Standing, optedOut: 
   return [updateOf(keys.contact(organizationId, id), { set }, { is: { phoneNumber } })];
 }
 
-/**
- * The opt-out of a number.
- * @throws ApiError NOT_FOUND when it has not opted out
- */
+/** Reads the opt-out of a number. @throws ApiError NOT_FOUND when it has not opted out */
 export async function getOptOut(organizationId: string, phoneNumber: string): Promise<OptOut> {
   const { optOut: found } = await readStanding(organizationId, phoneNumber);
   if (found === undefined) throw new ApiError("NOT_FOUND");
@@ -103,9 +100,9 @@ export async function getOptOut(organizationId: string, phoneNumber: string): Pr
 }
 
 /**
- * Lifts the opt-out of a number that its organization has noted itself.
- * @throws ApiError NOT_FOUND when it has not opted out; OPT_OUT_BY_REPLY when the person has, by STOP; UNAVAILABLE when too
- *   many other changes came in between
+ * Lifts an opt-out that the organization has noted itself.
+ * @throws ApiError NOT_FOUND when there is none; OPT_OUT_BY_REPLY when the person sent STOP; UNAVAILABLE when too many
+ *   other changes came in between
  */
 export async function deleteOptOut(organizationId: string, phoneNumber: string): Promise<LiftedOptOut> {
   await changeWishes(organizationId, phoneNumber, (known) => {
@@ -115,13 +112,16 @@ export async function deleteOptOut(organizationId: string, phoneNumber: string):
   return { phoneNumber, deleted: true };
 }
 
-/** Wishes without the organization's own note. @throws ApiError OPT_OUT_BY_REPLY when the person's last word was STOP */
+/**
+ * Returns wishes without the organization's own note.
+ * @throws ApiError OPT_OUT_BY_REPLY when the person's last word was STOP
+ */
 export function withoutNote(known: Wishes): Wishes {
   if (hasSaidStop(known)) throw new ApiError("OPT_OUT_BY_REPLY");
   return { said: known.said };
 }
 
-/** A page of the numbers that have opted out, in their order. */
+/** Returns a page of the numbers that have opted out, sorted by number. */
 export async function listOptOuts(organizationId: string, query: PageQuery): Promise<Page<OptOut>> {
   const { pk } = keys.optOut(organizationId, "");
   const isInForce = (record: OptOutRecord): boolean => inForce(record) !== undefined;

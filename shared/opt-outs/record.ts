@@ -7,47 +7,48 @@ import { changesOfPatch, updateOf, type Requirements } from "../platform/table/u
 import { hasSaidStop, optOutOf, type OwnNote, type Wishes } from "./standing.ts";
 
 /*
- * Who does not want messages of an organization. An opt-out belongs to a number, whether there is a contact with it or not,
- * and outlives the contact. A START does not delete what a STOP wrote: the record says what the person said last and when,
- * so that an older word that arrives later changes nothing. That a contact has opted out is written together with the
- * record of its number, so that lists and campaigns see it without another read; where messages are rejected this record
- * decides.
+ * Opt-outs from the messages of an organization. An opt-out belongs to a number, with or without a contact, and
+ * outlives the contact. A START does not delete the record of a STOP: the record has the person's last word and its
+ * time. An older word that arrives later therefore changes nothing.
+ *
+ * A contact's `optedOut` is written together with the record of its number, so that lists and campaigns need no further
+ * read. Where messages are rejected, the record decides.
  */
 
 export const OptOutRecord = z.object({
   entity: z.literal("optOut"),
   phoneNumber: z.string(),
-  /** The organization's own note. Rows that have no `word` yet have `reply` here for a STOP of the person. */
+  /** The organization's own note. In rows without a `word`, `reply` is the person's STOP. */
   source: z.optional(OptOutSource),
   createdAt: z.optional(z.string()),
-  /** The person's last word, and when they said it. */
+  /** The person's last word, and its time. */
   word: z.optional(z.enum(["start", "stop"])),
   saidAt: z.optional(z.string()),
 });
 export type OptOutRecord = z.infer<typeof OptOutRecord>;
 
-/** What an opt-out has to know of the contact that has its number. */
+/** The contact of a number, and its fields that concern opt-outs. */
 const ContactOfNumber = z.object({ contactId: z.string() });
 const OwnWord = z.object({ optedOut: z.boolean(), phoneNumber: z.string(), updatedAt: z.string() });
 
-/** The contact that has a number, as far as opt-outs are concerned with it. */
+/** The contact that has a number. */
 interface OwnerOfNumber extends z.infer<typeof OwnWord> {
   readonly id: string;
 }
 
-/** What is known of a number. */
+/** The wishes for a number, with the records that they come from. */
 export interface Standing {
   readonly wishes: Wishes;
   /** The opt-out that is in force. */
   readonly optOut: OptOut | undefined;
-  /** The record as it was read; contacts of release 0.2 have opted out without one. */
+  /** The record as it was read. Contacts of release 0.2 may have opted out without one. */
   readonly record: OptOutRecord | undefined;
   readonly contact: OwnerOfNumber | undefined;
 }
 
-/** How a number stands with an organization, as it is now. */
+/** Reads the wishes for a number, as they are now. */
 export async function readStanding(organizationId: string, phoneNumber: string): Promise<Standing> {
-  // In this order: where the record has not changed since it was read, the contact is no older than it.
+  // The order matters: if the record has not changed since it was read, the contact is at least as new.
   const record = await findOptOutRecord(organizationId, phoneNumber);
   const contact = await findOwner(organizationId, phoneNumber);
   const wishes = record === undefined ? wishesOfContact(contact) : wishesOf(record);
@@ -64,7 +65,7 @@ async function findOwner(organizationId: string, phoneNumber: string): Promise<O
   if (owner === undefined) return undefined;
   const { contactId: id } = owner;
   const found = await findItem(OwnWord, keys.contact(organizationId, id), consistent);
-  // It may have got another number between the two reads.
+  // Its number may have changed between the two reads.
   return found?.phoneNumber === phoneNumber ? { ...found, id } : undefined;
 }
 
@@ -72,7 +73,7 @@ function wishesOfContact(contact: OwnerOfNumber | undefined): Wishes {
   return contact?.optedOut === true ? { noted: { source: "contact", createdAt: contact.updatedAt } } : {};
 }
 
-/** What a record says. Nothing recorded is no wishes. */
+/** Returns the wishes in a record. Without a record there are no wishes. */
 export function wishesOf(record: OptOutRecord | undefined): Wishes {
   const { source, createdAt = "", word, saidAt = "" } = record ?? {};
   const said = word === undefined ? undefined : { word, saidAt };
@@ -81,8 +82,8 @@ export function wishesOf(record: OptOutRecord | undefined): Wishes {
 }
 
 /**
- * What is recorded of a number that no contact has, as it is now: for a caller that is about to make a contact with it, and
- * for one that asks for the person's word alone. All others use `readStanding`.
+ * Reads the record of a number, without its contact. It is for a caller that creates a contact, or that needs only the
+ * person's word. Other callers use `readStanding`.
  */
 export async function findOptOutRecord(
   organizationId: string,
@@ -91,7 +92,7 @@ export async function findOptOutRecord(
   return findItem(OptOutRecord, keys.optOut(organizationId, phoneNumber), { consistent: true });
 }
 
-/** Whether an opt-out of a number is in force, as it is now. */
+/** Whether a number has opted out now. */
 export async function hasOptedOut(organizationId: string, phoneNumber: string): Promise<boolean> {
   const record = await findOptOutRecord(organizationId, phoneNumber);
   if (record !== undefined) return inForce(record) !== undefined;
@@ -103,14 +104,14 @@ export async function hasSaidStopTo(organizationId: string, phoneNumber: string)
   return hasSaidStop(wishesOf(await findOptOutRecord(organizationId, phoneNumber)));
 }
 
-/** The opt-out that a record says is in force, if one is. */
+/** Returns the opt-out in a record, if one is in force. */
 export function inForce(record: OptOutRecord): OptOut | undefined {
   return optOutOf(record.phoneNumber, wishesOf(record));
 }
 
 /**
- * The writes that put other wishes in the place of those that were read; none where they are the same. They are rejected
- * when the record has changed since.
+ * Returns the writes that replace the wishes that were read; none where nothing changes. They are rejected when the
+ * record has changed since.
  */
 export function replaceWishes(
   organizationId: string,
@@ -149,7 +150,7 @@ function deletion(organizationId: string, phoneNumber: string, seen: OptOutRecor
   return { delete: key, ...only };
 }
 
-/** That a record is as it was read. */
+/** Requires that a record is as it was read. */
 function asSeen(seen: OptOutRecord | undefined): Requirements {
   if (seen === undefined) return { absent: ["pk"] };
   const fields = (["source", "createdAt", "word", "saidAt"] as const).map(
@@ -162,7 +163,7 @@ function asSeen(seen: OptOutRecord | undefined): Requirements {
   };
 }
 
-/** The write that notes an opt-out for the organization itself. A note that is there stays as it is. */
+/** Returns the write that notes an opt-out by the organization. An existing note stays as it is. */
 export function noteOptOut(organizationId: string, phoneNumber: string, note: OwnNote): Update {
   const { source, createdAt } = note;
   return updateOf(keys.optOut(organizationId, phoneNumber), {
@@ -170,16 +171,16 @@ export function noteOptOut(organizationId: string, phoneNumber: string, note: Ow
   });
 }
 
-/** The same for a number of which nothing is recorded; it is rejected where something is. */
+/** Returns the same write for a number without a record. It is rejected when there is one. */
 export function firstNote(organizationId: string, phoneNumber: string, note: OwnNote): Update {
   const set = { entity: "optOut", phoneNumber, source: note.source, createdAt: note.createdAt };
   return updateOf(keys.optOut(organizationId, phoneNumber), { set }, { absent: ["pk"] });
 }
 
-/** Deletes what is recorded of a number that has not opted out, or no longer: when it said so last. */
+/** Deletes the record of a number without an opt-out in force, which keeps only the person's last word and its time. */
 export async function forgetLifted(organizationId: string, phoneNumber: string): Promise<void> {
   const seen = await findOptOutRecord(organizationId, phoneNumber);
   if (seen === undefined || inForce(seen) !== undefined) return;
-  // Rejected when a word was heard in between, which then stays.
+  // It is rejected if a new word has arrived, whose record then stays.
   await transact([deletion(organizationId, phoneNumber, seen)]);
 }

@@ -1,20 +1,20 @@
 import type { OptOut, OptOutSource } from "../contract/opt-outs.ts";
 
 /*
- * What is known of a number's wishes, and how it changes. It needs no table, so that a model can run it.
+ * A number's wishes, and how they change. The module needs no table, so that a model can run it.
  *
- * Two parties say whether a number has opted out, and each speaks for itself. The person's last word, STOP or START, is
- * decided by when they said it and not by when we heard it: replies arrive twice, late and in any order. The
- * organization's own note stands until the organization removes it.
+ * Two parties decide whether a number has opted out, independently of each other. The person's last word is STOP or
+ * START. It is the one with the latest time, not the one that arrived last, because replies arrive twice, late and in
+ * any order. The organization's own note stays until the organization removes it.
  */
 
-/** What a person answered, and when (ISO 8601, UTC). */
+/** A person's reply, and its time (ISO 8601, UTC). */
 export interface PersonsWord {
   readonly word: "start" | "stop";
   readonly saidAt: string;
 }
 
-/** What an organization noted itself, and when (ISO 8601, UTC). */
+/** An organization's own note, and its time (ISO 8601, UTC). */
 export interface OwnNote {
   readonly source: Exclude<OptOutSource, "reply">;
   readonly createdAt: string;
@@ -25,19 +25,22 @@ export interface Wishes {
   readonly noted?: OwnNote | undefined;
 }
 
-/** The last of two words by the time they were said. Of two of the same moment STOP counts: it can be lifted, a message cannot. */
+/**
+ * Returns the later of two words. At the same time STOP wins, because it can be lifted, but a sent message cannot be
+ * unsent.
+ */
 export function lastWord(known: PersonsWord | undefined, heard: PersonsWord): PersonsWord {
   if (known === undefined || heard.saidAt > known.saidAt) return heard;
   if (heard.saidAt < known.saidAt) return known;
   return heard.word === "stop" ? heard : known;
 }
 
-/** Whether the person's last word was STOP: they get one-time codes only. */
+/** Whether the person's last word was STOP. The person then receives one-time codes only. */
 export function hasSaidStop({ said }: Wishes): boolean {
   return said?.word === "stop";
 }
 
-/** The opt-out that is in force, if one is. The person's own word comes before the organization's note. */
+/** Returns the opt-out that is in force, if any. The person's own word has priority over the organization's note. */
 export function optOutOf(phoneNumber: string, { said, noted }: Wishes): OptOut | undefined {
   if (said?.word === "stop") return { phoneNumber, source: "reply", createdAt: said.saidAt };
   return noted && { phoneNumber, source: noted.source, createdAt: noted.createdAt };

@@ -455,14 +455,14 @@ it("a number belongs to one organization, or to several by their keywords", asyn
     out: `12025550100  ${customer.organizationId}\n`,
   });
   expect((await run("numbers", "assign", "12025550100", other.email)).err).toBe(
-    `12025550100 is ${customer.organizationId}'s alone: numbers release comes first.\n`,
+    `12025550100 is assigned to ${customer.organizationId} alone: run numbers release first.\n`,
   );
   await run("numbers", "assign", "90909", customer.email, "--keyword", "pizza");
   await run("numbers", "assign", "90909", other.email, "--keyword", "Pasta");
   for (const [keyword, reason] of [
-    ["PIZZA", `PIZZA at 90909 is ${customer.organizationId}'s: numbers release comes first.`],
+    ["PIZZA", `PIZZA at 90909 is assigned to ${customer.organizationId}: run numbers release first.`],
     ["two words", "A keyword is one word of letters and digits."],
-    ["stop", "STOP means stop wherever it is sent to."],
+    ["stop", "STOP means stop for every number."],
   ] as const) {
     const refused = await run("numbers", "assign", "90909", other.email, "--keyword", keyword);
     expect(refused).toEqual({ code: 1, out: "", err: `${reason}\n` });
