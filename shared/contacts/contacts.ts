@@ -24,7 +24,8 @@ import {
 
 /**
  * Adds a contact.
- * @throws ApiError CONFLICT when a contact has the number, or the organisation as many as it may have; UNAVAILABLE
+ * @throws ApiError CONFLICT when a contact has the number, or the organization has the most contacts allowed;
+ *   UNAVAILABLE
  */
 export async function createContact(organizationId: string, request: CreateContactRequest): Promise<Contact> {
   const record = await newContact(organizationId, request);
@@ -37,9 +38,9 @@ export async function createContact(organizationId: string, request: CreateConta
   throw new ApiError("CONFLICT", { message: tooManyContacts });
 }
 
-export const tooManyContacts = `An organisation has at most ${maxContacts} contacts.`;
+export const tooManyContacts = `An organization has at most ${maxContacts} contacts.`;
 
-/** A page of the organisation's contacts, newest first. */
+/** Returns a page of the organization's contacts, newest first. */
 export async function listContacts(organizationId: string, query: PageQuery): Promise<Page<Contact>> {
   const { pk } = keys.contact(organizationId, "");
   const page = await readPage(
@@ -51,10 +52,7 @@ export async function listContacts(organizationId: string, query: PageQuery): Pr
   return { rows: page.rows.map(presentContact), meta: page.meta };
 }
 
-/**
- * One contact as it is now.
- * @throws ApiError NOT_FOUND, also for a contact of another organisation
- */
+/** Reads a contact as it is now. @throws ApiError NOT_FOUND, also for a contact of another organization */
 export async function getContact(organizationId: string, contactId: string): Promise<Contact> {
   return presentContact(await readContact(organizationId, contactId));
 }
@@ -67,9 +65,8 @@ async function readContact(organizationId: string, contactId: string): Promise<C
 
 /**
  * Changes the given fields and no others. Without any, nothing changes.
- * @throws ApiError NOT_FOUND, also for a contact of another organisation; CONFLICT when another contact has
- *   the number; OPT_OUT_BY_REPLY when it lifts an opt-out that the person has asked for by STOP; UNAVAILABLE when too many
- *   other changes came in between
+ * @throws ApiError NOT_FOUND, also for a contact of another organization. CONFLICT when another contact has the number.
+ *   OPT_OUT_BY_REPLY when it would lift a person's STOP. UNAVAILABLE when too many other changes came in between.
  */
 export async function updateContact(
   organizationId: string,
@@ -82,7 +79,7 @@ export async function updateContact(
     const updated = await transact(await updateWrites(seen, request));
     if (updated.outcome === "committed") return getContact(organizationId, contactId);
     const { contact, number } = updated.refusals;
-    // If the contact was rejected too, it has changed its number meanwhile, perhaps to this one.
+    // If the contact's write was rejected too, its number changed at the same time, perhaps to this one.
     if (contact === undefined && number !== undefined) throw numberTaken();
     return undefined;
   });
@@ -117,8 +114,8 @@ async function updateWrites(
 }
 
 /**
- * What a change of a contact means for the opt-out of its number. A contact that has opted out stays so with another
- * number, and one whose new number has opted out has done so with it.
+ * Returns the effect of a contact's change on the opt-out of its number. A contact that has opted out stays so with
+ * another number. A contact whose new number has opted out becomes opted out.
  */
 async function optOutWrites(
   { organizationId, ...seen }: ContactRecord,
@@ -139,9 +136,9 @@ async function optOutWrites(
 }
 
 /**
- * Removes a contact, whose number another one may have from then on. The opt-out of the number stays.
- * @throws ApiError NOT_FOUND, also for a contact of another organisation; UNAVAILABLE when too many other
- *   changes came in between
+ * Removes a contact. Another contact may then have its number. The opt-out of the number stays.
+ * @throws ApiError NOT_FOUND, also for a contact of another organization; UNAVAILABLE when too many other changes came
+ *   in between
  */
 export async function deleteContact(
   organizationId: string,
@@ -154,7 +151,7 @@ export async function deleteContact(
   });
 }
 
-/** The writes that remove a contact; they are refused when it has got another number, or has opted out or in again. */
+/** Returns the writes that remove a contact. They are rejected when its number or its opt-out has changed. */
 async function removalOf(seen: ContactRecord): Promise<Write[]> {
   const { organizationId, id, phoneNumber, optedOut } = seen;
   return [
@@ -169,7 +166,7 @@ async function removalOf(seen: ContactRecord): Promise<Write[]> {
   ];
 }
 
-/** The write that keeps what a contact of release 0.2 has said of itself alone: that it has opted out. */
+/** Returns the write that keeps the opt-out of a contact of release 0.2, which is on the contact only. */
 async function ownWordOf({ organizationId, phoneNumber, updatedAt }: ContactRecord): Promise<Write[]> {
   const record = await findOptOutRecord(organizationId, phoneNumber);
   if (record !== undefined) return [];
@@ -177,9 +174,8 @@ async function ownWordOf({ organizationId, phoneNumber, updatedAt }: ContactReco
 }
 
 /**
- * Erases the contact that has a number. The opt-out of the number stays: who has asked not to be written to must not be
- * written to because they asked to be erased as well. The number is not hashed, for there are so few numbers that all of
- * them are hashed in minutes.
+ * Erases the contact that has a number. The opt-out of the number stays, because a person who also requested erasure
+ * must still receive no messages. Its number is not hashed, because all phone numbers can be hashed within minutes.
  * @throws ApiError UNAVAILABLE when too many other changes came in between
  */
 export async function eraseContact(organizationId: string, phoneNumber: string): Promise<"gone" | "none"> {

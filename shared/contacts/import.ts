@@ -12,27 +12,29 @@ import { transact } from "../platform/table/table.ts";
 import { tooManyContacts } from "./contacts.ts";
 import { contactPuts, maxContacts, newContact, type ContactRecord } from "./record.ts";
 
-/** Contacts that are written together: up to three writes each, and one for the quota, of the 100 of a transaction. */
+/**
+ * The contacts of one transaction, which has at most 100 writes: up to three for each contact, and one for the quota.
+ */
 const chunkSize = 33;
 
-/** How often a chunk is tried: once without those whose numbers are taken is the rule, more are races. */
+/** The attempts for a chunk. Usually one more without the numbers that are taken is enough; more are races. */
 const chunkAttempts = 5;
 
-/** A row that is fine by itself. */
+/** A valid row. */
 interface Row {
   readonly index: number;
   readonly contact: CreateContactRequest;
 }
 
-/** A row on its way into the table. */
+/** A row with the record to write. */
 interface NewRow extends Row {
   readonly record: ContactRecord;
 }
 
 /**
- * Adds many contacts. A row that is not valid, or whose number a contact or an earlier row has, stops no
- * other. A chunk is written with its quota in one transaction; what a crash leaves undone is done by the same
- * import again, which finds the rest to be duplicates.
+ * Adds many contacts. An invalid row, or one whose number a contact or an earlier row has, does not stop the others.
+ * One transaction writes a chunk and its quota. After a crash the same import adds the rest, because the written rows
+ * are duplicates.
  * @throws ApiError UNAVAILABLE when too many other changes came in between; rows may have been written
  */
 export async function importContacts(
@@ -53,7 +55,8 @@ export async function importContacts(
       rows.push({ index, contact: parsed.data });
     }
   }
-  // One after the other: each takes its quota from the same item, where parallel transactions collide.
+  // Chunks are written one after the other, because all change the same quota item, where parallel transactions
+  // collide.
   for (let start = 0; start < rows.length; start += chunkSize) {
     results.push(...(await importChunk(organizationId, rows.slice(start, start + chunkSize))));
   }
@@ -65,7 +68,7 @@ export async function importContacts(
   };
 }
 
-/** Whether a row of an import says that its number has opted out. */
+/** Whether a row of an import has opted out. */
 export function optsOut({ contacts }: ImportContactsRequest): boolean {
   return contacts.some((row) => CreateContactRequest.safeParse(row).data?.optedOut === true);
 }
@@ -91,7 +94,7 @@ async function importChunk(organizationId: string, chunk: readonly Row[]): Promi
     const taken = rows.filter(isTaken);
     results.push(...taken.map(duplicate));
     rows = rows.filter((row) => !isTaken(row));
-    // Without the taken ones the quota may suffice, so it is looked at only when nothing else was wrong.
+    // Without the taken numbers the quota may suffice, so it counts only when there was no other rejection.
     if (taken.length === 0 && quota !== undefined) {
       const free = maxContacts - OrganizationRecord.parse(quota.found).contactCount;
       results.push(...rows.slice(free).map(surplus));

@@ -16,22 +16,25 @@ export const ContactRecord = z.object({
   lastName: z.optional(z.string()),
   tags: z.array(z.string()),
   attributes: z.record(z.string(), z.string()),
-  /** Says what the opt-out of its number says, together with which it changes (`opt-outs/record.ts`). */
+  /** A copy of the opt-out of its number, which is written with it (`opt-outs/record.ts`). */
   optedOut: z.boolean(),
   createdAt: z.string(),
   updatedAt: z.string(),
 });
 export type ContactRecord = z.infer<typeof ContactRecord>;
 
-/** What a contact is found by that has a number; it keeps numbers unique. */
+/** The item that finds the contact of a number. It keeps numbers unique. */
 const NumberRecord = z.object({ entity: z.literal("contactNumber"), contactId: z.string() });
 
 export const maxContacts = 100_000;
 
-/** The sort keys of contacts, as apart from those of their numbers. */
+/** The range of the sort keys of contacts, without those of their numbers. */
 export const contactIds = { from: "con_", to: "con_~" };
 
-/** A contact as it is to be written. Its number stays opted out if it is: who has said STOP may be imported again. */
+/**
+ * Returns the record of a new contact. If its number has opted out, it stays so, because a person who sent STOP may be
+ * imported again.
+ */
 export async function newContact(
   organizationId: string,
   request: CreateContactRequest,
@@ -51,8 +54,9 @@ export async function newContact(
 }
 
 /**
- * The writes of a new contact: itself, then its number, which is refused where another contact has it, and its opt-out if
- * the request says so. That the number had opted out already is no note of the organization's.
+ * Returns the writes of a new contact: its record, its number, and its opt-out if the request has one. The number's
+ * write is rejected where another contact has it. An earlier opt-out of the number does not count as the organization's
+ * own note.
  */
 export function contactPuts(
   record: ContactRecord,
@@ -69,7 +73,7 @@ export function contactPuts(
   ];
 }
 
-/** The write that gives a contact a number; it is refused where another contact has it. */
+/** Returns the write that assigns a number to a contact. It is rejected where another contact has the number. */
 export function numberPut({ organizationId, id }: ContactRecord, phoneNumber: string): Put {
   return {
     put: {
@@ -81,7 +85,7 @@ export function numberPut({ organizationId, id }: ContactRecord, phoneNumber: st
   };
 }
 
-/** One contact as it is now. */
+/** Reads a contact as it is now. */
 export async function findContact(
   organizationId: string,
   contactId: string,
@@ -89,7 +93,7 @@ export async function findContact(
   return findItem(ContactRecord, keys.contact(organizationId, contactId), { consistent: true });
 }
 
-/** The contact that has a number, as it is now. */
+/** Reads the contact that has a number, as it is now. */
 export async function findContactOfNumber(
   organizationId: string,
   phoneNumber: string,
@@ -99,7 +103,7 @@ export async function findContactOfNumber(
   return owner && findContact(organizationId, owner.contactId);
 }
 
-/** At most `limit` contacts in the order of their ids, those behind the contact `after`, as they are now. */
+/** Reads at most `limit` contacts in the order of their ids, starting after the contact `after`, as they are now. */
 export async function readContacts(
   organizationId: string,
   range: { readonly after?: string | undefined; readonly limit: number },

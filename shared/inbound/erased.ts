@@ -6,18 +6,18 @@ import { keys, type Key } from "../platform/table/keys.ts";
 import { findItem, putItem } from "../platform/table/table.ts";
 
 /*
- * A message may be on the queue of reports while its number is erased. So the erasure leaves a mark, and a message that
- * came before it is not kept. The mark has a digest of the number and is gone a month later.
+ * An inbound message may be queued while its number is erased. The erasure therefore leaves a mark, and an earlier
+ * message is not kept. The mark has a digest of the number, and expires after a month.
  */
 
-/** That a number was erased, and when. */
+/** The mark of an erased number, with the time of the erasure. */
 const ErasedNumber = z.object({
   entity: z.literal("erasedNumber"),
   erasedAt: z.string(),
   expiresAt: z.int(),
 });
 
-/** Longer than a job can be on its queue and, after that, be parked: each is at most 14 days. */
+/** How long a mark is kept. A job can be on its queue and then on the dead-letter queue for at most 14 days each. */
 const markedMs = 30 * dayMs;
 
 function markOf(organizationId: string, phoneNumber: string): Key {
@@ -25,7 +25,7 @@ function markOf(organizationId: string, phoneNumber: string): Key {
   return { pk: keys.inbound(organizationId, "").pk, sk };
 }
 
-/** Marks a number as erased from now on. The erasure begins with it. */
+/** Marks a number as erased from now on. It is the first step of an erasure. */
 export async function markErased(organizationId: string, phoneNumber: string): Promise<void> {
   const at = now();
   const mark: z.infer<typeof ErasedNumber> = {
@@ -37,8 +37,8 @@ export async function markErased(organizationId: string, phoneNumber: string): P
 }
 
 /**
- * Whether a number has been erased since a moment. Asked after a message has been kept: then either the erasure finds the
- * message, or the question finds the mark.
+ * Whether a number has been erased since a time. The caller stores the message first. Then either the erasure finds the
+ * message, or the caller finds the mark.
  * @param moment ISO 8601
  */
 export async function wasErasedSince(

@@ -5,7 +5,7 @@ import { keys } from "../platform/table/keys.ts";
 import { readWantedPage } from "../platform/table/page.ts";
 import { inboundIds, InboundRecord, presentInbound } from "./record.ts";
 
-/** A page of the messages that have come to an organization's numbers, newest first, as long as they are kept. */
+/** Returns a page of an organization's inbound messages, newest first, within their retention. */
 export async function listInbound(organizationId: string, query: PageQuery): Promise<Page<InboundMessage>> {
   const at = epochSeconds(now());
   const page = await readWantedPage(

@@ -12,33 +12,33 @@ import { wasErasedSince } from "./erased.ts";
 import { inboundPuts, InboundRecord, presentInbound, TakenRecord, takenKey } from "./record.ts";
 import { replyJob } from "./reply-job.ts";
 
-/** A message that a carrier brings from a phone. */
+/** An inbound message, as read from a callback. */
 export interface Reply {
-  /** Of the carrier's call that brought it. */
+  /** The id of the callback that brought it. */
   readonly reportId: string;
   readonly carrier: string;
-  /** The carrier's own id of it. */
+  /** The carrier's own id for it. */
   readonly carrierId: string;
   readonly from: string;
   readonly to: string;
   readonly message: string;
   /** ISO 8601. */
   readonly receivedAt: string;
-  /** For which of those who share the number; without it, for all of them. */
+  /** The organizations that it is for, among those that share the number; undefined for all of them. */
   readonly organizationIds?: readonly string[] | undefined;
 }
 
-/** A number may be shared by a thousand organizations. So many of them are one job's, which has twenty seconds. */
+/** The most organizations of one job, which has twenty seconds. A number may be shared by a thousand. */
 const addresseesPerJob = 50;
 
-/** Addressees that are worked on side by side. */
+/** The organizations that are worked on at the same time. */
 const addresseesAtOnce = 10;
 
 /**
- * Keeps a message for those whose number it came to, does what it says if it is STOP or START, and tells them. One that
- * the carrier brings again is kept and obeyed once. Where there are more addressees than one job can do, each part of them
- * gets a job of its own.
- * @throws Error when it has to come again; each addressee of the job has had its turn before
+ * Stores an inbound message for the organizations of its number, applies a STOP or START, and publishes the event. A
+ * message that the carrier repeats is stored and applied once. Where there are more organizations than one job can do,
+ * each part of them gets a job of its own.
+ * @throws Error when the job must be repeated; it has tried each of its organizations before
  */
 export async function receiveReply(reply: Reply): Promise<void> {
   const { organizationIds, ...whole } = reply;
@@ -77,7 +77,7 @@ async function receiveFor({ organizationId, keyword }: Addressee, reply: Reply):
   if (kept !== undefined) await conclude(kept);
 }
 
-/** @returns what is kept of it; undefined when the carrier has brought it before */
+/** @returns the stored record; undefined when the carrier has brought the message before */
 async function keep(
   record: InboundRecord,
   { reportId, carrier, carrierId }: Reply,
@@ -87,12 +87,12 @@ async function keep(
   const written = await transact(inboundPuts(record, { key, reportId }));
   if (written.outcome === "committed") return record;
   const taken = TakenRecord.parse(written.refusals.taken?.found);
-  // An earlier worker may have ended between keeping it and what follows from it.
+  // An earlier worker may have ended between storing the message and the steps after it.
   if (taken.reportId !== reportId) return undefined;
   return findItem(InboundRecord, keys.inbound(organizationId, taken.inboundId), { consistent: true });
 }
 
-/** What follows from a message that is kept. Doing it again repeats the same event. */
+/** Applies the command of a stored message and publishes its event. A repetition publishes the same event. */
 async function conclude(record: InboundRecord): Promise<void> {
   const { id, organizationId, from, receivedAt: timestamp } = record;
   const isErased = await wasErasedSince(organizationId, from, timestamp);
@@ -106,7 +106,7 @@ async function conclude(record: InboundRecord): Promise<void> {
   await enqueue(eventJob(organizationId, { event: "message.received", timestamp, data }));
 }
 
-/** Does what a STOP or START says. Of an erased number an opt-out stays, as with any erasure, and nothing else. */
+/** Applies a STOP or START. For an erased number only an opt-out is kept, as with any erasure. */
 async function obey(
   { organizationId, from, keyword, receivedAt }: InboundRecord,
   isErased: boolean,

@@ -8,7 +8,7 @@ import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import type { Write } from "../platform/table/table.ts";
 
-/** A message that someone has sent to a number of an organization. */
+/** A message from a phone to a number of an organization. */
 export const InboundRecord = z.object({
   entity: z.literal("inboundMessage"),
   id: z.string(),
@@ -18,33 +18,33 @@ export const InboundRecord = z.object({
   message: z.string(),
   keyword: z.optional(Keyword),
   receivedAt: z.string(),
-  /** When the table forgets it, in seconds since the epoch, if the stage keeps messages for a time only. */
+  /** When it expires, in seconds since the epoch, if the stage limits the retention of messages. */
   expiresAt: z.optional(z.int()),
 });
 export type InboundRecord = z.infer<typeof InboundRecord>;
 
-/** That a message of a carrier's has been taken, so that it is recognized when the carrier brings it again. */
+/** The mark of a stored message, by which a repetition from the carrier is recognized. */
 export const TakenRecord = z.object({
   entity: z.literal("inboundTaken"),
   inboundId: z.string(),
-  /** Of the report that brought it. */
+  /** The id of the callback that brought it. */
   reportId: z.string(),
   expiresAt: z.int(),
 });
 
-/** How long a carrier's id of a message is known. */
+/** How long a repetition is recognized. */
 const takenMs = 30 * dayMs;
 
-/** The sort keys of inbound messages, as apart from those that recognize them. */
+/** The range of the sort keys of inbound messages, without those of their marks. */
 export const inboundIds = { from: "inb_", to: "inb_~" };
 
-/** What recognizes a message by the id that its carrier has given it. */
+/** Returns the key of the mark for a carrier's own id of a message. */
 export function takenKey(organizationId: string, carrier: string, carrierId: string): Key {
   const hash = createHash("sha256").update(`${carrier} ${carrierId}`).digest("hex");
   return { pk: keys.inbound(organizationId, "").pk, sk: `TAKEN#${hash}` };
 }
 
-/** The writes that keep a message and take it as one of its carrier's; rejected when it has been taken. */
+/** Returns the writes that store a message and its mark. They are rejected when the mark exists. */
 export function inboundPuts(
   record: InboundRecord,
   { key, reportId }: { readonly key: Key; readonly reportId: string },
@@ -66,7 +66,7 @@ export function inboundPuts(
   };
 }
 
-/** An inbound message as its organization sees it. */
+/** Returns an inbound message as its organization sees it. */
 export function presentInbound(record: InboundRecord): InboundMessage {
   const { id, from, to, message, keyword, receivedAt } = record;
   return { id, from, to, message, keyword, receivedAt };

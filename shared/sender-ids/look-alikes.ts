@@ -1,12 +1,12 @@
 import { editDistance } from "../contract/validation.ts";
 
 /*
- * Which sender IDs a recipient could mistake for one another.
+ * Finds sender IDs that a recipient could mistake for one another.
  */
 
 /**
- * Names that messages are often forged with, in upper case. An organization that has the right to one exists, so a name
- * like these is not rejected: the operator is asked to check.
+ * Names that are often forged, in upper case. Each belongs to a real organization, so a similar name is not rejected:
+ * the operator has to check it.
  */
 export const protectedNames: readonly string[] = [
   // Shops, services and payments
@@ -22,13 +22,13 @@ export const protectedNames: readonly string[] = [
   "CDC EUROPOL GOVUK HMRC INTERPOL IRS MYGOV NHS POLICE SSA",
 ].flatMap((names) => names.split(" "));
 
-/** In shorter names one other character makes another word. */
+/** The shortest name with a possible misspelling. In shorter names another character makes another word. */
 const minLengthToMisspell = 6;
 
-/** Shorter names are part of too many words. */
+/** The shortest name that is searched for in others. Shorter names are part of too many words. */
 const minLengthToContain = 5;
 
-/** What a character is mistaken for on a small screen, where case does not count. */
+/** The characters that look alike on a small screen, regardless of case. */
 const readAs: Readonly<Record<string, string>> = {
   "0": "O",
   "1": "L",
@@ -43,14 +43,14 @@ const readAs: Readonly<Record<string, string>> = {
   I: "L",
 };
 
-/** What pairs of characters are mistaken for in lower case. */
+/** Pairs of lower-case characters that look like another character. */
 const pairsReadAs: readonly (readonly [string, string])[] = [
   ["RN", "M"],
   ["VV", "W"],
   ["CL", "D"],
 ];
 
-/** A sender ID with each character replaced by the one that stands for all that look like it. */
+/** Returns a sender ID with each character replaced by the one that stands for all similar ones. */
 function asRead(senderId: string): string {
   const characters = senderId
     .toUpperCase()
@@ -62,7 +62,7 @@ function asRead(senderId: string): string {
 /** How one sender ID resembles another. */
 export type Resemblance = "looks the same" | "differs in one character" | "contains it";
 
-/** How a sender ID resembles one that someone else has; undefined when it does not. */
+/** Returns how a sender ID resembles that of another organization; undefined when it does not. */
 export function resemblanceOf(senderId: string, other: string): Resemblance | undefined {
   const [one, two] = [asRead(senderId), asRead(other)];
   if (one === two) return "looks the same";
@@ -70,7 +70,7 @@ export function resemblanceOf(senderId: string, other: string): Resemblance | un
   return isLong && editDistance(one, two) === 1 ? "differs in one character" : undefined;
 }
 
-/** How a sender ID resembles a protected name, or has it in it; undefined when it does not. */
+/** Returns how a sender ID resembles or contains a protected name; undefined when it does not. */
 export function resemblanceOfProtected(senderId: string, protectedName: string): Resemblance | undefined {
   const isContained =
     protectedName.length >= minLengthToContain && asRead(senderId).includes(asRead(protectedName));

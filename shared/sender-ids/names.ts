@@ -5,9 +5,9 @@ import { deleteItem, findItem, updateItem, type Update } from "../platform/table
 import { updateOf } from "../platform/table/update.ts";
 
 /*
- * Whom a sender ID is approved for. To its recipients a name is the same in whatever case, so the key is in upper case,
- * and it is one organization's unless the operator lets several have it. Whoever sends reads this and no more of the
- * requests.
+ * The organizations that each sender ID is approved for. Recipients do not distinguish names by case, so the key is in
+ * upper case. A name belongs to one organization, unless the operator lets several share it. Sending reads only this
+ * record, and not the requests.
  */
 
 const SenderNameRecord = z.object({
@@ -15,7 +15,10 @@ const SenderNameRecord = z.object({
   organizationIds: z.optional(z.set(z.string())),
 });
 
-/** The write that takes a name for an organization; it is rejected while another has it, unless it is shared. */
+/**
+ * Returns the write that assigns a name to an organization. It is rejected while another organization has the name,
+ * unless the name is shared.
+ */
 export function takeName(organizationId: string, senderId: string, isShared = false): Update {
   const alone = new Set([organizationId]);
   return updateOf(
@@ -30,7 +33,7 @@ export function takeName(organizationId: string, senderId: string, isShared = fa
   );
 }
 
-/** The write that gives it up. */
+/** Returns the write that releases a name. */
 export function giveUpName(organizationId: string, senderId: string): Update {
   return updateOf(keys.senderName(senderId), {
     set: { entity: "senderName" },
@@ -38,23 +41,23 @@ export function giveUpName(organizationId: string, senderId: string): Update {
   });
 }
 
-/** Gives a name up, if the organization has it, and forgets one that no one has any more. */
+/** Releases a name, if the organization has it, and deletes one that no organization has. */
 export async function forgetName(organizationId: string, senderId: string): Promise<void> {
   await updateItem(SenderNameRecord, giveUpName(organizationId, senderId));
   await deleteItem(keys.senderName(senderId), { condition: "attribute_not_exists(organizationIds)" });
 }
 
-/** The organizations that a write of {@link takeName} was rejected for, as its rejection has the item. */
+/** Returns the organizations that have a name, from the item of a rejected {@link takeName}. */
 export function holdersOf(found: Record<string, unknown> | undefined): string[] {
   return [...(SenderNameRecord.parse(found).organizationIds ?? [])];
 }
 
-/** Whether a sender ID looks like a phone number or a short code, which no request for a name makes anyone's. */
+/** Whether a sender ID looks like a phone number or a short code. Requests for a name cannot assign these. */
 export function isNumeric(senderId: string): boolean {
   return /^\+?\d+$/.test(senderId);
 }
 
-/** Whether an organization may send under a name now: the operator has approved it, and it is no number. */
+/** Whether an organization may use a name now: the operator has approved it, and it is not a number. */
 export async function isApprovedSenderId(organizationId: string, senderId: string): Promise<boolean> {
   if (isNumeric(senderId)) return false;
   const name = await findItem(SenderNameRecord, keys.senderName(senderId), { consistent: true });

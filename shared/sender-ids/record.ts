@@ -23,7 +23,7 @@ export type SenderIdRecord = z.infer<typeof SenderIdRecord>;
 
 export const maxSenderIds = 50;
 
-/** An organization's requests as they are now, newest first. */
+/** Reads an organization's requests as they are now, newest first. */
 export async function readSenderIds(organizationId: string): Promise<SenderIdRecord[]> {
   const { pk } = keys.organization(organizationId);
   const rows = await queryRows(SenderIdRecord, {
@@ -37,7 +37,7 @@ export async function readSenderIds(organizationId: string): Promise<SenderIdRec
 }
 
 /**
- * A request by its id, and the sender ID that is the default, as they are now.
+ * Reads a request by its id, and the default sender ID, as they are now.
  * @throws ApiError NOT_FOUND, also for a request of another organization
  */
 export async function readSenderId(

@@ -8,21 +8,21 @@ import { closeReview, decided, listReviews, type Decision } from "../reviews/rec
 import { giveUpName, holdersOf, takeName } from "./names.ts";
 import { readSenderId, readSenderIds, type SenderIdRecord } from "./record.ts";
 
-/** The requests of all organizations that wait for a decision, oldest first. */
+/** Lists the pending requests of all organizations, oldest first. */
 export async function* listPendingSenderIds(): AsyncGenerator<SenderIdRecord> {
   for await (const { id, organizationId } of listReviews("sender-ids")) {
     const record = (await readSenderIds(organizationId)).find((each) => each.id === id);
-    // One that was decided on since it was listed is left out.
+    // A request that was decided on after the listing is left out.
     if (record?.status === "pending") yield record;
   }
 }
 
 /**
- * The operator's decision on a request. The first sender ID that is approved becomes the organization's
- * default. One that has been approved may still be rejected, and is then the default no longer, and free for others.
- * @param isShared whether it may be approved for an organization although another has it
- * @throws ApiError NOT_FOUND, also for a request of another organization; CONFLICT when it has been decided
- *   on, or another organization has it; UNAVAILABLE when too many other changes came in between
+ * Records the operator's decision on a request. The first approved sender ID becomes the organization's default. An
+ * approved one may still be rejected; it is then not the default, and other organizations may have it.
+ * @param isShared whether it may be approved although another organization has it
+ * @throws ApiError NOT_FOUND, also for a request of another organization. CONFLICT when it has been decided on, or
+ *   another organization has it. UNAVAILABLE when too many other changes came in between.
  */
 export async function decideSenderId(
   organizationId: string,
@@ -59,7 +59,7 @@ export async function decideSenderId(
   });
 }
 
-/** What a decision does to the name: nothing, if the request was pending and is rejected. */
+/** Returns the writes of a decision to the name. A rejected pending request has none. */
 function nameWrites(
   { organizationId, senderId, status }: SenderIdRecord,
   { approved }: Decision,

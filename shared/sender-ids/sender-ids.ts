@@ -15,10 +15,10 @@ import { isNumeric } from "./names.ts";
 import { maxSenderIds, presentSenderId, readSenderId, readSenderIds, SenderIdRecord } from "./record.ts";
 
 /**
- * Requests a sender ID. The request takes the place of one that was rejected.
- * @throws ApiError VALIDATION_ERROR for a number, where the stage wants sender IDs to be approved, for no one can send
- *   under it; CONFLICT when it is pending or approved already, in whatever case, or when the organization
- *   has as many as it may have; UNAVAILABLE when too many other changes came in between
+ * Requests a sender ID. The request replaces a rejected one.
+ * @throws ApiError VALIDATION_ERROR for a number, if the stage requires approval, because a number is never approved.
+ *   CONFLICT when it is pending or approved already, in any case, or when the organization has the most requests
+ *   allowed. UNAVAILABLE when too many other changes came in between.
  */
 export async function createSenderId(
   organizationId: string,
@@ -68,7 +68,7 @@ function unchangedSince(seen: SenderIdRecord | undefined) {
   };
 }
 
-/** The organization's requests, newest first. */
+/** Returns a page of the organization's requests, newest first. */
 export async function listSenderIds(
   organizationId: string,
   query: PageQuery,
@@ -84,9 +84,9 @@ export async function listSenderIds(
 }
 
 /**
- * Makes an approved sender ID the one of messages that name none.
- * @throws ApiError NOT_FOUND, also for a request of another organization; CONFLICT when it is not approved;
- *   UNAVAILABLE when too many other changes came in between
+ * Makes an approved sender ID the default for messages that name none.
+ * @throws ApiError NOT_FOUND, also for a request of another organization; CONFLICT when it is not approved; UNAVAILABLE
+ *   when too many other changes came in between
  */
 export async function setDefaultSenderId(
   organizationId: string,

@@ -2,7 +2,7 @@ import type { OrganizationRecord } from "../accounts/organization-record.ts";
 import { ApiError } from "../contract/errors.ts";
 
 /**
- * The sender ID that a message asks for, or else the organization's approved one.
+ * Returns the sender ID that a message requests, or else the organization's default.
  * @throws ApiError MISSING_SENDER_ID when there is neither
  */
 export function usableSenderId(

@@ -27,10 +27,7 @@ export async function findTemplate(
   return findItem(TemplateRecord, keys.template(organizationId, templateId), { consistent: true });
 }
 
-/**
- * One template as it is now.
- * @throws ApiError NOT_FOUND, also for a template of another organization
- */
+/** Reads a template as it is now. @throws ApiError NOT_FOUND, also for a template of another organization */
 export async function readTemplate(organizationId: string, templateId: string): Promise<TemplateRecord> {
   const record = await findTemplate(organizationId, templateId);
   if (record === undefined) throw new ApiError("NOT_FOUND");

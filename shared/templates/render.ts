@@ -1,7 +1,7 @@
-/** Two opening braces, with the rest of a placeholder where there is one. */
+/** Two opening braces, and the rest of a valid placeholder. */
 const opening = /\{\{(?: *([A-Za-z][A-Za-z0-9_]{0,31}) *\}\})?/g;
 
-/** What is wrong with the placeholders of a text, or undefined. */
+/** Returns the problem of a text's first malformed placeholder, or undefined. */
 export function problemOf(text: string): string | undefined {
   for (const { 1: name, index } of text.matchAll(opening)) {
     if (name === undefined) return problemOfOpening(text.slice(index));
@@ -9,7 +9,7 @@ export function problemOf(text: string): string | undefined {
   return undefined;
 }
 
-/** How much of a malformed placeholder is repeated to its author. */
+/** The most characters of a malformed placeholder in an error. */
 const maxExcerptLength = 40;
 
 function problemOfOpening(text: string): string {
@@ -27,15 +27,15 @@ function excerpt(text: string): string {
   return `${text.slice(0, maxExcerptLength).toWellFormed()}…`;
 }
 
-/** The names of a text's placeholders, each once, in the order of their first appearance. */
+/** Returns the names of a text's placeholders without duplicates, in the order of their first appearance. */
 export function placeholdersOf(text: string): string[] {
   const names = [...text.matchAll(opening)].flatMap(([, name]) => name ?? []);
   return [...new Set(names)];
 }
 
 /**
- * A text with values in the place of its placeholders, or the names of those that have no value. A value goes
- * in as it is, whatever it looks like; values that no placeholder names are left out.
+ * Replaces a text's placeholders by values, or returns the names of those that have no value. A value is inserted
+ * unchanged, whatever its text. Values without a placeholder are ignored.
  */
 export function renderTemplate(
   text: string,
@@ -50,7 +50,7 @@ export function renderTemplate(
   };
 }
 
-/** What placeholders stand for in a text to a contact: the contact's own fields, and its attributes, which win. */
+/** Returns the values of placeholders for a contact: its own fields, and its attributes, which have priority. */
 export function contactValues(contact: {
   readonly phoneNumber: string;
   readonly firstName?: string | undefined;

@@ -7,9 +7,9 @@ import { readTemplate } from "./record.ts";
 import { renderTemplate } from "./render.ts";
 
 /**
- * Accepts a message whose text is a template's with values in it.
- * @throws ApiError NOT_FOUND, also for a template of another organization; VALIDATION_ERROR for values that are
- *   missing or make no message; and whatever `acceptMessage` throws
+ * Accepts a message with the text of a template.
+ * @throws ApiError NOT_FOUND, also for a template of another organization; VALIDATION_ERROR for missing values or an
+ *   invalid text; and the errors of `acceptMessage`
  */
 export async function sendTemplate(
   organization: OrganizationRecord,
@@ -33,7 +33,7 @@ function messageOf(body: string, values: Readonly<Record<string, string>>): stri
   if (!message.success) {
     throw invalidField(
       "values",
-      `the message that they make ${message.error.issues[0]?.message ?? "is not valid"}`,
+      `the resulting message ${message.error.issues[0]?.message ?? "is not valid"}`,
     );
   }
   return message.data;

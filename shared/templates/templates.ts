@@ -13,8 +13,8 @@ import { problemOf } from "./render.ts";
 
 /**
  * Adds a template.
- * @throws ApiError VALIDATION_ERROR for a malformed placeholder; CONFLICT when the organization has as many as
- *   it may have; UNAVAILABLE
+ * @throws ApiError VALIDATION_ERROR for a malformed placeholder; CONFLICT when the organization has the most templates
+ *   allowed; UNAVAILABLE
  */
 export async function createTemplate(
   organizationId: string,
@@ -46,7 +46,7 @@ function checkBody(body: string): void {
   if (problem !== undefined) throw invalidField("body", problem);
 }
 
-/** A page of the organization's templates, newest first. */
+/** Returns a page of the organization's templates, newest first. */
 export async function listTemplates(organizationId: string, query: PageQuery): Promise<Page<Template>> {
   const page = await readPage(
     TemplateRecord,
@@ -57,10 +57,7 @@ export async function listTemplates(organizationId: string, query: PageQuery): P
   return { rows: page.rows.map(presentTemplate), meta: page.meta };
 }
 
-/**
- * One template as it is now.
- * @throws ApiError NOT_FOUND, also for a template of another organization
- */
+/** Reads a template as it is now. @throws ApiError NOT_FOUND, also for a template of another organization */
 export async function getTemplate(organizationId: string, templateId: string): Promise<Template> {
   return presentTemplate(await readTemplate(organizationId, templateId));
 }
