@@ -11,19 +11,20 @@ import { forgetWallet } from "../wallet/record.ts";
 import { eraseOrganization } from "./organization.ts";
 
 /*
- * Where a stage asks for a verified email, an account that nobody has verified goes after a week, so that an address is
- * not kept from whoever it belongs to. Registration puts the organization on an agenda, and its verification takes it off.
+ * If a stage requires verified emails, an account that is not verified expires after a week. Its email address is then
+ * free for its real owner. Registration adds the organization to the pending-work index, and its verification removes
+ * it.
  */
 
-/** A run ends after this, with the function's time-out still ahead; the next run goes on with what is left. */
+/** A run ends after this time, before the function's time-out. The next run continues with the rest. */
 const runTimeMs = 4 * minuteMs + 30 * secondMs;
 
 const reason = "never verified";
 
 /**
- * Erases the accounts whose week is over and that nobody has verified. One whose wallet was ever moved stays, and is the
- * operator's to decide on: money does not vanish.
- * @returns how many it erased
+ * Erases the accounts that were not verified within a week. An account whose wallet has ever had a movement stays, and
+ * the operator decides on it, so that no money is lost.
+ * @returns the number of erased accounts
  */
 export async function expireAccounts(): Promise<number> {
   const deadline = now().getTime() + runTimeMs;
@@ -41,7 +42,7 @@ export async function expireAccounts(): Promise<number> {
   return expired;
 }
 
-/** An account that cannot be erased now must not keep the others from it. */
+/** Erases an account. An error must not keep the other accounts from being erased. */
 async function expireSafely(organizationId: string): Promise<boolean> {
   try {
     return await expire(organizationId);
@@ -51,7 +52,7 @@ async function expireSafely(organizationId: string): Promise<boolean> {
   }
 }
 
-/** @returns whether all of it is gone */
+/** @returns whether all of it was erased */
 async function expire(organizationId: string): Promise<boolean> {
   const organization = await findOrganization(organizationId, { consistent: true });
   if (organization === undefined) return false;
@@ -60,7 +61,7 @@ async function expire(organizationId: string): Promise<boolean> {
     organization: updateOf(
       keys.organization(organizationId),
       { setIfAbsent: { suspendedAt: at, suspendedReason: reason } },
-      // It is no longer there once somebody has verified the email.
+      // The attribute is absent once the email is verified.
       { present: ["agenda"] },
     ),
     wallet: updateOf(
@@ -70,7 +71,7 @@ async function expire(organizationId: string): Promise<boolean> {
     ),
   });
   if (begun.outcome === "refused") {
-    // Money has come in: it is not looked at again.
+    // The wallet has a movement, so the account does not expire.
     if (begun.refusals.organization === undefined) await transact([doesNotExpire(organizationId)]);
     return false;
   }

@@ -28,28 +28,30 @@ const StoredDelivery = z.object({
 
 const StoredInbound = z.object({ pk: z.string(), sk: z.string(), from: z.optional(z.string()) });
 
-/** What has become of what one organisation had of a number. */
+/** The outcome of an erasure: what one organization had of a number. */
 export interface ErasedNumber {
-  /** Contacts that are gone. */
+  /** The deleted contacts. */
   readonly contacts: number;
-  /** Opt-outs that stay, each with its number. */
+  /** The opt-outs that stay, each with its number. */
   readonly optOutsKept: number;
-  /** Messages that have lost the number and their text. */
+  /** The messages without the number and their text. */
   readonly messages: number;
-  /** Messages from the number that are gone. */
+  /** The deleted inbound messages from the number. */
   readonly inbound: number;
-  /** Deliveries of webhooks that are gone. */
+  /** The deleted deliveries of webhooks. */
   readonly deliveries: number;
-  /** Messages that are still to be sent, and deliveries that are still to be made: they are erased the next time. */
+  /** The messages and deliveries that are still pending. The next erasure deletes them. */
   readonly left: number;
 }
 
 /**
- * Takes a number out of what an organisation has of it, but for an opt-out. The ledger stays, which has no numbers. It can
- * be stopped and repeated anywhere, and messages may be sent meanwhile. What is on a queue meanwhile is not stored after it:
- * whoever stores a message from the number, or a delivery of an event about it, looks after that whether it was erased. So
- * messages go before deliveries here, and the mark before the messages from the number.
- * @throws ApiError UNAVAILABLE when others changed the contact in every attempt
+ * Erases a number from an organization's data, except an opt-out. The ledger stays, because it has no numbers. An
+ * erasure can be stopped and repeated at any point, and messages may be sent at the same time.
+ *
+ * Queued jobs may store data after the erasure has passed it. Each job that stores an inbound message, or a delivery of
+ * an event about one, therefore checks afterwards whether the number was erased. For these checks, messages are erased
+ * before deliveries, and the mark is set before the inbound messages are deleted.
+ * @throws ApiError UNAVAILABLE when others changed the contact in each attempt
  */
 export async function eraseNumber(organizationId: string, phoneNumber: string): Promise<ErasedNumber> {
   let messages = 0;
@@ -91,7 +93,7 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
   };
 }
 
-/** @returns whether it was erased; it has come to another state in the meantime */
+/** @returns whether it was erased; false if its status has changed in the meantime */
 async function eraseMessage(
   organizationId: string,
   messageId: string,
@@ -105,7 +107,7 @@ async function eraseMessage(
   return applied;
 }
 
-/** @returns whether it was erased: one that is still to be made is not, for its customer waits for it */
+/** @returns whether it was erased; a pending delivery is not, because its customer waits for it */
 async function eraseDelivery({ pk, sk, state }: z.infer<typeof StoredDelivery>): Promise<boolean> {
   if (state === "pending") return false;
   const condition = "attribute_not_exists(pk) OR #state <> :pending";

@@ -14,12 +14,12 @@ import { maxMessageParts, readWallet } from "../wallet/record.ts";
 import { forgetCalls } from "../webhooks/open-calls.ts";
 
 /*
- * Everything that the table holds of an organisation goes, but for its wallet, its ledger and the references of payments,
- * which are the operator's books: they have ids, amounts and the operator's own words. What names something else goes after it, and the
- * organisation's record goes last, so that an erasure that was interrupted is finished by the next one.
+ * Erases all items of an organization, except its wallet, its ledger and the references of payments. These are the
+ * operator's books: they have ids, amounts and the operator's own texts. An item is deleted before the items that lead
+ * to it, and the organization's record is deleted last. The next erasure can therefore finish an interrupted one.
  */
 
-/** Whatever its record says, an item is erased as it is stored: also one that cannot be read. */
+/** An item as it is stored. Items that do not match their schema are erased as well. */
 const Stored = z.looseObject({ pk: z.string(), sk: z.string(), entity: z.optional(z.string()) });
 type Stored = z.infer<typeof Stored>;
 
@@ -30,17 +30,17 @@ const StoredMessage = z.extend(Stored, {
 });
 
 export interface ErasedOrganization {
-  /** Items of the table that are gone. */
+  /** The deleted items. */
   readonly erased: number;
-  /** Messages that are still to be sent or refunded. Unless there are none the organisation's record stays. */
+  /** The messages that are still to be sent or refunded. While there are any, the organization's record stays. */
   readonly messagesLeft: number;
 }
 
 /**
- * Erases an organisation. Its wallet has to be closed, empty and settled, so that nothing is owed to it and no message is
- * accepted any more.
- * @param onProgress is told how many items are gone
- * @throws Error in words for the operator when the wallet is not; ApiError WALLET_MISSING, UNAVAILABLE
+ * Erases an organization. Its wallet has to be closed, empty and settled, so that nothing is owed to it and no more
+ * messages are accepted.
+ * @param onProgress receives the number of deleted items
+ * @throws Error with a message for the operator when the wallet is not; ApiError WALLET_MISSING, UNAVAILABLE
  */
 export async function eraseOrganization(
   organizationId: string,
@@ -90,7 +90,7 @@ export async function eraseOrganization(
   return { erased, messagesLeft };
 }
 
-/** Ends what could still add to what is erased, and notes in the books that the messages are gone. */
+/** Suspends the organization, so that nothing more is added, and notes in the wallet that the messages are erased. */
 async function begin(organizationId: string): Promise<void> {
   const at = now().toISOString();
   const begun = await transact([
@@ -107,18 +107,21 @@ async function begin(organizationId: string): Promise<void> {
   ]);
   if (begun.outcome === "committed") return;
   const { closedAt, balanceMicros, settledSeq, seq } = await readWallet(organizationId);
-  if (closedAt === undefined) throw new Refusal("The wallet is not closed: wallets close comes first.");
+  if (closedAt === undefined) throw new Refusal("The wallet is not closed: run wallets close first.");
   if (balanceMicros > 0) {
-    throw new Refusal(`The wallet still has ${moneyText(balanceMicros)}: wallets debit comes first.`);
+    throw new Refusal(`The wallet still has ${moneyText(balanceMicros)}: run wallets debit first.`);
   }
   if (balanceMicros < 0) {
-    throw new Refusal(`The wallet is at ${moneyText(balanceMicros)}: wallets credit comes first.`);
+    throw new Refusal(`The wallet is at ${moneyText(balanceMicros)}: run wallets credit first.`);
   }
   if (settledSeq < seq) throw new Refusal("The ledger is not settled yet: try again in twenty minutes.");
-  throw new Refusal("There is no such organisation any more.");
+  throw new Refusal("The organization does not exist.");
 }
 
-/** What is queued beside a settled ledger and would vanish by itself was never paid, and is sent by nobody. */
+/**
+ * Whether a message is final. A queued message that expires, beside a settled ledger, was never paid for, and no sender
+ * sends it.
+ */
 function isAtItsEnd({ status, refund, expiresAt }: z.infer<typeof StoredMessage>): boolean {
   return refund !== "due" && (status !== "queued" || expiresAt !== undefined);
 }
@@ -134,7 +137,7 @@ async function eraseCallsOf(
   await forgetCalls({ id, organizationId, url });
 }
 
-/** What else there is because of an item of an organisation. */
+/** Returns the keys of the items that belong to an item of an organization. */
 function namedBy({ entity, id, secretHash }: Stored): Key[] {
   if (entity === "apiKey" && typeof secretHash === "string") return [keys.apiKey(secretHash)];
   if (entity === "kyc") return [keys.review("kyc", String(id))];
@@ -142,10 +145,10 @@ function namedBy({ entity, id, secretHash }: Stored): Key[] {
   return [];
 }
 
-/** Erases all that there is of a user, or of somebody who is invited. What names the rest goes last. */
+/** Erases all items of a user or of an invited person. The item that leads to the others is deleted last. */
 async function eraseUser(userId: string, erase: (...each: readonly Key[]) => Promise<void>): Promise<void> {
   const user = await findUser(userId, { consistent: true });
-  // The email of one who is removed is free, and may be somebody else's by now.
+  // The email of a removed user is free, and may belong to another user by now.
   if (user !== undefined && user.removedAt === undefined) await erase(keys.email(user.email));
   for (const { pk } of [
     keys.password(userId),

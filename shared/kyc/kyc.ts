@@ -6,16 +6,15 @@ import { transact, untilUndisturbed } from "../platform/table/table.ts";
 import { closeReview, openReview } from "../reviews/record.ts";
 import { findKyc, presentKyc, replaceKyc, type KycRecord } from "./record.ts";
 
-/** An organisation's submission, or null. */
+/** Returns an organization's submission, or null. */
 export async function getKyc(organizationId: string): Promise<KycSubmission | null> {
   const record = await findKyc(organizationId);
   return record === undefined ? null : presentKyc(record);
 }
 
 /**
- * Submits an organisation's particulars to the operator. They take the place of what is pending or was
- * rejected.
- * @throws ApiError CONFLICT when the organisation has been approved; UNAVAILABLE when too many others came in
+ * Submits an organization's business details to the operator. They replace a pending or rejected submission.
+ * @throws ApiError CONFLICT when the organization has been approved; UNAVAILABLE when too many other changes came in
  *   between
  */
 export async function submitKyc(organizationId: string, request: SubmitKycRequest): Promise<KycSubmission> {
@@ -30,7 +29,7 @@ export async function submitKyc(organizationId: string, request: SubmitKycReques
   return untilUndisturbed(async () => {
     const seen = await findKyc(organizationId);
     if (seen?.status === "approved") {
-      throw new ApiError("CONFLICT", { message: "The organisation has been approved." });
+      throw new ApiError("CONFLICT", { message: "The organization has been approved." });
     }
     const submitted = await transact([
       replaceKyc(seen, record),

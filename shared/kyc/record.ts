@@ -5,7 +5,9 @@ import { ReviewStatus } from "../contract/reviews.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, type Put } from "../platform/table/table.ts";
 
-/** The one submission of an organisation. A new one has a new id, so a decision on an old one is refused. */
+/**
+ * The one submission of an organization. A new submission has a new id, so that a decision on an old one is rejected.
+ */
 export const KycRecord = z.object({
   entity: z.literal("kyc"),
   id: z.string(),
@@ -23,12 +25,15 @@ export const KycRecord = z.object({
 });
 export type KycRecord = z.infer<typeof KycRecord>;
 
-/** An organization's submission as it is now. */
+/** Reads an organization's submission as it is now. */
 export async function findKyc(organizationId: string): Promise<KycRecord | undefined> {
   return findItem(KycRecord, keys.kyc(organizationId), { consistent: true });
 }
 
-/** The write that replaces the submission that was seen. It is rejected when that one was decided on or replaced meanwhile. */
+/**
+ * Returns the write that replaces the submission that was read. It is rejected when that one was decided on or replaced
+ * in between.
+ */
 export function replaceKyc(seen: KycRecord | undefined, next: KycRecord): Put {
   const put = { ...keys.kyc(next.organizationId), ...next };
   if (seen === undefined) return { put, condition: "attribute_not_exists(pk)" };

@@ -5,19 +5,19 @@ import { transact } from "../platform/table/table.ts";
 import { closeReview, decided, listReviews, type Decision } from "../reviews/record.ts";
 import { findKyc, replaceKyc, type KycRecord } from "./record.ts";
 
-/** The submissions of all organisations that wait for a decision, oldest first. */
+/** Lists the pending submissions of all organizations, oldest first. */
 export async function* listPendingKyc(): AsyncGenerator<KycRecord> {
   for await (const { id, organizationId } of listReviews("kyc")) {
     const record = await findKyc(organizationId);
-    // One that was decided on or replaced since it was listed is left out.
+    // A submission that was decided on or replaced after the listing is left out.
     if (record?.id === id && record.status === "pending") yield record;
   }
 }
 
 /**
- * The operator's decision on the submission that the operator has seen, which is named because the customer may
- * have replaced it since. One that has been approved may still be rejected.
- * @throws ApiError NOT_FOUND where there is none, CONFLICT when it has been decided on or replaced; UNAVAILABLE
+ * Records the operator's decision on a submission, which is named because the customer may have replaced it. An
+ * approved one may still be rejected.
+ * @throws ApiError NOT_FOUND where there is none; CONFLICT when it has been decided on or replaced; UNAVAILABLE
  */
 export async function decideKyc(
   organizationId: string,

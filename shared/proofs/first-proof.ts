@@ -9,18 +9,19 @@ import type { Delete } from "../platform/table/table.ts";
 import { readWebhooks } from "../webhooks/record.ts";
 import { deleteWebhook } from "../webhooks/webhooks.ts";
 
-/** That somebody has opened a link that was sent to the email of a user. */
+/** The proof that a person has opened a link in an email to a user. */
 export interface Proof {
   readonly user: ActiveMember;
   /** Whether this is the first proof that the email is the user's. */
   readonly isFirst: boolean;
-  /** The write that uses the link up. It belongs into the transaction of whatever the link is for. */
+  /** The write that invalidates the link, for the transaction of the link's purpose. */
   readonly use: Delete;
 }
 
 /**
- * What the token of a link proves.
- * @throws ApiError INVALID_EMAIL_TOKEN when it is none, was used or replaced, its time is over, or its user is gone
+ * Reads the token of a link.
+ * @throws ApiError INVALID_EMAIL_TOKEN when it does not exist, was used or replaced, has expired, or its user is
+ *   removed
  */
 export async function readProof(purpose: TokenPurpose, token: string): Promise<Proof> {
   const shown = await findEmailToken(purpose, token);
@@ -33,10 +34,10 @@ export async function readProof(purpose: TokenPurpose, token: string): Promise<P
 }
 
 /**
- * Ends what was made in an account while nobody had shown that its email is theirs: a stranger may have registered with
- * it. Of an owner that is everything that lets anybody in or tells anybody of the organization: the other members, all
- * invitations, API keys and webhooks. Of another member it is what is their own, for the organization is not. Sessions,
- * the password and the second factor are ended by the caller, in the transaction of the proof.
+ * Removes what was created in an account before the first proof of its email, because a stranger may have registered
+ * with it. For an owner this is all access to the organization, and all notifications about it: other members,
+ * invitations, API keys and webhooks. For another member it is only their own invitations and API keys. The caller ends
+ * sessions, the password and the second factor, in the transaction of the proof.
  * @throws ApiError UNAVAILABLE when it was not completed: the same call continues it
  */
 export async function endUnproven(user: ActiveMember): Promise<void> {
@@ -56,7 +57,7 @@ export async function endUnproven(user: ActiveMember): Promise<void> {
   }
 }
 
-/** Another call has ended it meanwhile. */
+/** Ignores that another call has removed it at the same time. */
 function ignoreNotFound(error: unknown): void {
   if (!(error instanceof ApiError && error.code === "NOT_FOUND")) throw error;
 }

@@ -14,10 +14,11 @@ import { transact } from "../platform/table/table.ts";
 import { endUnproven, readProof } from "./first-proof.ts";
 
 /**
- * Sets a new password for whoever has opened the link that was sent to their email, and ends all of their sessions. That
- * shows that the email is theirs. Where nobody had shown it before, a stranger may have registered with it, and all that
- * was made until then ends, the second factor too.
- * @throws ApiError INVALID_EMAIL_TOKEN; VALIDATION_ERROR for a password that the stage, or bcrypt, does not take; UNAVAILABLE
+ * Sets a new password for a user who has opened the link in an email, and ends all their sessions. The link proves that
+ * the email belongs to the user. Before the first proof a stranger may have registered with it, so all that was created
+ * until then is removed, even the second factor.
+ * @throws ApiError INVALID_EMAIL_TOKEN; VALIDATION_ERROR for a password that the stage or bcrypt does not accept;
+ *   UNAVAILABLE
  */
 export async function resetPassword(
   { token, password }: ResetPasswordRequest,
@@ -26,7 +27,7 @@ export async function resetPassword(
   const { use, user, isFirst } = await readProof("reset", token);
   await requireUncommonPassword(password, user.email);
   const passwordHash = await hashPassword(password);
-  // Before the link is used up, so that it can be opened again if this fails.
+  // This comes before the link is used, so that it can be opened again if this fails.
   if (isFirst) await endUnproven(user);
   const { id: userId, organizationId } = user;
   const at = now().toISOString();
@@ -53,7 +54,7 @@ export async function resetPassword(
   if (outcome === "refused") throw new ApiError("INVALID_EMAIL_TOKEN");
   await Promise.all([
     queueOwedEmail(email),
-    // Until its sessions ended, the stranger may have made others.
+    // The stranger may have created more before the sessions ended.
     ...(isFirst ? [endUnproven(user)] : []),
   ]);
   return { changed: true };

@@ -11,9 +11,9 @@ import { updateOf } from "../platform/table/update.ts";
 import { endUnproven, readProof } from "./first-proof.ts";
 
 /**
- * Notes that an email is its user's, who has opened the link that was sent there and knows the password. The link alone
- * would not do: whoever registers with a stranger's address has it sent, and keeps the password. The first time, what was
- * made before ends, sessions too.
+ * Records that an email belongs to its user, who has opened the link there and knows the password. The link alone is no
+ * proof: a stranger who registered with the address may have requested it, and keeps the password. The first time, it
+ * removes what was created before, and ends the sessions.
  * @throws ApiError INVALID_EMAIL_TOKEN; INVALID_CREDENTIALS, RATE_LIMITED after too many wrong passwords; UNAVAILABLE
  */
 export async function verifyEmail(
@@ -23,7 +23,7 @@ export async function verifyEmail(
   const { use, user, isFirst } = await readProof("verify", token);
   const { id: userId, organizationId, email } = user;
   await checkPassword({ userId }, password, sourceIp).catch(adviseStranger);
-  // Before the link is used up, so that it can be opened again if this fails.
+  // This comes before the link is used, so that it can be opened again if this fails.
   if (isFirst) await endUnproven(user);
   const at = now().toISOString();
   const { outcome } = await transact([
@@ -43,7 +43,7 @@ export async function verifyEmail(
     }),
   ]);
   if (outcome === "refused") throw new ApiError("INVALID_EMAIL_TOKEN");
-  // Until its sessions ended, others may have been made.
+  // More may have been created before the sessions ended.
   if (isFirst) await endUnproven(user);
   return { email, verified: true };
 }
@@ -52,7 +52,7 @@ function adviseStranger(error: unknown): never {
   if (!(error instanceof ApiError && error.code === "INVALID_CREDENTIALS")) throw error;
   throw new ApiError("INVALID_CREDENTIALS", {
     message:
-      "The password is not that of the account. If somebody else registered with your email, reset the password: that " +
-      "makes the account yours and ends all that was made in it.",
+      "The password is not that of the account. If another person registered with your email, reset the password: that " +
+      "makes the account yours and removes all that was created in it.",
   });
 }

@@ -207,9 +207,9 @@ it("a wallet that is open, has money or is not settled keeps all data", async ()
   await send();
   const before = (await allRows()).length;
   const erase = async (): Promise<unknown> => eraseOrganization(organizationId);
-  await expect(erase()).rejects.toThrow("wallets close comes first");
+  await expect(erase()).rejects.toThrow("run wallets close first");
   await closeWallet(organizationId, "test");
-  await expect(erase()).rejects.toThrow("The wallet still has 0.992100 USD: wallets debit comes first");
+  await expect(erase()).rejects.toThrow("The wallet still has 0.992100 USD: run wallets debit first");
   await adjust(-992_100);
   await expect(erase()).rejects.toThrow("not settled yet");
   // The debit has its entry and its reference.
@@ -225,7 +225,7 @@ it("a message that is still to be sent stays with its organization until it has 
     new Set(["ORG", "MESSAGES", "DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]),
   );
   await cancelMessage(organizationId, id);
-  await expect(eraseOrganization(organizationId)).rejects.toThrow("wallets debit comes first");
+  await expect(eraseOrganization(organizationId)).rejects.toThrow("run wallets debit first");
   await wind();
   expect(await eraseOrganization(organizationId)).toMatchObject({ messagesLeft: 0 });
   expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]));

@@ -1009,9 +1009,9 @@ it("an organization is erased once its wallet is closed, empty and settled, and 
   await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 30_000);
   const erase = ["organizations", "erase", organizationId];
   const refused = (reason: string): object => ({ code: 1, err: expect.stringContaining(reason) });
-  expect(await operator(erase)).toMatchObject(refused("wallets close comes first"));
+  expect(await operator(erase)).toMatchObject(refused("run wallets close first"));
   await operator(["wallets", "close", email, "--reason", "erasure requested"]);
-  expect(await operator(erase)).toMatchObject(refused("wallets debit comes first"));
+  expect(await operator(erase)).toMatchObject(refused("run wallets debit first"));
   await operator(["wallets", "debit", email, "0.9921", "--reason", "paid back"]);
   expect(await operator(erase)).toMatchObject(refused("try again in twenty minutes"));
   gateway.advanceClock(graceMs + minuteMs);
