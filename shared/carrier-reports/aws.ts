@@ -66,7 +66,7 @@ export const awsReports: ReportReader = {
 
 function meaningOf(eventType: string, isFinal: boolean): ReportedReceipt {
   if (eventType === "TEXT_DELIVERED") return { status: "delivered" };
-  // Some networks report no more than that they accepted the message.
+  // For some networks acceptance is the last reported event.
   if (eventType === "TEXT_UNKNOWN" || (eventType === "TEXT_SUCCESSFUL" && isFinal))
     return { status: "unknown" };
   if (onTheWay.has(eventType)) return { status: "pending" };

@@ -12,7 +12,7 @@ import { CarrierSettings } from "./settings.ts";
 import { trafficClass } from "./traffic-class.ts";
 import { sendWithTwilio } from "./twilio.ts";
 
-/** A carrier under the name that messages and routes know it by. */
+/** A carrier, with its name in messages and routes. */
 export interface NamedCarrier {
   readonly name: string;
   readonly carrier: Carrier;
@@ -98,7 +98,7 @@ function namedCarrier(record: CarrierRecord): NamedCarrier {
 type Sendable = Pick<CarrierRecord, "name" | "settings"> &
   Partial<Pick<CarrierRecord, "callbackBaseUrl" | "secretId" | "secretVersion">>;
 
-/** The carrier that a record describes. */
+/** Returns the carrier that a record describes. */
 export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
   const { settings } = record;
   switch (settings.kind) {

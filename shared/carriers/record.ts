@@ -66,7 +66,7 @@ export interface RoutingTable {
 /** How long a function uses what it has read: half of the minute within which a change must take effect. */
 const keptMs = 30 * secondMs;
 
-/** More than an operator has. */
+/** A limit above the carriers and routes of any operator. */
 const maxRows = 20_000;
 
 const Row = z.discriminatedUnion("entity", [CarrierRecord, RouteRecord]);

@@ -115,7 +115,7 @@ async function begin(organizationId: string): Promise<void> {
     throw new Refusal(`The wallet is at ${moneyText(balanceMicros)}: run wallets credit first.`);
   }
   if (settledSeq < seq) throw new Refusal("The ledger is not settled yet: try again in twenty minutes.");
-  throw new Refusal("The organization does not exist.");
+  throw new Refusal("The organization has already been erased.");
 }
 
 /**

@@ -177,10 +177,13 @@ export function firstNote(organizationId: string, phoneNumber: string, note: Own
   return updateOf(keys.optOut(organizationId, phoneNumber), { set }, { absent: ["pk"] });
 }
 
-/** Deletes the record of a number without an opt-out in force, which keeps only the person's last word and its time. */
+/**
+ * Deletes the record of a number that has no opt-out in force. Such a record has only the person's last word and its
+ * time.
+ */
 export async function forgetLifted(organizationId: string, phoneNumber: string): Promise<void> {
   const seen = await findOptOutRecord(organizationId, phoneNumber);
   if (seen === undefined || inForce(seen) !== undefined) return;
-  // It is rejected if a new word has arrived, whose record then stays.
+  // The write is rejected if a new word has arrived; the record then stays.
   await transact([deletion(organizationId, phoneNumber, seen)]);
 }

@@ -25,10 +25,7 @@ export async function createSenderId(
   request: CreateSenderIdRequest,
 ): Promise<SenderIdRequest> {
   if (config.approvedSenderIdsOnly() && isNumeric(request.senderId)) {
-    throw invalidField(
-      "senderId",
-      "must have a letter: a number is given to an organization by the operator alone",
-    );
+    throw invalidField("senderId", "must have a letter: only the operator assigns numbers to organizations");
   }
   const key = keys.senderId(organizationId, request.senderId);
   const record: SenderIdRecord = {

@@ -19,7 +19,7 @@ export type TemplateRecord = z.infer<typeof TemplateRecord>;
 
 export const maxTemplates = 1_000;
 
-/** One template as it is now. */
+/** Reads a template as it is now. */
 export async function findTemplate(
   organizationId: string,
   templateId: string,
