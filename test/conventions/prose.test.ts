@@ -60,6 +60,7 @@ const cleanPlaces = [
   "test/faults",
   "test/fuzz",
   "test/local",
+  "test/model",
   "test/sam",
   "test/system",
 ];

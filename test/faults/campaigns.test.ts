@@ -87,7 +87,7 @@ it("a campaign whose worker is killed repeatedly reaches each contact once and i
   await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
   await vi.waitFor(async () => {
     expect(await areSendersIdle(gateway)).toBe(true);
-    // What the scheduler does when minutes have gone by.
+    // Runs what the scheduler runs after some minutes.
     gateway.advanceClock(17 * minuteMs);
     await runSchedule(gateway, "ReleaseScheduledJobs");
     expect((await read()).progress.accepted).toBe(contactCount);

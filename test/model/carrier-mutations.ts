@@ -2,14 +2,14 @@ import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 
 import type { MessageJob } from "../../shared/messages/message-job.ts";
 
-/** A protection that is taken out of the way of a message, to show that it would be noticed. */
+/** A protection of messages that a test removes, to show that the check would notice. */
 export type CarrierMutation =
   | "claim condition"
   | "cost by carrier"
   | "deadline"
   | "order of replies"
-  | "put-off forgotten"
-  | "put-off from the start"
+  | "reschedule time"
+  | "first reschedule"
   | "receipt"
   | "repeat check";
 
@@ -19,7 +19,7 @@ export function mutateRequest(mutation: CarrierMutation | undefined, command: ob
   if (mutation === "order of replies") forgetWordCondition(command);
 }
 
-/** @returns what the code sees of an answer of the table */
+/** @returns the table's response as the code sees it */
 export function mutatedAnswer(mutation: CarrierMutation | undefined, answer: unknown): unknown {
   if (mutation === "order of replies") return without("saidAt", answer);
   return mutation === "receipt" ? without("deliveryAt", answer) : answer;
@@ -32,17 +32,17 @@ export function mutatedJob(
   startedAt: Date,
 ): MessageJob {
   const { putOffSince, ...others } = job;
-  if (putOffSince === undefined || mutation === "put-off forgotten") return others;
-  return mutation === "put-off from the start" ? { ...others, putOffSince: startedAt.toISOString() } : job;
+  if (putOffSince === undefined || mutation === "reschedule time") return others;
+  return mutation === "first reschedule" ? { ...others, putOffSince: startedAt.toISOString() } : job;
 }
 
-/** An answer of the table as if a field had never been written. */
+/** A response of the table as if a field had never been written. */
 function without(field: string, answer: unknown): unknown {
   if (answer === undefined) return undefined;
   return JSON.parse(JSON.stringify(answer, (name, value: unknown) => (name === field ? undefined : value)));
 }
 
-/** Lets the word of a person be written whatever was written since it was decided. */
+/** Lets an opt-out or opt-in be written whatever was written since it was decided. */
 function forgetWordCondition(command: object): void {
   if (!(command instanceof TransactWriteCommand)) return;
   for (const { Update } of command.input.TransactItems ?? []) {
@@ -50,7 +50,7 @@ function forgetWordCondition(command: object): void {
   }
 }
 
-/** Lets a claim pass whoever was asked before. */
+/** Lets a lease be acquired regardless of earlier submissions to other carriers. */
 function forgetCarrierCondition(command: object): void {
   if (!(command instanceof UpdateCommand)) return;
   const { ConditionExpression } = command.input;

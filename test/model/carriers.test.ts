@@ -7,10 +7,10 @@ import { digestOf } from "./trace.ts";
 
 const seed = Number(process.env["MODEL_SEED"] ?? Date.now() % 2 ** 31);
 
-it(`of 5,000 messages none reaches two carriers unless the first surely refused it, none is lost, and all adds up (seed ${seed})`, async () => {
+it(`no message of 5,000 is lost or reaches a second carrier that the first may have accepted, and all sums are exact (seed ${seed})`, async () => {
   const { problems, ends, passedOn, shownByReceipt } = await carryMessages(5_000, randomFrom(seed));
   expect(problems, `again: npm run test:model -- --model carriers --seed ${seed}`).toEqual([]);
-  // What it is about has happened, and often.
+  // The faults that matter here have occurred, and often.
   expect(passedOn).toBeGreaterThan(500);
   expect(shownByReceipt).toBeGreaterThan(100);
   expect(ends.get("sent")).toBeGreaterThan(1_000);
@@ -29,16 +29,16 @@ it("a run is the same each time, to the last random value", async () => {
 });
 
 it.each([
-  ["claim condition", /may have|taken 2 times/],
-  ["repeat check", /may have|taken 2 times/],
+  ["claim condition", /may have|accepted 2 times/],
+  ["repeat check", /may have|accepted 2 times/],
   ["receipt", /its receipt had come/],
   ["cost by carrier", /the costs are/],
-  ["order of replies", /said ST.* last, which does not count/],
-  ["put-off from the start", /failed with MESSAGE_PROVIDER_ERROR after/],
-  ["put-off forgotten", /came to no end/],
+  ["order of replies", /wrote ST.* last, without effect/],
+  ["first reschedule", /failed with MESSAGE_PROVIDER_ERROR after/],
+  ["reschedule time", /came to no end/],
   ["deadline", /before the sender's end/],
 ] as const satisfies [CarrierMutation, RegExp][])(
-  "the check notices when the %s is taken out",
+  "the check notices when the %s is removed",
   async (mutation, noticed) => {
     const { problems } = await carryMessages(500, randomFrom(1), { mutation });
     expect(problems.join()).toMatch(noticed);

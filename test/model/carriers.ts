@@ -33,56 +33,56 @@ import { UnreliableCarrier } from "./unreliable-carrier.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 /*
- * Messages on their way through two carriers that misbehave, and what these report of them, by functions that die, on a
- * table in memory. All of it follows from random numbers: with the same ones the same happens.
+ * Messages to two carriers that misbehave, and the receipts and inbound messages of these carriers. They are processed by
+ * functions that die, on a table in memory. All events follow from random numbers: the same numbers repeat a run.
  */
 
 const organizationId = "org_01J00000000000000000000000";
 const initialMicros = 1_000_000_000;
 
-/** A receipt is told so long after the carrier has taken a message at the most: before its sender's claim has lapsed, or after it. */
+/** The longest time from acceptance to its receipt: before the sender's lease has lapsed, or after it. */
 const maxReceiptMs = 4 * minuteMs;
 
-/** How many reports wait on their queue, and for how long, so that others overtake them. */
+/** The share of callbacks that are delayed on their queue, and the longest delay, so that others overtake them. */
 const overtakenOdds = 0.3;
 const overtakenWithinMs = 2 * minuteMs;
 
-/** People who write STOP and START meanwhile. */
+/** People who write STOP and START at the same time. */
 const people = 100;
 
-/** What carriers take for a segment, in micro-units. */
+/** The carriers' prices for a segment, in micro-units. */
 const costMicros = { alpha: 3_001, beta: 5_003 };
 
-/** For so long functions die and carriers misbehave. What they do after it brings everything to its end. */
+/** How long functions die and carriers misbehave. All messages are finished after this. */
 const faultyForMs = hourMs;
 
-/** One message in so many waits for hours before it is taken up, as behind a large campaign, and is then put off once. */
+/** Every 50th message waits for hours before its first attempt, as after a large campaign, and is then throttled once. */
 const lateEvery = 50;
 const lateMs = 7 * hourMs;
 
-/** One message in so many comes when all is well, and is put off by all carriers for ever. */
+/** Every 250th message comes when there are no other faults, and all carriers always throttle it. */
 const unwantedEvery = 250;
 const unwantedMs = 2 * hourMs;
 
-/** What is not settled after so long never will be. */
+/** A message that is not settled after this time never will be. */
 const settledAfterMs = 12 * hourMs;
 
-/** A carrier that says nothing for so long is given up. */
+/** The sender gives up on a carrier without a response after this time. */
 const carrierTimeoutMs = 9 * secondMs;
 
 export interface Outcome {
-  /** All that is wrong, in words. */
+  /** All problems, in words. */
   readonly problems: readonly string[];
-  /** How many messages came to each end. */
+  /** The number of messages with each outcome. */
   readonly ends: ReadonlyMap<string, number>;
-  /** How many of them the second carrier was asked about, and how many a receipt alone has shown to be sent. */
+  /** The number of messages that were submitted to the second carrier, and of those that only a receipt shows as sent. */
   readonly passedOn: number;
   readonly shownByReceipt: number;
 }
 
 interface Options {
   readonly mutation?: CarrierMutation | undefined;
-  /** Is told all that happens. */
+  /** Receives all events. */
   readonly observe?: Observe | undefined;
 }
 
@@ -116,10 +116,10 @@ class CarrierWorld {
   readonly #people: People;
   readonly #problems: string[] = [];
   readonly #askedSecond = new Set<string>();
-  /** Messages that carriers put off when all else is well. */
+  /** Messages that carriers throttle when there are no other faults. */
   readonly #putOff = new Map<string, "for ever" | "once">();
   readonly #putOffOnce = new Set<string>();
-  /** When a job of each message was first worked on, and when a receipt was recorded that proves that it was taken. */
+  /** When each message was first worked on, and when a receipt was recorded that proves its acceptance. */
   readonly #firstWorkedMs = new Map<string, number>();
   readonly #provenMs = new Map<string, number>();
   #accepted = 0;
@@ -177,7 +177,7 @@ class CarrierWorld {
           id: organizationId,
           name: "ACME",
           createdAt: new Date().toISOString(),
-          // It hears of its events, which are checked.
+          // The organization receives its events, which are checked.
           webhookCount: 1,
         },
       },
@@ -186,13 +186,13 @@ class CarrierWorld {
     const request = { to: "447700900123", senderId: "ACME", language: "English" } as const;
     while (this.#accepted < this.#count) {
       const message = "x".repeat(this.#accepted % 3 === 0 ? 200 : 1);
-      // Half of them are claimed by the facts in their jobs; for the others it is looked up whether they are wanted.
+      // Half of the messages have the facts for the lease in their jobs. The others are looked up.
       const messageType = this.#accepted % 2 === 0 ? "otp" : "transactional";
       await acceptMessage(organizationId, { ...request, message, messageType });
     }
   }
 
-  /** Waits until no job is left, or for as long as that may take. */
+  /** Waits until no job is left, or until the deadline. */
   async #untilSettled(giveUpAtMs: number): Promise<void> {
     while (!this.#sends.isEmpty || !this.#reports.isEmpty) {
       if (this.#time.nowMs > giveUpAtMs) {
@@ -204,7 +204,7 @@ class CarrierWorld {
   }
 
   #newSender(index: number): Handler {
-    // Some senders go by what they have seen, each for itself, and the others ask whatever came of it before.
+    // Some senders have a circuit breaker each, and the others call carriers regardless of earlier failures.
     const breakers = index % 4 === 0 ? { breakers: new Breakers() } : {};
     return worker(
       MessageJob,
@@ -233,20 +233,20 @@ class CarrierWorld {
   }
 
   #noteProof({ id, deliveryStatus }: MessageRecord): void {
-    // A carrier also reports `undelivered` of what it refused.
+    // A carrier also reports `undelivered` for a message that it rejected.
     const isProof = deliveryStatus === "delivered" || deliveryStatus === "unknown";
     if (isProof && !this.#provenMs.has(id)) this.#provenMs.set(id, this.#time.nowMs);
   }
 
-  #newCarrier(name: keyof typeof costMicros, recognises: boolean): UnreliableCarrier {
-    return new UnreliableCarrier(name, recognises, {
+  #newCarrier(name: keyof typeof costMicros, recognizes: boolean): UnreliableCarrier {
+    return new UnreliableCarrier(name, recognizes, {
       lambda: this.#lambda,
-      claimsToRecognise: recognises || this.#mutation === "repeat check",
+      claimsToRecognize: recognizes || this.#mutation === "repeat check",
       observer: {
         isUnwanted: (messageId) => this.#isPutOff(messageId),
         asked: (carrier, messageId) => this.#noteAsked(carrier, messageId),
-        answered: (carrier, messageId, behaviour) => {
-          this.#observe?.(`${this.#time.nowMs} ${carrier} ${behaviour} ${messageId}`);
+        answered: (carrier, messageId, behavior) => {
+          this.#observe?.(`${this.#time.nowMs} ${carrier} ${behavior} ${messageId}`);
         },
         tells: (carrier, messageId, status) => this.#tell(carrier, messageId, status),
       },
@@ -273,7 +273,7 @@ class CarrierWorld {
     });
   }
 
-  /** Puts a report on its queue, where it may be overtaken. */
+  /** Puts a callback on its queue, where others may overtake it. */
   #report(report: ReportJob): void {
     const body = JSON.stringify(reportJob(report).body);
     this.#observe?.(`${this.#time.nowMs} ${body}`);
@@ -306,7 +306,7 @@ class CarrierWorld {
     const { balanceMicros } = await readWallet(organizationId);
     if (balanceMicros !== initialMicros - sentMicros) this.#problems.push("the money does not add up");
     if (costs.recorded !== costs.charged) {
-      this.#problems.push(`the costs are ${costs.recorded}, and the carriers take ${costs.charged}`);
+      this.#problems.push(`the costs are ${costs.recorded}, and the carriers charge ${costs.charged}`);
     }
     this.#problems.push(...(await this.#people.problems(organizationId)));
     const { findings } = await auditWallet(organizationId);
@@ -314,7 +314,7 @@ class CarrierWorld {
     return { problems, ends, passedOn: this.#askedSecond.size, shownByReceipt };
   }
 
-  /** What carriers take for a message, in micro-units. */
+  /** The carriers' charge for a message, in micro-units. */
   #chargeOf(id: string): number {
     const [alpha, beta] = this.#carriers;
     return (alpha.segments.get(id) ?? 0) * costMicros.alpha + (beta.segments.get(id) ?? 0) * costMicros.beta;
@@ -329,7 +329,7 @@ class CarrierWorld {
     };
   }
 
-  /** Puts the table, the queues and the clocks of this world in the place of AWS's. @returns what puts them back */
+  /** Replaces the table, the queues and the clocks of AWS with those of this world. @returns what restores them */
   takeOver(): () => void {
     return takeOver({
       nowMs: () => this.#lambda.nowMs(),
@@ -346,7 +346,7 @@ class CarrierWorld {
     const name = `${this.#requests} ${this.#lambda.current?.instance.name ?? ""}`;
     this.#observe?.(`${this.#time.nowMs} ${name} ${describe(command)}`);
     await this.#lambda.wait(0);
-    // It arrives whatever becomes of its sender.
+    // The request arrives even if its sender dies.
     await this.#time.sleep(this.#lambda.wayMs());
     mutateRequest(this.#mutation, command);
     const isRead = command instanceof GetCommand || command instanceof QueryCommand;
@@ -395,7 +395,7 @@ class CarrierWorld {
     return isFirst;
   }
 
-  /** Decides what a message that was just accepted is to go through. @returns after how long it is taken up first */
+  /** Decides the fate of a message that was just accepted. @returns the delay before its first attempt */
   #plan(messageId: string): number {
     this.#accepted += 1;
     if (this.#accepted % unwantedEvery === 0) {

@@ -42,7 +42,7 @@ class Tokens {
   }
 }
 
-/** Whether an item, or there being none, fulfils a condition expression. */
+/** Whether an item, or its absence, meets a condition expression. */
 export function fulfils(expression: string | undefined, context: Context): boolean {
   if (expression === undefined) return true;
   const tokens = new Tokens(expression);
@@ -121,7 +121,7 @@ function attributeName(token: string, names: Readonly<Record<string, string>>): 
   return name;
 }
 
-/** The item as it is after an update expression. */
+/** Returns the item after an update expression. */
 export function updated(expression: string, context: Context): Item {
   const before = context.item ?? {};
   const after: Item = { ...before };

@@ -7,28 +7,28 @@ import { between, type Random } from "../chaos/random.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 /*
- * Functions as Lambda runs them. Each instance has a clock of its own and works on one batch at a time. An instance dies
- * at any moment, at the latest at the time-out of its call; what it sent before still arrives. Between two calls it is
- * frozen: what a call left unfinished goes on during the next one.
+ * Functions as Lambda runs them. Each instance has its own clock and works on one batch at a time. An instance dies at any
+ * moment, at the latest at the timeout of its call, and its earlier requests still arrive. Between two calls it is frozen:
+ * unfinished work of a call continues during the next one.
  */
 
 /** The clocks of two functions differ by at most twice this. */
 export const maxClockErrorMs = 2 * secondMs;
 
-/** How many calls die before their time, and how soon. */
+/** The share of calls that die early, and how soon they die. */
 const deathOdds = 0.03;
 const diesWithinMs = 12 * secondMs;
 
-/** How many calls have a slow table, and how long a request may take then with all its attempts, and otherwise. */
+/** The share of calls with a slow table, and the longest time of a request with all its attempts, slow or not. */
 const slowOdds = 0.1;
 const slowRequestMs = 8 * secondMs;
 const requestMs = 20;
 
-/** How many jobs come again though they were done, and how much later. */
+/** The share of jobs that are delivered again although they were done, and the longest delay until then. */
 const repeatOdds = 0.03;
 const repeatedWithinMs = 3 * minuteMs;
 
-/** How many times a function's time-out its queue hides a job that is being worked on. */
+/** How many times a function's timeout its queue hides a job in progress. */
 const hiddenTimeouts = 6;
 
 /** One call of a function. */
@@ -49,7 +49,7 @@ interface Instance {
 
 export type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
-/** The calls that run, and the one to which the code belongs that asks. */
+/** The running calls, and the one that runs the current code. */
 export class Lambda {
   readonly time: VirtualTime;
   readonly random: Random;
@@ -57,10 +57,10 @@ export class Lambda {
   isFaulty = true;
   readonly #toldRemainingMs: number | undefined;
   readonly #calls = new AsyncLocalStorage<Call>();
-  /** What ends the instances that run. */
+  /** Ends running instances. */
   readonly #deaths = new WeakMap<object, () => void>();
 
-  /** @param toldRemainingMs what functions are told instead of the time that they have left */
+  /** @param toldRemainingMs replaces the remaining time that functions see */
   constructor(time: VirtualTime, random: Random, toldRemainingMs?: number) {
     this.time = time;
     this.random = random;
@@ -71,43 +71,43 @@ export class Lambda {
     return this.#calls.getStore();
   }
 
-  /** What the clock of the function shows that asks. */
+  /** The clock of the current function. */
   nowMs(): number {
     return this.time.nowMs + (this.current?.instance.clockErrorMs ?? 0);
   }
 
-  /** How long one way of a request takes. */
+  /** The time for one way of a request. */
   wayMs(): number {
     return Math.ceil(this.random() * (this.current?.isSlow === true ? slowRequestMs : requestMs)) / 2;
   }
 
-  /** How much time the function has left that asks. */
+  /** The remaining time of the current function. */
   get remainingMs(): number {
     return (this.current?.endsAtMs ?? Infinity) - this.time.nowMs;
   }
 
-  /** Whether something happens this time that may happen while there are faults. */
+  /** Whether a possible fault happens this time. */
   happens(odds: number): boolean {
     return this.isFaulty && this.random() < odds;
   }
 
-  /** Waits as a function does: a frozen one goes on when it is called again, a dead one never. */
+  /** Waits as a function does: a frozen one continues when it is called again, a dead one never. */
   async wait(delayMs: number): Promise<void> {
     const instance = this.current?.instance;
     await this.time.sleep(delayMs);
     if (instance?.isRunning !== false) return;
-    // Nobody calls a dead one again.
+    // A dead instance is never called again.
     await new Promise<void>((resolve) => {
       instance.onThaw.push(resolve);
     });
   }
 
-  /** Ends the instance that asks at once. */
+  /** Ends the current instance immediately. */
   die(): void {
     this.#deaths.get(this.current?.instance ?? {})?.();
   }
 
-  /** @returns what a function answers; undefined when it has died */
+  /** @returns the response of a function, or undefined when it has died */
   async call(instance: Instance, event: SQSEvent, timeoutMs: number): Promise<SQSBatchResponse | undefined> {
     const call: Call = {
       instance,
@@ -128,7 +128,7 @@ export class Lambda {
     if (this.happens(deathOdds)) callOffs.push(this.time.after(this.random() * diesWithinMs, die));
     instance.isRunning = true;
     for (const thaw of instance.onThaw.splice(0)) thaw();
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Workers look at nothing else.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Workers read nothing else.
     const answered = this.#calls.run(call, async () => instance.handler(event, context as Context));
     const answer = await Promise.race([answered, died]);
     instance.isRunning = false;
@@ -147,14 +147,14 @@ interface Job {
 interface WorkerSettings {
   readonly name: string;
   readonly timeoutMs: number;
-  /** Instances that are at work side by side. */
+  /** The number of instances that work at the same time. */
   readonly instances: number;
   readonly batchSize: number;
   /** Makes the handler of one more instance. */
   readonly newHandler: (index: number) => Handler;
 }
 
-/** A standard queue and the function that works on it: jobs come in any order, late, and more than once. */
+/** A standard queue and its function. Jobs arrive in any order, late, and more than once. */
 export class QueueWorker {
   worked = 0;
   readonly #lambda: Lambda;
@@ -236,7 +236,7 @@ export class QueueWorker {
       else if (this.#lambda.happens(repeatOdds)) this.#comeAfter(random() * repeatedWithinMs, job);
       else this.#open -= 1;
     }
-    // What has died is replaced by one that remembers nothing.
+    // A dead instance is replaced by one without any state.
     if (answer === undefined) this.#start(this.#made);
     else this.#idle.push(instance);
     this.#poll();
@@ -249,6 +249,6 @@ function eventOf(batch: readonly Job[]): SQSEvent {
     body,
     attributes: { ApproximateReceiveCount: String(receives), SentTimestamp: String(queuedAtMs) },
   }));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Workers look at nothing else.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Workers read nothing else.
   return { Records } as unknown as SQSEvent;
 }

@@ -21,12 +21,12 @@ interface Write {
   readonly ExpressionAttributeValues?: Item | undefined;
 }
 
-/** A DynamoDB table in memory: each command is carried out at once and whole, as DynamoDB does it. */
+/** A DynamoDB table in memory. Each command is carried out immediately and atomically, as in DynamoDB. */
 export class MemoryTable {
   readonly #items = new Map<string, Item>();
-  /** The ids of the items that have ever been in a partition of the table, or of its index. */
+  /** The ids of all items, past and present, in each partition of the table or its index. */
   readonly #partitions = new Map<string, Set<string>>();
-  /** The items as they were before their last change: what an eventually consistent read may still see. */
+  /** The items before their last change: an eventually consistent read may still return them. */
   readonly #olderItems = new Map<string, Item | undefined>();
   readonly #tokens = new Set<string>();
 
@@ -34,14 +34,14 @@ export class MemoryTable {
     return [...this.#items.values()];
   }
 
-  /** Forgets the items whose time is over, as DynamoDB does some time after it. */
+  /** Deletes the expired items, as DynamoDB does some time after they expire. */
   expire(atSeconds: number): void {
     for (const [id, { expiresAt }] of this.#items) {
       if (typeof expiresAt === "number" && expiresAt < atSeconds) this.#items.delete(id);
     }
   }
 
-  /** @param isOld whether a read sees what was there before the last changes */
+  /** @param isOld whether a read returns the state before the last changes */
   carryOut(command: object, isOld = false): unknown {
     if (command instanceof GetCommand) {
       const { Key = {} } = command.input;

@@ -3,33 +3,33 @@ import type { MessageRecord } from "../../shared/messages/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { maxClockErrorMs } from "./lambda.ts";
 
-/** What carriers put off is given up after so long, and a little more for its next attempt to come. */
+/** Senders give up on a throttled message after this time, plus the time until its next attempt. */
 const maxPutOffMs = 6 * hourMs;
 const attemptsApartMs = 20 * minuteMs;
 
-/** What the model knows of a message, whatever is written in the table. */
+/** The facts that the model knows of a message, independent of the table. */
 export interface Facts {
-  /** The carriers that there are, and how often each took the message. */
+  /** The carriers, and how often each accepted the message. */
   readonly takes: ReadonlyMap<string, number>;
-  /** What it met when all else was well: carriers that put it off once, or for ever. */
+  /** Whether carriers throttled it once or always, when there were no other faults. */
   readonly wasPutOff?: "for ever" | "once" | undefined;
-  /** When a job of it was first worked on, and when a receipt was recorded that proves that it was taken. */
+  /** When a job of it was first worked on, and when a receipt was recorded that proves its acceptance. */
   readonly firstWorkedMs?: number | undefined;
   readonly provenMs?: number | undefined;
 }
 
-/** What is wrong with how a message ended, in words. */
+/** The problems with the outcome of a message, in words. */
 export function problemsOf(message: MessageRecord, facts: Facts): string[] {
   const { status, errorCode, refund, carrier = "" } = message;
   const takes = [...facts.takes.values()].reduce((sum, count) => sum + count, 0);
-  const problems = takes > 1 ? [`was taken ${takes} times`] : [];
-  if (facts.wasPutOff === "once" && status !== "sent") problems.push("was put off once, and is not sent");
+  const problems = takes > 1 ? [`was accepted ${takes} times`] : [];
+  if (facts.wasPutOff === "once" && status !== "sent") problems.push("was throttled once, and is not sent");
   if (facts.wasPutOff === "for ever" && errorCode !== "MESSAGE_PROVIDER_ERROR") {
-    problems.push(`was put off for ever, and ended as ${errorCode ?? status}`);
+    problems.push(`was always throttled, and ended as ${errorCode ?? status}`);
   }
   if (status === "sent") {
-    if (takes === 0) problems.push("is sent, and nobody has it");
-    if ((facts.takes.get(carrier) ?? 0) === 0) problems.push(`is sent by ${carrier}, which has not got it`);
+    if (takes === 0) problems.push("is sent, and no carrier has it");
+    if ((facts.takes.get(carrier) ?? 0) === 0) problems.push(`is sent by ${carrier}, which does not have it`);
     return problems;
   }
   if (status !== "failed" || refund !== "done") {
@@ -41,7 +41,7 @@ export function problemsOf(message: MessageRecord, facts: Facts): string[] {
   return [...problems, ...problemsOfTime(message, facts)];
 }
 
-/** Whether a message failed too early, too late, or against what was known. */
+/** Whether a message failed too early, too late, or against known facts. */
 function problemsOfTime(message: MessageRecord, facts: Facts): string[] {
   const { errorCode, refusedBy = [], carrier, deliveryCarrier } = message;
   const problems: string[] = [];
@@ -52,7 +52,7 @@ function problemsOfTime(message: MessageRecord, facts: Facts): string[] {
     problems.push(`failed with ${errorCode} after ${workedForMs} ms`);
   }
   if (workedForMs > maxPutOffMs + attemptsApartMs) problems.push(`failed only after ${workedForMs} ms`);
-  // A sender works for so long at the most after it has seen the message.
+  // A sender works for at most its timeout after it has read the message.
   const seenAtMs = failedAtMs - 2 * maxClockErrorMs - workers.sendMessage.timeoutSeconds * secondMs;
   if (deliveryCarrier === carrier && (facts.provenMs ?? Infinity) < seenAtMs) {
     problems.push(`failed with ${errorCode}, and its receipt had come`);

@@ -29,12 +29,12 @@ it.each([
   "cap condition",
   "noted day",
 ] satisfies Mutation[])(
-  "the model notices within 1,000 runs when the %s is taken out",
+  "the model notices within 1,000 runs when the %s is removed",
   async (mutation) => {
     const { failed, errorInstance } = await fc.check(booksAreInOrder(mutation), {
       numRuns: 1_000,
-      // Always the same schedules: over five seeds the slowest mutation took 430 runs in the median and 1,248 at most, so
-      // a new seed would miss it now and then.
+      // The schedules are always the same. Over five seeds the slowest mutation took 430 runs in the median and 1,248 at
+      // most, so a new seed would sometimes miss it.
       seed: 1,
       endOnFailure: true,
     });

@@ -6,19 +6,19 @@ import { between, oneOf, type Random } from "../chaos/random.ts";
 import { maxClockErrorMs } from "./lambda.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-/** The number that they answer to. */
+/** The number to which people write. */
 export const ownNumber = "447700900999";
 
-/** What a person says, and for how long they then say nothing: longer than the clocks of two functions can differ. */
+/** The words that a person writes, and the pause after each: longer than the clocks of two functions can differ. */
 const words = ["STOP", "START", "HELP"] as const;
 const silentMs = { least: 15 * secondMs, most: 90 * secondMs };
 const mostWords = 6;
 
-/** How many replies their carrier brings again, for it got no answer, and how soon. */
+/** The share of inbound messages that the carrier repeats because it got no response, and the longest delay until then. */
 const broughtAgainOdds = 0.1;
 const broughtAgainMs = 5 * secondMs;
 
-/** People who say STOP and START, one after the other, which their carrier brings as reports. */
+/** People who write STOP and START one after the other, and whose carrier passes these as callbacks. */
 export class People {
   readonly #last = new Map<string, "START" | "STOP">();
   readonly #time: VirtualTime;
@@ -31,7 +31,7 @@ export class People {
     this.#report = report;
   }
 
-  /** Lets so many people speak, side by side. */
+  /** Lets a number of people write at the same time. */
   speak(count: number): void {
     for (let index = 0; index < count; index += 1) {
       const phone = String(447_700_900_000 + index);
@@ -47,7 +47,7 @@ export class People {
     if (message !== "HELP") this.#last.set(phone, message);
     const carrierId = newId("inb");
     const bring = (): void => {
-      // By the clock of the function that the carrier calls.
+      // This is the clock of the function that the carrier calls.
       const receivedAtMs = this.#time.nowMs + (this.#random() * 2 - 1) * maxClockErrorMs;
       const receivedAt = new Date(receivedAtMs).toISOString();
       const reply = { carrier: "alpha", carrierId, from: phone, to: ownNumber, message, receivedAt };
@@ -57,17 +57,17 @@ export class People {
     if (this.#random() < broughtAgainOdds) this.#time.after(this.#random() * broughtAgainMs, bring);
   }
 
-  /** How many have said something that counts. */
+  /** The number of people who wrote STOP or START. */
   get count(): number {
     return this.#last.size;
   }
 
-  /** For whom it does not count what they said last, in words. */
+  /** The people whose last word has no effect, in words. */
   async problems(organizationId: string): Promise<string[]> {
     const problems: string[] = [];
     for (const [phone, last] of this.#last) {
       const isOptedOut = await hasOptedOut(organizationId, phone);
-      if (isOptedOut !== (last === "STOP")) problems.push(`${phone} said ${last} last, which does not count`);
+      if (isOptedOut !== (last === "STOP")) problems.push(`${phone} wrote ${last} last, without effect`);
     }
     return problems;
   }

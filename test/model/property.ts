@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Mostly workers that take a campaign further, side by side and long after one another. */
+/** Mostly workers that continue a campaign, at the same time and long after one another. */
 const campaignStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.constant<Step>({ kind: "runCampaign" }) },
   { weight: 4, arbitrary: fc.constant<Step>({ kind: "advance", minutes: 11 }) },
@@ -78,7 +78,7 @@ const campaignStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Steps of all kinds, or a campaign that is launched and gets into trouble. */
+/** Steps of all kinds, or a campaign that is launched and interrupted. */
 const schedule: fc.Arbitrary<Step[]> = fc.oneof(
   { weight: 2, arbitrary: fc.array(step, { minLength: 1, maxLength: 14 }) },
   {
@@ -89,7 +89,7 @@ const schedule: fc.Arbitrary<Step[]> = fc.oneof(
   },
 );
 
-/** Whatever the schedule and the faults, the books are in order in the end. */
+/** Checks that the books are in order in the end, for all schedules and faults. */
 export function booksAreInOrder(
   mutation?: Mutation,
   observe?: Observe,
@@ -97,7 +97,7 @@ export function booksAreInOrder(
   return fc.asyncProperty(
     schedule,
     fc.array(fc.nat(99_999), { minLength: 150, maxLength: 400, size: "max" }),
-    // A smaller one is no simpler.
+    // Shrinking the seed makes no run simpler.
     fc.noShrink(fc.nat()),
     async (steps, choices, seed) => simulate({ steps, choices, seed, mutation, observe }),
   );

@@ -8,9 +8,9 @@ import { localSettings } from "../support/local-settings.ts";
 import { carryMessages } from "./carriers.ts";
 import { booksAreInOrder } from "./property.ts";
 
-// The long runs of the models. `npm run test:model -- --runs 100000` is that of the books; a failure prints the seed and
-// the path that play it again: `-- --seed 1 --path 7:0`. `npm run test:model -- --model carriers --runs 50` is that of the
-// carriers, with 50 seeds; a failure prints the seed that plays it again, and `--trace FILE` writes down all that happens.
+// The long runs of the models. `npm run test:model -- --runs 100000` runs that of the books. A failure prints the seed and
+// the path that repeat it: `-- --seed 1 --path 7:0`. `npm run test:model -- --model carriers --runs 50` runs that of the
+// carriers with 50 seeds. A failure prints its seed. `--trace FILE` writes all events to a file.
 
 Object.assign(process.env, localSettings);
 

@@ -11,23 +11,23 @@ import { rateCardCache } from "../../shared/prices/current.ts";
 import type { Random } from "../chaos/random.ts";
 import { localSettings } from "../support/local-settings.ts";
 
-/** What a model puts in the place of everything outside the code that it runs. */
+/** Replacements for everything outside the code of a model run. */
 export interface Runtime {
-  /** What the clock of the function shows that asks, in milliseconds since the epoch. */
+  /** The clock of the current function, in milliseconds since the epoch. */
   readonly nowMs: () => number;
-  /** Numbers from 0 to below 1: all that is random in the code, such as ids, tokens and jitter, follows from them. */
+  /** Numbers from 0 to below 1. All random values in the code follow from them, such as ids, tokens and jitter. */
   readonly random: Random;
   readonly sleep: (delayMs: number) => Promise<void>;
-  /** Lets something happen after so long. @returns what calls it off. Without it timers with a callback stay as they are. */
+  /** Calls `happen` after a delay. @returns a function that cancels it. Without it, timers with a callback are not replaced. */
   readonly after?: (delayMs: number, happen: () => void) => () => void;
-  /** A request to DynamoDB by one of the code's clients, and one to SQS. */
+  /** A request to DynamoDB by a client of the code, and one to SQS. */
   readonly request: (client: object, command: object) => Promise<unknown>;
   readonly enqueue: (command: object) => Promise<unknown>;
 }
 
-/** Puts a model's runtime in the place of Node's and AWS's. @returns what puts those back */
+/** Replaces the runtime of Node and AWS with that of a model. @returns what restores them */
 export function takeOver({ nowMs, random, sleep, after, request, enqueue }: Runtime): () => void {
-  // A run must not find what the code cached in the run before it.
+  // A run must not read the caches of the run before it.
   rateCardCache.clear();
   const settings: Record<string, string> = { ...localSettings };
   for (const name of queueNames) settings[environmentNames.queueUrl[name]] = queueUrl(name);
@@ -53,7 +53,7 @@ export function takeOver({ nowMs, random, sleep, after, request, enqueue }: Runt
     replace(Math, "random", random),
     replace(crypto, "randomUUID", () => uuidOf(bytes(Buffer.alloc(16)))),
     replace(crypto, "randomBytes", (count: number) => bytes(Buffer.alloc(count))),
-    // ULIDs take their random part from here.
+    // The random part of ULIDs comes from here.
     replace(globalThis.crypto, "getRandomValues", bytes),
     replace(
       promisedTimers,
@@ -102,7 +102,7 @@ async function abortOf(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Gives a property another value. @returns what puts the old one back */
+/** Replaces the value of a property. @returns what restores the old one */
 function replace(target: object, property: string, value: unknown): () => void {
   const original = Object.getOwnPropertyDescriptor(target, property);
   Object.defineProperty(target, property, { value, configurable: true, writable: true });

@@ -49,34 +49,33 @@ import { describe, type Observe } from "./trace.ts";
 import { settled } from "./virtual-time.ts";
 
 /*
- * Runs the project's own money path against a table in memory, step by step, in an order and with faults that
- * a list of choices decides. Whatever happens, once the faults have ended and the reconciler has run, the books
- * must be in order.
+ * Runs the project's own money path against a table in memory, step by step. A list of choices decides the order and the
+ * faults. In all cases the books must be in order once the faults have ended and the reconciler has run.
  */
 
 export type Step =
   | { readonly kind: "advance"; readonly minutes: number }
-  /** So many messages that are paid and recorded together, as those of a campaign. */
+  /** A number of messages that are paid and recorded together, as those of a campaign. */
   | { readonly kind: "block"; readonly messages: number }
   /** Cancels one of the scheduled messages. */
   | { readonly kind: "cancel" }
-  /** Launches the campaign, cancels it, or lets a worker take it a little further. */
+  /** Launches the campaign, cancels it, or lets a worker continue it. */
   | { readonly kind: "cancelCampaign" }
   | { readonly kind: "launchCampaign" }
   | { readonly kind: "runCampaign" }
-  /** The operator caps what may be spent in a day: so many messages of one segment, or no cap. */
+  /** The operator caps the spending of a day at the price of a number of one-segment messages, or removes the cap. */
   | { readonly kind: "capSpending"; readonly messages: number | "none" }
-  /** The operator imports prices: so much for a segment to any number. */
+  /** The operator imports a price for a segment to any number. */
   | { readonly kind: "changePrice"; readonly priceMicros: number }
   | { readonly kind: "deliver" }
   | { readonly kind: "reconcile" }
-  /** A message for ten minutes later. */
+  /** A message that is due in ten minutes. */
   | { readonly kind: "schedule" }
-  /** A message of so many segments. */
+  /** A message with a number of segments. */
   | { readonly kind: "send"; readonly segments: number; readonly key?: "a" | "b" }
   | { readonly kind: "topUp"; readonly key?: "c" | "d" };
 
-/** A protection that is taken out, to show that the model would notice. */
+/** A protection that a test removes, to show that the model would notice. */
 export type Mutation =
   | "ambiguity check"
   | "block condition"
@@ -111,7 +110,7 @@ const faults = [
 type Fault = (typeof faults)[number];
 
 interface Operation {
-  /** How far its clock is off. */
+  /** The error of its clock. */
   readonly clockErrorMs: number;
   /** The ledger entry of the debit that it tried last. */
   debitEntryId?: string;
@@ -121,19 +120,19 @@ interface Waiting {
   readonly go: () => void;
 }
 
-/** What a run goes by. With the same of all it is the same, to the last random value. */
+/** The input of a run. The same plan repeats a run exactly, including all random values. */
 export interface Plan {
   readonly steps: readonly Step[];
-  /** What decides on order and faults, as long as they last. */
+  /** Decide on order and faults, until they are used up. */
   readonly choices: readonly number[];
-  /** What ids, tokens, delays and the errors of clocks follow from. */
+  /** Determines ids, tokens, delays and clock errors. */
   readonly seed: number;
   readonly mutation?: Mutation | undefined;
-  /** Is told all that happens. */
+  /** Receives all events. */
   readonly observe?: Observe | undefined;
 }
 
-/** What one run does, from its first step to the check of the books. */
+/** Runs one plan, from its first step to the check of the books. */
 export async function simulate({ steps, choices, seed, mutation, observe }: Plan): Promise<void> {
   const random = randomFrom(seed);
   const world = new World(choices, random, { mutation, observe });
@@ -152,31 +151,31 @@ export async function simulate({ steps, choices, seed, mutation, observe }: Plan
   }
 }
 
-/** A carrier that notes how often it took each message; what it recognises it takes once. */
+/** A carrier that counts how often it accepted each message. An idempotent one accepts a message once. */
 interface CountingCarrier extends Carrier {
   readonly taken: Map<string, number>;
 }
 
 class World {
-  // Shortly before midnight, when what may be spent in a day is reckoned anew.
+  // Shortly before midnight, when a new daily spending limit begins.
   timeMs = Date.parse(`${firstDay}T23:40:00Z`);
   readonly table = new MemoryTable();
   readonly queues = new Map<QueueName, unknown[]>(queueNames.map((name) => [name, []]));
   readonly operations = new AsyncLocalStorage<Operation>();
-  /** Keys and steps of the requests that were answered with success, by what they made. */
+  /** Ids of the messages in successful responses. */
   readonly acceptedMessages = new Set<string>();
   /** How often each debit was applied, by the id of its ledger entry. */
   readonly debits = new Map<string, number>();
-  /** What a segment has ever cost. */
+  /** All prices of a segment so far. */
   readonly prices = new Set([priceMicros]);
-  /** What all debits of a day took, in micro-units. */
+  /** The sum of all debits of a day, in micro-units. */
   readonly spentMicros = new Map<string, number>();
   toppedUp = 0;
   /** The carriers of the one route, in their order. */
   readonly #carriers: readonly { readonly name: string; readonly carrier: CountingCarrier }[];
-  /** Whether messages that came to their end are forgotten in their time. */
+  /** The days until finished messages expire. Empty when they never do. */
   readonly messageRetentionDays: string;
-  /** In how many parts the messages are kept. */
+  /** The number of shards of the messages. */
   readonly #parts: number;
   readonly #choices: readonly number[];
   readonly #random: Random;
@@ -222,7 +221,7 @@ class World {
             id: organizationId,
             name: "ACME",
             createdAt: new Date().toISOString(),
-            // It hears of its events, which are checked.
+            // The organization receives its events, which are checked.
             webhookCount: 1,
           },
         },
@@ -261,7 +260,7 @@ class World {
       } else if (next < steps.length || this.#waiting.length > 0) {
         this.#late.splice(pick - this.#waiting.length - (isStepLeft ? 1 : 0), 1)[0]?.();
       } else {
-        // What is still on its way arrives in the end, when all has been reconciled.
+        // Late requests arrive in the end, after the reconciliation.
         break;
       }
       await settled();
@@ -271,31 +270,31 @@ class World {
     for (const arrive of this.#late.splice(0)) arrive();
     await this.#bringToAnEnd();
     const day = dayOf(new Date().toISOString());
-    // What was written and never paid for is forgotten.
+    // Messages that were written and never paid for expire.
     this.timeMs += 8 * dayMs;
     this.table.expire(epochSeconds(new Date()));
     await this.#check(day);
   }
 
-  /** A number below `below`, decided by the choices; 0 when they are used up. */
+  /** Returns a number below `below`, decided by the choices, or 0 when they are used up. */
   choose(below: number): number {
     const choice = this.#choices[this.#choice] ?? 0;
     this.#choice += 1;
     return below <= 1 ? 0 : choice % below;
   }
 
-  /** What the clock of the function shows that asks. */
+  /** The clock of the current function. */
   nowMs(): number {
     return this.timeMs + (this.operations.getStore()?.clockErrorMs ?? 0);
   }
 
-  /** Runs something as a function with a clock of its own. */
+  /** Runs work as a function with its own clock. */
   #asFunction<Result>(work: () => Result): Result {
     const clockErrorMs = Math.round((this.#random() * 2 - 1) * maxClockErrorMs);
     return this.operations.run({ clockErrorMs }, work);
   }
 
-  /** Waits for the turn that the choices give. */
+  /** Waits until the choices resume this operation. */
   async turn(): Promise<void> {
     return new Promise((go) => {
       this.#waiting.push({ go });
@@ -304,7 +303,7 @@ class World {
 
   #start(step: Step): void {
     const isExpected = (error: unknown): void => {
-      // The caller gets an error, or a worker's job comes again: both are fine, as long as the books are.
+      // The caller gets an error, or a worker's job is delivered again. Both are fine while the books are in order.
       if (!(error instanceof Error)) this.#failure = new Error(String(error));
     };
     this.#asFunction(() => void this.#do(step).catch(isExpected));
@@ -358,7 +357,7 @@ class World {
         await cancelCampaign(organizationId, this.#campaignId);
         return;
       case "runCampaign":
-        // Small blocks, so that a campaign of a few contacts has several.
+        // The blocks are small, so that a campaign with few contacts has several.
         await runCampaign(
           { organizationId, campaignId: this.#campaignId },
           { blocks: 2, blockSize: 2, timeMs: minuteMs },
@@ -397,14 +396,14 @@ class World {
     );
   }
 
-  /** Takes a job off a queue; it stays there, for a second delivery, as often as not. */
+  /** Processes a job of a queue. In half of the cases the job stays there for a second delivery. */
   async #deliverOne(): Promise<void> {
     const queue = workedQueues[this.choose(workedQueues.length)] ?? "refunds";
     const jobs = this.queues.get(queue) ?? [];
     const index = this.choose(jobs.length);
     const job = jobs[index];
     if (job === undefined) return;
-    // A refund's job may be parked after hours of failures: what is owed must not depend on it.
+    // A refund's job may end in the dead-letter queue after hours of failures. The refund must not depend on it.
     if (queue === "refunds" && this.choose(3) === 1) return void jobs.splice(index, 1);
     await this.#work(queue, job);
     if (this.choose(2) === 0) jobs.splice(jobs.indexOf(job), 1);
@@ -419,9 +418,9 @@ class World {
     }
   }
 
-  /** Lets the reconciler and the workers do their work, without faults, until nothing is left to do. */
+  /** Runs the reconciler and the workers without faults, until no work is left. */
   async #bringToAnEnd(): Promise<void> {
-    // A campaign may wait for it.
+    // A campaign may wait for the cap to be removed.
     await this.#finish(async () => capSpending(organizationId, "none"));
     for (let round = 0; round < 8; round += 1) {
       this.timeMs += graceMs + minuteMs;
@@ -439,7 +438,7 @@ class World {
     }
   }
 
-  /** The shards that have a job whose time has come, for only those are worth the time of looking. */
+  /** The shards with a due job. Only these are read, to save time. */
   #shardsWithDueJobs(): Set<number> {
     const due = this.table
       .all()
@@ -448,13 +447,13 @@ class World {
     return new Set(due.map(({ pk }) => Number(String(pk).at(-1))));
   }
 
-  /** Runs something to its end, with nothing beside it. */
+  /** Runs work to its end, with no other operation at the same time. */
   async #finish(work: () => Promise<unknown>): Promise<void> {
     const ended = { isTrue: false };
     const working = this.#asFunction(work).finally(() => {
       ended.isTrue = true;
     });
-    // It is awaited below; until then its failure must not count as one that nobody handles.
+    // The promise is awaited below. Until then its failure must not count as unhandled.
     working.catch(() => undefined);
     for (let turns = 0; !ended.isTrue; turns += 1) {
       if (turns > 20_000) throw new Error("the work does not end");
@@ -464,7 +463,7 @@ class World {
     await working;
   }
 
-  /** A request to DynamoDB, with the client's retries and whatever goes wrong. */
+  /** A request to DynamoDB, with the client's retries and all faults. */
   async request(client: object, command: object): Promise<unknown> {
     const operation = this.operations.getStore();
     const debitEntryId = debitEntryIdOf(command);
@@ -521,7 +520,7 @@ class World {
     try {
       this.#carryOut(command);
     } catch {
-      // A refusal that nobody hears of changes nothing.
+      // A rejection whose response is lost changes nothing.
     }
   }
 
@@ -551,7 +550,7 @@ class World {
     return result;
   }
 
-  /** A queue takes a job, or the request is lost. */
+  /** A queue accepts a job, or the request is lost. */
   async enqueue(command: object): Promise<unknown> {
     await this.turn();
     const fault = this.#pickFault();
@@ -570,7 +569,7 @@ class World {
     if (name !== undefined) this.queues.get(name)?.push(JSON.parse(body ?? ""));
   }
 
-  /** How often the client sends a request again. */
+  /** The rules by which the client retries a request. */
   #retryRules(client: object): RetryRules {
     if (!(client instanceof AwsClient)) throw new Error("the table's client repeats requests in another way");
     const { retryRules } = client;
@@ -584,14 +583,14 @@ class World {
       deduplicates,
       send: async ({ reference }: OutgoingMessage): Promise<HandOff> => {
         await this.turn();
-        const behaviour = this.#isFaulty ? this.choose(8) : 0;
-        if (behaviour === 1) return { outcome: "tryLater" };
-        if (behaviour === 2) return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
-        if (behaviour === 3) throw new Error("the carrier did not take it");
+        const behavior = this.#isFaulty ? this.choose(8) : 0;
+        if (behavior === 1) return { outcome: "tryLater" };
+        if (behavior === 2) return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
+        if (behavior === 3) throw new Error("the carrier did not accept it");
         const id = messageIdIn(reference);
         if (!deduplicates || !taken.has(id)) taken.set(id, (taken.get(id) ?? 0) + 1);
         await this.turn();
-        if (behaviour === 4) throw new Error("the carrier took it and broke");
+        if (behavior === 4) throw new Error("the carrier accepted it and broke");
         return { outcome: "accepted", carrierReference: reference };
       },
     };
@@ -605,7 +604,7 @@ class World {
     }
   }
 
-  /** What was spent in a day is within the cap at each debit, and what the wallet says. */
+  /** Checks at each debit that the day's spending is within the cap, and equals that of the wallet. */
   #checkSpending(debit: object): void {
     const wallet = this.table.all().find(isEntity("wallet"));
     const { spendDay = "", spentTodayMicros, operatorDailyCap } = WalletRecord.parse(wallet);
@@ -618,7 +617,7 @@ class World {
     }
   }
 
-  /** The invariant, after whatever happened. */
+  /** Checks the invariant at the end of a run. */
   async #check(day: string): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     const problems: string[] = [];
@@ -645,12 +644,12 @@ class World {
       problems.push(`the wallet was left unsettled: ${JSON.stringify(wallet)}`);
     }
     if (wallet === undefined || isLow(wallet) !== (wallet.lowBalanceNotedAt !== undefined)) {
-      problems.push(`the customer was not told the balance: ${JSON.stringify(wallet)}`);
+      problems.push(`the customer was not notified of the balance: ${JSON.stringify(wallet)}`);
     }
     if (wallet?.messageCount !== messages.length) {
       problems.push(`${wallet?.messageCount} messages are counted, ${messages.length} are there`);
     }
-    // Days are counted by the ids of their messages, which may be a moment younger than what says when they were queued.
+    // Days are counted by the ids of their messages, which may be slightly younger than the times when they were queued.
     for (const each of new Set([firstDay, day])) {
       const from = firstIdAt("msg", new Date(each));
       const to = firstIdAt("msg", new Date(Date.parse(each) + dayMs));
@@ -659,8 +658,8 @@ class World {
     }
     problems.push(...this.#problemsOfAccepted(messages, wallet));
     problems.push(...this.#problemsOfCampaign(messages));
-    // One top-up at the start, those that were answered, and at the most one for each key.
-    if (credits.length < 1 + this.toppedUp) problems.push("a top-up that was answered is not in the ledger");
+    // One top-up at the start, the successful ones, and at most one for each key.
+    if (credits.length < 1 + this.toppedUp) problems.push("a successful top-up is not in the ledger");
     for (const { id, unitPriceMicros, totalMicros, segments } of messages) {
       const isOnePrice = this.prices.has(unitPriceMicros) && totalMicros === segments * unitPriceMicros;
       if (!isOnePrice) problems.push(`${id} has a price that there never was`);
@@ -668,9 +667,9 @@ class World {
     for (const { id, status } of messages) {
       const paid = entries.filter(({ type, messageId }) => type === "message" && messageId === id).length;
       if (paid !== 1) problems.push(`${id} was paid ${paid} times`);
-      if (status === "queued") problems.push(`${id} never came to an end`);
+      if (status === "queued") problems.push(`${id} never ended`);
       const taken = this.#carriers.reduce((sum, { carrier }) => sum + (carrier.taken.get(id) ?? 0), 0);
-      if (taken > 1) problems.push(`${id} was taken ${taken} times`);
+      if (taken > 1) problems.push(`${id} was accepted ${taken} times`);
       if (taken === 0 && status === "sent") problems.push(`${id} is sent, and no carrier has it`);
     }
     for (const [id, times] of this.debits)
@@ -681,7 +680,7 @@ class World {
     if (problems.length > 0) throw new Error(problems.join("; "));
   }
 
-  /** The wallet has counted every message, and no more than the debits that there were. */
+  /** Checks that the wallet has counted every message, and no more than there were debits. */
   #problemsOfAccepted(messages: readonly MessageRecord[], wallet: WalletRecord | undefined): string[] {
     const days = new Map(
       this.table
@@ -693,7 +692,7 @@ class World {
     );
     const { spendDay = "", acceptedToday = 0 } = wallet ?? {};
     const { sk } = keys.dayCounts(organizationId, spendDay);
-    // A function may have died after the note, and before the wallet moved on.
+    // A function may have died after it noted the day, and before the wallet was updated.
     days.set(sk, Math.max(days.get(sk) ?? 0, acceptedToday));
     const accepted = [...days.values()].reduce((sum, each) => sum + each, 0);
     const entries = this.table.all().filter(isEntity("ledgerEntry"));
@@ -702,7 +701,7 @@ class World {
     return [`the wallet has counted ${accepted} of ${messages.length} messages, in ${debits} debits`];
   }
 
-  /** No contact got two messages, and the progress says what there is. */
+  /** Checks that no contact got two messages, and that the progress matches the messages. */
   #problemsOfCampaign(messages: readonly MessageRecord[]): string[] {
     const [campaign] = this.table
       .all()
@@ -714,14 +713,14 @@ class World {
     if (new Set(sent.map(({ to }) => to)).size !== sent.length) problems.push("a contact got two messages");
     if (campaign?.accepted !== sent.length) problems.push("the campaign's progress is wrong");
     if (campaign?.chargedMicros !== chargedMicros) problems.push("the campaign's price is wrong");
-    if (campaign?.status === "sending") problems.push("the campaign never came to an end");
+    if (campaign?.status === "sending") problems.push("the campaign never ended");
     if (campaign?.status === "completed" && sent.length !== contactCount) {
       problems.push(`the campaign completed with ${sent.length} of ${contactCount} contacts`);
     }
     return problems;
   }
 
-  /** Closing a day makes its counts those of the messages, whatever the counters went through. */
+  /** Checks that closing a day sets its counts to those of the messages, whatever happened to the counters. */
   async #problemsOfCounts(messages: readonly MessageRecord[], day: string): Promise<string[]> {
     const from = new Date(`${day}T00:00:00Z`);
     const to = new Date(from.getTime() + dayMs);
@@ -732,7 +731,7 @@ class World {
       const key = keys.dayCounts(organizationId, day, part);
       await this.#finish(async () => {
         let look: Look;
-        // Small batches, so that a few messages take several looks.
+        // The batches are small, so that a few messages take several runs.
         do {
           look = await recount(
             { organizationId, parts: [part], key, from, to, takes: ({ id }) => ids.has(id) },
@@ -760,7 +759,7 @@ class World {
   }
 }
 
-/** An error of a request that did not get a good answer, as the client sees it. */
+/** A failed request's error, as the client sees it. */
 class Fallible extends Error {
   readonly $metadata: { readonly httpStatusCode?: number };
 
@@ -771,7 +770,7 @@ class Fallible extends Error {
   }
 }
 
-/** The id of the ledger entry that a debit is to have, or undefined for another command. */
+/** The id of the ledger entry of a debit, or undefined for another command. */
 function debitEntryIdOf(command: object): string | undefined {
   if (!(command instanceof UpdateCommand)) return undefined;
   const lastId: unknown = command.input.ExpressionAttributeValues?.[":lastId"];
@@ -784,14 +783,14 @@ function amountOfDebit(command: object): number {
     : Number.NaN;
 }
 
-/** Loses what the wallet counted of a day when it moves on to the next one. */
+/** Loses the wallet's counts of a day when it moves to the next one. */
 function forgetNotedDay(command: object): void {
   if (!(command instanceof UpdateCommand)) return;
   const { ExpressionAttributeValues: values = {} } = command.input;
   if (":acceptedByWallet" in values) values[":acceptedByWallet"] = 0;
 }
 
-/** Lets a debit pass whatever the day's cap has left. */
+/** Lets a debit pass regardless of the day's cap. */
 function forgetCapCondition(command: object): void {
   if (!(command instanceof UpdateCommand)) return;
   const { ConditionExpression } = command.input;
@@ -810,7 +809,7 @@ function isSeal(command: object): boolean {
   );
 }
 
-/** Lets a block of a campaign be recorded whether or not the campaign still stands where it stood. */
+/** Lets a block of a campaign be recorded even if the campaign has changed. */
 function forgetBlockCondition(command: object): void {
   if (!(command instanceof TransactWriteCommand)) return;
   for (const { Update } of command.input.TransactItems ?? []) {

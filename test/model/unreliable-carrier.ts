@@ -6,74 +6,74 @@ import { oneOf } from "../chaos/random.ts";
 import { messageIdIn } from "../support/carriers.ts";
 import type { Lambda } from "./lambda.ts";
 
-/** How many of the messages that a carrier takes it tells of, and of how many of those that it refuses. */
+/** The shares of accepted and of rejected messages for which a carrier sends a receipt. */
 const receiptOdds = 0.5;
 const receiptOfRefusedOdds = 0.2;
 
-/** How long a carrier takes to answer, and one that answers too late. */
+/** The response time of a carrier, and that of one that responds too late. */
 const answerMs = 400;
 const lateAnswerMs = 27 * secondMs;
 
-/** How many of the deaths happen that behaviours ask for: each takes all messages along that its sender holds. */
+/** The share of possible deaths that happen. A death affects all messages that the sender holds. */
 const deathOdds = 0.2;
 
-const behaviours = [
-  "takes",
-  "takes",
-  "takes",
-  "refuses",
-  "is given a number that cannot be",
-  "puts off",
-  "is not reached",
+const behaviors = [
+  "accepts",
+  "accepts",
+  "accepts",
+  "rejects",
+  "finds the number invalid",
+  "throttles",
+  "is unreachable",
   "hangs",
-  "takes and hangs",
-  "takes and is late",
-  "takes and breaks",
+  "accepts and hangs",
+  "accepts and is late",
+  "accepts and breaks",
   "breaks",
   "dies with the sender",
-  "takes and dies with the sender",
+  "accepts and dies with the sender",
 ] as const;
-type Behaviour = (typeof behaviours)[number];
+type Behavior = (typeof behaviors)[number];
 
-/** What a carrier's world sees of it. */
+/** Receives the events of a carrier. */
 interface Observer {
-  /** Whether carriers put a message off, whatever else they do. */
+  /** Whether carriers throttle a message in any case. */
   readonly isUnwanted: (messageId: string) => boolean;
   readonly asked: (carrier: string, messageId: string) => void;
-  readonly answered: (carrier: string, messageId: string, behaviour: string) => void;
+  readonly answered: (carrier: string, messageId: string, behavior: string) => void;
   readonly tells: (carrier: string, messageId: string, status: FinalDelivery) => void;
 }
 
 /**
- * A carrier that takes, refuses, puts off, hangs, answers late, cannot be reached or dies with its sender at random, and
- * tells of some messages by receipts.
+ * A carrier that accepts, rejects, throttles, hangs, responds late, is unreachable or dies with its sender at random. It
+ * sends receipts for some messages.
  */
 export class UnreliableCarrier implements Carrier {
   readonly name: string;
   readonly deduplicates: boolean;
-  /** How often each message was taken; by a carrier that recognises repeats once. */
+  /** The number of times that each message was accepted: at most one for an idempotent carrier. */
   readonly taken = new Map<string, number>();
-  /** Of each message that it was asked about, of how many questions nobody knows what it did. */
+  /** The number of submissions of each message whose outcome is unknown. */
   readonly open = new Map<string, number>();
-  /** Segments of what it has taken, by message. */
+  /** The accepted segments of each message. */
   readonly segments = new Map<string, number>();
-  readonly #recognises: boolean;
+  readonly #recognizes: boolean;
   readonly #lambda: Lambda;
   readonly #observer: Observer;
 
-  /** @param claimsToRecognise whether it says that it recognises repeats, truly or not */
+  /** @param claimsToRecognize whether it claims to be idempotent, truly or not */
   constructor(
     name: string,
-    recognises: boolean,
+    recognizes: boolean,
     {
       lambda,
       observer,
-      claimsToRecognise = recognises,
-    }: { readonly lambda: Lambda; readonly observer: Observer; readonly claimsToRecognise?: boolean },
+      claimsToRecognize = recognizes,
+    }: { readonly lambda: Lambda; readonly observer: Observer; readonly claimsToRecognize?: boolean },
   ) {
     this.name = name;
-    this.deduplicates = claimsToRecognise;
-    this.#recognises = recognises;
+    this.deduplicates = claimsToRecognize;
+    this.#recognizes = recognizes;
     this.#lambda = lambda;
     this.#observer = observer;
   }
@@ -82,61 +82,61 @@ export class UnreliableCarrier implements Carrier {
     const id = messageIdIn(reference);
     this.#observer.asked(this.name, id);
     this.open.set(id, (this.open.get(id) ?? 0) + 1);
-    // It works on whatever becomes of its caller.
+    // It continues even if its caller dies.
     await this.#lambda.time.sleep(this.#lambda.random() * answerMs);
-    const behaviour = this.#behaviourTo(id);
-    this.#observer.answered(this.name, id, behaviour);
-    if (behaviour.startsWith("takes")) this.#take(id, text, encoding);
-    if (behaviour === "refuses" && this.#lambda.random() < receiptOfRefusedOdds) {
+    const behavior = this.#behaviorTo(id);
+    this.#observer.answered(this.name, id, behavior);
+    if (behavior.startsWith("accepts")) this.#take(id, text, encoding);
+    if (behavior === "rejects" && this.#lambda.random() < receiptOfRefusedOdds) {
       this.#observer.tells(this.name, id, "undelivered");
     }
-    if (behaviour.endsWith("dies with the sender")) this.#lambda.die();
-    await this.#lambda.wait(behaviour === "takes and is late" ? lateAnswerMs : 0);
-    return this.#answer(id, behaviour);
+    if (behavior.endsWith("dies with the sender")) this.#lambda.die();
+    await this.#lambda.wait(behavior === "accepts and is late" ? lateAnswerMs : 0);
+    return this.#answer(id, behavior);
   }
 
-  async #answer(id: string, behaviour: Behaviour): Promise<HandOff> {
-    switch (behaviour) {
-      case "takes":
-      case "takes and is late":
+  async #answer(id: string, behavior: Behavior): Promise<HandOff> {
+    switch (behavior) {
+      case "accepts":
+      case "accepts and is late":
         return { outcome: "accepted", carrierReference: id };
-      case "refuses":
+      case "rejects":
         return this.#surely(id, { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
-      case "is given a number that cannot be":
+      case "finds the number invalid":
         return this.#surely(id, { outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" });
-      case "puts off":
+      case "throttles":
         return this.#surely(id, { outcome: "tryLater" });
-      case "is not reached":
+      case "is unreachable":
         return this.#surely(id, { outcome: "notReached", reason: "ECONNREFUSED" });
       case "breaks":
-      case "takes and breaks":
+      case "accepts and breaks":
         throw new Error("the connection broke");
       case "hangs":
-      case "takes and hangs":
+      case "accepts and hangs":
       case "dies with the sender":
-      case "takes and dies with the sender":
+      case "accepts and dies with the sender":
         return new Promise(() => undefined);
     }
   }
 
-  #behaviourTo(id: string): Behaviour {
-    if (this.#observer.isUnwanted(id)) return "puts off";
-    if (!this.#lambda.isFaulty) return "takes";
-    const behaviour = oneOf(this.#lambda.random, behaviours);
-    if (behaviour.endsWith("dies with the sender") && this.#lambda.random() >= deathOdds) return "takes";
-    // A carrier that recognises what it has taken does not refuse it.
-    const isRefusal = behaviour === "refuses" || behaviour === "is given a number that cannot be";
-    return isRefusal && this.#recognises && this.taken.has(id) ? "takes" : behaviour;
+  #behaviorTo(id: string): Behavior {
+    if (this.#observer.isUnwanted(id)) return "throttles";
+    if (!this.#lambda.isFaulty) return "accepts";
+    const behavior = oneOf(this.#lambda.random, behaviors);
+    if (behavior.endsWith("dies with the sender") && this.#lambda.random() >= deathOdds) return "accepts";
+    // An idempotent carrier does not reject a message that it accepted before.
+    const isRefusal = behavior === "rejects" || behavior === "finds the number invalid";
+    return isRefusal && this.#recognizes && this.taken.has(id) ? "accepts" : behavior;
   }
 
-  /** Answers a question in a way that leaves nothing open. */
+  /** Returns a definite outcome. */
   #surely(id: string, answer: HandOff): HandOff {
     this.open.set(id, (this.open.get(id) ?? 0) - 1);
     return answer;
   }
 
   #take(id: string, text: string, encoding: OutgoingMessage["encoding"]): void {
-    if (this.#recognises && this.taken.has(id)) return;
+    if (this.#recognizes && this.taken.has(id)) return;
     this.taken.set(id, (this.taken.get(id) ?? 0) + 1);
     const { segments } = segmentsOf(text, { unicode: encoding === "UCS-2" });
     this.segments.set(id, (this.segments.get(id) ?? 0) + segments);

@@ -1,4 +1,4 @@
-/** Something that happens at a moment of the model's own time. */
+/** An event at a moment of the model's own time. */
 interface Event {
   readonly atMs: number;
   readonly happen: () => void;
@@ -6,19 +6,19 @@ interface Event {
 }
 
 /**
- * The time of a model. It stands still while anything can run, and then jumps to the next event, so that hours take
- * milliseconds and a run is the same each time.
+ * The time of a model. It stands still while any code can run, and then jumps to the next event. So hours take
+ * milliseconds, and a run can be repeated exactly.
  */
 export class VirtualTime {
   nowMs: number;
-  /** Latest first. Of those of one moment the one that was added last stands first. */
+  /** Sorted by time, latest first. The newest of several events at one moment stands first. */
   readonly #events: Event[] = [];
 
   constructor(startsAt: Date) {
     this.nowMs = startsAt.getTime();
   }
 
-  /** Lets something happen after so long. @returns what calls it off */
+  /** Calls `happen` after a delay. @returns a function that cancels it */
   after(delayMs: number, happen: () => void): () => void {
     const event: Event = { atMs: this.nowMs + Math.max(0, delayMs), happen, isCalledOff: false };
     let [low, high] = [0, this.#events.length];
@@ -40,8 +40,8 @@ export class VirtualTime {
   }
 
   /**
-   * Lets time pass until something is done.
-   * @throws Error when it is not done and nothing is left that could happen, or what it throws itself
+   * Lets time pass until a promise is settled.
+   * @throws Error when no event is left and the promise is pending, or the error of the promise
    */
   async until<Result>(done: Promise<Result>): Promise<Result> {
     const state = { isDone: false };
@@ -56,14 +56,14 @@ export class VirtualTime {
       if (next.isCalledOff) continue;
       this.nowMs = next.atMs;
       next.happen();
-      // One at a time: what two events of one moment start must not depend on which of them is quicker.
+      // The events run one at a time, so that a run does not depend on which of two simultaneous ones is quicker.
       await settled();
     }
     return done;
   }
 }
 
-/** Lets everything run that can run while no time passes. */
+/** Runs all code that can run while no time passes. */
 export async function settled(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
