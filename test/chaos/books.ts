@@ -14,13 +14,13 @@ import type { Tenant } from "./traffic.ts";
 
 const limit = 100_000;
 
-/** All that the table holds of an organisation. */
+/** All records of an organization in the table. */
 export interface Books {
   readonly wallet: WalletRecord;
   readonly ledger: readonly LedgerEntryRecord[];
-  /** Those that count: a ledger entry says that they were paid. */
+  /** The messages that count: the ledger has an entry for each. */
   readonly messages: readonly MessageRecord[];
-  /** Those that were written by functions which were ended before the entry. */
+  /** The messages of functions that were killed before they wrote the ledger entry. */
   readonly unpaidMessages: readonly MessageRecord[];
   readonly campaigns: readonly CampaignRecord[];
   readonly deliveries: readonly DeliveryRecord[];
@@ -62,14 +62,14 @@ async function readDays(organizationId: string, part: string): Promise<CountsRec
   return from === undefined || to === undefined ? [] : readCounts({ from, to, limit });
 }
 
-/** Forgets the messages whose time is over, as DynamoDB's TTL does. */
+/** Deletes the expired messages, as DynamoDB's TTL does. */
 export async function expireMessages({ organizationId }: Tenant, at: Date): Promise<void> {
   const stored = await storedMessages(organizationId);
   const expired = stored.filter(({ expiresAt = Infinity }) => expiresAt < epochSeconds(at));
   await Promise.all(expired.map(async ({ id }) => deleteItem(keys.message(organizationId, id))));
 }
 
-/** What still has to happen to an organisation's messages, campaigns, wallet and webhook calls, in words. */
+/** The unfinished messages, campaigns, wallet and webhook calls of an organization, in words. */
 export function openEnds({ wallet, messages, campaigns, deliveries }: Books): string[] {
   return [
     ...messages.filter(({ status }) => status === "queued").map(({ id }) => `${id} is queued`),
@@ -82,7 +82,7 @@ export function openEnds({ wallet, messages, campaigns, deliveries }: Books): st
   ];
 }
 
-/** How often the sandbox carrier was handed each message that it knows of. */
+/** The number of submissions to the sandbox carrier of each message that it knows. */
 export async function readCarrier(): Promise<Map<string, number>> {
   const client = new DynamoDBClient({});
   const pages = paginateScan(

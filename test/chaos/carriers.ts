@@ -12,23 +12,23 @@ import { messageIdIn } from "../support/carriers.ts";
 import { HttpCarrier } from "../support/http-carrier.ts";
 import type { Random } from "./random.ts";
 
-/** What the numbers begin with that the route to the two carriers is for; all others are the sandbox's. */
+/** The prefix of the numbers that are routed to the two carriers. All others are the sandbox's. */
 export const routedPrefix = "44";
 
-/** How likely each thing is that a carrier does with a message; otherwise it takes it and says so. */
+/** The likelihood of each behavior of a carrier. Otherwise it accepts a message and confirms it. */
 const odds = {
-  refuses: 0.15,
-  "puts off": 0.1,
+  rejects: 0.15,
+  throttles: 0.1,
   breaks: 0.04,
-  "takes and breaks": 0.04,
-  "takes and answers 500": 0.04,
-  "takes and is late": 0.05,
+  "accepts and breaks": 0.04,
+  "accepts and returns a 500": 0.04,
+  "accepts and is late": 0.05,
   hangs: 0.004,
-  "takes and hangs": 0.004,
+  "accepts and hangs": 0.004,
 };
-type Behaviour = keyof typeof odds | "takes";
+type Behaviour = keyof typeof odds | "accepts";
 
-/** How late an answer is at the most that is still waited for. */
+/** The longest delay of a response that the sender still waits for. */
 const maxLateMs = 500;
 
 const Message = z.object({ reference: z.string() });
@@ -37,18 +37,18 @@ interface NamedHttpCarrier {
   readonly name: string;
   readonly recognisesRepeats: boolean;
   readonly http: HttpCarrier;
-  /** The messages that it was asked about, by their ids. */
+  /** The ids of the messages that were submitted to it. */
   readonly asked: Set<string>;
-  /** How often it took each message. */
+  /** How often it accepted each message. */
   readonly taken: Map<string, number>;
-  /** Those that it has not surely refused or put off each time. */
+  /** The messages that it has not definitely rejected or throttled each time. */
   readonly unsure: Set<string>;
 }
 
-/** Two carriers over HTTP, of which each takes, refuses, hangs, answers late or dies at random. */
+/** Two carriers over HTTP, each of which accepts, rejects, hangs, responds late or breaks at random. */
 export class Carriers {
   readonly #carriers: readonly NamedHttpCarrier[];
-  /** What they do is chosen by it; undefined while they take everything. */
+  /** Chooses their behavior. Undefined while they accept all messages. */
   #random: Random | undefined;
   readonly #problems: string[] = [];
   readonly #passedOn = new Set<string>();
@@ -58,7 +58,7 @@ export class Carriers {
     this.#carriers = carriers;
   }
 
-  /** Starts them, and leads the messages to some numbers to them, of the gateway that the project's own code is led to. */
+  /** Starts the carriers, and routes some numbers to them, in the gateway that the project's own code uses. */
   static async start(): Promise<Carriers> {
     const named = await Promise.all(
       ["alpha", "beta"].map(async (name) => ({
@@ -98,7 +98,7 @@ export class Carriers {
     await Promise.all(this.#carriers.map(async ({ http }) => http.stop()));
   }
 
-  /** From now on they do what they want, and it is counted anew. */
+  /** Makes the carriers unreliable, and resets the counts. */
   becomeUnreliable(random: Random): void {
     this.#random = random;
     this.counts.clear();
@@ -110,12 +110,12 @@ export class Carriers {
     this.#random = undefined;
   }
 
-  /** How many messages the second carrier was asked about. */
+  /** The number of messages that were submitted to the second carrier. */
   get passedOn(): number {
     return this.#passedOn.size;
   }
 
-  /** All that has gone wrong between them, and with those of these messages that were theirs, in words. */
+  /** All problems between the carriers, and with the given messages that were routed to them, in words. */
   problemsOf(messages: readonly MessageRecord[]): string[] {
     const theirs = messages.filter(({ to }) => isRouted(to));
     const ids = new Set(theirs.map(({ id }) => id));
@@ -129,10 +129,12 @@ export class Carriers {
     const takers = this.#carriers.flatMap(({ name, taken }) =>
       Array.from({ length: taken.get(id) ?? 0 }, () => name),
     );
-    if (takers.length > 1) return `${id} was taken by ${takers.join(" and ")}`;
+    if (takers.length > 1) return `${id} was accepted by ${takers.join(" and ")}`;
     const [taker] = takers;
     if (status === "sent") {
-      return taker === carrier ? undefined : `${id} is sent by ${carrier}, and ${taker ?? "nobody"} has it`;
+      return taker === carrier
+        ? undefined
+        : `${id} is sent by ${carrier}, and ${taker ?? "no carrier"} has it`;
     }
     if (taker === undefined || errorCode === "MESSAGE_OUTCOME_UNKNOWN") return undefined;
     return `${id} is ${status} with ${errorCode}, and ${taker} has it`;
@@ -144,19 +146,19 @@ export class Carriers {
     const isKnown = recognisesRepeats && taken.has(id);
     const behaviour = this.#pick();
     this.counts.set(behaviour, (this.counts.get(behaviour) ?? 0) + 1);
-    // Whoever recognises what it has taken does not refuse it.
-    if ((behaviour === "refuses" || behaviour === "puts off") && !isKnown) {
-      response.writeHead(behaviour === "refuses" ? 422 : 503).end();
+    // An idempotent carrier does not reject a message that it accepted before.
+    if ((behaviour === "rejects" || behaviour === "throttles") && !isKnown) {
+      response.writeHead(behaviour === "rejects" ? 422 : 503).end();
       return;
     }
     unsure.add(id);
     if (behaviour === "breaks") return void response.destroy();
     if (behaviour === "hangs") return;
     if (!isKnown) taken.set(id, (taken.get(id) ?? 0) + 1);
-    if (behaviour === "takes and breaks") return void response.destroy();
-    if (behaviour === "takes and hangs") return;
-    if (behaviour === "takes and is late") await delay((this.#random?.() ?? 0) * maxLateMs);
-    response.writeHead(behaviour === "takes and answers 500" ? 500 : 200).end();
+    if (behaviour === "accepts and breaks") return void response.destroy();
+    if (behaviour === "accepts and hangs") return;
+    if (behaviour === "accepts and is late") await delay((this.#random?.() ?? 0) * maxLateMs);
+    response.writeHead(behaviour === "accepts and returns a 500" ? 500 : 200).end();
   }
 
   #noteAsked({ name, asked }: NamedHttpCarrier, id: string): void {
@@ -170,19 +172,19 @@ export class Carriers {
   }
 
   #pick(): Behaviour {
-    if (this.#random === undefined) return "takes";
+    if (this.#random === undefined) return "accepts";
     let left = this.#random();
     for (const [behaviour, likelihood] of Object.entries(odds)) {
       left -= likelihood;
-      // The entries are those of the table of behaviours.
+      // The entries are those of the table of behaviors.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       if (left < 0) return behaviour as Behaviour;
     }
-    return "takes";
+    return "accepts";
   }
 }
 
-/** Whether a number is one of those that the route to the two carriers is for. */
+/** Whether a number is routed to the two carriers. */
 export function isRouted(to: string): boolean {
   return to.startsWith(routedPrefix);
 }

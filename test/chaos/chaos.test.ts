@@ -9,9 +9,10 @@ import { patientNumbers, Traffic, type Tenant } from "./traffic.ts";
 import { World } from "./world.ts";
 
 /*
- * A day of traffic on an AWS that loses, delays, repeats and refuses, with functions that are ended, a carrier that is out
- * for an hour, and a route to two others of which each takes, refuses, hangs, answers late or dies. `CHAOS_SEED` gives the same traffic and the same odds again, though threads never meet in quite the
- * same way; `CHAOS_SEEDS` runs so many seeds, `CHAOS_SENDS` makes a run shorter.
+ * A day of traffic on an AWS that loses, delays, repeats and rejects requests, with functions that are killed. One carrier
+ * fails for an hour, and a route has two others that accept, reject, hang, respond late or break at random. `CHAOS_SEED`
+ * repeats the traffic and the odds, but threads never meet in quite the same way. `CHAOS_SEEDS` is the number of seeds, and
+ * `CHAOS_SENDS` the number of sends.
  */
 
 const firstSeed = Number(process.env["CHAOS_SEED"] ?? Date.now() % 2 ** 31);
@@ -19,13 +20,13 @@ const seedCount = Number(process.env["CHAOS_SEEDS"] ?? 1);
 const sendCount = Number(process.env["CHAOS_SENDS"] ?? 5_000);
 const seeds = Array.from({ length: seedCount }, (_, index) => firstSeed + index);
 
-/** Sent while the carrier is out. */
+/** Sent while the carrier fails. */
 const patientCount = Math.round(sendCount * 0.4);
 /** Contacts of the two tenants that have campaigns, four in all. */
 const contactCount = Math.round((sendCount * 0.4) / 4);
 const singleCount = sendCount - patientCount - 4 * contactCount;
 
-/** Steps of a minute each with sends of all kinds, and behind them half an hour each without a carrier. */
+/** The number of steps of a minute with sends of all kinds, and then of half an hour without a carrier. */
 const busySteps = 12;
 const outageSteps = 2;
 
@@ -56,7 +57,7 @@ it.each(seeds)("seed %i", { timeout: runTimeoutMs }, async (seed) => {
     const spread = { campaigns: 1, hasWebhook: true, messageParts: 3 };
     await traffic.addTenant({ balance, contacts: contactCount, ...spread });
     await traffic.addTenant({ balance, contacts: 1, campaigns: 0, hasWebhook: false });
-    // This one runs out of money again and again.
+    // This one runs out of money repeatedly.
     await traffic.addTenant({ balance: 0.1, contacts: 1, campaigns: 0, hasWebhook: true });
     world.aws.becomeUnreliable(randomFrom(seed));
     world.carriers.becomeUnreliable(randomFrom(seed + 2));
@@ -67,12 +68,12 @@ it.each(seeds)("seed %i", { timeout: runTimeoutMs }, async (seed) => {
     const problems = [...alarms, ...(await worldProblems(world, books, allMessages))];
     print(summary(traffic, books, performance.now() - startedAt));
     expect(problems).toEqual([]);
-    // The outage was one: nothing that waited for the carrier went out before it was back.
+    // Most messages that waited for the carrier were sent after it recovered.
     const patient = [...books.values()].flatMap(({ messages }) => messages).filter(isPatient);
     expect(patient.filter(({ sentAt = "" }) => sentAt >= outageEndedAt).length).toBeGreaterThan(
       patientCount / 2,
     );
-    // Carriers refused and put off, and others were asked.
+    // Carriers rejected and throttled messages, and the gateway failed over.
     expect(world.carriers.passedOn).toBeGreaterThanOrEqual(Math.floor(sendCount / 1_000));
   } finally {
     world.aws.becomeReliable();
@@ -81,7 +82,7 @@ it.each(seeds)("seed %i", { timeout: runTimeoutMs }, async (seed) => {
   }
 });
 
-/** @returns when the carrier was back */
+/** @returns when the carrier recovered */
 async function liveThroughChaos(traffic: Traffic): Promise<string> {
   for (let step = 0; step < busySteps; step += 1) {
     await Promise.all([
@@ -105,7 +106,7 @@ function isPatient({ to }: { readonly to: string }): boolean {
   return patientNumbers.includes(to);
 }
 
-/** How much of a whole falls to one of its parts. */
+/** The share of one part in a whole. */
 function share(whole: number, parts: number, index: number): number {
   return Math.floor((whole * (index + 1)) / parts) - Math.floor((whole * index) / parts);
 }
@@ -125,9 +126,9 @@ function summary(traffic: Traffic, books: ReadonlyMap<Tenant, Books>, durationMs
   const sizes = <Name>(groups: Map<Name, unknown[]>): [Name, number][] =>
     [...groups].map(([name, group]) => [name, group.length]);
   return [
-    `after ${Math.round(durationMs / 1_000)} s: ${messages.length} messages; answers: ${list(sizes(answers))}`,
+    `after ${Math.round(durationMs / 1_000)} s: ${messages.length} messages; responses: ${list(sizes(answers))}`,
     `messages: ${list(sizes(states))}`,
-    `of ${patient.length} that the carrier put off, ${patient.filter(({ status }) => status === "queued").length} are stuck`,
+    `of ${patient.length} that the carrier throttled, ${patient.filter(({ status }) => status === "queued").length} are stuck`,
     `faults: ${list(counts)}`,
     `two carriers: ${list(world.carriers.counts)}; ${world.carriers.passedOn} messages came to the second`,
     `write units a message: ${(units / messages.length).toFixed(1)}; by function: ${list([...writeUnits].map(([name, each]) => [name, Math.round(each)]))}`,

@@ -16,12 +16,12 @@ import {
   type Tenant,
 } from "./traffic.ts";
 
-/** The carrier puts a patient number off so often before it takes its message. */
+/** The carrier throttles a patient number in its first two calls, and accepts the message in the third. */
 const patientCalls = 3;
 
 /**
- * All that is wrong with an organisation after things have settled and its days are over, in words.
- * @param carrier how often the carrier was handed each message that it knows of
+ * All problems of an organization after all work has settled and its days are over, in words.
+ * @param carrier the number of submissions of each message that the carrier knows
  */
 export async function problemsOf(
   tenant: Tenant,
@@ -40,7 +40,7 @@ export async function problemsOf(
   ];
 }
 
-/** Every message is paid once, every one that was not sent is refunded once, and nothing else changed the balance. */
+/** Checks that each message is paid once, each unsent one is refunded once, and nothing else changed the balance. */
 async function moneyProblems(tenant: Tenant, { wallet, ledger, messages }: Books): Promise<string[]> {
   const { findings, pending } = await auditWallet(tenant.organizationId);
   const problems = [...findings, ...pending];
@@ -60,22 +60,22 @@ async function moneyProblems(tenant: Tenant, { wallet, ledger, messages }: Books
   if (wallet.balanceMicros !== credits - prices) {
     problems.push(`the balance is ${wallet.balanceMicros}, credits ${credits} less prices ${prices}`);
   }
-  // With a key each counts once if any answer says so; without one, what was answered with an error may count too.
+  // A top-up with a key counts once if any response confirms it. Without a key, failed requests may count too.
   const sure = tenant.topUps.filter(({ statuses }) => statuses.includes(200)).length;
   const possible = tenant.topUps.filter(({ statuses }) => !statuses.every(isRefusal)).length;
   const found = topUps.filter(({ amountMicros }) => amountMicros === microsOf(topUpAmount)).length;
   if (found < sure || found > possible)
-    problems.push(`${found} top-ups, ${sure} to ${possible} were asked for`);
+    problems.push(`${found} top-ups, ${sure} to ${possible} were requested`);
   return problems;
 }
 
-/** Each request made one message if it was accepted, none if it was refused, and never two. */
+/** Checks that each accepted request made one message, each rejected one none, and none made two. */
 function answerProblems({ sends }: Tenant, { messages }: Books): string[] {
   const byText = Map.groupBy(messages, ({ message }) => message);
   return sends.flatMap((send) => {
     const made = byText.get(send.text) ?? [];
     const problem = answerProblem(send, made);
-    return problem === undefined ? [] : [`${send.text} (answered ${send.statuses.join(", ")}): ${problem}`];
+    return problem === undefined ? [] : [`${send.text} (responses ${send.statuses.join(", ")}): ${problem}`];
   });
 }
 
@@ -83,22 +83,22 @@ function answerProblem(send: Send, made: readonly MessageRecord[]): string | und
   const { ids, statuses, cancelStatuses, idempotencyKey } = send;
   const [message] = made;
   if (made.length > 1) return `there are ${made.length} messages`;
-  if (ids.size > 1) return `its answers name ${[...ids].join(", ")}`;
+  if (ids.size > 1) return `its responses name ${[...ids].join(", ")}`;
   if (ids.size === 1 && message?.id !== [...ids][0])
-    return `its answer names ${[...ids].join()}, which is not there`;
-  if (statuses.every(isRefusal) && made.length > 0) return "it was refused, and there is a message";
-  if (idempotencyKey !== undefined && !statuses.some(isDefinite)) return "it never got an answer";
+    return `its response names ${[...ids].join()}, which is not there`;
+  if (statuses.every(isRefusal) && made.length > 0) return "it was rejected, and there is a message";
+  if (idempotencyKey !== undefined && !statuses.some(isDefinite)) return "it never got a response";
   if (cancelStatuses.includes(200) && message?.status !== "cancelled")
     return `was cancelled and is ${message?.status}`;
   return undefined;
 }
 
-/** What a customer may rely on: nothing came of the request. */
+/** Whether a status guarantees that the request had no effect. */
 function isRefusal(status: number): boolean {
   return status >= 400 && isDefinite(status);
 }
 
-/** What was sent was taken by the sandbox, what failed was refused by it, and what was cancelled it never saw. */
+/** Checks that the sandbox accepted the sent messages, rejected the failed ones, and never got the cancelled ones. */
 function carrierProblems({ messages }: Books, carrier: ReadonlyMap<string, number>): string[] {
   const ofSandbox = messages.filter(({ to }) => !isRouted(to));
   return ofSandbox.flatMap((message) => {
@@ -115,13 +115,13 @@ function carrierProblem({ status, to, errorCode }: MessageRecord, calls: number)
     const needed = patientNumbers.includes(to) ? patientCalls : 1;
     return calls >= needed ? undefined : `and the carrier was asked ${calls} times`;
   }
-  // An answer that was lost too often: nobody knows whether the carrier has it.
+  // The responses were lost too often, so it is unknown whether the carrier has it.
   if (errorCode === "MESSAGE_OUTCOME_UNKNOWN") return undefined;
   if (!isRefused) return `with ${errorCode}, and the carrier would have taken it`;
   return calls >= 1 ? undefined : "and the carrier was never asked";
 }
 
-/** Each end of a message was told to the tenant's endpoint, with valid signatures, and nothing else was. */
+/** Checks that the tenant's endpoint got one event with valid signatures for each finished message, and no others. */
 function webhookProblems({ webhook }: Tenant, { messages }: Books): string[] {
   if (webhook === undefined) return [];
   const { receiver, secret } = webhook;
@@ -131,7 +131,7 @@ function webhookProblems({ webhook }: Tenant, { messages }: Books): string[] {
     const id = String(headers["webhook-id"]);
     const { event, data } = WebhookPayload.parse(JSON.parse(body));
     const outcome = `${event} ${"id" in data ? data.id : ""}`;
-    if ((told.get(id) ?? outcome) !== outcome) problems.push(`${id} says ${outcome} and ${told.get(id)}`);
+    if ((told.get(id) ?? outcome) !== outcome) problems.push(`${id} reports ${outcome} and ${told.get(id)}`);
     told.set(id, outcome);
     const timestampSeconds = Number(headers["webhook-timestamp"]);
     const isSigned =
@@ -142,7 +142,7 @@ function webhookProblems({ webhook }: Tenant, { messages }: Books): string[] {
   const due = messages
     .filter(({ status }) => status !== "cancelled")
     .map(({ id, status }) => `message.${status} ${id}`);
-  // One event is one id, however often it was delivered.
+  // An event has one id, however often it was delivered.
   const outcomes = [...told.values()];
   for (const outcome of due) {
     const ids = outcomes.filter((each) => each === outcome).length;
@@ -150,12 +150,12 @@ function webhookProblems({ webhook }: Tenant, { messages }: Books): string[] {
   }
   const expected = new Set(due);
   for (const [id, outcome] of told) {
-    if (!expected.has(outcome)) problems.push(`${id} says ${outcome}, which nobody should hear`);
+    if (!expected.has(outcome)) problems.push(`${id} reports ${outcome}, which is not expected`);
   }
   return problems;
 }
 
-/** Each campaign reached each contact once. */
+/** Checks that each campaign reached each contact once. */
 function campaignProblems({ campaignIds, contacts }: Tenant, { campaigns, messages }: Books): string[] {
   const problems: string[] = [];
   for (const id of campaignIds) {
@@ -171,7 +171,7 @@ function campaignProblems({ campaignIds, contacts }: Tenant, { campaigns, messag
   return problems;
 }
 
-/** The counters of each day are closed, and say what the messages of that day say. */
+/** Checks that the counters of each day are closed and match the day's messages. */
 function countProblems({ days, messages }: Books): string[] {
   const counts = (of: Pick<Tally, "accepted" | "cancelled" | "failed" | "sent">): string =>
     `${of.accepted} accepted, ${of.sent} sent, ${of.failed} failed, ${of.cancelled} cancelled`;
@@ -179,7 +179,7 @@ function countProblems({ days, messages }: Books): string[] {
   return [...byDay].flatMap(([day, ofDay]) => {
     const those = (status: MessageRecord["status"]): number =>
       ofDay.filter((message) => message.status === status).length;
-    // Each part of the messages has a counter of its own.
+    // Each shard of the messages has its own counter.
     const ofParts = days.filter(({ sk }) => sk === `DAY#${day}`);
     if (ofParts.length === 0 || ofParts.some(({ closedAt }) => closedAt === undefined))
       return [`${day} is not closed`];
@@ -190,7 +190,7 @@ function countProblems({ days, messages }: Books): string[] {
       failed: those("failed"),
       cancelled: those("cancelled"),
     };
-    return counts(found) === counts(real) ? [] : [`${day} says ${counts(found)}, and has ${counts(real)}`];
+    return counts(found) === counts(real) ? [] : [`${day} counts ${counts(found)}, and has ${counts(real)}`];
   });
 }
 

@@ -2,8 +2,8 @@ import { startLocalGateway } from "../../infra/local/gateway.ts";
 import type { KilledGatewayOptions } from "./killed-gateway.ts";
 
 /*
- * The inside of a process with a gateway as `npm start` runs it. It tells its parent when it is ready, writes what the
- * gateway logs, and ends with its parent.
+ * The code of a process with a gateway as `npm start` runs it. It notifies its parent when it is ready, writes the
+ * gateway's log, and ends with its parent.
  */
 
 const options: KilledGatewayOptions = JSON.parse(process.argv[2] ?? "");

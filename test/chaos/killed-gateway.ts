@@ -9,13 +9,13 @@ import * as z from "zod/mini";
 import type { LocalGatewayOptions } from "../../infra/local/gateway.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 
-/** What a gateway in a process of its own is started with. */
+/** The options of a gateway in its own process. */
 export type KilledGatewayOptions = Pick<
   LocalGatewayOptions,
   "assemblyFolder" | "dataFolder" | "port" | "stackName"
 >;
 
-/** A gateway in a process of its own. */
+/** A gateway in its own process. */
 export interface KilledGateway {
   /** Kills the process without warning, and waits until it is gone. */
   kill(): Promise<void>;
@@ -24,8 +24,8 @@ export interface KilledGateway {
 const Manifest = z.object({ scripts: z.object({ start: z.string() }) });
 
 /**
- * Starts a gateway in a process of its own, with the flags of `npm start`.
- * @param log takes each line that it logs
+ * Starts a gateway in its own process, with the flags of `npm start`.
+ * @param log receives each line that it logs
  * @throws Error when the process ends before it is ready
  */
 export async function startKilledGateway(

@@ -18,14 +18,14 @@ import { Traffic } from "./traffic.ts";
 import { impatientAssembly, World } from "./world.ts";
 
 /*
- * A gateway whose process is killed under load again and again, and restarted on the same data. `KILLS_SEED` repeats the
- * traffic and the moments of a run, as far as processes can be repeated.
+ * A gateway whose process is killed repeatedly under load, and restarted on the same data. `KILLS_SEED` repeats the traffic
+ * and the moments of a run, as far as processes can be repeated.
  */
 
 const seed = Number(process.env["KILLS_SEED"] ?? Date.now() % 2 ** 31);
 const kills = 20;
 
-/** A process is killed after at most so many sends were accepted, and at most so many milliseconds later. */
+/** The limits of a random kill: the number of accepted sends before it, and the delay after them. */
 const maxAcceptedBeforeKill = 100;
 const maxDelayMs = 30;
 
@@ -89,14 +89,14 @@ it(
   },
 );
 
-/** Points the project's own code to the table of the gateway that runs on a folder. */
+/** Configures the project's own code to use the table of the gateway that runs on a folder. */
 async function useTableOf(folder: string): Promise<void> {
   const { dynamodb, outputs } = await readConnections(folder);
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb;
   process.env[environmentNames.tableName] = outputs.find(({ name }) => name === outputNames.tableName)?.value;
 }
 
-/** Kills a gateway a moment after so many sends were accepted, while others are under way. */
+/** Kills a gateway a moment after a number of accepted sends, during others. */
 async function killUnderLoad(
   traffic: Traffic,
   gateway: KilledGateway,
@@ -112,7 +112,7 @@ async function killUnderLoad(
       if (count === accepted) enough.resolve();
     },
   );
-  // A load that fails must not be waited for.
+  // The test must not wait after the load has failed.
   await Promise.race([enough.promise, load]);
   await delay(delayMs);
   isOver = true;
@@ -130,7 +130,7 @@ function summary({ sends }: Traffic, books: ReadonlyMap<unknown, Books>): string
   );
   const unanswered = sends.filter(({ statuses }) => statuses[0] === 0).length;
   return [
-    `${sends.length} sends, of which ${unanswered} got no answer at first`,
+    `${sends.length} sends, of which ${unanswered} got no response at first`,
     `ledger: ${count("message")} messages, ${count("refund")} refunds, ${count("void")} lost debits`,
     `messages: ${[...states].map(([state, group]) => `${state} ${group.length}`).join(", ")}`,
   ].join("\n");

@@ -1,7 +1,7 @@
-/** A number from 0 up to 1, the next one of a row that follows from its seed. */
+/** Returns the next number of a sequence that follows from its seed, from 0 to below 1. */
 export type Random = () => number;
 
-/** The row of a seed: mulberry32, which is small and even enough to choose by. */
+/** Returns the sequence of a seed: mulberry32, which is small and sufficiently even. */
 export function randomFrom(seed: number): Random {
   let state = seed;
   return () => {
@@ -12,14 +12,14 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** One of some things, each as likely as the others. */
+/** Chooses one of several values, each with the same likelihood. */
 export function oneOf<Thing>(random: Random, things: readonly Thing[]): Thing {
   const thing = things[Math.floor(random() * things.length)];
   if (thing === undefined) throw new Error("there is nothing to choose from");
   return thing;
 }
 
-/** An integer between two, both included. */
+/** Chooses an integer between two, both included. */
 export function between(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }

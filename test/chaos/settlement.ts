@@ -5,20 +5,20 @@ import { problemsOf } from "./checks.ts";
 import type { Tenant, Traffic } from "./traffic.ts";
 import type { World } from "./world.ts";
 
-/** What is not settled after so many steps of so many minutes never will be. */
+/** A world that is not settled after this number of steps, each of this number of minutes, never will be. */
 const settlingSteps = 30;
 const settlingMinutes = 5;
 
-/** Days are closed when they have been over for an hour. */
+/** Days are closed an hour after their end. */
 const dayEndMs = 26 * hourMs;
 
-/** What was written and never paid for is forgotten after a week, which the clock need not go through. */
+/** Messages that were written and never paid for expire after a week, which the clock need not pass. */
 const forgottenAfterMs = 8 * dayMs;
 
-/** A log line that is never normal: of a ledger that does not add up, or of a chain of jobs that Lambda would end. */
+/** Log lines that never occur normally: of an inconsistent ledger, or of a chain of jobs that Lambda would end. */
 export const alarming = /"event":"ledger\.|in one chain of calls/;
 
-/** Runs a reliable world until nothing is left to do and the day is over. @returns what the table then holds of each tenant */
+/** Runs a reliable world until no work is left and the day is over. @returns the records of each tenant */
 export async function settle(world: World, traffic: Traffic): Promise<Map<Tenant, Books>> {
   for (let step = 0; ; step += 1) {
     await world.runSchedules();
@@ -40,8 +40,8 @@ export async function settle(world: World, traffic: Traffic): Promise<Map<Tenant
 }
 
 /**
- * All that is wrong after a world has settled, in words.
- * @param known the messages of earlier runs on the same gateway; those of these books are added
+ * All problems after a world has settled, in words.
+ * @param known the messages of earlier runs on the same gateway; the function adds those of these books
  */
 export async function worldProblems(
   world: World,

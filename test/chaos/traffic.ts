@@ -7,11 +7,11 @@ import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-r
 import { routedPrefix } from "./carriers.ts";
 import { between, oneOf, randomFrom, type Random } from "./random.ts";
 
-/** Numbers that the sandbox puts off at first, so that they can wait for a carrier to come back. */
+/** Numbers that the sandbox throttles at first, so that they can wait for a carrier to recover. */
 export const patientNumbers: readonly string[] = ["15005550003", "15005550004"];
-/** Numbers that the sandbox refuses. */
+/** Numbers that the sandbox rejects. */
 export const refusedNumbers: readonly string[] = ["15005550001", "15005550002", "15005550006"];
-/** Numbers that it takes at once, and more of them than of the others. */
+/** Numbers that it accepts immediately, more than of the other kinds. */
 const acceptedNumbers: readonly string[] = [
   "15005550000",
   "15005550005",
@@ -20,34 +20,34 @@ const acceptedNumbers: readonly string[] = [
   "15005550009",
 ];
 
-/** Numbers of the two carriers, which do with them what they want. */
+/** Numbers of the two carriers, which behave at random. */
 const routedNumbers: readonly string[] = Array.from(
   { length: 5 },
   (_, index) => `${routedPrefix}770090012${index}`,
 );
 
-/** Requests that are under way at once. */
+/** The number of simultaneous requests. */
 const concurrency = 16;
 
-/** Of a customer whose sends are never to be lost. */
+/** The same for customers whose sends must never be lost. */
 const keyedConcurrency = 8;
-/** After how many sends such a customer reads its latest message. */
+/** The number of sends after which such a customer reads its latest message. */
 const sendsPerRead = 10;
 
-/** How often a request that can be repeated is sent before it is left for later. */
+/** How often a repeatable request is sent before it is left for later. */
 const maxTries = 3;
 
-/** How many of the calls an endpoint does not take. */
+/** The share of calls that an endpoint does not accept. */
 const brokenCallOdds = 0.02;
 
-/** A message that somebody asked for; its text tells it from all others. */
+/** A requested message, with a text that distinguishes it from all others. */
 export interface Send {
   readonly tenant: Tenant;
   readonly text: string;
   readonly to: string;
   readonly idempotencyKey: string | undefined;
   readonly scheduledAt: string | undefined;
-  /** The status of each answer, and the ids in those with a 202. */
+  /** The status of each response, and the ids in those with a 202. */
   readonly statuses: number[];
   readonly ids: Set<string>;
   readonly cancelStatuses: number[];
@@ -58,15 +58,15 @@ export interface TopUp {
   readonly statuses: number[];
 }
 
-/** An organisation, with all that it asked for and was answered. */
+/** An organization, with all its requests and the responses to them. */
 export interface Tenant {
   readonly customer: Customer;
   readonly organizationId: string;
-  /** The endpoint of its webhook, if it has one, and the secret that calls are signed with. */
+  /** Its webhook endpoint, if any, and the secret that signs the calls. */
   readonly webhook:
     | { readonly id: string; readonly secret: string; readonly receiver: WebhookReceiver }
     | undefined;
-  /** Campaigns to all of its contacts. */
+  /** Campaigns to all its contacts. */
   readonly campaignIds: readonly string[];
   readonly contacts: readonly string[];
   readonly sends: Send[];
@@ -78,15 +78,15 @@ interface TenantOptions {
   readonly contacts: number;
   readonly campaigns: number;
   readonly hasWebhook: boolean;
-  /** In how many parts its messages are kept. */
+  /** The number of shards of its messages. */
   readonly messageParts?: number;
 }
 
-/** What customers do to a gateway, chosen by chance. */
+/** The actions of customers on a gateway, chosen at random. */
 export class Traffic {
   readonly tenants: Tenant[] = [];
   readonly #baseUrl: string;
-  /** What the customers do, and by itself, for its calls come when they come, what their endpoints answer. */
+  /** Chooses the customers' actions. The endpoints' responses have their own numbers, because calls come at any time. */
   readonly #random: Random;
   readonly #answerRandom: Random;
   readonly #now: () => Date;
@@ -108,12 +108,12 @@ export class Traffic {
     return this.tenants.flatMap(({ sends }) => sends);
   }
 
-  /** Registers a customer whose wallet is filled, and whose contacts and campaigns are there. */
+  /** Registers a customer with money, contacts and campaigns. */
   async addTenant(options: TenantOptions): Promise<void> {
     const { balance, contacts, campaigns, hasWebhook, messageParts = 1 } = options;
     const registered = await Customer.register({ balance, baseUrl: this.#baseUrl });
     await spreadOrganization(registered.organizationId, messageParts, 100);
-    // A session would be over before the run is.
+    // A session would expire during the run.
     const customer = await registered.withApiKey();
     await importContacts(customer, contacts);
     const campaignIds: string[] = [];
@@ -138,7 +138,7 @@ export class Traffic {
     return { id, secret, receiver };
   }
 
-  /** Sends of all kinds, with the cancels and top-ups that go with them. */
+  /** Sends messages of all kinds, with cancellations and top-ups. */
   async sendSome(count: number): Promise<void> {
     await this.#sideBySide(count, async () => {
       const send = this.#newSend(
@@ -154,7 +154,7 @@ export class Traffic {
     });
   }
 
-  /** Messages that are due at once and wait while the carrier is out. */
+  /** Sends messages that are due immediately and wait while the carrier fails. */
   async sendPatient(count: number): Promise<void> {
     await this.#sideBySide(count, async () =>
       this.#send({ ...this.#newSend(oneOf(this.#random, patientNumbers)), scheduledAt: undefined }),
@@ -162,8 +162,8 @@ export class Traffic {
   }
 
   /**
-   * Sends with an Idempotency-Key, each due at once and to numbers that a carrier takes or refuses, without a pause until
-   * it is over; reads an accepted message now and then.
+   * Sends messages with an Idempotency-Key without pause until it is over. They are due immediately, to numbers that carriers
+   * accept or reject. Reads an accepted message now and then.
    * @param onAnswer called with each accepted message's id
    * @throws Error when an accepted message is not there
    */
@@ -179,13 +179,13 @@ export class Traffic {
         if (sends % sendsPerRead !== 0 || isOver()) continue;
         const { status } = await answered(send.tenant.customer.call(`/v1/sms/${id}`));
         if (status !== 200 && status !== noAnswer)
-          throw new Error(`${id} was accepted, its GET says ${status}`);
+          throw new Error(`${id} was accepted, its GET returned ${status}`);
       }
     };
     await Promise.all(Array.from({ length: keyedConcurrency }, worker));
   }
 
-  /** Sends again what has an Idempotency-Key and whose last answer does not say what became of it. */
+  /** Repeats the requests with an Idempotency-Key whose last response does not show their outcome. */
   async repeatUnanswered(): Promise<void> {
     const unanswered = this.sends.filter(
       ({ idempotencyKey, statuses }) => idempotencyKey !== undefined && !isDefinite(statuses.at(-1) ?? 500),
@@ -202,7 +202,7 @@ export class Traffic {
     }
   }
 
-  /** Launches all campaigns. Launching one again changes nothing, or is refused when it is completed. */
+  /** Launches all campaigns. A repeated launch changes nothing, or is rejected when the campaign is completed. */
   async launchCampaigns(): Promise<void> {
     const launches = this.tenants.flatMap(({ customer, campaignIds }) =>
       campaignIds.map(async (id) => customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" })),
@@ -258,7 +258,7 @@ export class Traffic {
     });
   }
 
-  /** Does something so many times, a few at once. */
+  /** Performs an action a number of times, a few at the same time. */
   async #sideBySide(count: number, act: (index: number) => Promise<void>): Promise<void> {
     let next = 0;
     const worker = async (): Promise<void> => {
@@ -273,18 +273,18 @@ export class Traffic {
   }
 }
 
-/** What each top-up after the first one adds, in USD. */
+/** The amount of each top-up after the first one, in USD. */
 export const topUpAmount = 1;
 
-/** Noted in place of a status when the connection broke before the answer. */
+/** Noted in place of a status when the connection broke before the response. */
 const noAnswer = 0;
 
-/** Whether an answer says for good what became of a request. */
+/** Whether a response shows the final outcome of a request. */
 export function isDefinite(status: number): boolean {
   return status !== noAnswer && status < 500 && status !== 409;
 }
 
-/** The status of an answer, or `noAnswer`: fetch reports a connection that broke as a TypeError. */
+/** The status of a response, or `noAnswer`: fetch reports a broken connection as a TypeError. */
 async function answered(response: Promise<ApiResponse>): Promise<{ readonly status: number }> {
   return response.catch((error: unknown) => {
     if (error instanceof TypeError) return { status: noAnswer };
@@ -292,7 +292,7 @@ async function answered(response: Promise<ApiResponse>): Promise<{ readonly stat
   });
 }
 
-/** Makes a request and notes what it was answered; with an Idempotency-Key a few times if that says nothing. */
+/** Makes a request and notes its status. Repeats it up to the maximum if it has an Idempotency-Key and no clear outcome. */
 async function repeatable(
   asked: { readonly idempotencyKey: string | undefined; readonly statuses: number[] },
   request: () => Promise<ApiResponse>,

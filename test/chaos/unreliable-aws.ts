@@ -13,39 +13,39 @@ import { secondMs } from "../../shared/platform/clock.ts";
 import { isDebit } from "../support/faults.ts";
 import type { Random } from "./random.ts";
 
-/** How likely each kind of fault is, for one request. */
+/** The likelihood of each kind of fault for one request. */
 const odds = {
   "request lost": 0.004,
   "request late": 0.004,
-  "answer dropped": 0.006,
-  "answer 500": 0.004,
-  "answer too late": 0.0004,
+  "response dropped": 0.006,
+  "response 500": 0.004,
+  "response too late": 0.0004,
   "function ended before": 0.00025,
   "function ended after": 0.00025,
 };
 type Fault = keyof typeof odds;
 
-/** The same of what only DynamoDB does. */
+/** The likelihood of each fault that only DynamoDB has. */
 const conflictOdds = 0.01;
 const throttleOdds = 0.0004;
 const oldAnswerOdds = 0.2;
-/** The same of a connection that was kept while the clock was set forward. */
+/** The likelihood that a connection is dead when it was kept while the clock was set forward. */
 const deadConnectionOdds = 0.1;
 
-/** The same for one job that is put onto a queue. */
+/** The likelihood of each fault of a job that is put onto a queue. */
 const repeatOdds = 0.02;
 const disorderOdds = 0.2;
 const halfBatchOdds = 0.01;
 
-/** How late a request arrives at the most, how much later another job is seen, how long a partition is throttled. */
+/** The longest delay of a request, the longest extra delay of a job, and the longest throttling of a partition. */
 const maxLateMs = secondMs;
 const maxDisorderMs = 500;
 const maxThrottleMs = secondMs;
 
-/** A read that is not consistent shows what was there so long ago at the most. */
+/** The longest age of the data that an eventually consistent read returns. */
 const maxOldMs = secondMs;
 
-/** Longer than the functions wait for an answer. */
+/** A delay that exceeds the functions' timeout. */
 const tooLateMs = 2_500;
 
 const Job = z.object({
@@ -68,42 +68,42 @@ const transaction = "dynamodb:TransactWriteItems";
 const reads: ReadonlySet<string> = new Set(["dynamodb:GetItem", "dynamodb:Query"]);
 
 /**
- * AWS on a bad day, between the functions of a gateway and its emulators. Its queues go by the functions' clock: a job
- * that is delayed waits here until that clock has come to its time.
+ * AWS on a bad day, between the functions of a gateway and its emulators. Its queues use the functions' clock: a delayed
+ * job waits here until that clock reaches its time.
  */
 export class UnreliableAws {
-  /** Whether the carrier takes nothing from numbers that the sandbox puts off at first. */
+  /** Whether the carrier accepts no messages to numbers that the sandbox throttles at first. */
   isCarrierOut = false;
-  /** How often each thing went wrong. */
+  /** The number of occurrences of each fault. */
   readonly counts = new Map<string, number>();
-  /** Debits that were sent over a dead connection; the product is careful that there are none. */
+  /** Debits that were sent over a dead connection. The product must never do that. */
   deadDebits = 0;
   /** DynamoDB's write units, by the function that consumed them. */
   readonly writeUnits = new Map<string, number>();
-  /** What goes wrong is chosen by it; undefined while all goes well. */
+  /** Chooses the faults. Undefined while there are none. */
   #random: Random | undefined;
   readonly #now: () => number;
   readonly #kill: (functionName: string) => Promise<void>;
-  /** Jobs that wait for the functions' clock to come to their time. */
+  /** Jobs that wait for the functions' clock to reach their time. */
   #delayed: { readonly dueMs: number; readonly send: () => Promise<unknown> }[] = [];
-  /** What arrives by itself in a moment. */
+  /** Requests that arrive by themselves in a moment. */
   readonly #onTheWay = new Set<Promise<unknown>>();
   readonly #throttledUntilMs = new Map<string, number>();
   readonly #earlierAnswers = new Map<string, { readonly atMs: number; readonly answer: AwsResponse }>();
-  /** Each connection that has been used: how often the clock had been set forward by then. */
+  /** The number of clock changes before the last use of each connection. */
   readonly #usedInStep = new WeakMap<object, number>();
   #step = 0;
 
   /**
    * @param now the functions' clock, in milliseconds since the epoch
-   * @param kill ends a function with whatever it does
+   * @param kill ends a function and all its work
    */
   constructor(now: () => number, kill: (functionName: string) => Promise<void>) {
     this.#now = now;
     this.#kill = kill;
   }
 
-  /** From now on things go wrong, and are counted anew. */
+  /** Starts the faults, and resets the counts. */
   becomeUnreliable(random: Random): void {
     this.#random = random;
     this.counts.clear();
@@ -115,24 +115,24 @@ export class UnreliableAws {
     this.#random = undefined;
   }
 
-  /** Jobs that the clock has to come to. */
+  /** The number of jobs that wait for the clock. */
   get delayedJobs(): number {
     return this.#delayed.length;
   }
 
-  /** Whether nothing is on its way that will arrive by itself. */
+  /** Whether no request is on its way that will arrive by itself. */
   get isQuiet(): boolean {
     return this.#onTheWay.size === 0;
   }
 
-  /** What follows when the clock has been set forward. */
+  /** Updates the faults after the clock was set forward. */
   clockWasSet(): void {
     this.#step += 1;
     this.#earlierAnswers.clear();
     this.#throttledUntilMs.clear();
   }
 
-  /** Puts those jobs onto their queues whose time has come. */
+  /** Puts the due jobs onto their queues. */
   async releaseJobs(): Promise<void> {
     const nowMs = this.#now();
     const due = this.#delayed.filter(({ dueMs }) => dueMs <= nowMs);
@@ -190,13 +190,13 @@ export class UnreliableAws {
       case "request late":
         this.#later(this.#upTo(maxLateMs), carryOut);
         throw new Error(fault);
-      case "answer dropped":
+      case "response dropped":
         await carryOut();
         throw new Error(fault);
-      case "answer 500":
+      case "response 500":
         await carryOut();
         return errorResponse("InternalServerError", "internal", 500);
-      case "answer too late": {
+      case "response too late": {
         const answer = await carryOut();
         await delay(tooLateMs);
         return answer;
@@ -211,7 +211,7 @@ export class UnreliableAws {
     }
   }
 
-  /** Lets something happen in a moment. Whether it succeeds nobody hears. */
+  /** Performs an action in a moment, regardless of its success. */
   #later(afterMs: number, happen: () => Promise<unknown>): void {
     const happening = delay(afterMs)
       .then(happen)
@@ -228,7 +228,7 @@ export class UnreliableAws {
     if (isOldRead) {
       const earlier = this.#earlierAnswers.get(body);
       const isRecent = earlier !== undefined && Date.now() - earlier.atMs < maxOldMs;
-      if (isRecent && this.#happens("old answer", oldAnswerOdds)) return earlier.answer;
+      if (isRecent && this.#happens("old response", oldAnswerOdds)) return earlier.answer;
     }
     const answer = await next(withConsumption(request));
     if (isOldRead && answer.status === 200) {
@@ -236,11 +236,11 @@ export class UnreliableAws {
     }
     if (!reads.has(operation)) this.#addWriteUnits(request, answer);
     if (!this.isCarrierOut || !body.includes('"pk":{"S":"SANDBOX#')) return answer;
-    this.#count("hand-off while the carrier is out");
+    this.#count("submission while the carrier fails");
     return putOff(answer);
   }
 
-  /** How DynamoDB refuses a request without carrying it out. */
+  /** The rejection of a request that DynamoDB does not carry out. */
   #refusal({ operation, body }: AwsRequest): AwsResponse | undefined {
     if (this.#random === undefined) return undefined;
     const isWrite = singleWrites.has(operation) || operation === transaction;
@@ -272,13 +272,13 @@ export class UnreliableAws {
     this.writeUnits.set(name, (this.writeUnits.get(name) ?? 0) + units);
   }
 
-  /** Takes jobs for a queue: some twice, some later than others, some of a batch not at all. */
+  /** Puts jobs on a queue: some twice, some later than others, and some of a batch not at all. */
   async #sendJobs(request: AwsRequest, next: AwsHandler): Promise<AwsResponse> {
     const parsed: unknown = JSON.parse(request.body);
     const isBatch = request.operation === "sqs:SendMessageBatch";
     const { QueueUrl } = z.pick(Single, { QueueUrl: true }).parse(parsed);
     const jobs = isBatch ? Batch.parse(parsed).Entries : [Single.parse(parsed)];
-    const isHalf = isBatch && this.#happens("half of a batch refused", halfBatchOdds);
+    const isHalf = isBatch && this.#happens("half of a batch rejected", halfBatchOdds);
     const failed = isHalf ? jobs.filter((_, index) => index % 2 === 1) : [];
     const taken = jobs.filter((job) => !failed.includes(job));
     await Promise.all(
@@ -316,12 +316,12 @@ export class UnreliableAws {
   }
 }
 
-/** Lets DynamoDB say what a request consumes. */
+/** Makes DynamoDB return the capacity that a request consumes. */
 function withConsumption(request: AwsRequest): AwsRequest {
   return { ...request, body: request.body.replace("{", '{"ReturnConsumedCapacity":"TOTAL",') };
 }
 
-/** What the sandbox's table says of a first call, at which it puts some numbers off. */
+/** The response of the sandbox's table to a first call, in which the sandbox throttles some numbers. */
 function putOff(answer: AwsResponse): AwsResponse {
   return { ...answer, body: answer.body.replace(/"calls":\{"N":"\d+"\}/, '"calls":{"N":"1"}') };
 }

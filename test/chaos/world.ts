@@ -12,12 +12,12 @@ import { Carriers } from "./carriers.ts";
 import { UnreliableAws } from "./unreliable-aws.ts";
 
 /**
- * How long a queue hides a job that was not brought to its end. The queue counts in real time, where nobody wants to
- * wait for minutes; a job that comes back before a claim has lapsed is only told to come again.
+ * How long a queue hides a job that was not finished. The queue counts in real time, so the time is short. A job that comes
+ * back before its lease has lapsed is only delayed again.
  */
 const hiddenSeconds = 4;
 
-/** Nothing takes so long to come to rest, unless it never does. */
+/** A world that is not at rest after this time never will be. */
 const restTimeoutMs = 180_000;
 const restPollMs = 50;
 
@@ -29,12 +29,12 @@ interface WorldParts {
   readonly assemblyFolder: string;
 }
 
-/** What a world takes over from gateways that ran before it. */
+/** The data, port and carriers that a world takes over from earlier gateways. */
 type Inheritance = Required<Pick<LocalGatewayOptions, "dataFolder" | "port">> & {
   readonly carriers: Carriers;
 };
 
-/** The synthesized stack, with queues that soon show an unfinished job again. The folder is the caller's to remove. */
+/** The synthesized stack, with queues that soon deliver an unfinished job again. The caller removes the folder. */
 export async function impatientAssembly(): ReturnType<typeof changedAssembly> {
   return changedAssembly(await synthesizeLocalStack(), ({ Type, Properties }) => {
     if (Type === "AWS::SQS::Queue" && "RedrivePolicy" in Properties) {
@@ -43,7 +43,7 @@ export async function impatientAssembly(): ReturnType<typeof changedAssembly> {
   });
 }
 
-/** A gateway on an unreliable AWS with unreliable carriers, and the clock that its functions go by. */
+/** A gateway on an unreliable AWS with unreliable carriers, and its functions' clock. */
 export class World {
   readonly gateway: LocalGateway;
   readonly aws: UnreliableAws;
@@ -61,7 +61,7 @@ export class World {
     this.#sqs = new SQSClient({ endpoint: parts.gateway.sqsEndpoint, useQueueUrlAsEndpoint: false });
   }
 
-  /** Starts it, and points the project's own code to its table. */
+  /** Starts a world, and configures the project's own code to use its table. */
   static async start(log: (line: string) => void, inheritance?: Inheritance): Promise<World> {
     const assembly = await impatientAssembly();
     const { carriers: inherited, ...data } = inheritance ?? {};
@@ -91,9 +91,8 @@ export class World {
   }
 
   /**
-   * Sets the clock forward when all is at rest, for a claim outlives whoever holds it; then puts the jobs onto their
-   * queues whose time has come.
-   * Jobs whose functions were ended are not waited for: their queues bring them back later.
+   * Sets the clock forward when all work is at rest, because leases must outlive their holders. Then puts the due jobs onto
+   * their queues. Does not wait for the jobs of killed functions: their queues deliver them again later.
    */
   async advance(ms: number): Promise<void> {
     await this.rest();
@@ -103,7 +102,7 @@ export class World {
     await this.aws.releaseJobs();
   }
 
-  /** Calls all functions that are called by the clock. One that fails has its next turn. */
+  /** Calls all scheduled functions. A failed one runs again the next time. */
   async runSchedules(): Promise<void> {
     await Promise.all(
       this.gateway.stack.schedules.map(async (schedule) => {
@@ -116,12 +115,12 @@ export class World {
   }
 
   /**
-   * Waits until no function is at work, nothing is on its way and no queue has a job to give out.
-   * @throws Error when that takes too long
+   * Waits until no function works, no request is on its way and no queue has a job ready.
+   * @throws Error on timeout
    */
   async rest(): Promise<void> {
     const deadline = Date.now() + restTimeoutMs;
-    // A job that was just given out is not yet at its function, so it has to be seen twice.
+    // A job that was just received is not yet at its function, so the state must be seen twice.
     for (let seen = 0; seen < 2;) {
       seen = (await this.#isAtRest()) ? seen + 1 : 0;
       if (Date.now() > deadline) throw new Error("the gateway does not come to rest");
@@ -135,12 +134,12 @@ export class World {
     return (await this.#countJobs("ApproximateNumberOfMessages", false)) === 0;
   }
 
-  /** Jobs that were given out and have not been brought to their end. */
+  /** The number of jobs that were received and not finished. */
   async hiddenJobs(): Promise<number> {
     return this.#countJobs("ApproximateNumberOfMessagesNotVisible", false);
   }
 
-  /** Jobs in the dead-letter queues. */
+  /** The number of jobs in the dead-letter queues. */
   async deadLetters(): Promise<number> {
     return this.#countJobs("ApproximateNumberOfMessages", true);
   }

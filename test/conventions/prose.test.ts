@@ -50,6 +50,7 @@ const cleanPlaces = [
   "test/carriers/install-kannel.ts",
   "test/carriers/kannel.test.ts",
   "test/carriers/smsc.ts",
+  "test/chaos",
   "test/conventions/imports.test.ts",
   "test/conventions/prose.ts",
   "test/conventions/prose/passages.ts",
