@@ -4,10 +4,10 @@ import type { MessageJob } from "../../shared/messages/message-job.ts";
 
 /** A protection of messages that a test removes, to show that the check would notice. */
 export type CarrierMutation =
-  | "claim condition"
+  | "lease condition"
   | "cost by carrier"
   | "deadline"
-  | "order of replies"
+  | "order of inbound messages"
   | "reschedule time"
   | "first reschedule"
   | "receipt"
@@ -15,13 +15,13 @@ export type CarrierMutation =
 
 /** Changes a request to the table before it is carried out. */
 export function mutateRequest(mutation: CarrierMutation | undefined, command: object): void {
-  if (mutation === "claim condition") forgetCarrierCondition(command);
-  if (mutation === "order of replies") forgetWordCondition(command);
+  if (mutation === "lease condition") forgetCarrierCondition(command);
+  if (mutation === "order of inbound messages") forgetWordCondition(command);
 }
 
 /** @returns the table's response as the code sees it */
 export function mutatedAnswer(mutation: CarrierMutation | undefined, answer: unknown): unknown {
-  if (mutation === "order of replies") return without("saidAt", answer);
+  if (mutation === "order of inbound messages") return without("saidAt", answer);
   return mutation === "receipt" ? without("deliveryAt", answer) : answer;
 }
 

@@ -29,11 +29,11 @@ it("a run is the same each time, to the last random value", async () => {
 });
 
 it.each([
-  ["claim condition", /may have|accepted 2 times/],
+  ["lease condition", /may have|accepted 2 times/],
   ["repeat check", /may have|accepted 2 times/],
   ["receipt", /its receipt had come/],
   ["cost by carrier", /the costs are/],
-  ["order of replies", /wrote ST.* last, without effect/],
+  ["order of inbound messages", /wrote ST.* last, without effect/],
   ["first reschedule", /failed with MESSAGE_PROVIDER_ERROR after/],
   ["reschedule time", /came to no end/],
   ["deadline", /before the sender's end/],
