@@ -8,13 +8,13 @@ import { call, Customer, dataOf, errorOf, invalidFields, statusesOf } from "../s
 const insufficientScope = { status: 403, code: "INSUFFICIENT_SCOPE" };
 const unauthorized = { status: 401, code: "UNAUTHORIZED" };
 const conflict = { status: 409, code: "CONFLICT" };
-/** A machine may be busy. */
+/** A busy machine is slow. */
 const patience = { timeout: 30_000, interval: 100 };
 const everything: Scope[] = [...allScopes];
 
 type Fields = Partial<{ scopes: Scope[]; expiresAt: string; allowedAddresses: string[] }>;
 
-/** A key that may manage keys, also on a stage that gives that to none by itself. */
+/** A key that may manage keys, also on a stage where keys do not get that scope by default. */
 async function managingKey(customer: Customer, fields: Fields = {}): Promise<CreatedApiKey> {
   return customer.client.createApiKey({ body: { scopes: everything, ...fields } });
 }
@@ -34,7 +34,7 @@ async function statusOf({ secret }: CreatedApiKey): Promise<number> {
 }
 
 describe("a key's limits", () => {
-  it("are shown, and so is who made it", async () => {
+  it("are shown, with the creator of the key", async () => {
     const customer = await Customer.register();
     const { user } = await customer.client.getMe();
     const expiresAt = new Date(Date.now() + hourMs).toISOString();
@@ -51,7 +51,7 @@ describe("a key's limits", () => {
     ]);
   });
 
-  it("are what a key that says nothing takes over from the one that makes it", async () => {
+  it("are inherited by a key without limits of its own from the key that creates it", async () => {
     const customer = await Customer.register();
     const expiresAt = new Date(Date.now() + hourMs).toISOString();
     const limits: Fields = {
@@ -73,7 +73,7 @@ describe("a key's limits", () => {
     ["may more", { scopes: ["read", "keys", "billing"] }],
     ["lives longer", { expiresAt: new Date(Date.now() + 3 * hourMs).toISOString() }],
     ["may be used from more addresses", { allowedAddresses: ["0.0.0.0/0", "2001:db8::/32", "::/0"] }],
-  ])("let it make none that %s than itself, nor rotate or end one", async (_, more) => {
+  ])("prevent that it creates, rotates or disables a key that %s than itself", async (_, more) => {
     const customer = await Customer.register();
     const limits: Fields = {
       scopes: ["read", "keys"],
@@ -100,7 +100,7 @@ describe("a key's limits", () => {
     expect((await call(`${path(equal.id)}/disable`, { credential, method: "POST" })).status).toBe(200);
   });
 
-  it("let a key from another address do nothing", async () => {
+  it("reject all calls of the key from another address", async () => {
     const customer = await Customer.register();
     const away = await customer.client.createApiKey({
       body: { allowedAddresses: ["192.0.2.0/24", "2001:db8::7"] },
@@ -114,7 +114,7 @@ describe("a key's limits", () => {
   });
 
   it.each([
-    ["a scope that there is not", { scopes: ["everything"] }, "scopes.0"],
+    ["an unknown scope", { scopes: ["everything"] }, "scopes.0"],
     ["a scope twice", { scopes: ["read", "read"] }, "scopes"],
     ["no scope", { scopes: [] }, "scopes"],
     ["an end that has passed", { expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
@@ -132,7 +132,7 @@ describe("a key's limits", () => {
 });
 
 describe("a key that leaked", () => {
-  it("takes along what was made with it, however indirectly and whatever was deleted in between", async () => {
+  it("takes along all keys that were made with it, directly or not, also through deleted ones", async () => {
     const customer = await Customer.register();
     const [leaked, other] = [await managingKey(customer), await managingKey(customer)];
     const child = await childOf(leaked);
@@ -154,7 +154,7 @@ describe("a key that leaked", () => {
     for (const key of [other, ofOther]) expect(await statusOf(key)).toBe(200);
   });
 
-  it("leaves the others alone where that is not asked for", async () => {
+  it("leaves the others alone where the request does not include them", async () => {
     const customer = await Customer.register();
     const parent = await managingKey(customer);
     const child = await childOf(parent);
@@ -162,14 +162,14 @@ describe("a key that leaked", () => {
     expect([await statusOf(parent), await statusOf(child)]).toEqual([401, 200]);
   });
 
-  it("has no child left, also when it makes them at that very moment", async () => {
+  it("has no child left, also when it creates some at the same moment", async () => {
     const customer = await Customer.register();
     const leaked = await managingKey(customer);
     const make = async () => call("/v1/auth/api-keys", { credential: leaked.secret, method: "POST" });
     const disable = async () =>
       customer.call(`/v1/auth/api-keys/${leaked.id}/disable`, { json: { descendants: true } });
     const [, ...made] = await Promise.all([disable(), ...Array.from({ length: 10 }, make)]);
-    // A transaction that met the others too often is told to come again.
+    // A transaction that met the others too many times gets a retryable error.
     await vi.waitFor(async () => expect((await disable()).status).toBe(200), patience);
     expect([201, 401, 503]).toEqual(expect.arrayContaining([...new Set(statusesOf(made))]));
     const active = (await keysOf(customer)).filter(({ status }) => status === "active");
@@ -196,7 +196,7 @@ describe("a key that leaked", () => {
 });
 
 describe("all keys", () => {
-  it("are revoked at once, also the one that calls", async () => {
+  it("are revoked immediately, also the calling one", async () => {
     const customer = await Customer.register();
     const all = [await managingKey(customer), await managingKey(customer), await managingKey(customer)];
     const [, , last] = all;
@@ -207,7 +207,7 @@ describe("all keys", () => {
     expect(await customer.client.revokeAllApiKeys()).toEqual({ count: 0 });
   });
 
-  it("but the one that calls, if it says so; of other organizations none", async () => {
+  it("are revoked except the calling one on request, and those of other organizations always stay", async () => {
     const [customer, stranger] = await Promise.all([Customer.register(), Customer.register()]);
     const [calling, other] = [await managingKey(customer), await managingKey(customer)];
     const foreign = await stranger.createApiKey();
@@ -219,7 +219,7 @@ describe("all keys", () => {
 });
 
 describe("a deleted key", () => {
-  it("is rejected, is listed no more, and cannot be deleted again", async () => {
+  it("is rejected, is no longer listed, and cannot be deleted again", async () => {
     const customer = await Customer.register();
     const [gone, kept] = [await customer.createApiKey(), await customer.createApiKey()];
     expect(await customer.client.deleteApiKey({ params: { id: gone.id } })).toEqual({
@@ -247,7 +247,7 @@ describe("a deleted key", () => {
 });
 
 describe("rotation", () => {
-  it("gives a new key with the same limits, and lets the old one work on", async () => {
+  it("gives a new key with the same limits, and keeps the old one in use", async () => {
     const customer = await Customer.register();
     const limits: Fields = {
       scopes: ["send", "read"],
@@ -266,7 +266,7 @@ describe("rotation", () => {
     ]);
   });
 
-  it("without an overlap disables the old one at once", async () => {
+  it("without an overlap disables the old one immediately", async () => {
     const customer = await Customer.register();
     const old = await managingKey(customer);
     const rotated = await call(`/v1/auth/api-keys/${old.id}/rotate`, {
@@ -278,7 +278,7 @@ describe("rotation", () => {
     expect(await keysOf(customer)).toMatchObject([{ id: next.id }, { id: old.id, status: "disabled" }]);
   });
 
-  it("is done once, however many ask for it at the same time", async () => {
+  it("is done once, however many request it at the same time", async () => {
     const customer = await Customer.register();
     const { id } = await customer.createApiKey();
     const rotate = async () => customer.call(`/v1/auth/api-keys/${id}/rotate`, { method: "POST" });

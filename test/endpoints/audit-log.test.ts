@@ -12,13 +12,13 @@ beforeEach(async () => {
   customer = await Customer.register();
 });
 
-/** The newest entries, and how many there are. */
+/** The newest entries, and their number. */
 async function read(query = ""): Promise<{ entries: AuditEntry[]; total: number }> {
   const { rows, meta } = pageOf(await customer.call(`/v1/audit-log${query}`), AuditEntry);
   return { entries: rows, total: meta.total };
 }
 
-it("the log tells who made and who disabled a key, from where and when, and never its secret", async () => {
+it("the log shows who created and who disabled a key, from where and when, and never its secret", async () => {
   const key = await customer.createApiKey();
   const disabled = await customer.client.disableApiKey({ params: { id: key.id } });
   const { user } = await customer.client.getMe();
@@ -53,7 +53,7 @@ it("the log tells who made and who disabled a key, from where and when, and neve
   expect(response.text).not.toContain(key.secret);
 });
 
-it("what was done with an API key is said to be the key's, and of whom it is", async () => {
+it("an action with an API key is logged as the key's, with its owner", async () => {
   const { id: keyId, secret } = await customer.createApiKey();
   const { user } = await customer.client.getMe();
   await customer.call("/v1/wallet", {
@@ -85,7 +85,7 @@ it("registrations and log-ins are in it, and wrong passwords are not", async () 
     ["POST /v1/auth/register", "done"],
   ]);
   expect(entries[0]).toMatchObject({
-    // Whatever is done with the token has the same id.
+    // All actions with the token have the same id.
     actor: { type: "user", sessionId: decodeJwt(token).jti },
     sourceAddress: expect.stringMatching(/^[\da-f.:]+$/),
   });
@@ -109,7 +109,7 @@ it("a webhook's entry has its URL before and after, and no secret of any endpoin
   for (const secret of [made.secret, rotated.secret]) expect(text).not.toContain(secret);
 });
 
-it("what was rejected is in it with its code, and what was never begun is not", async () => {
+it("a rejected action is in the log with its code, and one that never began is not", async () => {
   const { total } = await read();
   const unknown = "/v1/auth/api-keys/key_01J00000000000000000000000/disable";
   expect(errorOf(await customer.call(unknown, { method: "POST" })).code).toBe("NOT_FOUND");
@@ -164,19 +164,19 @@ it.each([
   ["/v1/audit-log?from=2026-01-01T00:00:00Z&cursor=", "aud_00000000000000000000000000"],
   ["/v1/audit-log?to=2026-01-01T00:00:00Z&cursor=", "aud_7ZZZZZZZZZZZZZZZZZZZZZZZZZ"],
   ["/v1/inbound?limit=24&cursor=", "y"],
-])("a list does not go on from outside of its range: %s%s", async (path, position) => {
+])("a list does not continue from outside its range: %s%s", async (path, position) => {
   const response = await customer.call(path + Buffer.from(position).toString("base64url"));
   expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
   expect(invalidFields(response)).toEqual(["cursor"]);
 });
 
-it("one organization's log is no one else's", async () => {
+it("an organization's log is visible to no other", async () => {
   const other = await Customer.register();
   await other.createApiKey();
   expect((await read()).entries.map(({ action }) => action)).toEqual(["POST /v1/auth/register"]);
 });
 
-it("each change of an opt-out is in the log, by whichever way, without the number", async () => {
+it("each change of an opt-out is in the log, by any way, without the number", async () => {
   const { client } = customer;
   const phoneNumber = "15005550041";
   const params = { phoneNumber };
@@ -216,7 +216,7 @@ it("each change of an opt-out is in the log, by whichever way, without the numbe
   expect(JSON.stringify(entries)).not.toContain(phoneNumber);
 });
 
-it("a contact that is made or changed without a word on its opt-out is not in the log", async () => {
+it("a contact that is created or changed without its opt-out is not in the log", async () => {
   const { total } = await read();
   const { id } = await customer.client.createContact({ body: { phoneNumber: "15005550043" } });
   await customer.client.updateContact({ params: { id }, body: { firstName: "Ada" } });

@@ -42,7 +42,7 @@ describe("registration", () => {
     });
   });
 
-  it("takes an email once, whatever its case, also when many ask at the same time", async () => {
+  it("accepts an email once, in any case, also for requests at the same time", async () => {
     const email = newEmail();
     const attempts = [email, email.toUpperCase(), email, email.toUpperCase(), email];
     const responses = await Promise.all(
@@ -55,7 +55,7 @@ describe("registration", () => {
   });
 
   it.each([
-    ["an email that is none", { email: "nobody" }, "email"],
+    ["an invalid email", { email: "nobody" }, "email"],
     ["an email with 65 characters before the @", { email: `${"x".repeat(65)}@example.com` }, "email"],
     ["a missing email", { email: undefined }, "email"],
     ["a short password", { password: "1234567" }, "password"],
@@ -63,7 +63,7 @@ describe("registration", () => {
     ["a password of nothing but NULs", { password: "\0".repeat(8) }, "password"],
     ["a missing password", { password: undefined }, "password"],
     ["a password that bcrypt would cut", { password: "é".repeat(37) }, "password"],
-    ["a name that is no text", { firstName: 1 }, "firstName"],
+    ["a name that is not text", { firstName: 1 }, "firstName"],
     ["an endless name", { organizationName: "x".repeat(101) }, "organizationName"],
   ])("rejects %s and names the field", async (_name, fields, path) => {
     const response = await call("/v1/auth/register", { json: { email: newEmail(), password, ...fields } });
@@ -71,7 +71,7 @@ describe("registration", () => {
     expect(invalidFields(response)).toEqual([path]);
   });
 
-  it("takes a password of exactly 8 characters and one of exactly 72 bytes", async () => {
+  it("accepts a password of exactly 8 characters and one of exactly 72 bytes", async () => {
     for (const each of ["12345678", "é".repeat(36)]) {
       const response = await call("/v1/auth/register", { json: { email: newEmail(), password: each } });
       expect(response.status).toBe(201);
@@ -80,7 +80,7 @@ describe("registration", () => {
 });
 
 describe("login", () => {
-  it("gives a token and the context of user and organization", async () => {
+  it("returns a token and the context of user and organization", async () => {
     const customer = await Customer.register();
     const response = await call("/v1/auth/login", {
       json: { email: customer.email.toUpperCase(), password },
@@ -94,7 +94,7 @@ describe("login", () => {
     expect(response.text).not.toContain("passwordHash");
   });
 
-  it("answers a wrong password and an unknown email alike", async () => {
+  it("responds to a wrong password and an unknown email alike", async () => {
     const customer = await Customer.register();
     const wrong = await call("/v1/auth/login", { json: { email: customer.email, password: "wrong" } });
     const unknown = await call("/v1/auth/login", { json: { email: newEmail(), password } });
@@ -119,7 +119,7 @@ describe("login", () => {
     expect((await call("/v1/auth/login", { json: { email: other.email, password } })).status).toBe(200);
   });
 
-  it("does not count the logins that succeed", async () => {
+  it("does not count successful log-ins", async () => {
     const { email } = await Customer.register();
     for (let login = 0; login < 12; login += 1) {
       expect((await call("/v1/auth/login", { json: { email, password } })).status).toBe(200);
@@ -159,7 +159,7 @@ describe("logging out", () => {
     expect(errorOf(await logOut("logout", customer.token)).code).toBe("UNAUTHORIZED");
   });
 
-  it("everywhere ends all sessions of the user, and leaves API keys and what begins afterwards", async () => {
+  it("everywhere ends all sessions of the user, and leaves API keys and later sessions", async () => {
     const [customer, stranger] = await Promise.all([Customer.register(), Customer.register()]);
     const { secret } = await customer.createApiKey();
     const others = [await logIn(customer), await logIn(customer)];
@@ -218,7 +218,7 @@ describe("API keys", () => {
     });
   });
 
-  it("can be disabled again and again, in parallel too, with the same answer", async () => {
+  it("can be disabled repeatedly, also in parallel, with the same response", async () => {
     const customer = await Customer.register();
     const { id } = await customer.createApiKey();
     const disable = async (): Promise<string> =>

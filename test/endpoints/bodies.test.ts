@@ -5,7 +5,7 @@ import type { Route } from "../../shared/routes/route.ts";
 import { call, Customer, errorOf, type ApiCall, type ApiResponse } from "../support/api.ts";
 import { pathOfNothing } from "../support/paths.ts";
 
-// What carriers post may be forms, and has tests of its own.
+// Carriers may post forms, which have tests of their own.
 const routesWithBody = Object.entries<Route>(routes).filter(
   ([, route]) => route.body !== undefined && route.form !== true,
 );
@@ -20,7 +20,7 @@ async function post(route: Route, options: ApiCall): Promise<ApiResponse> {
   return call(pathOfNothing(route), { method: route.method, credential: customer.token, ...options });
 }
 
-/** Operations that spend money, or decide what it is spent on. */
+/** Operations that spend money, or decide its purpose. */
 const refusesUnknownFields: ReadonlySet<string> = new Set([
   "sendSms",
   "estimateSms",
@@ -34,7 +34,7 @@ describe.each(routesWithBody)("the body of %s", (operation, route) => {
     expect(errorOf(await post(route, { raw: '{"to":' }))).toEqual(invalid);
   });
 
-  it("must not be larger than its row says, or else 64 KB", async () => {
+  it("must not be larger than its row allows, or else 64 KB", async () => {
     const maxKilobytes = route.maxBodyKilobytes ?? 64;
     const ofSize = (bytes: number): string => `{"padding":"${"x".repeat(bytes - '{"padding":""}'.length)}"}`;
     const response = await post(route, { raw: ofSize(maxKilobytes * 1024 + 1) });
@@ -56,31 +56,31 @@ describe.each(routesWithBody)("the body of %s", (operation, route) => {
     });
     const isStrict = refusesUnknownFields.has(operation);
     const named = await post(route, { json: {} });
-    // Where unknown fields are ignored, the answer is the one to an empty object.
+    // Where unknown fields are ignored, the response equals the one to an empty object.
     expect(response.status).toBe(isStrict ? 400 : named.status);
     expect(response.text.includes('{"path":"unknownField","message":"unknown field"}')).toBe(isStrict);
     expect(response.status).toBeLessThan(500);
   });
 
-  it("is text that can be stored, or rejected", async () => {
+  it("is storable text, or is rejected", async () => {
     const raw = '{"email":"\\ud800","to":"\\ud800","name":"\\ud800","url":"\\ud800","amount":"\\ud800"}';
     expect(errorOf(await post(route, { raw }))).toEqual(invalid);
   });
 
-  it("is required exactly where the contract says so", async () => {
+  it("is required exactly where the contract states it", async () => {
     const isOptional = route.body?.safeParse(undefined).success === true;
     const statusWithoutBody = route.params === undefined ? route.status : 404;
     expect((await post(route, {})).status).toBe(isOptional ? statusWithoutBody : 400);
   });
 });
 
-// All routes read a body by the same code: a public one, one with a body that is optional, and one that must have it stand
-// for them.
+// All routes read a body with the same code. These stand for them: a public one, one with an optional body, and one with a
+// required body.
 describe.each([
   ["login", routes.login],
   ["topUpWallet", routes.topUpWallet],
   ["sendSms", routes.sendSms],
-] satisfies [string, Route][])("whatever is sent to %s", (_operation, route) => {
+] satisfies [string, Route][])("any request to %s", (_operation, route) => {
   it.each([
     ["a bare word", "hello"],
     ["an array", "[]"],

@@ -41,7 +41,7 @@ async function messagesOf(customer: Customer): Promise<Message[]> {
 }
 
 describe("a campaign", () => {
-  it("goes to every contact once, with its own text, and leaves out those it must not or cannot reach", async () => {
+  it("goes to every contact once, with its own text, except those that it must not or cannot reach", async () => {
     const customer = await Customer.register({ balance: 1 });
     await importContacts(customer, 60, (index) => ({
       ...(index === 7 ? {} : { firstName: `Name${index}` }),
@@ -80,7 +80,7 @@ describe("a campaign", () => {
     expect(await expectLedgerToAddUp(customer)).toHaveLength(57);
   });
 
-  it("goes to the contacts that are named, each once, or to those with one of its tags", async () => {
+  it("goes to the named contacts, each once, or to those with one of its tags", async () => {
     const customer = await Customer.register({ balance: 1 });
     const ids = await importContacts(customer, 9, (index) => ({
       tags: [index % 3 === 0 ? "vip" : "other", ...(index === 1 ? ["beta"] : [])],
@@ -102,7 +102,7 @@ describe("a campaign", () => {
     expect(to(tagged, messages).toSorted()).toEqual([0, 1, 3, 6].map(numberOf));
   });
 
-  it("gives each message the time that it has to be sent, from when it was accepted", async () => {
+  it("gives each message its time to be sent, from when it was accepted", async () => {
     const customer = await Customer.register({ balance: 1 });
     await importContacts(customer, 2);
     const { id, expiresInSeconds } = await create(customer, { expiresInSeconds: 3_600, messageType: "otp" });
@@ -116,7 +116,7 @@ describe("a campaign", () => {
     }
   });
 
-  it("stops when the money runs out, says so, and goes on from there when it is launched again", async () => {
+  it("stops when the money runs out, reports that, and continues from there when it is launched again", async () => {
     const customer = await Customer.register({ balance: 0.06 });
     await importContacts(customer, 10);
     const { id } = await create(customer);
@@ -145,7 +145,7 @@ describe("a campaign", () => {
     expect(Date.parse(startedAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
   });
 
-  it("that no one is in completes without a message", async () => {
+  it("without recipients completes without a message", async () => {
     const customer = await Customer.register();
     const { id } = await create(customer, { audience: { tags: ["nobody"] } });
     await act(customer, id, "launch");
@@ -153,7 +153,7 @@ describe("a campaign", () => {
     expect(await messagesOf(customer)).toEqual([]);
   });
 
-  it("is cancelled as a draft or while it waits, once and for all, and not when it is finished", async () => {
+  it("is cancelled as a draft or while it waits, once and permanently, and not when it is finished", async () => {
     const customer = await Customer.register({ balance: 1 });
     await importContacts(customer, 1);
     const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -172,7 +172,7 @@ describe("a campaign", () => {
     expect(await messagesOf(customer)).toHaveLength(1);
   });
 
-  it("takes a template's text as it is when the campaign is created", async () => {
+  it("uses a template's text as it is when the campaign is created", async () => {
     const customer = await Customer.register();
     const template = await customer.call("/v1/templates", { json: { name: "hi", body: "Hi {{firstName}}" } });
     const { id: templateId } = Object(template.body).data;
@@ -236,7 +236,7 @@ describe("campaigns", () => {
     ["neither a text nor a template", { message: undefined }, "message"],
     ["both a text and a template", { templateId: "tpl_01J00000000000000000000000" }, "message"],
     [
-      "a template that is not there",
+      "an unknown template",
       { message: undefined, templateId: "tpl_01J00000000000000000000000" },
       "templateId",
     ],
@@ -247,7 +247,7 @@ describe("campaigns", () => {
     ["two audiences", { audience: { all: true, tags: ["a"] } }, "audience"],
     ["an audience that is false", { audience: { all: false } }, "audience.all"],
     ["no contact", { audience: { contactIds: [] } }, "audience.contactIds"],
-    ["an id that is none", { audience: { contactIds: ["x"] } }, "audience.contactIds.0"],
+    ["an invalid id", { audience: { contactIds: ["x"] } }, "audience.contactIds.0"],
     ["an unknown messageType", { messageType: "spam" }, "messageType"],
     ["a time in the past", { scheduledAt: "2020-01-01T00:00:00Z" }, "scheduledAt"],
     ["a time beyond 30 days", { scheduledAt: "2099-01-01T00:00:00Z" }, "scheduledAt"],

@@ -54,7 +54,7 @@ beforeAll(async () => {
     receipts: { statusPath: "status", delivered: ["ok"], undelivered: ["no"], referencePath: "reference" },
     replies: { fromPath: "from", toPath: "to", textPath: "text", idPath: "id" },
   });
-  // The functions know the carriers of half a minute ago.
+  // The functions use a list of carriers that may be half a minute old.
   await vi.waitFor(async () => {
     const answers = [await report(`${kannel}/receipts`), await report(`${http}/receipts`, {}, { json: {} })];
     if (answers.some(({ status }) => status === notFound.status))
@@ -62,7 +62,7 @@ beforeAll(async () => {
   }, patience);
 });
 
-/** A message that has not been sent yet, so that its receipt comes before it is known to be. */
+/** A message that has not been sent yet, so that its receipt arrives before it counts as sent. */
 async function waitingMessage(): Promise<{ id: string; reference: string }> {
   const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
   const { id } = await customer.send({ scheduledAt });
@@ -89,7 +89,7 @@ describe("a receipt", () => {
     expect(stats.today).toMatchObject({ delivered: 1, undelivered: 0, receiptRate: 1 });
   });
 
-  it("comes as JSON or as a form from a carrier that posts", async () => {
+  it("is accepted as JSON or as a form from a carrier that posts", async () => {
     const [first, second] = [await waitingMessage(), await waitingMessage()];
     const json = { status: "ok", reference: first.reference };
     expect((await report(`${http}/receipts`, {}, { json })).status).toBe(200);
@@ -106,7 +106,7 @@ describe("a receipt", () => {
     }, patience);
   });
 
-  it("comes with others in a list, too, which is no empty one and none of anything else", async () => {
+  it("is accepted in a list of several, and rejected in an empty or wrong list", async () => {
     const [first, second] = [await waitingMessage(), await waitingMessage()];
     const json = [first, second].map(({ reference }) => ({ status: "ok", reference }));
     expect((await report(`${http}/receipts`, {}, { json })).status).toBe(200);
@@ -121,13 +121,13 @@ describe("a receipt", () => {
     }
   });
 
-  it("of a message that is not there is taken, so that the carrier does not bring it again", async () => {
+  it("of an unknown message is accepted, so that the carrier does not repeat it", async () => {
     const reference = `${customer.organizationId}.msg_01J00000000000000000000000`;
     expect((await report(`${kannel}/receipts`, { reference, type: "1" })).status).toBe(200);
   });
 });
 
-it("a message from a phone is listed for whose number it came to, and STOP is obeyed", async () => {
+it("an inbound message is listed for the owner of its number, and STOP is obeyed", async () => {
   const from = "15005550077";
   await report(`${kannel}/replies`, {
     from: `+${from}`,
@@ -151,13 +151,13 @@ it("a message from a phone is listed for whose number it came to, and STOP is ob
   expect(errorOf(refused)).toEqual({ status: 403, code: "RECIPIENT_OPTED_OUT" });
 });
 
-describe("whoever is not a carrier of ours", () => {
+describe("a caller other than our carriers", () => {
   it.each([
-    ["a carrier that there is not", "none/receipts", {}],
+    ["an unknown carrier", "none/receipts", {}],
     ["another token", `${kannel}/receipts`, { token: "guess" }],
     ["no token", `${kannel}/receipts`, { token: "" }],
-    ["something else to report", `${kannel}/refunds`, {}],
-  ])("is not told so: %s", async (_, path, fields) => {
+    ["an unknown kind of report", `${kannel}/refunds`, {}],
+  ])("gets only a 404: %s", async (_, path, fields) => {
     expect(errorOf(await report(path, fields))).toEqual(notFound);
     expect(errorOf(await report(path, fields, { json: {} }))).toEqual(notFound);
   });

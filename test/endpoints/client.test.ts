@@ -17,7 +17,7 @@ const body = { to: "15005550000", message: "hello", senderId: "ACME" };
 async function failureOf(calling: Promise<unknown>): Promise<RequestError> {
   const error = await calling.catch((reason: unknown) => reason);
   if (error instanceof RequestError) return error;
-  throw new Error("the call has not failed as it should");
+  throw new Error("the call did not fail");
 }
 
 describe("the client", () => {
@@ -25,7 +25,7 @@ describe("the client", () => {
     expect(Object.keys(client)).toEqual(Object.keys(routes));
   });
 
-  it("sends paths, queries and bodies, and returns what is in the envelope", async () => {
+  it("sends paths, queries and bodies, and returns the data of the envelope", async () => {
     const sent = await client.sendSms({ body });
     expect(sent.status).toBe("queued");
     expect(await client.getSms({ params: { id: sent.id } })).toMatchObject({ id: sent.id, message: "hello" });
@@ -43,7 +43,7 @@ describe("the client", () => {
     expect(await customer.balance()).toBeCloseTo(before - first.pricing.total, 6);
   });
 
-  it("walks through all pages of a list", async () => {
+  it("iterates over all pages of a list", async () => {
     const keys = await Promise.all([client.createApiKey(), client.createApiKey(), client.createApiKey()]);
     const walked: string[] = [];
     for await (const { id } of everyRow(async (next) =>
@@ -54,14 +54,14 @@ describe("the client", () => {
     expect(new Set(walked)).toEqual(new Set(keys.map(({ id }) => id)));
   });
 
-  it("throws what is not a success, with all that the gateway says about it", async () => {
+  it("throws every error with all details of the gateway", async () => {
     const error = await failureOf(client.sendSms({ body: { ...body, to: "nobody" } }));
     expect(error).toMatchObject({ status: 400, code: "VALIDATION_ERROR", retryAfterSeconds: undefined });
     expect(error.requestId).toMatch(/^\S{8,}$/);
     expect(error.details.map(({ path }) => path)).toEqual(["to"]);
   });
 
-  it("can tell an answer of the front door, and how long to wait", async () => {
+  it("recognizes a response of the front door, and how long to wait", async () => {
     const limited = createClient({
       baseUrl: inject("baseUrl"),
       fetch: async () =>

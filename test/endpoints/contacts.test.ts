@@ -47,7 +47,7 @@ async function list(customer: Customer, query = ""): Promise<ReturnType<typeof p
   return pageOf(await customer.call(`/v1/contacts?${query}`), Contact);
 }
 
-/** Makes the organization look as if it had so many contacts more. */
+/** Makes the organization look as if it had this number of contacts more. */
 async function pretendContacts(customer: Customer, contacts: number): Promise<void> {
   await transact([
     {
@@ -65,7 +65,7 @@ beforeAll(async () => {
 });
 
 describe("a contact", () => {
-  it("has what it was given, and needs a number only", async () => {
+  it("has its given fields, and needs only a number", async () => {
     const fields = {
       phoneNumber: newNumber(),
       firstName: "Zoë",
@@ -128,7 +128,7 @@ describe("a contact", () => {
     expect((await create(customer, { phoneNumber })).id).not.toBe(id);
   });
 
-  it("gives its place back once, however often it is removed at the same time", async () => {
+  it("frees its place once, however many remove it at the same time", async () => {
     const { id } = await create(customer);
     const { total } = (await list(customer)).meta;
     const responses = await Promise.all(Array.from({ length: 5 }, async () => remove(customer, id)));
@@ -136,7 +136,7 @@ describe("a contact", () => {
     expect((await list(customer)).meta.total).toBe(total - 1);
   });
 
-  it("is rejected when the organization has as many as it may have", async () => {
+  it("is rejected when the organization is at its limit", async () => {
     const full = await Customer.register();
     await pretendContacts(full, maxContacts - 1);
     const { id } = await create(full);
@@ -147,7 +147,7 @@ describe("a contact", () => {
   });
 });
 
-describe("attributes by the names of what every object has", () => {
+describe("attributes with names that every object has", () => {
   const attributes = { constructor: "a", toString: "b", hasOwnProperty: "c", valueOf: "d", prototype: "e" };
 
   it("are kept, changed and imported like any other", async () => {
@@ -169,7 +169,7 @@ describe("attributes by the names of what every object has", () => {
     expect((await list(customer, "limit=100")).rows.map((row) => row.id)).toContain(id);
   });
 
-  it("fill the placeholders of campaigns and templates only if they are there", async () => {
+  it("fill the placeholders of campaigns and templates only if they are set", async () => {
     const sender = await Customer.register({ balance: 1 });
     const named = await create(sender, { attributes });
     await create(sender);
@@ -215,7 +215,7 @@ describe("attributes by the names of what every object has", () => {
 });
 
 describe("a change of a contact", () => {
-  it("touches the given fields only, and null clears one", async () => {
+  it("changes only the given fields, and null clears one", async () => {
     const contact = await create(customer, {
       firstName: "Ada",
       lastName: "King",
@@ -272,7 +272,7 @@ describe("a change of a contact", () => {
     expect(await read(customer, id)).toMatchObject({ ...fields, phoneNumber });
   });
 
-  it("may name the number that it has, and frees the old one for others when it takes another", async () => {
+  it("may name its present number, and frees the old one for others when it gets another", async () => {
     const { id, phoneNumber } = await create(customer);
     expect((await change(customer, id, { phoneNumber })).status).toBe(200);
     const another = newNumber();
@@ -290,7 +290,7 @@ describe("a phone number", () => {
     await remove(stranger, id);
   });
 
-  it("goes to exactly one of those who ask for it at the same time", async () => {
+  it("goes to exactly one of several requests at the same time", async () => {
     const json = { phoneNumber: newNumber() };
     const created = await Promise.all(
       Array.from({ length: 10 }, async () => customer.call("/v1/contacts", { json })),
@@ -309,7 +309,7 @@ describe("a phone number", () => {
     const { id, phoneNumber } = await create(customer);
     const another = newNumber();
     await Promise.all([change(customer, id, { phoneNumber: another }), remove(customer, id)]);
-    // Whichever came first, both numbers are free once the contact is gone.
+    // In both orders, both numbers are free once the contact is gone.
     expect((await customer.call(`/v1/contacts/${id}`)).status).toBe(404);
     await create(customer, { phoneNumber });
     await create(customer, { phoneNumber: another });
@@ -340,7 +340,7 @@ describe("the list of contacts", () => {
     expect(await findContact(organizationId, ids[0] ?? "")).toEqual(oldest[0]);
   });
 
-  it.each(["PHONE#15005550000", "abc", "zzz"])("does not go on from %s", async (position) => {
+  it.each(["does not continue from %s", "abc", "zzz"])("does not continue from %s", async (position) => {
     const cursor = Buffer.from(position).toString("base64url");
     const response = await customer.call(`/v1/contacts?cursor=${cursor}`);
     expect(errorOf(response)).toEqual(invalid);
@@ -376,7 +376,7 @@ describe("an import", () => {
     expect((await list(importer)).meta.total).toBe(1_000);
   });
 
-  it("says of each row in order what became of it, and lets no row stop another", async () => {
+  it("reports the result of each row in order, and no row stops another", async () => {
     const importer = await Customer.register();
     const [known, fine, other] = [newNumber(), newNumber(), newNumber()];
     await create(importer, { phoneNumber: known });
@@ -402,7 +402,7 @@ describe("an import", () => {
     expect(stored.find(({ phoneNumber }) => phoneNumber === fine)?.tags).toEqual(["vip"]);
   });
 
-  it("brings each row in once though the same one runs at the same time, and after half of one", async () => {
+  it("adds each row once, also when it runs in parallel or half of it has run before", async () => {
     const importer = await Customer.register();
     const rows = newRows(120);
     await importAll(importer, rows.slice(30, 90));
@@ -413,7 +413,7 @@ describe("an import", () => {
     expect(await readContacts(importer.organizationId, { limit: 1_000 })).toHaveLength(120);
   });
 
-  it("fills the places that are left, and says which rows had none", async () => {
+  it("fills the free places, and reports the rows without one", async () => {
     const importer = await Customer.register();
     const known = await create(importer);
     await pretendContacts(importer, maxContacts - 3);
@@ -433,7 +433,7 @@ describe("an import", () => {
   it.each([
     ["without rows", { contacts: [] }],
     ["of 1,001 rows", { contacts: Array.from({ length: 1_001 }, () => ({})) }],
-    ["of something else", { contacts: "15005550000" }],
+    ["of another type", { contacts: "15005550000" }],
   ])("%s is rejected as a whole", async (_name, json) => {
     const response = await customer.call("/v1/contacts/import", { json });
     expect(errorOf(response)).toEqual(invalid);

@@ -33,7 +33,7 @@ it("a new customer has 30 days without a message, today first", async () => {
   );
 });
 
-it("messages are counted by their state, with what they cost after refunds", async () => {
+it("messages are counted by their state, with their cost after refunds", async () => {
   const customer = await Customer.register({ balance: 1 });
   await Promise.all([
     customer.send(),

@@ -25,7 +25,7 @@ describe("the OpenAPI document", () => {
     expect(response.body).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
-  it("goes out compressed where the caller takes that", async () => {
+  it("is compressed where the caller accepts that", async () => {
     const compressed = await get("/openapi.json", { "accept-encoding": "gzip" });
     expect(compressed.headers).toMatchObject({ "content-encoding": "gzip", vary: "Accept-Encoding" });
     const plain = await get("/openapi.json", {});
@@ -51,7 +51,7 @@ describe("the OpenAPI document", () => {
   });
 
   const enveloped = rows.filter(([, { raw }]) => raw === undefined);
-  it.each(enveloped)("has an example of %s that is recorded and still true", (_operation, route) => {
+  it.each(enveloped)("has a recorded example of %s that is still correct", (_operation, route) => {
     const method = route.method.toLowerCase();
     const place = [
       "paths",
@@ -86,7 +86,7 @@ describe("the OpenAPI document", () => {
 it.each([
   ["errors", errorTable()],
   ["failures", failureTable()],
-])("the README lists all %s as the catalogue has them", async (name, expected) => {
+])("the README lists all %s as the catalog has them", async (name, expected) => {
   const readme = await readFile("README.md", "utf8");
   const [, table = ""] = new RegExp(`<!-- ${name} -->\\s+(.*?)\\s+<!-- /${name} -->`, "s").exec(readme) ?? [];
   const cells = (text: string): string[] =>
@@ -95,7 +95,7 @@ it.each([
 });
 
 describe("the reference page", () => {
-  it("comes with a policy that lets in nothing but the gateway's own", async () => {
+  it("has a policy that allows only the gateway's own files", async () => {
     const response = await call("/docs");
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     const policy = response.headers.get("content-security-policy") ?? "";
@@ -105,7 +105,7 @@ describe("the reference page", () => {
   });
 
   it.each(DocsFile.options)(
-    "loads %s, compressed where the browser takes that, and then keeps it",
+    "loads %s, compressed where the browser accepts that, and then keeps it",
     async (file) => {
       const compressed = await get(`/docs/${file}`, { "accept-encoding": "br;q=1, gzip;q=0.8" });
       expect(compressed.headers).toMatchObject({
@@ -123,7 +123,7 @@ describe("the reference page", () => {
   );
 });
 
-/** A GET that, unlike `fetch`, sends no Accept-Encoding of its own and leaves what comes as it is. */
+/** Sends a GET without an Accept-Encoding, unlike `fetch`, and does not decompress the response. */
 async function get(path: string, headers: Record<string, string>) {
   return new Promise<{ headers: NodeJS.Dict<string | string[]>; body: Buffer }>((resolve, reject) => {
     request(inject("baseUrl") + path, { headers }, (response) => {

@@ -10,7 +10,7 @@ async function send(customer: Customer, key: string, json: object = message): Pr
 }
 
 describe("a send with an Idempotency-Key", () => {
-  it("gets the first answer again, says so, and is paid for once", async () => {
+  it("gets the first response again, marked as a repetition, and is paid for once", async () => {
     const customer = await Customer.register({ balance: 1 });
     const first = await send(customer, "order-1");
     const second = await send(customer, "order-1");
@@ -22,7 +22,7 @@ describe("a send with an Idempotency-Key", () => {
     expect(await customer.ledger()).toHaveLength(2);
   });
 
-  it("is debited once though 50 come at the same time; then another body is rejected", async () => {
+  it("is debited once though 50 arrive at the same time, and then another body is rejected", async () => {
     const customer = await Customer.register({ balance: 1 });
     const responses = await Promise.all(Array.from({ length: 50 }, async () => send(customer, "race")));
     const accepted = responses.filter(({ status }) => status === 202);
@@ -38,7 +38,7 @@ describe("a send with an Idempotency-Key", () => {
     expect(await customer.balance()).toBe(0.9921);
   });
 
-  it("takes the same fields in another order, and defaults spelt out, for the same request", async () => {
+  it("treats the same fields in another order, and explicit defaults, as the same request", async () => {
     const customer = await Customer.register({ balance: 1 });
     const first = await send(customer, "order");
     const again = await send(customer, "order", {
@@ -59,7 +59,7 @@ describe("a send with an Idempotency-Key", () => {
     expect(response.headers.get("idempotent-replayed")).toBeNull();
   });
 
-  it("does not meet the keys of another organization, nor those of another operation", async () => {
+  it("is independent of the keys of another organization, and of those of another operation", async () => {
     const [one, other] = await Promise.all([
       Customer.register({ balance: 1 }),
       Customer.register({ balance: 1 }),
@@ -83,14 +83,14 @@ describe("a send with an Idempotency-Key", () => {
     expect(invalidFields(response)).toEqual(["Idempotency-Key"]);
   });
 
-  it("takes a key of 255 characters", async () => {
+  it("accepts a key of 255 characters", async () => {
     const customer = await Customer.register({ balance: 1 });
     expect((await send(customer, "x".repeat(255))).status).toBe(202);
   });
 });
 
 describe("a top-up with an Idempotency-Key", () => {
-  it("adds its money once, also when twenty come at the same time", async () => {
+  it("adds its money once, also when twenty arrive at the same time", async () => {
     const customer = await Customer.register();
     const topUp = async (amount: number): Promise<ApiResponse> =>
       customer.call("/v1/wallet/top-up", { json: { amount }, headers: { "Idempotency-Key": "top-up" } });

@@ -31,7 +31,7 @@ async function current(customer: Customer): Promise<KycSubmission | null> {
   return dataOf(await customer.call("/v1/kyc"), z.nullable(KycSubmission));
 }
 
-/** Of what is pending over all organizations, the ids of this one's. */
+/** The ids of this organization in the list of all pending submissions. */
 async function pendingIds({ organizationId }: Customer): Promise<string[]> {
   const ids: string[] = [];
   for await (const record of listPendingKyc()) {
@@ -41,7 +41,7 @@ async function pendingIds({ organizationId }: Customer): Promise<string[]> {
 }
 
 describe("a KYC submission", () => {
-  it("is null at first, then pending with what was submitted, and no one else's", async () => {
+  it("is null at first, then pending with its fields, and invisible to others", async () => {
     const [customer, stranger] = await Promise.all([Customer.register(), Customer.register()]);
     expect(await current(customer)).toBeNull();
     const submission = await submitted(customer, { ...particulars, status: "approved", unknown: 1 });
@@ -97,7 +97,7 @@ describe("a KYC submission", () => {
     expect(again).not.toHaveProperty("rejectionReason");
     expect(again).not.toHaveProperty("decidedAt");
     expect(await pendingIds(customer)).toEqual([again.id]);
-    // The operator has seen the first one, and not the one that took its place.
+    // The operator has seen the first one, and not its replacement.
     await expect(decideKyc(organizationId, first.id, approval)).rejects.toMatchObject(isRefused);
     await decideKyc(organizationId, again.id, approval);
     expect(await findKyc(organizationId)).toMatchObject({ id: again.id, status: "approved" });
@@ -106,7 +106,7 @@ describe("a KYC submission", () => {
     expect(errorOf(await submit(customer, particulars))).toEqual(conflict);
   });
 
-  it("that was approved may still be rejected, and gives way to another", async () => {
+  it("may still be rejected after its approval, and then be replaced", async () => {
     const customer = await Customer.register();
     const { organizationId } = customer;
     const approvedAt = async (): Promise<string | undefined> =>
@@ -123,7 +123,7 @@ describe("a KYC submission", () => {
     expect((await submitted(customer)).status).toBe("pending");
   });
 
-  it("that is not there cannot be decided on", async () => {
+  it("cannot be decided on where there is none", async () => {
     const { organizationId } = await Customer.register();
     expect(await findKyc(organizationId)).toBeUndefined();
     await expect(
@@ -131,7 +131,7 @@ describe("a KYC submission", () => {
     ).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("is one although several are sent at the same time, and decided once", async () => {
+  it("exists and is decided once, although several are sent at the same time", async () => {
     const customer = await Customer.register();
     const responses = await Promise.all(
       Array.from({ length: 4 }, async (_, index) => submit(customer, { businessName: `Business ${index}` })),

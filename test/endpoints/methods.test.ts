@@ -10,7 +10,7 @@ const methodsByPath = Map.groupBy(rows, ({ path }) => path);
 const methods = ["DELETE", "GET", "PATCH", "POST", "PUT"];
 
 it.each([...methodsByPath])(
-  "%s answers a method that it does not take with those that it takes",
+  "%s responds to an unsupported method with the supported ones",
   async (_path, ofPath) => {
     const [first] = ofPath;
     if (first === undefined) throw new Error("the path has no route");
@@ -23,7 +23,7 @@ it.each([...methodsByPath])(
   },
 );
 
-it("a path that no one has is not found, whatever the method", async () => {
+it("an unknown path is not found, by any method", async () => {
   for (const method of methods) {
     expect(errorOf(await call("/v1/nothing/here", { method }))).toEqual({ status: 404, code: "NOT_FOUND" });
   }

@@ -4,7 +4,7 @@ import { AssignedNumber } from "../../shared/contract/inbound.ts";
 import { assignNumber, releaseNumber } from "../../shared/numbers/record.ts";
 import { Customer, pageOf } from "../support/api.ts";
 
-it("the numbers of an organization are listed, those that it shares with their keyword, and no others", async () => {
+it("the numbers of an organization are listed, the shared ones with their keyword, and no others", async () => {
   const [customer, other] = await Promise.all([Customer.register(), Customer.register()]);
   const { organizationId } = customer;
   const digits = String(Date.now()).slice(-8);

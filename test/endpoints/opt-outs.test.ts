@@ -30,7 +30,7 @@ async function isRefused(to: string): Promise<boolean> {
 }
 
 describe("an opt-out", () => {
-  it("keeps marketing from a number that is no contact's, and nothing else, until it is lifted", async () => {
+  it("blocks only marketing to a number, also without a contact, until it is lifted", async () => {
     const { client } = customer;
     const phoneNumber = newNumber();
     const created = await client.createOptOut({ body: { phoneNumber } });
@@ -40,7 +40,7 @@ describe("an opt-out", () => {
     expect((await customer.trySend({ to: phoneNumber, messageType: "otp" })).status).toBe(202);
     expect((await customer.trySend({ to: phoneNumber })).status).toBe(202);
 
-    // Said again it stays as it was.
+    // A repetition changes nothing.
     expect(await client.createOptOut({ body: { phoneNumber } })).toEqual(created);
     const lifted = await client.deleteOptOut({ params: { phoneNumber } });
     expect(lifted).toEqual({ phoneNumber, deleted: true });
@@ -76,7 +76,7 @@ describe("an opt-out", () => {
 });
 
 describe("a contact and the opt-out of its number", () => {
-  it("say the same, whichever of them is changed", async () => {
+  it("always agree, also after a change of either", async () => {
     const { client } = customer;
     const phoneNumber = newNumber();
     const { id } = await client.createContact({ body: { phoneNumber } });
@@ -92,7 +92,7 @@ describe("a contact and the opt-out of its number", () => {
     expect(await isRefused(phoneNumber)).toBe(false);
   });
 
-  it("do not part when the contact is removed, made again, or imported", async () => {
+  it("agree when the contact is removed, created again, or imported", async () => {
     const { client } = customer;
     const [phoneNumber, another] = [newNumber(), newNumber()];
     const { id } = await client.createContact({ body: { phoneNumber, optedOut: true } });
@@ -111,7 +111,7 @@ describe("a contact and the opt-out of its number", () => {
     expect(await Promise.all(ids.map(optedOutOf))).toEqual([false, true]);
   });
 
-  it("are found row by row in an import of many, some of whom have opted out", async () => {
+  it("are matched row by row in a large import with some opted-out numbers", async () => {
     const taken = newNumber();
     await customer.client.createContact({ body: { phoneNumber: taken } });
     const contacts = Array.from({ length: 40 }, (_, index) => ({
@@ -129,7 +129,7 @@ describe("a contact and the opt-out of its number", () => {
     }
   });
 
-  it("go along to another number, and meet one that is there", async () => {
+  it("move to another number together, and meet its existing opt-out", async () => {
     const { client } = customer;
     const [own, next, other] = [newNumber(), newNumber(), newNumber()];
     const { id } = await client.createContact({ body: { phoneNumber: own, optedOut: true } });

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { Customer, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
 
 /*
- * Wherever a phone number is given, it is taken with its plus sign and without, and rejected where it cannot be one.
+ * Every field with a phone number accepts it with and without a plus sign, and rejects an impossible one.
  */
 
 let customer: Customer;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   ({ id: templateId } = await customer.client.createTemplate({ body: { name: "plain", body: "Hello" } }));
 });
 
-/** Each way to give a number in a body: the field, and what is posted with it. */
+/** Each way to give a number in a body: the field, and the other fields of the request. */
 const inputs: readonly (readonly [path: string, field: string, fields: object])[] = [
   ["/v1/sms/send", "to", { message: "hello", senderId: "ACME" }],
   ["/v1/sms/estimate", "to", { message: "hello" }],
@@ -26,14 +26,17 @@ async function give(path: string, body: object): Promise<ApiResponse> {
   return customer.call(path.replace("{template}", templateId), { json: body });
 }
 
-it.each(inputs)("%s takes a number with its plus sign, and answers without", async (path, field, fields) => {
-  const given = await give(path, { ...fields, [field]: "+15005550021" });
-  expect(given.status, given.text).toBeLessThan(300);
-  expect(given.body).toMatchObject({ data: { [field]: "15005550021" } });
-});
+it.each(inputs)(
+  "%s accepts a number with its plus sign, and returns it without",
+  async (path, field, fields) => {
+    const given = await give(path, { ...fields, [field]: "+15005550021" });
+    expect(given.status, given.text).toBeLessThan(300);
+    expect(given.body).toMatchObject({ data: { [field]: "15005550021" } });
+  },
+);
 
 it.each(inputs)(
-  "%s rejects what is no number, and names the one that was meant",
+  "%s rejects an invalid number, and suggests the intended one",
   async (path, field, fields) => {
     for (const [text, meant] of [
       ["+1 (500) 555-0021", "did you mean 15005550021?"],
@@ -49,7 +52,7 @@ it.each(inputs)(
   },
 );
 
-it("lists, look-ups and imports take the plus sign too, also where it was not encoded", async () => {
+it("lists, look-ups and imports accept the plus sign too, also without encoding", async () => {
   const number = "15005550022";
   const { id } = await customer.send({ to: number });
   for (const to of [number, `%2B${number}`, `+${number}`]) {

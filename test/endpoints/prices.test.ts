@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { Customer, invalidFields } from "../support/api.ts";
 
 /*
- * Whatever prices the stage has: they are read over the API, and hold for what is sent.
+ * The API shows the prices of the stage, and messages cost exactly these.
  */
 
 let customer: Customer;
@@ -11,7 +11,7 @@ beforeAll(async () => {
   customer = await Customer.register({ balance: 1 });
 });
 
-it("lists what segments cost, in the order of their prefixes, page by page", async () => {
+it("lists the prices of segments, in the order of their prefixes, page by page", async () => {
   const { rows, meta } = await customer.client.listPrices({ query: { limit: 100 } });
   const prefixes = rows.map(({ prefix }) => prefix);
   expect(prefixes.length).toBeGreaterThan(1);
@@ -23,7 +23,7 @@ it("lists what segments cost, in the order of their prefixes, page by page", asy
   expect([...first.rows, ...second.rows]).toEqual(rows.slice(0, 2));
 });
 
-it("has the price that an estimate says and a message is sold at", async () => {
+it("has the price of an estimate and of a message", async () => {
   const to = "15005550000";
   const { rows } = await customer.client.listPrices({ query: { prefix: to } });
   const body = { to, message: "hello", senderId: "ADASHOP" };

@@ -8,7 +8,7 @@ import type { Route } from "../../shared/routes/route.ts";
 import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";
 import { pathOfNothing } from "../support/paths.ts";
 
-/** A request to a route that would be fine but for what the test changes. */
+/** A request to a route that would succeed except for the test's change. */
 async function request(
   route: Route,
   options: { credential?: string; headers?: Record<string, string> },
@@ -23,7 +23,7 @@ async function request(
 const protectedRoutes = Object.entries<Route>(routes).filter(([, route]) => route.auth !== "none");
 let customer: Customer;
 let apiKeySecret: string;
-/** API keys of another customer that may everything but what they stand under. */
+/** API keys of another customer with all scopes except the one of the entry. */
 const secretsWithout = new Map<Scope, string>();
 beforeAll(async () => {
   customer = await Customer.register();
@@ -35,7 +35,7 @@ beforeAll(async () => {
   }
 });
 
-/** Who calls a route with a session: someone who needs it no more where it may be what the route ends. */
+/** Returns the caller of a route: a new customer where the route may end the session. */
 async function callerOf(route: Route): Promise<Customer> {
   return route.auth === "session" ? Customer.register() : customer;
 }
@@ -44,13 +44,13 @@ const insufficientScope = { status: 403, code: "INSUFFICIENT_SCOPE" };
 const unauthorized = { status: 401, code: "UNAUTHORIZED" };
 
 describe.each(protectedRoutes)("%s", (_operation, route) => {
-  it("rejects a request without a credential and says which scheme it takes", async () => {
+  it("rejects a request without a credential and names the scheme", async () => {
     const response = await request(route, {});
     expect(errorOf(response)).toEqual(unauthorized);
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
   });
 
-  it("rejects a token that someone else signed, and an API key that was never given out", async () => {
+  it("rejects a token with a foreign signature, and an API key that never existed", async () => {
     const [header = "", claims = "", signature = ""] = customer.token.split(".");
     const forged = `${header}.${claims}.${signature.split("").toReversed().join("")}`;
     for (const credential of [forged, `nn_${"0".repeat(38)}`]) {
@@ -60,7 +60,7 @@ describe.each(protectedRoutes)("%s", (_operation, route) => {
     }
   });
 
-  it("takes a session token, and an API key unless it is for people alone", async () => {
+  it("accepts a session token, and an API key unless the route is only for people", async () => {
     const { token } = await callerOf(route);
     const { status, headers } = await request(route, { credential: token });
     expect([401, 403]).not.toContain(status);
@@ -69,13 +69,13 @@ describe.each(protectedRoutes)("%s", (_operation, route) => {
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("strict-transport-security")).toContain("max-age=");
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
-    // A new one, for the request before may have revoked all.
+    // A new key, because the request before may have revoked all.
     const { secret } = await customer.client.createApiKey({ body: { scopes: [...allScopes] } });
     const response = await request(route, { credential: secret });
     expect([401, 403].includes(response.status)).toBe(route.auth === "session");
   });
 
-  it("rejects an API key that may everything else, and says which scope it needs", async () => {
+  it("rejects an API key with all other scopes, and names the missing scope", async () => {
     const scope = route.scope ?? "keys";
     const response = await request(route, { credential: secretsWithout.get(scope) ?? "" });
     expect(errorOf(response)).toEqual(insufficientScope);
@@ -87,7 +87,7 @@ describe.each(protectedRoutes)("%s", (_operation, route) => {
   });
 });
 
-// All routes judge a credential by the same code: one for people alone, one that reads and one that writes stand for them.
+// All routes check a credential with the same code. One for people, one that reads and one that writes stand for them.
 describe.each([
   ["listMembers", routes.listMembers],
   ["getWallet", routes.getWallet],
@@ -125,7 +125,7 @@ describe.each([
     }
   });
 
-  it("is no API key that was never given out", async () => {
+  it("is no API key that never existed", async () => {
     const mistyped = apiKeySecret.slice(0, -1) + (apiKeySecret.endsWith("0") ? "1" : "0");
     for (const credential of ["nn_", "nn_short", mistyped, `${apiKeySecret}0`]) {
       expect(errorOf(await request(route, { credential })), credential).toEqual(unauthorized);
@@ -146,14 +146,14 @@ describe.each([
       { Authorization: "Bearer nn_short" },
       "This is neither a session token nor an API key.",
     ],
-  ])("is missed with words for %s", async (_name, headers, words) => {
+  ])("is rejected for %s, with advice", async (_name, headers, words) => {
     const response = await request(route, { headers });
     expect(errorOf(response)).toEqual(unauthorized);
     expect(response.text).toContain(words);
     expect(response.text).not.toContain("nn_short");
   });
 
-  it("is rejected with the same words whether there ever was one like it or not", async () => {
+  it("is rejected with the same words whether it ever existed or not", async () => {
     const { id, secret } = await customer.createApiKey();
     await customer.client.disableApiKey({ params: { id } });
     const [header = "", claims = "", signature = ""] = customer.token.split(".");

@@ -8,7 +8,7 @@ import { startReceiver } from "../../infra/demo/webhook-receiver.ts";
 import { call } from "../support/api.ts";
 
 /*
- * Plays the README's tour, command by command, and holds what comes back against what the README shows. Ids, times and
+ * Runs the README's tour, command by command, and compares the responses with those that the README shows. Ids, times and
  * secrets are new each time, so they are compared by their kind.
  */
 
@@ -48,7 +48,7 @@ async function curl(command: string, variables: Readonly<Record<string, string>>
   return response.body;
 }
 
-/** The same answer with what is new each time replaced by the name of its kind. */
+/** Replaces the values of a response that are new each time by the name of their kind. */
 function kinds(answer: unknown): unknown {
   return JSON.parse(
     JSON.stringify(answer)
@@ -64,7 +64,7 @@ const Found = z.object({
   data: z.partial(z.object({ id: z.string(), token: z.string(), secret: z.string() })),
 });
 
-it("the README's tour goes as it says, and its answers are those of today", async () => {
+it("the README's tour works as described, with the shown responses", async () => {
   const receiver = await startReceiver();
   const email = `${randomUUID()}@example.com`;
   const variables: Record<string, string> = {};
@@ -73,11 +73,11 @@ it("the README's tour goes as it says, and its answers are those of today", asyn
   for (const { commands, answers } of tour) {
     expect(answers).toHaveLength(commands.length);
     for (const [index, command] of commands.entries()) {
-      // The tests share one gateway, and its port is not the README's.
+      // The tests share one gateway, and its port differs from the README's.
       const here = command
         .replaceAll("ada@example.com", email)
         .replaceAll("http://127.0.0.1:4000/sms-events", receiver.url);
-      // What comes "a moment later" has come when the receiver had its call.
+      // The results "a moment later" exist when the receiver has got its call.
       if (command.includes("$ID")) await receiver.next();
       const answer = await curl(here, variables);
       const shown: unknown = JSON.parse(
@@ -95,7 +95,7 @@ it("the README's tour goes as it says, and its answers are those of today", asyn
   receiver.close();
 });
 
-it("the README's addresses are those that the gateway and the receiver have by default", async () => {
+it("the README's addresses are the defaults of the gateway and the receiver", async () => {
   const readme = await readFile("README.md", "utf8");
   const ports = new Set(
     [...readme.matchAll(/127\.0\.0\.1:(\d+)\/(?:v1|sms-events)/g)].map(([, port]) => port),

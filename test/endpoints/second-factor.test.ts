@@ -32,7 +32,7 @@ async function hasSecondFactor(customer: Customer): Promise<boolean> {
 }
 
 describe("a second factor", () => {
-  it("is asked for once it is confirmed, after the right password alone", async () => {
+  it("is requested once it is confirmed, only after the right password", async () => {
     const customer = await Customer.register();
     const { secret } = dataOf(await start(customer), StartedTotp);
     expect((await logIn(customer)).status).toBe(200);
@@ -44,9 +44,9 @@ describe("a second factor", () => {
     expect(errorOf(await logIn(customer))).toEqual(required);
     expect(errorOf(await logIn(customer, { password: "wrong" }))).toEqual(wrongPassword);
     expect(errorOf(await logIn(customer, { code: "000" }))).toEqual(invalid);
-    // What has confirmed it was a use of the code.
+    // The confirmation has used the code.
     expect(errorOf(await logIn(customer, { code }))).toEqual(invalid);
-    // One step ahead is within what clocks may differ by.
+    // One step ahead is within the permitted difference of clocks.
     const next = totpCode(secret, totpStepAt(new Date()) + 1);
     const session = dataOf(
       await logIn(customer, { code: ` ${next.slice(0, 3)} ${next.slice(3)} ` }),
@@ -56,7 +56,7 @@ describe("a second factor", () => {
     expect(errorOf(await logIn(customer, { code: next }))).toEqual(invalid);
   });
 
-  it("has ten recovery codes, each of which lets in once, also of two at the same moment", async () => {
+  it("has ten recovery codes, each of which logs in once, also of two at the same moment", async () => {
     const customer = await Customer.register();
     const { recoveryCodes } = await enableSecondFactor(customer);
     expect(new Set(recoveryCodes).size).toBe(10);
@@ -85,7 +85,7 @@ describe("a second factor", () => {
     expect(errorOf(await remove(customer, { password, code: recoveryCodes[1] }))).toEqual(conflict);
   });
 
-  it("takes the password to begin, and cannot be begun or confirmed over one that is there", async () => {
+  it("requires the password to begin, and cannot be begun or confirmed while one exists", async () => {
     const customer = await Customer.register();
     expect(errorOf(await start(customer, "wrong"))).toEqual(wrongPassword);
     expect(errorOf(await confirm(customer, "123456"))).toEqual(conflict);
@@ -97,7 +97,7 @@ describe("a second factor", () => {
     expect(errorOf(await confirm(customer, next))).toEqual(conflict);
   });
 
-  it("is confirmed by its own codes alone, with which the recovery codes come once", async () => {
+  it("is confirmed only by its own codes, and then returns the recovery codes once", async () => {
     const customer = await Customer.register();
     const { secret: replaced } = dataOf(await start(customer), StartedTotp);
     const { secret } = dataOf(await start(customer), StartedTotp);

@@ -48,7 +48,7 @@ async function list(query = ""): Promise<SenderIdRequest[]> {
   return pageOf(await customer.call(`/v1/sender-ids?${query}`), SenderIdRequest).rows;
 }
 
-/** The sender ID that a message carries when it names none. */
+/** The sender ID of a message that names none. */
 async function sentWithout(): Promise<string> {
   const { id } = await customer.send({ senderId: undefined });
   return (await customer.message(id)).senderId;
@@ -79,7 +79,7 @@ describe("a request for a sender ID", () => {
     expect(pending).toEqual([first.id, second.id]);
   });
 
-  it("is rejected while the same one, in whatever case, is pending or approved", async () => {
+  it("is rejected while the same one, in any case, is pending or approved", async () => {
     const first = await request("Acme");
     expect(errorOf(await tryRequest("ACME"))).toEqual(conflict);
     await approve(first);
@@ -87,7 +87,7 @@ describe("a request for a sender ID", () => {
     expect(await list()).toMatchObject([{ id: first.id, senderId: "Acme", status: "approved" }]);
   });
 
-  it("says why it was rejected, and gives way to a new one", async () => {
+  it("shows why it was rejected, and is replaced by a new one", async () => {
     const first = await request("Acme");
     await reject(first);
     expect(await list()).toMatchObject([
@@ -100,7 +100,7 @@ describe("a request for a sender ID", () => {
     expect(await sentWithout()).toBe("ACME");
   });
 
-  it("is accepted once though it comes many times at once, also after a rejection", async () => {
+  it("is accepted once though it arrives many times in parallel, also after a rejection", async () => {
     const race = async () => Promise.all(["acme", "Acme", "aCme", "ACME"].map(async (id) => tryRequest(id)));
     expect(statusesOf(await race())).toEqual([201, 409, 409, 409]);
     for (const each of await list()) await reject(each);
@@ -108,7 +108,7 @@ describe("a request for a sender ID", () => {
     expect(await list()).toHaveLength(1);
   });
 
-  it("is rejected when the organization has as many as it may have", async () => {
+  it("is rejected when the organization is at its limit", async () => {
     for (let count = 1; count < maxSenderIds; count += 1) await request(`ID${count}`);
     const last = await Promise.all([tryRequest("LAST1"), tryRequest("LAST2")]);
     expect(statusesOf(last)).toEqual([201, 409]);
@@ -133,7 +133,7 @@ describe("a request for a sender ID", () => {
 });
 
 describe("the default sender ID", () => {
-  it("is the first that was approved, until another is chosen", async () => {
+  it("is the first approved one, until another is chosen", async () => {
     const [first, second] = [await request("FIRST"), await request("SECOND")];
     expect(errorOf(await customer.trySend({ senderId: undefined }))).toMatchObject({
       code: "MISSING_SENDER_ID",
@@ -152,7 +152,7 @@ describe("the default sender ID", () => {
     expect((await makeDefault(first)).status).toBe(200);
   });
 
-  it("is none when it is revoked, and stays when another is", async () => {
+  it("is none after it is revoked, and stays when another is revoked", async () => {
     const [first, second] = [await request("FIRST"), await request("SECOND")];
     await approve(first);
     await approve(second);
@@ -170,7 +170,7 @@ describe("the default sender ID", () => {
     const [first, second] = [await request("FIRST"), await request("SECOND")];
     await approve(first);
     await approve(second);
-    // Whichever comes first: being made the default fails, or is undone by being revoked.
+    // In one order the change of the default fails, and in the other the revocation undoes it.
     await Promise.all([makeDefault(second), reject(second)]);
     expect(await defaults()).not.toContain("SECOND");
     await Promise.all([makeDefault(first), reject(first)]);
@@ -186,7 +186,7 @@ describe("the default sender ID", () => {
     expect(await sentWithout()).toBe(chosen);
   });
 
-  it("is not for another organization to choose", async () => {
+  it("cannot be chosen by another organization", async () => {
     const mine = await request("ACME");
     await approve(mine);
     const stranger = await Customer.register();
@@ -197,7 +197,7 @@ describe("the default sender ID", () => {
 });
 
 describe("a decision on a sender ID", () => {
-  it("is made once, but for the rejection of an approved one", async () => {
+  it("is made once, except the rejection of an approved one", async () => {
     const [approved, rejected] = [await request("GOOD"), await request("BAD")];
     await approve(approved);
     await reject(rejected);

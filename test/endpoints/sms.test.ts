@@ -13,7 +13,7 @@ describe("sending", () => {
     customer = await Customer.register({ balance: 1_000 });
   });
 
-  it("accepts a message, debits the wallet at once and says what it cost", async () => {
+  it("accepts a message, debits the wallet immediately and returns the cost", async () => {
     const sender = await Customer.register({ balance: 1 });
     const response = await sender.trySend({ to: "447700900123", message: "x".repeat(161) });
     expect(response.status).toBe(202);
@@ -60,7 +60,7 @@ describe("sending", () => {
     },
   );
 
-  it("tries again when the carrier asks to come back later", async () => {
+  it("tries again when the carrier throttles it", async () => {
     const { id } = await customer.send({ to: "15005550003" });
     await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 20_000);
     const { queuedAt, sentAt } = await customer.message(id);
@@ -71,14 +71,14 @@ describe("sending", () => {
   it.each([
     ["15005550007", { status: "delivered" }],
     ["15005550008", { status: "undelivered", errorCode: "DELIVERY_UNREACHABLE" }],
-  ])("to %s is sent, and its phone says a moment later: %j", async (to, said) => {
+  ])("to %s is sent, and its receipt follows a moment later: %j", async (to, said) => {
     const { id } = await customer.send({ to });
     await vi.waitFor(async () => {
       expect(await customer.message(id)).toMatchObject({ status: "sent", delivery: said });
     }, patience);
   });
 
-  it("takes the documented forms of every field", async () => {
+  it("accepts the documented forms of every field", async () => {
     const soon = new Date(Date.now() + 3_600_000);
     for (const fields of [
       { message: "x".repeat(1_600) },
@@ -94,7 +94,7 @@ describe("sending", () => {
       { scheduledAt: soon.toISOString().replace("Z", "+00:00") },
       { expiresInSeconds: 60 },
       { expiresInSeconds: 259_200 },
-      // The shortest and the longest that a number can be, and one that no one has been given.
+      // The shortest and the longest possible numbers, and one that is not assigned.
       { to: "2904567" },
       { to: "431234567890123" },
       { to: "15551234567" },
@@ -119,7 +119,7 @@ describe("sending", () => {
     ["a missing message", { message: undefined }, "message"],
     ["an empty message", { message: "" }, "message"],
     ["a message of 1,601 characters", { message: "x".repeat(1_601) }, "message"],
-    ["a message that is no text", { message: ["hello"] }, "message"],
+    ["a message that is not text", { message: ["hello"] }, "message"],
     ["an empty senderId", { senderId: "" }, "senderId"],
     ["a senderId of 12 characters", { senderId: "ABCDEFGHI123" }, "senderId"],
     ["a senderId with a newline at its end", { senderId: "ACME\n" }, "senderId"],
@@ -130,14 +130,14 @@ describe("sending", () => {
     ["an unknown messageType", { messageType: "spam" }, "messageType"],
     ["a scheduledAt that is no time", { scheduledAt: "tomorrow" }, "scheduledAt"],
     ["a scheduledAt without a time zone", { scheduledAt: "2099-01-01T00:00:00" }, "scheduledAt"],
-    ["a scheduledAt on a day that is none", { scheduledAt: "2099-02-30T00:00:00Z" }, "scheduledAt"],
+    ["a scheduledAt on a day that does not exist", { scheduledAt: "2099-02-30T00:00:00Z" }, "scheduledAt"],
     ["a scheduledAt in the past", { scheduledAt: "2020-01-01T00:00:00Z" }, "scheduledAt"],
     ["an expiresInSeconds below a minute", { expiresInSeconds: 59 }, "expiresInSeconds"],
     ["an expiresInSeconds beyond three days", { expiresInSeconds: 259_201 }, "expiresInSeconds"],
-    ["an expiresInSeconds that is no whole number", { expiresInSeconds: 60.5 }, "expiresInSeconds"],
-    ["an expiresInSeconds as a text", { expiresInSeconds: "60" }, "expiresInSeconds"],
+    ["an expiresInSeconds that is not a whole number", { expiresInSeconds: 60.5 }, "expiresInSeconds"],
+    ["an expiresInSeconds as text", { expiresInSeconds: "60" }, "expiresInSeconds"],
     ["a scheduledAt beyond 30 days", { scheduledAt: "2099-01-01T00:00:00Z" }, "scheduledAt"],
-  ])("rejects %s, names the field and takes no money", async (_name, fields, path) => {
+  ])("rejects %s, names the field and debits nothing", async (_name, fields, path) => {
     const before = await customer.balance();
     const response = await customer.trySend(fields);
     expect(errorOf(response)).toEqual(invalid);
@@ -145,7 +145,7 @@ describe("sending", () => {
     expect(await customer.balance()).toBe(before);
   });
 
-  it("takes the last of two equal keys, and a body in base64 is no JSON", async () => {
+  it("uses the last of two equal keys, and accepts no body in base64", async () => {
     const raw = '{"to":"nonsense","to":"15005550000","message":"x","senderId":"ACME"}';
     expect((await customer.call("/v1/sms/send", { raw })).status).toBe(202);
     const base64 = Buffer.from(raw).toString("base64");
@@ -169,7 +169,7 @@ describe("sending", () => {
       Array.from({ length: 100 }, async () => {
         for (;;) {
           const response = await racer.trySend();
-          // A machine that is too busy for all of them tells some to come again.
+          // A machine that is too busy for all of them returns retryable errors to some.
           if (response.status !== 503) return response;
         }
       }),
@@ -254,7 +254,7 @@ describe("messages", () => {
     expect(invalidFields(response).toSorted()).toEqual(["status", "to"]);
   });
 
-  it("beyond 10,000 rows are reached by cursor, as the error says", async () => {
+  it("beyond 10,000 rows are reached by cursor, as the error states", async () => {
     const customer = await Customer.register();
     expect((await customer.call("/v1/sms?page=100&limit=100")).status).toBe(200);
     const tooDeep = await customer.call("/v1/sms?page=101&limit=100");
@@ -269,7 +269,7 @@ describe("a scheduled message", () => {
   const cancel = async (customer: Customer, id: string) =>
     customer.call(`/v1/sms/${id}`, { method: "DELETE" });
 
-  it("is paid at once and leaves at its time, never before", async () => {
+  it("is paid immediately and leaves at its time, never before", async () => {
     const customer = await Customer.register({ balance: 1 });
     const scheduledAt = new Date(Date.now() + 2_500).toISOString();
     const { id } = await customer.send({ scheduledAt });
@@ -279,7 +279,7 @@ describe("a scheduled message", () => {
     expect(Date.parse(sentAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
   });
 
-  it("is cancelled and refunded once, with the same answer when it is repeated", async () => {
+  it("is cancelled and refunded once, with the same response to repetitions", async () => {
     const customer = await Customer.register({ balance: 1 });
     for (const scheduledAt of [inAnHour(), new Date(Date.now() + 600_000).toISOString()]) {
       const { id } = await customer.send({ scheduledAt });
@@ -294,7 +294,7 @@ describe("a scheduled message", () => {
     expect(types).toEqual(["top_up", "message", "refund", "message", "refund"]);
   });
 
-  it("is not cancelled when it is too late, was never scheduled, or belongs to someone else", async () => {
+  it("cannot be cancelled too late, without a schedule, or by another customer", async () => {
     const customer = await Customer.register({ balance: 1 });
     const { id: unscheduled } = await customer.send();
     expect(errorOf(await cancel(customer, unscheduled))).toEqual(conflict);
@@ -309,7 +309,7 @@ describe("a scheduled message", () => {
 });
 
 describe("a message that expires", () => {
-  it("says when, from its schedule if it has one, in its answer and in its view", async () => {
+  it("shows when, after its schedule if it has one, in its response and in its view", async () => {
     const customer = await Customer.register({ balance: 1 });
     const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
     const later = await customer.send({ scheduledAt, expiresInSeconds: 60 });
@@ -322,7 +322,7 @@ describe("a message that expires", () => {
 });
 
 describe("an estimate", () => {
-  it("says what a message would cost and whether the balance covers it, and takes nothing", async () => {
+  it("shows the cost of a message and whether the balance covers it, and debits nothing", async () => {
     const customer = await Customer.register({ balance: 0.1 });
     const estimate = async (json: Record<string, unknown>) =>
       dataOf(await customer.call("/v1/sms/estimate", { json }), Estimate);
@@ -359,7 +359,7 @@ describe("marketing to a contact who has opted out", () => {
     ({ id } = await customer.client.createContact({ body: { phoneNumber: to, optedOut: true } }));
   });
 
-  it("is rejected and costs nothing, also if it is for later or by a template", async () => {
+  it("is rejected and costs nothing, also with a schedule or a template", async () => {
     const { client } = customer;
     const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
     expect(errorOf(await customer.trySend({ to, messageType: "marketing" }))).toEqual(refused);
@@ -370,7 +370,7 @@ describe("marketing to a contact who has opted out", () => {
     expect(await customer.balance()).toBe(1);
   });
 
-  it("is all that is rejected, and to that contact alone", async () => {
+  it("is the only rejected type, and only to that contact", async () => {
     const stranger = await Customer.register({ balance: 1 });
     const answers = [
       await customer.trySend({ to, messageType: "otp" }),

@@ -51,7 +51,7 @@ async function send(id: string, json: Record<string, unknown>, by = customer): P
 }
 
 describe("a template", () => {
-  it("tells its placeholders in the order of their first appearance", async () => {
+  it("lists its placeholders in the order of their first appearance", async () => {
     const body = "Hi {{ name }}, {{code}} is your code. Bye {{name}}!";
     const template = await create(body);
     expect(template).toEqual({
@@ -98,7 +98,7 @@ describe("a template", () => {
     expect(invalidFields(response)).toEqual([path]);
   });
 
-  it("says what is wrong with a placeholder, also when it is changed", async () => {
+  it("reports the error in a placeholder, also when it is changed", async () => {
     const { id } = await create("Hello");
     const response = await change(id, { body: "Hi {{first name}}" });
     expect(errorOf(response)).toEqual(invalid);
@@ -107,7 +107,7 @@ describe("a template", () => {
     expect((await read(id)).body).toBe("Hello");
   });
 
-  it("changes in the given fields only, also when others change at the same time", async () => {
+  it("changes only in the given fields, also when others change at the same time", async () => {
     const { id, ...before } = await create("Hello {{a}}");
     const renamed = await change(id, { name: "Renamed", unknown: 1 });
     expect(dataOf(renamed, Template)).toMatchObject({ name: "Renamed", body: before.body });
@@ -121,7 +121,7 @@ describe("a template", () => {
     expect(invalidFields(await change(id, { name: null }))).toEqual(["name"]);
   });
 
-  it("is not found by another organization, which can do nothing with it", async () => {
+  it("is not found by another organization, which can neither change nor use it", async () => {
     const template = await create("Hello");
     expect(errorOf(await stranger.call(`/v1/templates/${template.id}`))).toEqual(notFound);
     expect(errorOf(await change(template.id, { name: "Mine" }, stranger))).toEqual(notFound);
@@ -151,7 +151,7 @@ describe("a template", () => {
 });
 
 describe("a send by template", () => {
-  it("sends the text with the values in it and takes its price", async () => {
+  it("sends the text with its values, at the price of that text", async () => {
     const { id } = await create("Hi {{name}}, {{code}} is your code");
     const sender = customer;
     const before = await sender.balance();
@@ -208,7 +208,7 @@ describe("a send by template", () => {
     ["values of a prototype", { values: { constructor: "x", name: "y" } }, ["values.code"]],
     ["a value that is a number", { values: { name: "x", code: 1 } }, ["values.code"]],
     ["a value of 1,601 characters", { values: { name: "x".repeat(1_601), code: "1" } }, ["values.name"]],
-    ["values that make nothing", { values: { name: "", code: "" } }, ["values"]],
+    ["values that make an empty text", { values: { name: "", code: "" } }, ["values"]],
     ["values that make 1,601 characters", { values: { name: "x".repeat(1_600), code: "1" } }, ["values"]],
     ["values that are a list", { values: ["x"] }, ["values"]],
     [
@@ -217,7 +217,7 @@ describe("a send by template", () => {
       ["values"],
     ],
     ["no to", { to: undefined, values: { name: "x", code: "1" } }, ["to"]],
-  ])("is rejected with %s and takes no money", async (_name, fields, paths) => {
+  ])("is rejected with %s and debits nothing", async (_name, fields, paths) => {
     const { id } = await create("{{name}}{{code}}");
     const before = await customer.balance();
     const response = await send(id, fields);
@@ -226,19 +226,19 @@ describe("a send by template", () => {
     expect(await customer.balance()).toBe(before);
   });
 
-  it("takes 1,600 characters of two units each", async () => {
+  it("accepts 1,600 characters of two units each", async () => {
     const { id } = await create("{{text}}");
     expect((await send(id, { values: { text: "😀".repeat(1_600) } })).status).toBe(202);
   });
 
-  it("answers like any other send when there is no sender ID or no money", async () => {
+  it("fails like any other send without a sender ID or money", async () => {
     const poor = await Customer.register();
     const { id } = await create("Hello", poor);
     expect(errorOf(await send(id, { senderId: undefined }, poor)).code).toBe("MISSING_SENDER_ID");
     expect(errorOf(await send(id, {}, poor))).toEqual({ status: 402, code: "INSUFFICIENT_BALANCE" });
   });
 
-  it("by a template that was removed is not found", async () => {
+  it("by a removed template is not found", async () => {
     const { id } = await create("Hello");
     await remove(id);
     expect(errorOf(await send(id, {}))).toEqual(notFound);

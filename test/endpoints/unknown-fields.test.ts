@@ -7,7 +7,7 @@ import { Customer, errorOf, type ApiResponse } from "../support/api.ts";
 import { pathOfNothing } from "../support/paths.ts";
 
 /*
- * A mistyped field must not spend money on something that no one asked for, and a mistyped filter must not answer with all.
+ * A mistyped field must not spend money by mistake, and a mistyped filter must not return all rows.
  */
 
 let customer: Customer;
@@ -41,20 +41,17 @@ it.each([
     { "schedule-at": "scheduledAt", template_id: "templateId" },
   ],
   ["/v1/wallet/top-up", {}, { ammount: "amount" }],
-])(
-  "%s rejects fields that it does not know, names the nearest, and spends nothing",
-  async (path, body, typos) => {
-    const unknown = Object.fromEntries(Object.keys(typos).map((name) => [name, "x"]));
-    const details = await refusal(path, { json: { ...body, ...unknown, mediaUrls: [] } });
-    expect(details).toEqual({
-      ...Object.fromEntries(
-        Object.entries(typos).map(([name, known]) => [name, `unknown field; did you mean \`${known}\`?`]),
-      ),
-      mediaUrls: "unknown field",
-    });
-    expect(await customer.balance()).toBe(1);
-  },
-);
+])("%s rejects unknown fields, names the nearest, and spends nothing", async (path, body, typos) => {
+  const unknown = Object.fromEntries(Object.keys(typos).map((name) => [name, "x"]));
+  const details = await refusal(path, { json: { ...body, ...unknown, mediaUrls: [] } });
+  expect(details).toEqual({
+    ...Object.fromEntries(
+      Object.entries(typos).map(([name, known]) => [name, `unknown field; did you mean \`${known}\`?`]),
+    ),
+    mediaUrls: "unknown field",
+  });
+  expect(await customer.balance()).toBe(1);
+});
 
 it("an unknown field inside a field is named with its place", async () => {
   const body = { name: "Spring", message: "hello", audience: { all: true, tag: ["x"] } };
@@ -63,7 +60,7 @@ it("an unknown field inside a field is named with its place", async () => {
   });
 });
 
-it("an estimate takes the body of a whole send", async () => {
+it("an estimate accepts the body of a whole send", async () => {
   const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
   const body = { ...message, language: "Unicode", messageType: "otp", scheduledAt, expiresInSeconds: 600 };
   expect((await customer.call("/v1/sms/estimate", { json: body })).status).toBe(200);
@@ -72,7 +69,7 @@ it("an estimate takes the body of a whole send", async () => {
 const lists = Object.entries<Route>(routes).filter(([, route]) => route.paged === true);
 
 describe.each(lists)("the query of %s", (_operation, route) => {
-  it("is rejected with what it does not know", async () => {
+  it("is rejected with unknown parameters", async () => {
     const path = pathOfNothing(route);
     expect(await refusal(`${path}?Limit=5&campaignId=x`)).toEqual({
       Limit: "unknown parameter; did you mean `limit`?",
@@ -80,7 +77,7 @@ describe.each(lists)("the query of %s", (_operation, route) => {
     });
   });
 
-  it("says how much one page has at most", async () => {
+  it("states the largest page", async () => {
     const path = pathOfNothing(route);
     expect(await refusal(`${path}?limit=1000`)).toEqual({ limit: "must be at most 100" });
     expect(await refusal(`${path}?limit=0&page=x`)).toEqual({

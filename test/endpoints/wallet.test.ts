@@ -47,7 +47,7 @@ it("parallel top-ups and sends leave a ledger without a gap that adds up to the 
   expect(await expectLedgerToAddUp(customer)).toHaveLength(49);
 });
 
-it("a cap and a threshold are set, kept by what does not name them, and taken away", async () => {
+it("a cap and a threshold are set, kept by other changes, and removed", async () => {
   const customer = await Customer.register({ balance: 2 });
   const patch = async (json: unknown) => customer.call("/v1/wallet", { method: "PATCH", json });
   expect((await patch({ dailySpendCap: 0.01 })).body).toMatchObject({
@@ -82,7 +82,7 @@ it.each([
   expect(invalidFields(response)).toEqual([field]);
 });
 
-it("transactions are listed newest first with what they were for", async () => {
+it("transactions are listed newest first with their purpose", async () => {
   const customer = await Customer.register({ balance: 2 });
   const { id, pricing } = await customer.send();
   const { body } = await customer.call("/v1/wallet/transactions?limit=1");

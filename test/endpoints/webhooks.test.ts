@@ -27,7 +27,7 @@ async function register(customer: Customer, json: Record<string, unknown>): Prom
 }
 
 describe("webhook endpoints", () => {
-  /** Has no endpoint: all that it registers is rejected. */
+  /** Has no endpoint, because all its registrations are rejected. */
   let refused: Customer;
   beforeAll(async () => {
     refused = await Customer.register();
@@ -57,13 +57,13 @@ describe("webhook endpoints", () => {
 
   it.each([
     ["no url", {}, "url"],
-    ["a url that is none", { url: "example" }, "url"],
-    ["a url that is no web address", { url: "ftp://example.com" }, "url"],
+    ["an invalid url", { url: "example" }, "url"],
+    ["a url that is not a web address", { url: "ftp://example.com" }, "url"],
     ["a url with a user name", { url: "https://user@example.com" }, "url"],
     ["a url with a password", { url: "https://:secret@example.com" }, "url"],
     ["a url with a line break", { url: "https://example.com/\r\nX-Admin: 1" }, "url"],
     ["a url with a tab", { url: "https://exam\tple.com/" }, "url"],
-    ["a url with a blank behind it", { url: "https://example.com/ " }, "url"],
+    ["a url with a blank at its end", { url: "https://example.com/ " }, "url"],
     ["a url that is written backwards", { url: "https://example.com/\u202Egpj.exe" }, "url"],
     ["a url with a character without width", { url: "https://exa\u200Bmple.com/" }, "url"],
     ["a url without end", { url: `https://example.com/${"x".repeat(2_048)}` }, "url"],
@@ -76,7 +76,7 @@ describe("webhook endpoints", () => {
     expect(invalidFields(response)).toEqual([path]);
   });
 
-  it("are told which events there are when they ask for an unknown one", async () => {
+  it("get an error with all events when they name an unknown one", async () => {
     const response = await refused.call("/v1/webhooks", {
       json: { url: "https://example.com", events: ["message.read"] },
     });
@@ -85,7 +85,7 @@ describe("webhook endpoints", () => {
   });
 });
 
-/** Asks for a ping, which must be accepted. */
+/** Requests a ping, which must be accepted. */
 async function ping(customer: Customer, { id }: { id: string }): Promise<WebhookDelivery> {
   const response = await customer.call(`/v1/webhooks/${id}/test`, { method: "POST" });
   expect(response.status).toBe(202);
@@ -183,7 +183,7 @@ describe("a webhook endpoint", () => {
     expect(sent["x-service-signature"]).toBe(createHmac("sha256", secret).update(body).digest("hex"));
   });
 
-  it("gets a ping when its customer asks for one, whatever it subscribes to, and no other endpoint does", async () => {
+  it("gets a ping when its customer requests one, with any subscription, and no other endpoint does", async () => {
     const customer = await Customer.register();
     const [hook, other] = [await receiver(), await receiver()];
     const webhook = await register(customer, { url: hook.url, events: ["message.failed"] });
@@ -200,7 +200,7 @@ describe("a webhook endpoint", () => {
     expect(other.calls).toHaveLength(0);
   });
 
-  it("is tested with a call whose answer the test waits for", async () => {
+  it("is tested with a call whose response the test waits for", async () => {
     const customer = await Customer.register();
     const answers = [204, 500];
     const hook = await receiver((count) => answers[count - 1] ?? 204);
@@ -220,7 +220,7 @@ describe("a webhook endpoint", () => {
     expect(await ping(customer, unreachable)).toMatchObject({ attempts: 1, lastError: "connection refused" });
   });
 
-  it("shows since when its calls fail, and no more of it once one succeeds", async () => {
+  it("shows since when its calls fail, until one succeeds", async () => {
     const customer = await Customer.register({ balance: 1 });
     let status = 503;
     const hook = await receiver(() => status);
@@ -274,7 +274,7 @@ describe("a webhook endpoint", () => {
     ]);
   });
 
-  it("that is disabled is not called, and what it misses can be seen and sent when it is enabled", async () => {
+  it("gets no calls while it is disabled, and its missed deliveries can be listed and sent later", async () => {
     const customer = await Customer.register({ balance: 1 });
     const hook = await receiver();
     const webhook = await register(customer, { url: hook.url });
@@ -301,7 +301,7 @@ describe("a webhook endpoint", () => {
 });
 
 describe("webhook deliveries", () => {
-  it("are tried again by themselves, with the same id", async () => {
+  it("are retried automatically, with the same id", async () => {
     const customer = await Customer.register({ balance: 1 });
     const hook = await receiver((count) => (count === 1 ? 500 : 204));
     const webhook = await register(customer, { url: hook.url });
@@ -313,7 +313,7 @@ describe("webhook deliveries", () => {
     expect(more).toEqual([]);
   });
 
-  it("are sent again on request, also those that succeeded, but not two at once", async () => {
+  it("are redelivered on request, also successful ones, but not two at the same time", async () => {
     const customer = await Customer.register();
     const goOn = Promise.withResolvers<void>();
     const hook = await receiver((count) =>
@@ -347,7 +347,7 @@ describe("webhook deliveries", () => {
     const ids: string[] = [];
     for (let count = 1; count <= 5; count += 1) {
       ids.unshift((await ping(customer, webhook)).id);
-      // Whether those that fail are called by now is all one: they are pending before and after.
+      // The failing ones are pending before and after their next call.
       await hook.waitForCalls(Math.min(count, 3));
     }
     await waitForStates(customer, webhook, ["pending", "pending", "succeeded", "succeeded", "succeeded"]);
@@ -465,7 +465,7 @@ describe("webhook calls", () => {
       hook.calls.map(({ body }) => WebhookEvent.parse(JSON.parse(body)).data.id).toSorted();
     expect(idsOf(both)).toEqual([sent.id, failed.id].toSorted());
     expect(idsOf(failedOnly)).toEqual([failed.id]);
-    // The stranger's own message is handled after all of the above, so what was to come has come.
+    // The stranger's own message is handled after all of the above, so all expected calls have arrived.
     const own = await stranger.send();
     await strangers.waitForCalls(1);
     expect(idsOf(strangers)).toEqual([own.id]);
@@ -480,7 +480,7 @@ describe("routes that do not exist", () => {
     ["GET", "/v2/sms"],
     ["GET", "/v1/sms/../../etc/passwd"],
     ["GET", "//v1//sms"],
-  ])("answer %s %s with our 404", async (method, path) => {
+  ])("return our 404 to %s %s", async (method, path) => {
     expect(errorOf(await call(path, { method }))).toEqual({ status: 404, code: "NOT_FOUND" });
   });
 
@@ -489,13 +489,13 @@ describe("routes that do not exist", () => {
     ["PUT", "/v1/wallet", "GET, PATCH"],
     ["OPTIONS", "/v1/webhooks", "GET, POST"],
     ["PUT", "/v1/webhooks/whk_any", "DELETE, GET, PATCH"],
-  ])("answer %s %s with 405 and name the methods that are: %s", async (method, path, allow) => {
+  ])("return 405 with the supported methods to %s %s: %s", async (method, path, allow) => {
     const response = await call(path, { method });
     expect(errorOf(response)).toEqual({ status: 405, code: "METHOD_NOT_ALLOWED" });
     expect(response.headers.get("allow")).toBe(allow);
   });
 
-  it("leave health alone, which needs no credential", async () => {
+  it("do not include health, which needs no credential", async () => {
     expect(await call("/health")).toMatchObject({ status: 200, body: { data: { status: "ok" } } });
   });
 });
