@@ -20,7 +20,7 @@ import { inAllShards } from "../support/shards.ts";
 import { openWallet } from "../support/wallets.ts";
 
 /*
- * A campaign that is due has a scheduled job in the table, which runs it whatever becomes of the jobs on its queue.
+ * A campaign that is due has a scheduled job in the table, which runs it even if all jobs on its queue are lost.
  */
 
 await useOwnTable();
@@ -65,12 +65,12 @@ async function createdCampaign(scheduledAt?: string): Promise<string> {
   return id;
 }
 
-/** The queue of the gateway is down. */
+/** Makes all requests to the queues fail. */
 function failQueue(): void {
   vi.spyOn(Sqs.prototype, "send").mockRejectedValue(new Error("the queue is down"));
 }
 
-/** What the scheduler queues of the organization when so much time has passed. */
+/** Lets time pass. @returns the campaign jobs of the organization that the scheduler queues then */
 async function releasedAfter(ms: number): Promise<CampaignJob[]> {
   vi.setSystemTime(Date.now() + ms);
   await inAllShards(releaseDueJobs);
@@ -86,7 +86,7 @@ it("a campaign whose jobs are all lost runs by its scheduled jobs, each of which
   const scheduled = { organizationId, campaignId, isScheduled: true };
   expect(await releasedAfter(15 * minuteMs)).toEqual([]);
   expect(await releasedAfter(2 * minuteMs)).toEqual([scheduled]);
-  // Its worker dies behind the first block.
+  // Its worker dies after the first block.
   await runCampaign(scheduled, { blocks: 1, blockSize: 2, timeMs: minuteMs });
   expect((await getCampaign(organizationId, campaignId)).progress.accepted).toBe(2);
   await takeJobs("campaigns");
@@ -97,7 +97,7 @@ it("a campaign whose jobs are all lost runs by its scheduled jobs, each of which
   expect(await releasedAfter(17 * minuteMs)).toEqual([scheduled]);
 });
 
-it("a job of its queue schedules nothing, and a scheduled one of a campaign that has ended does not either", async () => {
+it("neither a job on the queue nor a scheduled job of an ended campaign schedules another", async () => {
   const campaignId = await createdCampaign();
   await launchCampaign(organizationId, campaignId);
   expect(await takeJobs("campaigns")).toEqual([{ organizationId, campaignId }]);
@@ -110,7 +110,7 @@ it("a job of its queue schedules nothing, and a scheduled one of a campaign that
   expect(await releasedAfter(hourMs)).toEqual([]);
 });
 
-it("a run that cannot request the next one fails, so that its queue brings the job back", async () => {
+it("a run that cannot request the next one fails, so that its queue repeats the job", async () => {
   const campaignId = await createdCampaign();
   await launchCampaign(organizationId, campaignId);
   const run = async (): Promise<void> =>
@@ -128,12 +128,12 @@ it("a run that cannot request the next one fails, so that its queue brings the j
   expect((await getCampaign(organizationId, campaignId)).progress.accepted).toBe(2);
 });
 
-it("a campaign that is due later than a queue can hold waits in the table, and starts in its minute", async () => {
+it("a campaign that is due after the longest delay of a queue waits in the table, and starts in its minute", async () => {
   const campaignId = await createdCampaign("2030-06-01T14:00:00Z");
   expect(await takeJobs("campaigns")).toEqual([]);
   expect(await releasedAfter(hourMs)).toEqual([]);
   const scheduled = { organizationId, campaignId, isScheduled: true };
-  // By a clock that is ahead.
+  // By a fast clock.
   await runCampaign(scheduled);
   expect((await getCampaign(organizationId, campaignId)).status).toBe("scheduled");
   expect(await releasedAfter(hourMs)).toEqual([scheduled, scheduled]);

@@ -195,7 +195,7 @@ it.each([1_000, 4])(
       expect(families).toContain(family);
     }
     expect(await eraseWithCrashes(everyItems)).toMatchObject({ messagesLeft: 0 });
-    // What is due finds nothing to do, and goes in its minute.
+    // The scheduled jobs are deleted when they are due, and find nothing to do.
     expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]));
     expect(JSON.stringify(await allRows())).not.toMatch(/lovelace|15005550100|hello/i);
     expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [], entries: 3 });

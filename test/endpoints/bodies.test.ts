@@ -93,7 +93,7 @@ describe.each([
     expect(errorOf(await post(route, { raw }))).toEqual(invalid);
   });
 
-  it("may be far too large", async () => {
+  it("is rejected when it is far too large", async () => {
     const response = await post(route, { raw: `{"padding":"${"x".repeat(2 * 1024 * 1024)}"}` });
     expect(errorOf(response)).toEqual({ status: 413, code: "PAYLOAD_TOO_LARGE" });
   });
