@@ -64,7 +64,7 @@ async function auditLedger(wallet: WalletRecord): Promise<Audit> {
       balanceMicros += entry.amountMicros;
       if (entry.seq === seq + 1 && entry.balanceAfterMicros !== balanceMicros) {
         findings.push(
-          `seq ${entry.seq} says ${entry.balanceAfterMicros}, the entries add up to ${balanceMicros}`,
+          `seq ${entry.seq} has ${entry.balanceAfterMicros}, the entries add up to ${balanceMicros}`,
         );
       }
       balanceMicros = entry.balanceAfterMicros;
@@ -78,7 +78,7 @@ async function auditLedger(wallet: WalletRecord): Promise<Audit> {
     if (batch.length === batchSize) continue;
     if (seq !== wallet.seq) note(gap(seq, wallet.seq + 1, wallet.lastAt));
     else if (balanceMicros !== wallet.balanceMicros) {
-      findings.push(`the wallet says ${wallet.balanceMicros}, its entries add up to ${balanceMicros}`);
+      findings.push(`the wallet has ${wallet.balanceMicros}, its entries add up to ${balanceMicros}`);
     }
     break;
   }

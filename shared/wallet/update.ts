@@ -28,7 +28,7 @@ async function change(
   const capMicros = microsOrNull(dailySpendCap);
   const highestMicros = operatorCapMicros(wallet) ?? Infinity;
   if ((capMicros ?? 0) > highestMicros) {
-    throw invalidField("dailySpendCap", `must be at most ${amountOf(highestMicros)}, as the operator said`);
+    throw invalidField("dailySpendCap", `must be at most ${amountOf(highestMicros)}, the operator's cap`);
   }
   const thresholdMicros = microsOrNull(lowBalanceThreshold);
   const isLow = wallet.balanceMicros < (thresholdMicros ?? 0);

@@ -86,7 +86,7 @@ const problems: Readonly<Record<string, string>> = {
 function problemOf(error: unknown): string {
   if (error instanceof RefusedHost) return "the host is not a public address";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code.startsWith("HPE_")) return "answered with something other than HTTP";
+  if (code.startsWith("HPE_")) return "not an HTTP response";
   if (/CERT|_TLS_|_SSL_|EPROTO/.test(code)) return "no secure connection: see to the certificate";
   return problems[code] ?? "connection broken";
 }

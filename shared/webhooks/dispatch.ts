@@ -142,7 +142,7 @@ async function putOff(attempt: Attempt, firstSeconds: number): Promise<void> {
 function failureOf(result: CallResult): Failure | undefined {
   if ("error" in result) return result;
   const { status } = result;
-  return status >= 200 && status <= 299 ? undefined : { status, error: `answered ${status}` };
+  return status >= 200 && status <= 299 ? undefined : { status, error: `responded with ${status}` };
 }
 
 /** Notes what came of an attempt, and sees to the next one. */

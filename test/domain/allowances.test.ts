@@ -153,7 +153,7 @@ describe("a daily spend cap for ten messages", () => {
     expect(presentWallet(await readWallet(organizationId)).dailySpendCap).toBe(0.03);
     await expect(updateWallet(organizationId, { dailySpendCap: 0.08 })).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
-      details: [{ path: "dailySpendCap", message: "must be at most 0.079001, as the operator said" }],
+      details: [{ path: "dailySpendCap", message: "must be at most 0.079001, the operator's cap" }],
     });
     await capSpending(organizationId, 5 * priceMicros);
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(0);

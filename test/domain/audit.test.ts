@@ -59,15 +59,15 @@ it("finds a missing entry, also at the end", async () => {
 it("finds a balance that does not follow from the one before", async () => {
   await tamper(keys.ledgerEntry(organizationId, 2), "balanceAfterMicros", 1);
   expect((await auditWallet(organizationId)).findings).toEqual([
-    "seq 2 says 1, the entries add up to 992100",
-    "seq 3 says 984200, the entries add up to -7899",
+    "seq 2 has 1, the entries add up to 992100",
+    "seq 3 has 984200, the entries add up to -7899",
   ]);
 });
 
 it("finds a balance of the wallet that differs from its entries", async () => {
   await tamper(keys.wallet(organizationId), "balanceMicros", 984_201);
   expect((await auditWallet(organizationId)).findings).toEqual([
-    "the wallet says 984201, its entries add up to 984200",
+    "the wallet has 984201, its entries add up to 984200",
   ]);
 });
 
@@ -109,7 +109,7 @@ it("finds a wrong balance immediately, however recent it is", async () => {
   vi.useRealTimers();
   await tamper(keys.wallet(organizationId), "balanceMicros", 984_201);
   expect(await auditWallet(organizationId)).toMatchObject({
-    findings: ["the wallet says 984201, its entries add up to 984200"],
+    findings: ["the wallet has 984201, its entries add up to 984200"],
     pending: [],
   });
 });

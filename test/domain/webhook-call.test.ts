@@ -103,7 +103,7 @@ describe("a receiver", () => {
     ["something else", "SSH-2.0-OpenSSH_9.9\r\n"],
   ])("that responds with %s is rejected", async (_name, answer) => {
     const url = await startHostile((socket) => socket.write(answer));
-    expect(await callUrl(url)).toEqual({ error: "answered with something other than HTTP" });
+    expect(await callUrl(url)).toEqual({ error: "not an HTTP response" });
   });
 
   it.each([

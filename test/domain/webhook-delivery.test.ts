@@ -68,7 +68,11 @@ describe("an event", () => {
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       await dispatchWebhook(attemptOf(endpoint, event, attempt));
       const delivery = await deliveryOf(endpoint, event);
-      expect(delivery).toMatchObject({ state: "pending", attempts: attempt, lastError: "answered 500" });
+      expect(delivery).toMatchObject({
+        state: "pending",
+        attempts: attempt,
+        lastError: "responded with 500",
+      });
       const nextAttemptAt = new Date(delivery.nextAttemptAt ?? "");
       waitsSeconds.push((nextAttemptAt.getTime() - Date.now()) / 1_000);
       vi.setSystemTime(nextAttemptAt);
@@ -339,7 +343,7 @@ describe("an endpoint", () => {
     expect(await deliveryOf(endpoint, event)).toMatchObject({
       state: "pending",
       lastStatus: 302,
-      lastError: "answered 302",
+      lastError: "responded with 302",
     });
   });
 
@@ -385,7 +389,7 @@ describe("an endpoint", () => {
     expect(await show()).toMatchObject({
       status: "enabled",
       failingSince: new Date(start.getTime() + 2 * dayMs).toISOString(),
-      lastFailure: { status: 500, error: "answered 500" },
+      lastFailure: { status: 500, error: "responded with 500" },
     });
     await attempt(7 * dayMs);
     expect(await show()).toMatchObject({ status: "disabled", disabledReason: "failing" });

@@ -44,7 +44,7 @@ async function call(endpoint: Endpoint, failure?: Failure): Promise<FailingHealt
   return closeCall(open, failure);
 }
 
-const refused = { status: 500, error: "status 500" };
+const refused = { status: 500, error: "responded with 500" };
 
 it("an endpoint has at most 20 calls in flight, however many dispatchers race", async () => {
   const endpoint = newEndpoint();

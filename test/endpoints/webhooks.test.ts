@@ -211,7 +211,7 @@ describe("a webhook endpoint", () => {
     expect(dataOf(await customer.call(`/v1/webhooks/${webhook.id}`), Webhook).failingSince).toBeUndefined();
 
     const failed = await ping(customer, webhook);
-    expect(failed).toMatchObject({ attempts: 1, lastStatus: 500, lastError: "answered 500" });
+    expect(failed).toMatchObject({ attempts: 1, lastStatus: 500, lastError: "responded with 500" });
     const unreachable = await register(customer, { url: "http://127.0.0.1:9/" });
     const unanswered = await ping(customer, unreachable);
     expect(unanswered).toMatchObject({ attempts: 1, lastError: "connection refused" });
@@ -230,7 +230,7 @@ describe("a webhook endpoint", () => {
     await customer.send();
     await vi.waitFor(async () => expect((await show()).failingSince).toBeDefined(), patience);
     const { failingSince = "", lastFailure } = await show();
-    expect(lastFailure).toMatchObject({ status: 503, error: "answered 503" });
+    expect(lastFailure).toMatchObject({ status: 503, error: "responded with 503" });
     expect(Date.parse(lastFailure?.at ?? "")).toBeGreaterThanOrEqual(Date.parse(failingSince));
     expect(pageOf(await customer.call("/v1/webhooks"), Webhook).rows).toMatchObject([{ failingSince }]);
     status = 204;
