@@ -145,7 +145,7 @@ it("the operator lifts the known STOP, and none that was sent after it", async (
   expect(await sourceOf()).toBe("reply");
 });
 
-it("a number without an opt-out any more is erased with the rest", async () => {
+it("a number whose opt-out was lifted is erased completely", async () => {
   await receiveReply(reply("STOP"));
   await receiveReply(reply("START"));
   expect(await eraseNumber(organizationId, phone)).toMatchObject({ inbound: 2, optOutsKept: 0, left: 0 });

@@ -70,7 +70,7 @@ async function waitingMessage(): Promise<{ id: string; reference: string }> {
 }
 
 describe("a receipt", () => {
-  it("of a carrier that calls an address becomes the delivery of its message, whose status stays", async () => {
+  it("of a carrier that calls an address sets the delivery of its message, and not its status", async () => {
     const { id, reference } = await waitingMessage();
     const answer = await report(`${kannel}/receipts`, { reference, type: "8", answer: "ACK/" });
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("<Response/>")]);
