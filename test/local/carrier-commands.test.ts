@@ -344,7 +344,7 @@ it.each([
     "a URL with a password",
     { kind: "kannel", url: `http://me:${password}@10.0.0.5/` },
     undefined,
-    "settings.json: url: must not carry",
+    "settings.json: url: must not have",
   ],
   [
     "a URL with a password in its query",
