@@ -9,21 +9,21 @@ import { readApiKey, type ApiKeyLimits, type ApiKeyRecord } from "./api-key-reco
 import { isSensitive } from "./recent-proof.ts";
 
 /*
- * Nobody gives to a key what they do not have: a key never makes or renews one that may more than itself, lives longer, or
- * is allowed from more addresses.
+ * No one gives a key more rights than they have. A key never makes or renews a key that has more scopes, lives longer,
+ * or is allowed from more addresses than itself.
  */
 
-/** Who manages keys, with what they may give away. */
+/** A caller that manages keys, and the limits of the keys that it may make. */
 export interface KeyManager {
   readonly actor: Actor;
-  /** The key that calls, if one does. */
+  /** The key that makes the call, if a key does. */
   readonly key?: ApiKeyRecord;
   readonly limits: ApiKeyLimits;
 }
 
 /**
- * What a caller may give to keys.
- * @throws ApiError NOT_FOUND when it is a key that is gone
+ * Returns the caller with the limits of the keys that it may make.
+ * @throws ApiError NOT_FOUND when the caller is a key that was deleted
  */
 export async function keyManagerOf(actor: Actor): Promise<KeyManager> {
   const { credential, organizationId, scopes } = actor;
@@ -33,7 +33,7 @@ export async function keyManagerOf(actor: Actor): Promise<KeyManager> {
 }
 
 /**
- * Refuses to give more to a key than its manager has.
+ * Rejects limits that are wider than those of the manager.
  * @throws ApiError INSUFFICIENT_SCOPE
  */
 export function requireGiveable({ limits }: KeyManager, given: ApiKeyLimits): void {
@@ -42,21 +42,22 @@ export function requireGiveable({ limits }: KeyManager, given: ApiKeyLimits): vo
   if (missing !== undefined) {
     throw new ApiError("INSUFFICIENT_SCOPE", {
       requiredScope: missing,
-      message: `The key would have the scope \`${missing}\`, which this credential has not.`,
+      message: `The key would have the scope \`${missing}\`, which this credential does not have.`,
     });
   }
   if (!endsWithin(given, limits)) {
-    throw new ApiError("INSUFFICIENT_SCOPE", { message: "This API key ends before the other one would." });
+    throw new ApiError("INSUFFICIENT_SCOPE", { message: "This API key expires before the other key would." });
   }
   if (!isAllowedWithin(given, limits)) {
     throw new ApiError("INSUFFICIENT_SCOPE", {
-      message: "This API key is not allowed from all addresses from which the other one would be.",
+      message: "The other key would be allowed from addresses from which this API key is not allowed.",
     });
   }
 }
 
 /**
- * Refuses a key that wants to put an end to one that may more than itself. A person who may manage keys can end any.
+ * Rejects a key that disables or deletes a key with wider limits than its own. A person who may manage keys can end any
+ * key.
  * @throws ApiError INSUFFICIENT_SCOPE
  */
 export function requireEndable(manager: KeyManager, other: ApiKeyRecord): void {
@@ -64,8 +65,8 @@ export function requireEndable(manager: KeyManager, other: ApiKeyRecord): void {
 }
 
 /**
- * The limits of a new key: those that are asked for, and the manager's own where nothing is said.
- * @throws ApiError VALIDATION_ERROR for an end that has passed, INSUFFICIENT_SCOPE for more than the manager has
+ * Returns the limits of a new key. A limit that is not in the request is the manager's own.
+ * @throws ApiError VALIDATION_ERROR for an end in the past, INSUFFICIENT_SCOPE for more than the manager has
  */
 export function limitsOfNewKey(manager: KeyManager, request: CreateApiKeyRequest): ApiKeyLimits {
   const { validUntil, allowedAddresses } = manager.limits;
@@ -80,17 +81,20 @@ export function limitsOfNewKey(manager: KeyManager, request: CreateApiKeyRequest
   return limits;
 }
 
-/** @throws ApiError VALIDATION_ERROR when that would be nothing at all */
+/**
+ * Returns the scopes of a new key whose request names none.
+ * @throws ApiError VALIDATION_ERROR when no scope would be left
+ */
 function defaultScopes({ key, limits }: KeyManager): ApiKeyLimits["scopes"] {
   const { scopes = allScopes } = limits;
-  // A key cannot give its password once more, so it gives what takes that only where the stage does not ask for it.
+  // A key cannot reauthenticate. Where the stage requires that for sensitive scopes, a key does not pass these on.
   const isLimited = key !== undefined && config.reauthenticationBeforeChanges();
   const given = (
     config.apiKeysManageKeys() ? allScopes : allScopes.filter((scope) => scope !== "keys")
   ).filter((scope) => !isLimited || !isSensitive([scope]));
   const common = given.filter((scope) => scopes.includes(scope));
   if (common.length === 0) throw invalidField("scopes", "must be named");
-  // Without any the key may everything, also what a later release brings.
+  // A key without a list has all scopes, also those that a later release adds.
   return common.length === allScopes.length ? undefined : common;
 }
 

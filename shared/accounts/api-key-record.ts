@@ -13,10 +13,10 @@ import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 
-/** Disabled keys stay listed and count, until they are deleted. */
+/** The maximum number of keys. Disabled keys are listed and count until they are deleted. */
 export const maxApiKeys = 1_000;
 
-/** What a key may do, until when, and from where. What is not there has no limit. */
+/** The scopes, the end and the addresses of a key. A missing field means no limit. */
 const limits = {
   scopes: z.optional(z.array(Scope)),
   validUntil: z.optional(z.string()),
@@ -25,22 +25,22 @@ const limits = {
 const ApiKeyLimits = z.object(limits);
 export type ApiKeyLimits = z.infer<typeof ApiKeyLimits>;
 
-/** The item that an API key is looked up by. */
+/** The item that finds an API key by the hash of its secret. */
 export const CredentialRecord = z.object({
   entity: z.literal("credential"),
   keyId: z.string(),
   organizationId: z.string(),
   userId: z.string(),
-  /** What the key may do; everything where it was not limited. */
+  /** The scopes of the key. A missing list means all scopes. */
   scopes: z.optional(z.array(Scope)),
   validUntil: z.optional(z.string()),
-  /** The addresses and CIDR blocks that it may be used from; any where there are none. */
+  /** The addresses and CIDR blocks from which the key may be used. A missing list means any address. */
   allowedAddresses: z.optional(z.array(z.string())),
   disabledAt: z.optional(z.string()),
 });
 export type CredentialRecord = z.infer<typeof CredentialRecord>;
 
-/** What an organisation sees of its key. The credential itself is a second item, found by its hash. */
+/** A key as its organization sees it. The credential is a second item, found by its hash. */
 export const ApiKeyRecord = z.object({
   entity: z.literal("apiKey"),
   id: z.string(),
@@ -51,21 +51,21 @@ export const ApiKeyRecord = z.object({
   ...limits,
   createdAt: z.string(),
   createdBy: z.optional(z.object({ type: z.enum(["user", "apiKey"]), id: z.string() })),
-  /** The user who in the end stands behind it; absent of keys that were made before this was kept. */
+  /** The user who made the first key of the chain. Missing for keys that are older than this field. */
   userId: z.optional(z.string()),
-  /** The keys that it comes from: the one that made it last, and in front of that the one that made that one. */
+  /** The ids of its ancestors. The last id is the key that made it, and each key follows the one that made it. */
   ancestorIds: z._default(z.array(z.string()), []),
   /** How many keys were made with it. */
   keysMade: z.optional(z.int()),
-  /** The key that has taken its place. */
+  /** The key that replaces this one. */
   replacedBy: z.optional(z.string()),
   disabledAt: z.optional(z.string()),
 });
 export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
 
 /**
- * A key of an organisation, as it is now.
- * @throws ApiError NOT_FOUND, also for a key of another organisation
+ * Reads a key of an organization, consistently.
+ * @throws ApiError NOT_FOUND, also for a key of another organization
  */
 export async function readApiKey(organizationId: string, keyId: string): Promise<ApiKeyRecord> {
   const key = keys.apiKeyOfOrganization(organizationId, keyId);
@@ -74,14 +74,14 @@ export async function readApiKey(organizationId: string, keyId: string): Promise
   return record;
 }
 
-/** All keys of an organisation as they are now, newest first. */
+/** Returns all keys of an organization, newest first. The read is consistent. */
 export async function allApiKeys(organizationId: string): Promise<ApiKeyRecord[]> {
   const { pk } = keys.organization(organizationId);
   const range = { pk, from: "KEY#", to: "KEY#~", newestFirst: true, limit: maxApiKeys, consistent: true };
   return itemsOf(await queryRows(ApiKeyRecord, range));
 }
 
-/** A key that is about to be made, and the secret that nobody sees again. */
+/** A key to be made, and its secret, which is shown only once. */
 export interface NewApiKey {
   readonly record: ApiKeyRecord;
   readonly secret: string;
@@ -89,8 +89,8 @@ export interface NewApiKey {
 }
 
 /**
- * A new key with the writes that make it.
- * @param maker the key that makes it, if one does
+ * Returns a new key with the writes that make it.
+ * @param maker the key that makes it, if a key does
  */
 export function newApiKey(
   actor: Actor,
@@ -133,8 +133,8 @@ export function newApiKey(
 }
 
 /**
- * The write that notes with a key that it makes another. It is refused once the key is disabled: whoever disables a key and
- * then looks for those that it has made finds all of them.
+ * Returns the write that counts a made key in its maker. It is rejected once the maker is disabled. A caller that
+ * disables a key and then looks for the keys that it made finds all of them.
  */
 export function countMadeKey({ organizationId, id }: ApiKeyRecord): Write {
   return updateOf(
@@ -145,8 +145,8 @@ export function countMadeKey({ organizationId, id }: ApiKeyRecord): Write {
 }
 
 /**
- * The writes that end a key, now or at a time. One that is disabled refuses them, and one that has been replaced another
- * replacement.
+ * Returns the writes that end a key, now or at a time. They are rejected for a disabled key. If the key was replaced
+ * before, they are rejected for another replacement.
  */
 export function endApiKey(
   record: ApiKeyRecord,

@@ -14,10 +14,10 @@ import { hashPassword } from "./passwords.ts";
 import { nameOfKeptSession } from "./user-record.ts";
 
 /**
- * Puts a new password into the place of the one that the user of a session knows, and ends their other sessions. Wrong ones
+ * Replaces the password of a session's user, who knows the current one, and ends their other sessions. Wrong passwords
  * count together with those of log-ins.
- * @throws ApiError INVALID_CREDENTIALS, RATE_LIMITED; VALIDATION_ERROR for a password that the stage, or bcrypt, does not take;
- *   UNAUTHORIZED when the user no longer exists; UNAVAILABLE
+ * @throws ApiError INVALID_CREDENTIALS, RATE_LIMITED. VALIDATION_ERROR for a password that the stage or bcrypt does
+ *   not accept. UNAUTHORIZED when the user no longer exists. UNAVAILABLE
  */
 export async function changePassword(
   actor: Actor,
@@ -27,7 +27,7 @@ export async function changePassword(
   const { userId, organizationId } = actor;
   const { user, passwordHash: seen } = await checkPassword(actor, currentPassword, sourceIp);
   if (newPassword === currentPassword)
-    throw invalidField("newPassword", "must be another than the current one");
+    throw invalidField("newPassword", "must differ from the current password");
   await requireUncommonPassword(newPassword, user.email, "newPassword");
   const passwordHash = await hashPassword(newPassword, "newPassword");
   const { sessionsValidFrom: before = "" } = user;
@@ -40,7 +40,7 @@ export async function changePassword(
     ...replacePassword(userId, passwordHash, { set, remove: ["endedSessionIds"] }, seen),
     ...(sendsEmails ? [owedEmail(email)] : []),
   ]);
-  // It was replaced meanwhile, by its owner perhaps, who keeps out whoever knew the old one.
+  // Another call replaced the password meanwhile. It may be the owner, who locks out anyone who knew the old password.
   if (changed.outcome === "refused") throw wrongPassword();
   if (sendsEmails) await queueOwedEmail(email);
   return { changed: true };

@@ -3,16 +3,16 @@ import { brotliDecompressSync } from "node:zlib";
 import { invalidField } from "../contract/errors.ts";
 import { config } from "../platform/config.ts";
 
-/** What this gateway is called, which somebody who guesses tries here first. */
+/** The names of this gateway, which people try first when they guess its passwords. */
 const ownWords: ReadonlySet<string> = new Set(["gateway", "smsgateway"]);
 
 /**
- * The passwords that lead the lists of leaked ones: all of those that are long enough for a password, and the first ten
- * thousand of any length, for what is made of them with digits and signs. Unpacked when the first password is looked at.
+ * The most frequent leaked passwords: all that are long enough, and the ten thousand most frequent of any length.
+ * People add digits and signs to the short ones. They are unpacked at the first check of a password.
  */
 let commonPasswords: Promise<ReadonlySet<string>> | undefined;
 
-/** It is beside the bundles, and is loaded where the stage looks at passwords. */
+/** Loads the list, a separate module of the bundle that only stages with this check load. */
 async function unpackCommonPasswords(): Promise<ReadonlySet<string>> {
   const { packedCommonPasswords } = await import("../platform/auth/common-passwords-list.ts");
   let before = "";
@@ -43,7 +43,7 @@ const sequences: readonly string[] = [
   "!@#$%^&*()",
 ].flatMap((sequence) => [sequence, reversed(sequence)]);
 
-/** What stands for which letter when somebody makes a word look like a password. */
+/** The letters that people replace with these characters in a password. */
 const lookalikes: Readonly<Record<string, string>> = {
   "0": "o",
   "1": "i",
@@ -56,12 +56,12 @@ const lookalikes: Readonly<Record<string, string>> = {
   "!": "i",
 };
 
-/** How many digits and signs around a word are taken for decoration. */
+/** The maximum number of digits and signs around a word that count as decoration. */
 const maxDecoration = 8;
 
 /**
- * Whether a password is one of the first that somebody would try who guesses: a common word, also with digits and signs
- * around it or in place of letters, neighbours on the keyboard, a short piece again and again, or the account's own email.
+ * Reports whether a password is easy to guess: a common word, also with digits and signs around it or in place of
+ * letters. Neighbors on the keyboard, a short text that repeats, and the account's own email count too.
  */
 export async function isCommonPassword(password: string, email: string): Promise<boolean> {
   const plain = password.toLowerCase();
@@ -77,8 +77,8 @@ export async function isCommonPassword(password: string, email: string): Promise
 }
 
 /**
- * Refuses a new password that is easy to guess, where the stage wants that.
- * @param field of the request that it came in
+ * Rejects a new password that is easy to guess, where the stage requires that.
+ * @param field the field of the request that has the password
  * @throws ApiError VALIDATION_ERROR
  */
 export async function requireUncommonPassword(
@@ -91,7 +91,7 @@ export async function requireUncommonPassword(
   }
 }
 
-/** A word without the digits and signs around it; where nothing much would stay of a text, the whole. */
+/** Returns a word without the digits and signs around it, or the whole text when more than decoration would go. */
 function undecorated(text: string): string {
   const word = text.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, "");
   return text.length - word.length > maxDecoration ? text : word;

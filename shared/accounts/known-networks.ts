@@ -6,17 +6,20 @@ import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { findItem, putItem } from "../platform/table/table.ts";
 
-/** How long a network stays known that somebody has logged in from. */
+/** How long a network stays known after a log-in. */
 const rememberedMs = 90 * dayMs;
 
-/** That an account was logged into from a network. It names neither; whoever guesses both can tell that they are meant. */
+/**
+ * A note that an account was logged into from a network. It names neither: only someone who guesses both can recognize
+ * it.
+ */
 const KnownNetworkRecord = z.object({ entity: z.literal("knownNetwork"), expiresAt: z.number() });
 type KnownNetworkRecord = z.infer<typeof KnownNetworkRecord>;
 
-/** Whether an account has been logged into from a network of late. */
+/** Reports whether an account was logged into from a network recently. */
 export async function isKnownNetwork(email: string, network: string): Promise<boolean> {
   const record = await findItem(KnownNetworkRecord, keyOf(email, network));
-  // DynamoDB deletes what has expired when it comes to it.
+  // DynamoDB deletes expired items with a delay.
   return record !== undefined && record.expiresAt > epochSeconds(now());
 }
 

@@ -24,14 +24,17 @@ import { takeQuota } from "./quota.ts";
 import { isSensitive, requireRecentProof } from "./recent-proof.ts";
 import { readRights } from "./rights-record.ts";
 
-/** So many keys can have come one from another before a person makes the next: each has all of them in its record. */
+/**
+ * The maximum length of a chain of keys that made each other. The record of a key lists all its ancestors, so a person
+ * has to make the next key.
+ */
 const maxAncestors = 100;
 
 /**
- * Creates an API key. Its secret is returned here once and stored only as a hash.
- * @throws ApiError CONFLICT when the organisation has as many keys as it may have; VALIDATION_ERROR; INSUFFICIENT_SCOPE;
- *   REAUTHENTICATION_REQUIRED for a key that may make keys or move money, where the stage asks for that; UNAUTHORIZED when
- *   the key that makes it was disabled meanwhile; UNAVAILABLE
+ * Creates an API key. The secret is returned once, here, and stored only as a hash.
+ * @throws ApiError CONFLICT when the organization has the maximum number of keys. VALIDATION_ERROR;
+ *   INSUFFICIENT_SCOPE. REAUTHENTICATION_REQUIRED for a key that may make keys or move money, where the stage requires
+ *   that. UNAUTHORIZED when the key that makes it was disabled meanwhile. UNAVAILABLE
  */
 export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): Promise<CreatedApiKey> {
   const manager = await keyManagerOf(actor);
@@ -52,11 +55,11 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
 }
 
 /**
- * Puts a new key with the same limits in the place of a key, which works on for a while.
- * @throws ApiError NOT_FOUND, also for a key of another organisation; CONFLICT when it is not active, has been replaced
- *   before, or the organisation has as many keys as it may have; INSUFFICIENT_SCOPE for a key that may more than the
- *   caller, and when an API key rotates one that was not made with it; REAUTHENTICATION_REQUIRED as for a new key;
- *   UNAVAILABLE
+ * Replaces a key with a new one that has the same limits. The old key works for the overlap.
+ * @throws ApiError NOT_FOUND, also for a key of another organization. CONFLICT when the key is not active or was
+ *   replaced before, or the organization has the maximum number of keys. INSUFFICIENT_SCOPE for a key with wider limits
+ *   than the caller, and when an API key rotates a key that it did not make. REAUTHENTICATION_REQUIRED as for a new
+ *   key. UNAVAILABLE
  */
 export async function rotateApiKey(
   actor: Actor,
@@ -69,7 +72,7 @@ export async function rotateApiKey(
     if (isSensitive(old.scopes)) requireRecentProof(actor);
   } else if (manager.key.id !== old.id && !old.ancestorIds.includes(manager.key.id)) {
     throw new ApiError("INSUFFICIENT_SCOPE", {
-      message: "An API key rotates itself and those that were made with it, and no other.",
+      message: "An API key can rotate only itself and the keys that were made with it.",
     });
   }
   refuseLongLine(manager.key);
@@ -82,7 +85,7 @@ export async function rotateApiKey(
     oldKey,
     oldCredential,
     newKey: writes,
-    // A transaction writes an item once: a key that rotates itself is checked by the write that ends it.
+    // A transaction writes an item only once. If a key rotates itself, the write that ends it is also the check.
     maker: manager.key?.id === old.id ? [] : checkOfMaker(manager, old),
     notices: notices.map(owedEmail),
   });
@@ -94,26 +97,32 @@ export async function rotateApiKey(
   return { ...presentApiKey(record), secret };
 }
 
-/** What owners are told of a new key: nothing of one that can neither make keys nor move money. */
+/**
+ * Returns the emails that notify the owners of a new key. There are none for a key that can neither make keys nor move
+ * money.
+ */
 async function noticesOf(organizationId: string, { scopes }: ApiKeyLimits): Promise<QueuedJob[]> {
   return isSensitive(scopes) ? ownerNotices(await readRights(organizationId), { what: "apiKeyMade" }) : [];
 }
 
-/** The checks of a transaction that makes a key: its maker still has the right. */
+/** Returns the checks that the maker of a key still has the right to make it. */
 function checkOfMaker({ actor, key }: KeyManager, { scopes }: ApiKeyLimits): Write[] {
   if (key !== undefined) return [countMadeKey(key)];
   return checkKeyMaker(actor.organizationId, actor.userId, scopes);
 }
 
-/** @throws ApiError CONFLICT for a key that comes from too many others to make one more */
+/**
+ * Rejects a maker that already has the maximum number of ancestors.
+ * @throws ApiError CONFLICT
+ */
 function refuseLongLine(maker: ApiKeyRecord | undefined): void {
   if (maker === undefined || maker.ancestorIds.length < maxAncestors) return;
   throw new ApiError("CONFLICT", {
-    message: `This API key comes from ${maxAncestors} others, one from the other: a person has to make the next.`,
+    message: `This API key is the last in a chain of ${maxAncestors} keys that made each other: a person has to make the next.`,
   });
 }
 
-/** How a key ends that is replaced: with the overlap, but no later than it would have. */
+/** Returns the end of a replaced key: after the overlap, but not later than its own end. */
 function endAfter(
   { validUntil }: ApiKeyRecord,
   overlapHours: number,
@@ -124,11 +133,13 @@ function endAfter(
 }
 
 function notReplaceable(): ApiError {
-  return new ApiError("CONFLICT", { message: "Only an active API key that was not rotated before can be." });
+  return new ApiError("CONFLICT", {
+    message: "Only an active API key that was not rotated before can be rotated.",
+  });
 }
 
-/** Why a new key was not made: there are too many, or the one that was to make it has been disabled since. */
+/** Returns the error when no key was made: there are too many keys, or its maker was disabled meanwhile. */
 function refusal(isFull: boolean): ApiError {
   if (!isFull) return new ApiError("UNAUTHORIZED");
-  return new ApiError("CONFLICT", { message: `An organisation has at most ${maxApiKeys} API keys.` });
+  return new ApiError("CONFLICT", { message: `An organization has at most ${maxApiKeys} API keys.` });
 }

@@ -10,12 +10,12 @@ import { findItem, itemsOf, queryRows, type Check } from "../platform/table/tabl
 import { checkOf, type Requirements } from "../platform/table/update.ts";
 import { findUser, type UserRecord } from "./user-record.ts";
 
-/** Beside the one that an organisation cannot be without; open invitations count, and those that have run out. */
+/** The maximum number of members besides the one that every organization has. Open and expired invitations count. */
 export const maxFurtherMembers = 49;
 
 /**
- * That a user belongs to an organisation, and in which role, or is invited into it: what else there is to know is in items
- * of theirs.
+ * The membership or invitation of a user in an organization, with the role of a member. All other fields are in the
+ * items of the user or the invitation.
  */
 const MembershipRecord = z.object({
   entity: z.enum(["member", "invitedEmail"]),
@@ -24,32 +24,31 @@ const MembershipRecord = z.object({
 });
 type Membership = Key & z.infer<typeof MembershipRecord> & Record<string, unknown>;
 
-/** An invitation, by the id of the user whom it makes when it is accepted. */
+/** An invitation. Its id becomes the id of the user who accepts it. */
 export const InvitationRecord = z.object({
   entity: z.literal("invitation"),
   userId: z.string(),
   organizationId: z.string(),
   email: z.string(),
   role: Role,
-  /** The user who has invited. */
   invitedBy: z.string(),
   createdAt: z.string(),
   validUntil: z.string(),
 });
 export type InvitationRecord = z.infer<typeof InvitationRecord>;
 
-/** A user with their role in their organisation. */
+/** A user with their role in their organization. */
 export type ActiveMember = UserRecord & { readonly role: Role };
 
-/** Somebody who is in an organisation, or is invited into it. */
+/** A member of an organization, or an invitation to it. */
 export type MemberRecord = ActiveMember | InvitationRecord;
 
-/** The item of a membership: that a user is a member, in a role. */
+/** Returns the item of a membership. */
 export function membershipOf(organizationId: string, userId: string, role: Role): Membership {
   return { ...keys.member(organizationId, userId), entity: "member", userId, role };
 }
 
-/** That a member has the role that was seen. */
+/** Returns the requirement that a member has one of the roles. */
 export function inRole(...roles: readonly Role[]): Requirements {
   const placeholders = roles.map((role, index) => [`:role${index}`, role] as const);
   return {
@@ -59,8 +58,8 @@ export function inRole(...roles: readonly Role[]): Requirements {
 }
 
 /**
- * The checks that a user is a member, in one of some roles. A transaction with them is refused once the user is removed or
- * has another role: whoever changes that, and then looks for what the user has made, finds all of it.
+ * Returns the checks that a user is a member in one of some roles. A transaction with them is rejected once the user is
+ * removed or has another role. A caller that changes the role, and then looks for what the user made, finds all of it.
  */
 export function checkMember(organizationId: string, userId: string, roles: readonly Role[]): Check[] {
   return [
@@ -69,7 +68,7 @@ export function checkMember(organizationId: string, userId: string, roles: reado
   ];
 }
 
-/** The checks that a user is a member who may have an API key of these scopes. */
+/** Returns the checks that a user is a member who may have an API key of these scopes. */
 export function checkKeyMaker(organizationId: string, userId: string, scopes?: readonly Scope[]): Check[] {
   return checkMember(
     organizationId,
@@ -78,18 +77,18 @@ export function checkKeyMaker(organizationId: string, userId: string, scopes?: r
   );
 }
 
-/** Whether somebody in a role may make an API key of these scopes. */
+/** Reports whether a member in a role may make an API key of these scopes. */
 export function mayHave(role: Role, scopes: readonly Scope[] = allScopes): boolean {
   return scopes.every((scope) => scopesOfRole[role].includes(scope));
 }
 
-/** The item that keeps an email from being invited twice. */
+/** Returns the item that prevents two invitations of one email. */
 export function invitedEmailOf(invitation: InvitationRecord): Membership {
   const { organizationId, email, userId } = invitation;
   return { ...keyOfInvitedEmail(organizationId, email), entity: "invitedEmail", userId };
 }
 
-/** The email is hashed, for the keys of items can stand in a log. */
+/** Returns the key with the hash of the email, because keys of items can appear in a log. */
 export function keyOfInvitedEmail(organizationId: string, email: string): Key {
   return keys.invitedEmail(organizationId, createHash("sha256").update(email).digest("hex"));
 }
@@ -98,7 +97,7 @@ export async function findInvitation(userId: string): Promise<InvitationRecord |
   return findItem(InvitationRecord, keys.invitation(userId), { consistent: true });
 }
 
-/** The invitation of an email into an organisation. */
+/** Finds the invitation of an email to an organization. */
 export async function findInvitationOf(
   organizationId: string,
   email: string,
@@ -108,7 +107,7 @@ export async function findInvitationOf(
   return membership && findInvitation(membership.userId);
 }
 
-/** Everybody who is in an organisation or invited into it, in the order in which they came. */
+/** Returns all members and invitations of an organization, in the order in which they were made. */
 export async function allMembers(organizationId: string): Promise<MemberRecord[]> {
   const { pk } = keys.member(organizationId, "");
   const range = { pk, limit: 2 * maxFurtherMembers, consistent: true };
@@ -120,7 +119,7 @@ export async function allMembers(organizationId: string): Promise<MemberRecord[]
   return found.flatMap((member) => member ?? []);
 }
 
-/** A member or an invitation of an organisation, as it is now. */
+/** Finds a member or an invitation of an organization. The read is consistent. */
 export async function findMember(organizationId: string, userId: string): Promise<MemberRecord | undefined> {
   const active = await findActiveMember(organizationId, userId);
   if (active !== undefined) return active;
@@ -128,10 +127,13 @@ export async function findMember(organizationId: string, userId: string): Promis
   return invitation?.organizationId === organizationId ? invitation : undefined;
 }
 
-/** The role of a user in an organization: in an item of its own, because only functions that manage members may write it. */
+/**
+ * The role of a user in an organization. It has an item of its own, because only functions that manage members may
+ * write it.
+ */
 export const RoleOfMember = z.object({ entity: z.literal("member"), role: Role });
 
-/** A user of an organisation with their role, as they are now; also one who is being removed. */
+/** Finds a user of an organization with their role, also a user who is being removed. The read is consistent. */
 export async function findActiveMember(
   organizationId: string,
   userId: string,

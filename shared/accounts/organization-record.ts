@@ -7,12 +7,12 @@ import { keys } from "../platform/table/keys.ts";
 import { findItem, updateItem, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 
-/** How many there are of each kind that an organisation may have a limited number of. */
+/** The counts for which an organization has a maximum. */
 const quotaCounts = {
   apiKeyCount: z._default(z.int().check(z.nonnegative()), 0),
   campaignCount: z._default(z.int().check(z.nonnegative()), 0),
   contactCount: z._default(z.int().check(z.nonnegative()), 0),
-  /** Beside the one that it cannot be without, with invitations. */
+  /** Members without the one that every organization has, and with invitations. */
   furtherMemberCount: z._default(z.int().check(z.nonnegative()), 0),
   senderIdCount: z._default(z.int().check(z.nonnegative()), 0),
   templateCount: z._default(z.int().check(z.nonnegative()), 0),
@@ -27,18 +27,18 @@ export const OrganizationRecord = z.object({
   createdAt: z.string(),
   /** An approved sender ID, used by messages that name none. */
   defaultSenderId: z.optional(SenderId),
-  /** Since when its calls are refused, and why: the operator has said so. */
+  /** When the operator suspended the organization, and why. Its calls are rejected since then. */
   suspendedAt: z.optional(z.string()),
   suspendedReason: z.optional(z.string()),
-  /** Which version of prices of its own it has, if it has any: who has none is not looked up. */
+  /** The version of the organization's own prices. Without a version, the prices are not looked up. */
   priceOverridesVersion: z.optional(z.string()),
-  /** Since when it has a number that people can reply to. Without one there can be no STOP. */
+  /** Since when it has a number that people can reply to. Without such a number there can be no STOP. */
   repliesSince: z.optional(z.string()),
   ...quotaCounts,
 });
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
 
-/** Eventually consistent unless asked otherwise. */
+/** Reads an organization, eventually consistent by default. */
 export async function findOrganization(
   organizationId: string,
   options: { consistent?: boolean } = {},
@@ -46,22 +46,22 @@ export async function findOrganization(
   return findItem(OrganizationRecord, keys.organization(organizationId), options);
 }
 
-/** What a record says of the state of its organisation, whatever else it has. */
+/** The part of the record that is the state of its organization. */
 const State = z.pick(OrganizationRecord, { repliesSince: true, suspendedAt: true, webhookCount: true });
 
-/** What whoever works for an organisation, and was not called by it, has to know of it. */
+/** The state of an organization for work that the organization did not call itself. */
 export interface OrganizationState {
   /** Whether an operator has suspended it. */
   readonly isSuspended: boolean;
-  /** Whether anybody hears of its events. */
+  /** Whether webhooks receive its events. */
   readonly hasWebhooks: boolean;
-  /** Whether people can have answered it. */
+  /** Whether people can have replied to it. */
   readonly mayHaveReplies: boolean;
 }
 
 /**
- * The state of an organisation; of one that is not there, that it is not suspended and has no webhooks. Consistent: a
- * webhook that was just made hears of what happens next.
+ * Reads the state of an organization. A missing organization is not suspended and has no webhooks. The read is
+ * consistent, so that a new webhook receives the next event.
  */
 export async function stateOfOrganization(organizationId: string): Promise<OrganizationState> {
   const found = await findItem(State, keys.organization(organizationId), { consistent: true });
@@ -72,7 +72,7 @@ export async function stateOfOrganization(organizationId: string): Promise<Organ
   };
 }
 
-/** The same for those who ask for several organizations at about the same time: each is read once. */
+/** Returns a function like `stateOfOrganization` that reads each organization only once. */
 export function statesOfOrganizations(): typeof stateOfOrganization {
   const states = new Map<string, Promise<OrganizationState>>();
   return async (organizationId) => {
@@ -82,7 +82,7 @@ export function statesOfOrganizations(): typeof stateOfOrganization {
   };
 }
 
-/** Notes that people can answer an organization. One that is not there is passed over. */
+/** Notes that people can reply to an organization. Ignores a missing organization. */
 export async function noteReplies(organizationId: string): Promise<void> {
   const changes = { setIfAbsent: { repliesSince: now().toISOString() } };
   await updateItem(
@@ -91,7 +91,7 @@ export async function noteReplies(organizationId: string): Promise<void> {
   );
 }
 
-/** The write that puts another default, or none, in the place of the one that was seen. */
+/** Returns the write that replaces the default that was seen with another, or with none. */
 export function replaceDefaultSenderId(
   organizationId: string,
   seen: string | undefined,

@@ -9,18 +9,18 @@ import { WalletRecord } from "../wallet/record.ts";
 import { findOrganization, type OrganizationRecord } from "./organization-record.ts";
 
 /*
- * What an operator does with a customer who has to be stopped at once. The organisation's record and its wallet say so
- * from the same moment on: the record is what log-ins, credentials and senders look at, and past the wallet no debit
- * gets, which decides between a send and a suspension of the same moment.
+ * The suspension of a customer by an operator. The organization's record and its wallet change in one transaction.
+ * Log-ins, credentials and senders check the record. Debits check the wallet, which decides between a send and a
+ * suspension at the same moment.
  */
 
 /**
- * Stops an organisation: log-ins, sessions, API keys and sends are refused, campaigns stop at their next block, and what
- * was accepted fails and is refunded when it would be handed to the carrier.
+ * Suspends an organization: log-ins, sessions, API keys and sends are rejected, and campaigns stop at their next block.
+ * Accepted messages fail and are refunded instead of being submitted to the carrier.
  * @param reason for other operators; customers do not see it
- * @returns the organisation; one that was suspended before stays so since then, for the reason of then
+ * @returns the organization; a suspended organization keeps its date and its reason
  * @throws ApiError UNAVAILABLE
- * @throws Error when there is no such organisation
+ * @throws Error when there is no such organization
  */
 export async function suspendOrganization(
   organizationId: string,
@@ -35,9 +35,9 @@ export async function suspendOrganization(
 }
 
 /**
- * Lets a suspended organisation go on: new things are let in. What has failed stays failed.
+ * Resumes a suspended organization, which may send again. Failed messages stay failed.
  * @throws ApiError UNAVAILABLE
- * @throws Error when there is no such organisation
+ * @throws Error when there is no such organization
  */
 export async function resumeOrganization(organizationId: string): Promise<OrganizationRecord> {
   return change(organizationId, {
@@ -53,11 +53,11 @@ interface Change {
   readonly wallet: Changes;
 }
 
-/** Changes an organisation and its wallet, if it has one, in one transaction. */
+/** Changes an organization and its wallet, if it has one, in one transaction. */
 async function change(organizationId: string, wanted: Change): Promise<OrganizationRecord> {
   return untilUndisturbed(async () => {
     const organization = await findOrganization(organizationId, { consistent: true });
-    if (organization === undefined) throw new Refusal(`There is no organisation ${organizationId}.`);
+    if (organization === undefined) throw new Refusal(`There is no organization ${organizationId}.`);
     if (wanted.isDone(organization)) return organization;
     const { suspendedAt } = organization;
     const asSeen =
@@ -73,7 +73,7 @@ async function change(organizationId: string, wanted: Change): Promise<Organizat
 async function changeOfWallet(organizationId: string, changes: Changes): Promise<Update[]> {
   const key = keys.wallet(organizationId);
   if ((await findItem(WalletRecord, key, { consistent: true })) === undefined) return [];
-  // The customer to be stopped may debit it hundreds of times a second; these debits wait while it is locked.
+  // The customer may debit the wallet hundreds of times a second. These debits wait while it is locked.
   const isLocked = (await lockWallet(organizationId)) !== undefined;
   const remove = [...(changes.remove ?? []), ...(isLocked ? leaseFieldNames : [])];
   return [updateOf(key, { ...changes, remove }, { present: ["pk"] })];

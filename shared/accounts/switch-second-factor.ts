@@ -22,14 +22,14 @@ import { requireCode, tryCode } from "./second-factor.ts";
 import { findUser, type UserRecord } from "./user-record.ts";
 
 /**
- * How often an account may switch its second factor on in a day: each time, and when it is switched off, an email goes out,
- * and the address may be a stranger's.
+ * How often an account may switch its second factor on in a day. Each switch sends an email, and the address may be a
+ * stranger's.
  */
 const switchesPerUser: RateLimit = { name: "second-factor-switches", max: 10, windowMs: dayMs };
 
 /**
- * Lets log-ins need the second factor from now on, once its first code has come, and tells the user by email.
- * @throws ApiError CONFLICT when none was started, or it was confirmed before; INVALID_SECOND_FACTOR, RATE_LIMITED,
+ * Makes log-ins require the second factor after its first code, and notifies the user by email.
+ * @throws ApiError CONFLICT when none was started, or it was confirmed before. INVALID_SECOND_FACTOR, RATE_LIMITED,
  *   UNAUTHORIZED
  */
 export async function confirmTotp(
@@ -52,9 +52,9 @@ function nothingToConfirm(): ApiError {
 }
 
 /**
- * Lets log-ins do with the password again, and tells the user by email where they needed more.
- * @throws ApiError INVALID_CREDENTIALS, INVALID_SECOND_FACTOR, RATE_LIMITED, UNAUTHORIZED; CONFLICT when there is no second
- *   factor
+ * Removes the second factor. If log-ins required it, notifies the user by email.
+ * @throws ApiError INVALID_CREDENTIALS, INVALID_SECOND_FACTOR, RATE_LIMITED, UNAUTHORIZED. CONFLICT when there is no
+ *   second factor
  */
 export async function deleteTotp(
   actor: Actor,
@@ -64,7 +64,7 @@ export async function deleteTotp(
   const user = await requirePassword(actor, password, sourceIp);
   const record = await findSecondFactor(user.id);
   if (record === undefined) throw new ApiError("CONFLICT", { message: "There is no second factor." });
-  // One that was never confirmed has no use, and no code either for whoever has lost the secret.
+  // An unconfirmed second factor protects no log-in, and a user who has lost its secret has no code.
   if (record.confirmedAt === undefined) await remove(record, []);
   else {
     await requireCode(user, record, code, sourceIp);
@@ -78,17 +78,17 @@ export async function deleteTotp(
   return { enabled: false };
 }
 
-/** The emails that tell the other owners of the organization that somebody has switched their second factor off. */
+/** Returns the emails that notify the other owners that a user switched their second factor off. */
 async function noticesOf({ organizationId, email }: UserRecord): Promise<QueuedJob[]> {
   const rights = await readRights(organizationId);
   return ownerNotices(rights, { what: "secondFactorRemoved", email }, { without: email });
 }
 
 /**
- * Makes a change, and tells the user by email where the stage sends any.
- * @param change what to tell of
- * @param notices emails that tell others
- * @param make writes what it is given together with the change, and gives undefined when that is refused
+ * Makes a change, and notifies the user by email where the stage sends emails.
+ * @param change the change that the email reports
+ * @param notices emails to other people
+ * @param make writes the change together with the given writes, and returns undefined when that is rejected
  */
 async function tell<Result>(
   { id: userId, organizationId }: UserRecord,

@@ -8,32 +8,35 @@ import { updateOf, type Changes } from "../platform/table/update.ts";
 import { changeRights, readRights } from "./rights-record.ts";
 import { findUser, type UserRecord } from "./user-record.ts";
 
-/** What changes in the record of a user whose email is now known to be theirs. */
+/** Returns the change in the record of a user whose email is now verified. */
 export function verifiedSince(at: string): Required<Pick<Changes, "setIfAbsent">> {
   return { setIfAbsent: { emailVerifiedAt: at } };
 }
 
-/** What changes in the rights of their organization, where it decides: the user's record only says since when. */
+/** Returns the change in the rights of the organization, which decide. The user's record only has the time. */
 export function verifiedIn(userId: string): Required<Pick<Changes, "add">> {
   return { add: { verifiedUserIds: new Set([userId]) } };
 }
 
-/** The writes of that, which keep the organization from expiring. */
+/** Returns the writes that list a user as verified and keep the organization from expiring. */
 export function listVerified({ id, organizationId }: Pick<UserRecord, "id" | "organizationId">): Update[] {
   return [changeRights(organizationId, verifiedIn(id)), doesNotExpire(organizationId)];
 }
 
-/** How long an unverified account lasts, where the stage asks for verification. */
+/** How long an unverified account exists, where the stage requires verification. */
 const unverifiedLifetimeMs = 7 * dayMs;
 
-/** What puts a new organization on the agenda of those that expire; nothing where the stage does not ask for verification. */
+/**
+ * Returns the fields that list a new organization for its expiry. There are none where the stage requires no
+ * verification.
+ */
 export function expiryOf(organizationId: string, createdAt: Date): { agenda?: string; lookAt?: string } {
   if (!config.verifiedEmailBeforeSending()) return {};
   const lookAt = new Date(createdAt.getTime() + unverifiedLifetimeMs).toISOString();
   return { agenda: agendaOf("EXPIRE-ACCOUNT", organizationId), lookAt };
 }
 
-/** The write that takes an organization off that agenda. */
+/** Returns the write that cancels the expiry of an organization. */
 export function doesNotExpire(organizationId: string): Update {
   return updateOf(
     keys.organization(organizationId),
@@ -43,9 +46,9 @@ export function doesNotExpire(organizationId: string): Update {
 }
 
 /**
- * Notes that the email of an organization's owner is theirs, on the word of the operator. Once noted it stays as it is.
+ * Notes that the email of an organization's owner is theirs, because the operator confirms it. The first date stays.
  * @returns the owner
- * @throws ApiError NOT_FOUND when there is no such organization, or it has no owner; UNAVAILABLE
+ * @throws ApiError NOT_FOUND when there is no such organization, or it has no owner. UNAVAILABLE
  */
 export async function noteVerifiedEmail(organizationId: string): Promise<UserRecord> {
   return untilUndisturbed(async () => {
