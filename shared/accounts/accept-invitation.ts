@@ -19,11 +19,10 @@ import { presentUser, type EmailRecord, type UserRecord } from "./user-record.ts
 import { doesNotExpire, verifiedIn } from "./verification.ts";
 
 /**
- * Makes whoever has opened the link of an invitation a member. The link shows that the email is theirs.
- * @throws ApiError INVALID_EMAIL_TOKEN, also when the invitation was taken back, or whoever has made it was removed or may
- *   no longer give its role; EMAIL_TAKEN when there is an account with the
- *   email: a user belongs to one organisation; ORGANIZATION_SUSPENDED; VALIDATION_ERROR for a password that the stage, or
- *   bcrypt, does not take; UNAVAILABLE
+ * Makes the user who opened the link of an invitation a member. The link shows that the email is theirs.
+ * @throws ApiError INVALID_EMAIL_TOKEN, also when the invitation was withdrawn, or its inviter was removed or may no
+ *   longer grant its role. EMAIL_TAKEN when an account has the email, because a user belongs to one organization.
+ *   ORGANIZATION_SUSPENDED. VALIDATION_ERROR for a password that the stage or bcrypt does not accept. UNAVAILABLE
  */
 export async function acceptInvitation(
   { token, password, firstName, lastName }: AcceptInvitationRequest,
@@ -97,11 +96,11 @@ export async function acceptInvitation(
     if (refusals.token !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
     if (refusals.inviter !== undefined) {
       throw new ApiError("INVALID_EMAIL_TOKEN", {
-        message: "The person who invited you can no longer grant this role. Ask for another invitation.",
+        message: "The person who invited you can no longer grant this role. Request another invitation.",
       });
     }
     if (refusals.email !== undefined) throw new ApiError("EMAIL_TAKEN");
-    // The role or the owners have changed.
+    // The role or the owners changed meanwhile.
     return undefined;
   });
 }

@@ -5,7 +5,7 @@ import { presentOrganization, type OrganizationRecord } from "./organization-rec
 import { findUser, presentUser } from "./user-record.ts";
 
 /**
- * The user and organisation behind a credential.
+ * Returns the user and the organization of a credential.
  * @throws ApiError UNAUTHORIZED when the user no longer exists
  */
 export async function getAccount(actor: Actor, organization: OrganizationRecord): Promise<Account> {

@@ -10,7 +10,7 @@ import { keyManagerOf, requireEndable } from "./api-key-limits.ts";
 import { allApiKeys, maxApiKeys, presentApiKey, readApiKey } from "./api-key-record.ts";
 import { releaseQuota } from "./quota.ts";
 
-/** The organisation's keys, newest first, without their secrets. */
+/** Returns the organization's keys, newest first, without their secrets. */
 export async function listApiKeys(organizationId: string, query: PageQuery): Promise<Page<ApiKey>> {
   const [records, uses] = await Promise.all([allApiKeys(organizationId), usesOfKeys(organizationId)]);
   return pageOf(
@@ -26,8 +26,8 @@ async function usesOfKeys(organizationId: string): Promise<ReadonlyMap<string, A
 }
 
 /**
- * Revokes a key and forgets it. What it has made stays, and is still known to come from it.
- * @throws ApiError NOT_FOUND, also for a key of another organisation; INSUFFICIENT_SCOPE; UNAVAILABLE
+ * Revokes a key and deletes it. The data that it made stays, and still names the key.
+ * @throws ApiError NOT_FOUND, also for a key of another organization. INSUFFICIENT_SCOPE; UNAVAILABLE
  */
 export async function deleteApiKey(actor: Actor, keyId: string): Promise<{ id: string; deleted: true }> {
   const { organizationId } = actor;

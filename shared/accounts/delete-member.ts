@@ -25,11 +25,11 @@ import { changeRights, readRights, replaceOwners } from "./rights-record.ts";
 import type { UserRecord } from "./user-record.ts";
 
 /**
- * Removes a member, whose sessions end with the next request, and the API keys that they have made; or takes an invitation
- * back.
- * @throws ApiError NOT_FOUND, also for one of another organisation; INSUFFICIENT_SCOPE; LAST_OWNER;
- *   REAUTHENTICATION_REQUIRED for an owner, where the stage asks for that; UNAUTHORIZED when the
- *   caller was removed meanwhile; UNAVAILABLE when it did not come to its end: the same call goes on
+ * Removes a member with the API keys that they made, or withdraws an invitation. Sessions of the member end with the
+ * next request.
+ * @throws ApiError NOT_FOUND, also for a member of another organization. INSUFFICIENT_SCOPE; LAST_OWNER.
+ *   REAUTHENTICATION_REQUIRED for an owner, where the stage requires that. UNAUTHORIZED when the caller was removed
+ *   meanwhile. UNAVAILABLE when the removal is incomplete: the same call continues it
  */
 export async function deleteMember(actor: Actor, userId: string): Promise<RemovedMember> {
   return removeMember(actor.organizationId, userId, async ({ entity, role }) => {
@@ -39,8 +39,8 @@ export async function deleteMember(actor: Actor, userId: string): Promise<Remove
 }
 
 /**
- * The same without a caller whose rights are checked.
- * @param check refuses what must not be by throwing
+ * Removes a member or an invitation without checking a caller.
+ * @param check throws to reject the removal
  */
 export async function removeMember(
   organizationId: string,
@@ -59,8 +59,8 @@ export async function removeMember(
 }
 
 /**
- * Ends all that lets somebody in. Their record stays for as long as there is more to be done.
- * @returns whether it is so now; false when they were changed meanwhile
+ * Ends the log-ins, sessions and owner rights of a member. Their record stays until the removal is complete.
+ * @returns whether the member is locked out; false when the member was changed meanwhile
  */
 async function shutOut(member: ActiveMember): Promise<boolean> {
   if (member.removedAt !== undefined) return true;
@@ -88,7 +88,7 @@ async function shutOut(member: ActiveMember): Promise<boolean> {
   return outcome === "committed";
 }
 
-/** Disables their keys, of which they can make no more, and then forgets them. */
+/** Disables the keys of a removed user, who can make no more keys, and then deletes the user. */
 async function forget(user: UserRecord): Promise<void> {
   const { id, organizationId } = user;
   await endApiKeysMadeBy(user);
@@ -100,7 +100,10 @@ async function forget(user: UserRecord): Promise<void> {
   ]);
 }
 
-/** @returns whether it was taken back; false when it was accepted or changed meanwhile */
+/**
+ * Withdraws an invitation.
+ * @returns whether it was withdrawn; false when it was accepted or changed meanwhile
+ */
 async function takeBack(invitation: InvitationRecord): Promise<boolean> {
   const { userId, organizationId, email, createdAt, role } = invitation;
   const { outcome } = await transact([

@@ -11,7 +11,7 @@ import {
   type MemberRecord,
 } from "./member-record.ts";
 
-/** Who is in an organisation or invited into it, in the order in which they came. */
+/** Returns the members and invitations of an organization, in the order in which they were made. */
 export async function listMembers(organizationId: string, query: PageQuery): Promise<Page<Member>> {
   const members = await allMembers(organizationId);
   const shown = members.filter((member) => member.entity === "invitation" || member.removedAt === undefined);
@@ -25,7 +25,7 @@ export async function listMembers(organizationId: string, query: PageQuery): Pro
   );
 }
 
-/** Whether somebody still answers for an invitation: who has made it may still give its role. */
+/** Reports whether an invitation is still valid: its inviter is a member who may grant its role. */
 function isAnsweredFor({ invitedBy, role }: InvitationRecord, members: readonly MemberRecord[]): boolean {
   return members.some(
     (member) => member.entity === "user" && member.id === invitedBy && managersOf(role).includes(member.role),
@@ -33,8 +33,8 @@ function isAnsweredFor({ invitedBy, role }: InvitationRecord, members: readonly 
 }
 
 /**
- * A member or an invitation of an organisation.
- * @throws ApiError NOT_FOUND, also for one of another organisation
+ * Returns a member or an invitation of an organization.
+ * @throws ApiError NOT_FOUND, also for a member of another organization
  */
 export async function getMember(organizationId: string, userId: string): Promise<Member> {
   const member = await findMember(organizationId, userId);

@@ -3,9 +3,9 @@ import { inlinePage } from "../platform/http/inline-page.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
 
 /*
- * The page that links in emails lead to. What a link is for, and its token, stand behind the #, which no server sees and no
- * Referer names. Nothing happens before somebody presses the button, for programs that look through mail open links too.
- * Paths are relative, so that it also works behind a path prefix.
+ * The page that links in emails open. The purpose of the link and its token follow the #, so that no server and no
+ * Referer gets them. Nothing happens until a person presses the button, because mail scanners open links too. Paths are
+ * relative, so that the page also works behind a proxy that adds a path prefix.
  */
 
 const script = `
@@ -14,15 +14,15 @@ const purposes = {
     path: "v1/auth/verify-email",
     title: "Verify your email",
     button: "Verify the email",
-    about: "The password of the account shows that it was you who registered. What was made before ends: sessions, API keys, webhooks and invitations.",
-    done: "Your email is verified. Log in again, and make the API keys and webhooks that you need: those from before have ended.",
+    about: "Your password shows that you registered this account. Earlier sessions, API keys, webhooks and invitations end.",
+    done: "Your email is verified. Log in again, and make the API keys and webhooks that you need: earlier ones have ended.",
     fields: ["currentPassword"],
   },
   reset: {
     path: "v1/auth/password-reset",
     title: "Set a new password",
     button: "Set the password",
-    done: "Your password is set, and all sessions have ended. Log in with the new one.",
+    done: "Your password is set, and all sessions have ended. Log in with the new password.",
     fields: ["password"],
   },
   invitation: {
@@ -34,7 +34,7 @@ const purposes = {
   },
 };
 
-// What the API calls a field that has another name here.
+// Fields that have another name in the API.
 const apiNames = { currentPassword: "password" };
 
 const form = document.querySelector("form");
@@ -42,10 +42,10 @@ const button = document.querySelector("button");
 const message = document.querySelector("#message");
 const [name = "", token = ""] = location.hash.slice(1).split("=");
 const purpose = Object.hasOwn(purposes, name) && token !== "" ? purposes[name] : undefined;
-// The token stays neither in the history nor in what somebody copies from the address bar.
+// The token is neither in the history nor in a copied address.
 history.replaceState(null, "", location.pathname + location.search);
 
-// Another link that is opened in the same tab changes nothing but what is behind the #.
+// Another link in the same tab changes only the part after the #.
 addEventListener("hashchange", () => location.reload());
 
 const say = (text) => {
@@ -55,11 +55,11 @@ const say = (text) => {
 const problemOf = async (response) => {
   const { error } = await response.json().catch(() => ({}));
   const details = (error?.details ?? []).map((detail) => detail.message);
-  return [error?.message ?? "That did not work.", ...details].join(" ");
+  return [error?.message ?? "The request failed. Try again.", ...details].join(" ");
 };
 
 if (purpose === undefined) {
-  say("This page is for links in emails. Open the whole link once more.");
+  say("This page is for links in emails. Open the complete link again.");
 } else {
   const fields = purpose.fields ?? [];
   document.title = purpose.title;

@@ -14,10 +14,10 @@ import { findSecondFactor } from "./second-factor-record.ts";
 import { requireCode } from "./second-factor.ts";
 
 /**
- * Takes the password of a session's user once more, and a code where they have a second factor. Wrong ones count together
+ * Checks the password of a session's user again, and a code where they have a second factor. Wrong ones count together
  * with those of log-ins.
- * @throws ApiError INVALID_CREDENTIALS, SECOND_FACTOR_REQUIRED, INVALID_SECOND_FACTOR, RATE_LIMITED; UNAUTHORIZED when the
- *   user no longer exists; UNAVAILABLE
+ * @throws ApiError INVALID_CREDENTIALS, SECOND_FACTOR_REQUIRED, INVALID_SECOND_FACTOR, RATE_LIMITED. UNAUTHORIZED
+ *   when the user no longer exists. UNAVAILABLE
  */
 export async function reauthenticate(
   actor: Actor,

@@ -13,8 +13,8 @@ import { findItem, putItem, transact, updateItem, type Write } from "../platform
 import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
 
 /*
- * The second factor of a user: the secret that their app makes codes from, sealed with a key of the stage, and the hashes
- * of the recovery codes. It counts once a code has shown that the app has the secret.
+ * The second factor of a user. It has the secret for the codes of their app, sealed with a key of the stage, and the
+ * hashes of the recovery codes. It counts once a code has shown that the app has the secret.
  */
 
 const SecondFactorRecord = z.object({
@@ -22,12 +22,12 @@ const SecondFactorRecord = z.object({
   userId: z.string(),
   sealedSecret: z.string(),
   createdAt: z.string(),
-  /** Since when log-ins need it. */
+  /** Log-ins require it since then. */
   confirmedAt: z.optional(z.string()),
-  /** No code of this step, or of one before it, counts once more. */
+  /** The codes of this step and of all earlier ones are used. */
   lastUsedStep: z._default(z.int(), 0),
   recoveryCodeHashes: z._default(z.set(z.string()), new Set()),
-  /** Tells the last use of a code from others of the same moment. */
+  /** Distinguishes the last use of a code from others at the same moment. */
   lastUseId: z.optional(z.string()),
 });
 export type SecondFactorRecord = z.infer<typeof SecondFactorRecord>;
@@ -35,23 +35,23 @@ export type SecondFactorRecord = z.infer<typeof SecondFactorRecord>;
 const secondFactorKey = new Secret(config.secondFactorKeySecretId);
 
 const recoveryCodeCount = 10;
-/** Of 80 random bits, so that a plain hash of it cannot be reversed. */
+/** 80 random bits, so that a plain hash of a code cannot be reversed. */
 const recoveryCodeBytes = 10;
 
-/** Binds a sealed secret to its user. */
+/** Returns the context that binds a sealed secret to its user. */
 function placeOf(userId: string): string {
   return `second factor of ${userId}`;
 }
 
-/** The second factor of a user as it is now, confirmed or not. */
+/** Finds the second factor of a user, confirmed or not. The read is consistent. */
 export async function findSecondFactor(userId: string): Promise<SecondFactorRecord | undefined> {
   return findItem(SecondFactorRecord, keys.secondFactor(userId), { consistent: true });
 }
 
 /**
- * Keeps a secret that waits for its first code, in the place of another one that does.
- * @returns whether it was kept: one that is confirmed stays
- * @throws Error when the key does not come
+ * Stores an unconfirmed secret, which replaces another unconfirmed one.
+ * @returns whether it was stored: a confirmed secret stays
+ * @throws Error when the sealing key cannot be read
  */
 export async function putUnconfirmed(userId: string, secret: string): Promise<boolean> {
   const key = await secondFactorKey.value();
@@ -67,8 +67,9 @@ export async function putUnconfirmed(userId: string, secret: string): Promise<bo
 }
 
 /**
- * The step whose code it is, of those that have not been used.
- * @throws SealedWithAnotherKey when the stage's key has been lost or replaced; Error when the key does not come
+ * Returns the step whose code this is, if the step is not used.
+ * @throws SealedWithAnotherKey when the stage's key was lost or replaced
+ * @throws Error when the key cannot be read
  */
 export async function unusedStepOf(record: SecondFactorRecord, code: string): Promise<number | undefined> {
   const secret = unsealText(await secondFactorKey.value(), record.sealedSecret, placeOf(record.userId));
@@ -77,10 +78,10 @@ export async function unusedStepOf(record: SecondFactorRecord, code: string): Pr
 }
 
 /**
- * Lets log-ins need it from now on.
- * @param step whose code has shown that the app has the secret
- * @param also what is written with it
- * @returns the recovery codes, which nobody sees again; undefined when another secret has taken its place, or it was
+ * Makes log-ins require the second factor from now on.
+ * @param step the step of the code that has shown that the app has the secret
+ * @param also other writes of the same transaction
+ * @returns the recovery codes, which are shown only once; undefined when another secret replaced this one, or it was
  *   confirmed meanwhile
  */
 export async function confirm(
@@ -104,15 +105,16 @@ export async function confirm(
   return confirmed.outcome === "committed" ? recoveryCodes : undefined;
 }
 
-/** Whether it is one of the recovery codes that were not used. They are too long to be guessed. */
+/** Reports whether a code is an unused recovery code. Recovery codes are too long to be guessed. */
 export function isRecoveryCode({ userId, recoveryCodeHashes }: SecondFactorRecord, code: string): boolean {
   return recoveryCodeHashes.has(hashOf(userId, code));
 }
 
 /**
- * Uses a code up: one of the app, or a recovery code.
- * @returns whether it was good; of two uses at the same moment one is
- * @throws SealedWithAnotherKey when the stage's key has been lost or replaced; Error when the key does not come
+ * Uses up a code of the app, or a recovery code.
+ * @returns whether it was valid; only one of two uses at the same moment is
+ * @throws SealedWithAnotherKey when the stage's key was lost or replaced
+ * @throws Error when the key cannot be read
  */
 export async function useCode(record: SecondFactorRecord, code: string): Promise<boolean> {
   const { userId, sealedSecret } = record;
@@ -130,7 +132,7 @@ export async function useCode(record: SecondFactorRecord, code: string): Promise
   return used.applied;
 }
 
-/** How a code is used up, and what must hold for that. */
+/** Returns the changes that use up a code, and what they require. */
 async function useOf(
   record: SecondFactorRecord,
   code: string,
@@ -147,8 +149,8 @@ async function useOf(
 }
 
 /**
- * Takes a second factor away.
- * @param also what is written with it
+ * Removes a second factor.
+ * @param also other writes of the same transaction
  * @returns whether it was still there
  */
 export async function remove(
@@ -167,7 +169,7 @@ export async function remove(
   return removed.outcome === "committed";
 }
 
-/** Four groups of four characters, for example `K7QX-2MZD-A4TB-W3NE`. */
+/** Makes a code of four groups of four characters, for example `K7QX-2MZD-A4TB-W3NE`. */
 function newRecoveryCode(): string {
   return (base32Of(randomBytes(recoveryCodeBytes)).match(/.{4}/g) ?? []).join("-");
 }
@@ -178,7 +180,7 @@ function hashOf(userId: string, code: string): string {
     .digest("hex");
 }
 
-/** A code without what people and apps put between its groups. */
+/** Removes the spaces and hyphens that people and apps put between the groups of a code. */
 function plain(code: string): string {
   return code.replaceAll(/[\s-]/g, "").toUpperCase();
 }

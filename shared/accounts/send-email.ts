@@ -23,10 +23,10 @@ import { isEmailVerified, isOwnerVerified, readRights } from "./rights-record.ts
 import { findUser, findUserByEmail } from "./user-record.ts";
 
 /**
- * Sends an email, unless it was sent before, there is no longer a reason for it, its address does not take emails, or the
- * stage sends none. It is noted as
- * sent when SES has taken it: should this end in between, it is sent twice.
- * @throws Error when it has to come again: SES does not take it now, or another worker sends it
+ * Sends an email, unless it was sent before, has no reason anymore, or the stage sends no emails. Emails to suppressed
+ * addresses are not sent either. It is marked as sent after SES accepted it. If the worker dies in between, the email
+ * is sent twice.
+ * @throws Error when the job has to be retried: SES does not accept the email now, or another worker sends it
  */
 export async function sendEmail(job: EmailJob): Promise<void> {
   const from = config.emailFrom();
@@ -39,7 +39,7 @@ export async function sendEmail(job: EmailJob): Promise<void> {
   log.info(isHeldBack ? "email.suppressed" : "email.sent", { emailId: job.id, emailKind: job.kind });
 }
 
-/** The email of a job; undefined where there is no reason for it any more. */
+/** Returns the email of a job, or undefined when there is no reason for it anymore. */
 async function emailOf(job: EmailJob): Promise<OutgoingEmail | undefined> {
   switch (job.kind) {
     case "verification": {
@@ -51,7 +51,7 @@ async function emailOf(job: EmailJob): Promise<OutgoingEmail | undefined> {
       const invitation = await findInvitation(job.userId);
       if (invitation === undefined) return undefined;
       const inviter = await findUser(invitation.invitedBy);
-      // Of an address that nobody has shown to be theirs nothing is said: it could be made up for its words.
+      // An unverified address is not shown: its owner could have chosen it for the words in it.
       const by = inviter?.emailVerifiedAt === undefined ? undefined : inviter.email;
       return layOut(invitation.email, invitationText(await linkOf("invitation", job.userId), by));
     }
@@ -83,7 +83,7 @@ async function emailOf(job: EmailJob): Promise<OutgoingEmail | undefined> {
   }
 }
 
-/** The email of an organisation's owner, if it is known to be theirs. */
+/** Finds the email of an organization's owner, if it is verified. */
 async function findVerifiedOwner(
   organizationId: string,
 ): Promise<{ readonly email: string; readonly organizationName: string } | undefined> {
@@ -95,7 +95,7 @@ async function findVerifiedOwner(
   return owner && { email: owner.email, organizationName: organization.name };
 }
 
-/** The address of the page that a link leads to. What is behind the # no server sees, and no Referer names. */
+/** Returns the address of the page that a link opens. No server and no Referer gets the part after the #. */
 async function linkOf(purpose: TokenPurpose, userId: string): Promise<string> {
   return `${config.apiUrl()}/account#${purpose}=${await newEmailToken(purpose, userId)}`;
 }

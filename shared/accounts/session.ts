@@ -4,11 +4,10 @@ import { presentOrganization, type OrganizationRecord } from "./organization-rec
 import { presentUser, type UserRecord } from "./user-record.ts";
 
 /**
- * Logs in a user whose password has been checked.
+ * Logs in a user whose password was checked.
  * @param user read before the hash of the password
- * @param issuedAt a moment before the hash was read: a session that began with a password that was replaced meanwhile is
- *   older than the replacement
- * @returns what they get, and the id of the session for the audit log
+ * @param issuedAt a moment before the hash was read, so that a session is older than a replacement of its password
+ * @returns the session for the user, and its id for the audit log
  */
 export async function startSession(
   user: UserRecord,

@@ -23,10 +23,11 @@ import { requireRecentProof } from "./recent-proof.ts";
 import { readRights, replaceOwners, type Rights } from "./rights-record.ts";
 
 /**
- * Gives another role to a member, or to an invitation. API keys of theirs that may more than the new role end.
- * @throws ApiError NOT_FOUND, also for one of another organisation; INSUFFICIENT_SCOPE; LAST_OWNER;
- *   REAUTHENTICATION_REQUIRED for what changes owners, where the stage asks for that; UNAUTHORIZED when the
- *   caller was removed meanwhile; UNAVAILABLE when it did not come to its end: the same call goes on
+ * Changes the role of a member or of an invitation. API keys of the member end if they have scopes that the new role
+ * does not have.
+ * @throws ApiError NOT_FOUND, also for a member of another organization. INSUFFICIENT_SCOPE; LAST_OWNER.
+ *   REAUTHENTICATION_REQUIRED for a change of owners, where the stage requires that. UNAUTHORIZED when the caller was
+ *   removed meanwhile. UNAVAILABLE when the change is incomplete: the same call continues it
  */
 export async function updateMember(
   actor: Actor,
@@ -40,7 +41,7 @@ export async function updateMember(
       throw new ApiError("NOT_FOUND");
     }
     requireMayManage(manager, member.role, role);
-    // The same call once more finishes what was left undone.
+    // A repeated call ends the keys that the first one left.
     if (member.role === role) return member;
     if (role === "owner" || (member.entity === "user" && member.role === "owner")) requireRecentProof(actor);
     const rights = await readRights(actor.organizationId, { consistent: true });
@@ -59,7 +60,7 @@ export async function updateMember(
   return presentMember(changed);
 }
 
-/** The notice to owners about a changed role. */
+/** Returns the emails that notify owners of a changed role. */
 async function noticesOf(
   rights: Rights,
   { entity, email, role: before }: MemberRecord,
@@ -87,7 +88,7 @@ function ofUser(rights: Rights, member: ActiveMember, role: Role): Write[] {
   return [...writes, replaceOwners(rights, role === "owner" ? [...others, id] : others)];
 }
 
-/** Who gives the role answers for it from then on. */
+/** Returns the write that changes an invitation. A caller who changes its role becomes its inviter. */
 function ofInvitation(
   { userId, createdAt, role: seen }: InvitationRecord,
   changed: Pick<InvitationRecord, "invitedBy" | "role">,

@@ -13,30 +13,30 @@ export const UserRecord = z.object({
   firstName: z.optional(z.string()),
   lastName: z.optional(z.string()),
   createdAt: z.string(),
-  /** Since when the email is known to be theirs. */
+  /** When the email was verified. */
   emailVerifiedAt: z.optional(z.string()),
-  /** Since when log-ins need a second factor, which is apart. */
+  /** When the second factor was confirmed. It has a record of its own. */
   secondFactorAt: z.optional(z.string()),
-  /** Since when they are no member any more: what else there is of them is about to go too. */
+  /** When the user was removed as a member. The rest of their data is deleted soon after. */
   removedAt: z.optional(z.string()),
-  /** ISO 8601: sessions that were issued before have ended. */
+  /** ISO 8601. All sessions that were issued earlier have ended, except `keptSession`. */
   sessionsValidFrom: z.optional(z.string()),
-  /** The session whose user has given their password once more, and when. */
+  /** The session whose user gave their password again, and when. */
   reauthenticated: z.optional(z.object({ sessionId: z.string(), at: z.string() })),
-  /** Changes with the password: sessions that began with another version have ended. */
+  /** Changes with the password. Sessions that began with another version have ended. */
   passwordVersion: z.optional(z.string()),
-  /** The one session of those that goes on: who has changed the password stays logged in. */
+  /** The one earlier session that continues: a user who changes the password stays logged in. */
   keptSession: z.optional(z.string()),
   /** Sessions that were logged out one by one. */
   endedSessionIds: z.optional(z.set(z.string())),
 });
 export type UserRecord = z.infer<typeof UserRecord>;
 
-/** The item that a user is found by; it keeps emails unique. */
+/** The item that finds a user by their email, and keeps emails unique. */
 export const EmailRecord = z.object({ entity: z.literal("email"), userId: z.string() });
 export type EmailRecord = z.infer<typeof EmailRecord>;
 
-/** Eventually consistent unless asked otherwise. */
+/** Reads a user, eventually consistent by default. */
 export async function findUser(
   userId: string,
   options: { consistent?: boolean } = {},
@@ -44,19 +44,22 @@ export async function findUser(
   return findItem(UserRecord, keys.user(userId), options);
 }
 
-/** The user who owns an email, as they are now. */
+/** Finds the user who owns an email. The read is consistent. */
 export async function findUserByEmail(email: string): Promise<UserRecord | undefined> {
   const owner = await findItem(EmailRecord, keys.email(email), { consistent: true });
-  // An unknown email costs a read too, or the time would tell it apart.
+  // An unknown email costs a read too, so that the time does not distinguish it.
   return findItem(UserRecord, keys.user(owner?.userId ?? "nobody"), { consistent: true });
 }
 
-/** What a user's record calls the session that goes on when those before a moment end: it ends when a later one counts. */
+/**
+ * Returns the value of `keptSession`. It includes `sessionsValidFrom`, so that a later moment also ends the kept
+ * session.
+ */
 export function nameOfKeptSession(sessionId: string, sessionsValidFrom: string): string {
   return `${sessionId} ${sessionsValidFrom}`;
 }
 
-/** What ends all sessions of a user that were issued before a moment. */
+/** Returns the change that ends all sessions of a user that were issued before a moment. */
 export function endAllSessions(
   { sessionsValidFrom = "" }: UserRecord,
   at: string,

@@ -38,7 +38,7 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   expect(watched.requested.filter((each) => each.includes("usr_"))).toEqual([]);
   expect(watched.requested.filter((each) => each.startsWith("POST"))).toEqual([]);
   expect(page.url()).toBe(`${inject("baseUrl")}/account`);
-  await page.getByText("What was made before ends").waitFor();
+  await page.getByText("Earlier sessions, API keys, webhooks and invitations end").waitFor();
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button").click();
   await said("Your email is verified. Log in again");
