@@ -14,10 +14,10 @@ import { presentApiKey, readApiKey } from "./api-key-record.ts";
 import { endAll, endNow } from "./end-api-keys.ts";
 
 /**
- * Revokes a key: the next request that carries it is refused. Disabling a disabled key changes nothing. If asked, all that
- * were made with it are revoked too, and those that were made with them.
- * @throws ApiError NOT_FOUND, also for a key of another organisation; INSUFFICIENT_SCOPE for a key that may more than the
- *   one that calls; UNAVAILABLE when not all of them could be: the same call goes on
+ * Revokes a key, so that the next request with it is rejected. Disabling a disabled key changes nothing. With
+ * `descendants`, also revokes the keys that were made with it, directly or indirectly.
+ * @throws ApiError NOT_FOUND, also for a key of another organization. INSUFFICIENT_SCOPE for a key with wider limits
+ *   than the calling key. UNAVAILABLE when not all keys were revoked: the same call continues
  */
 export async function disableApiKey(
   actor: Actor,
@@ -33,15 +33,15 @@ export async function disableApiKey(
   requireEndable(manager, record);
   const disabled = await endNow(record);
   if (disabled === undefined) throw new ApiError("NOT_FOUND");
-  // It is disabled and makes no more, so that those that are found now are all.
+  // A disabled key makes no more keys, so this finds all of them.
   if (descendants) await endAll(organizationId, ({ ancestorIds }) => ancestorIds.includes(keyId));
   return presentApiKey(disabled, use);
 }
 
 /**
- * Revokes all keys of an organisation, or all but the one that calls.
- * @throws ApiError INSUFFICIENT_SCOPE when the key that calls may not as much as one of the others; UNAVAILABLE when not
- *   all of them could be: the same call goes on
+ * Revokes all keys of an organization, or all except the calling key.
+ * @throws ApiError INSUFFICIENT_SCOPE when one of the keys has wider limits than the calling key. UNAVAILABLE when
+ *   not all keys were revoked: the same call continues
  */
 export async function revokeAllApiKeys(
   actor: Actor,

@@ -8,13 +8,13 @@ import { keys, type Key } from "../platform/table/keys.ts";
 import { findItem, putItem, type Delete } from "../platform/table/table.ts";
 
 /*
- * The tokens in the links that are sent by email. One is for one purpose and one user, works once and not for long, and
- * ends when a newer one is made. The table has its hash.
+ * The tokens in the links of emails. A token has one purpose and one user, works once, and expires soon. A newer token
+ * for the same purpose replaces it. The table has only its hash.
  */
 
 const lifetimesMs = { verify: dayMs, reset: 30 * minuteMs, invitation: 7 * dayMs };
 
-/** What a link is for. */
+/** The purpose of a link. */
 export type TokenPurpose = keyof typeof lifetimesMs;
 
 const EmailTokenRecord = z.object({
@@ -24,10 +24,10 @@ const EmailTokenRecord = z.object({
 });
 type EmailTokenRecord = z.infer<typeof EmailTokenRecord>;
 
-/** How many random bytes there are in a token. */
+/** The number of random bytes in a token. */
 const secretBytes = 32;
 
-/** Makes a token, which ends the one that was made before it for the same purpose and user. */
+/** Makes a token, which replaces the previous one for the same purpose and user. */
 export async function newEmailToken(purpose: TokenPurpose, userId: string): Promise<string> {
   const secret = randomBytes(secretBytes).toString("base64url");
   const expiresAt = epochSeconds(new Date(now().getTime() + lifetimesMs[purpose]));
@@ -36,27 +36,27 @@ export async function newEmailToken(purpose: TokenPurpose, userId: string): Prom
   return `${userId}.${secret}`;
 }
 
-/** A token that was good a moment ago: whose it is, and the write that uses it up. */
+/** A token that was valid when it was checked: its user, and the write that uses it up. */
 export interface ShownToken {
   readonly userId: string;
-  /** Refused when it has been used meanwhile, or a newer one was made. It belongs into the transaction of the deed. */
+  /** Belongs into the transaction of the action. It is rejected when the token was used or replaced meanwhile. */
   readonly use: Delete;
 }
 
-/** Finds a token for a purpose; undefined when it is none, was used or replaced, or its time is over. */
+/** Finds a token for a purpose. Returns undefined when it is invalid, used, replaced or expired. */
 export async function findEmailToken(purpose: TokenPurpose, token: string): Promise<ShownToken | undefined> {
   const [, userId = "", secret] = /^([^.]+)\.([\w-]{43})$/.exec(token) ?? [];
   if (secret === undefined || !idSchema("usr").safeParse(userId).success) return undefined;
   const key = keys.emailToken(userId, purpose);
   const secretHash = hashOf(secret);
   const record = await findItem(EmailTokenRecord, key, { consistent: true });
-  // DynamoDB deletes what has expired when it comes to it.
+  // DynamoDB deletes expired items with a delay.
   if (record?.secretHash !== secretHash || record.expiresAt <= epochSeconds(now())) return undefined;
   const use = { delete: key, condition: "secretHash = :secretHash", values: { ":secretHash": secretHash } };
   return { userId, use };
 }
 
-/** The keys of all tokens that a user may have. */
+/** Returns the keys of all tokens that a user may have. */
 export function keysOfEmailTokens(userId: string): Key[] {
   return Object.keys(lifetimesMs).map((purpose) => keys.emailToken(userId, purpose));
 }
@@ -66,7 +66,7 @@ function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** How long a link is good for. */
+/** Returns how long a link is valid. */
 export function lifetimeMsOf(purpose: TokenPurpose): number {
   return lifetimesMs[purpose];
 }

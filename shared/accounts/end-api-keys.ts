@@ -6,37 +6,36 @@ import { allApiKeys, ApiKeyRecord, endApiKey } from "./api-key-record.ts";
 import { mayHave, type ActiveMember } from "./member-record.ts";
 import type { UserRecord } from "./user-record.ts";
 
-/** Keys that are disabled side by side. */
+/** The number of keys that are disabled in parallel. */
 const disabledAtOnce = 10;
 
 /**
- * Revokes the keys of a user who is removed: those that they have made, and those that were made with them. Keys that are
- * older than the knowledge of who made them stay.
- * @throws ApiError UNAVAILABLE when not all of them could be: the same call goes on
+ * Revokes the keys of a user who is removed: the keys that they made, and the keys that were made with those. Keys
+ * without a recorded maker stay.
+ * @throws ApiError UNAVAILABLE when not all keys were revoked: the same call continues
  */
 export async function endApiKeysMadeBy({ id, organizationId }: UserRecord): Promise<number> {
   return endAll(organizationId, (record, all) => isOf(id, record, all));
 }
 
 /**
- * Revokes those of a user's keys that may more than a role does, with whatever was made with them.
- * @throws ApiError UNAVAILABLE when not all of them could be: the same call goes on
+ * Revokes the keys of a user that have more scopes than a role, with the keys that were made with them.
+ * @throws ApiError UNAVAILABLE when not all keys were revoked: the same call continues
  */
 export async function endApiKeysBeyond({ id, organizationId, role }: ActiveMember): Promise<number> {
   return endAll(organizationId, (record, all) => !mayHave(role, record.scopes) && isOf(id, record, all));
 }
 
-/** Whether a user stands behind a key: they have made it, or a key of theirs has. */
+/** Reports whether a user made a key, or made the first key of its chain. */
 function isOf(userId: string, record: ApiKeyRecord, all: readonly ApiKeyRecord[]): boolean {
   const firstId = record.ancestorIds[0] ?? record.id;
   return record.userId === userId || all.find(({ id }) => id === firstId)?.createdBy?.id === userId;
 }
 
 /**
- * Disables those of an organisation's keys that are meant, until there is none left: keys that are still at work may make
- * others meanwhile.
- * @returns how many this call has disabled
- * @throws ApiError UNAVAILABLE when more came again and again; and whatever `isMeant` throws
+ * Disables the matching keys of an organization until none is left, because active keys may make others meanwhile.
+ * @returns how many keys this call disabled
+ * @throws ApiError UNAVAILABLE when there were new keys in every attempt. Errors of `isMeant`
  */
 export async function endAll(
   organizationId: string,
@@ -55,12 +54,15 @@ export async function endAll(
   });
 }
 
-/** Disables a key. @returns the key as it is then; undefined when it has been deleted meanwhile */
+/**
+ * Disables a key.
+ * @returns the key as it is then; undefined when it was deleted meanwhile
+ */
 export async function endNow(record: ApiKeyRecord): Promise<ApiKeyRecord | undefined> {
   if (record.disabledAt !== undefined) return record;
   const disabledAt = now().toISOString();
   const disabled = await transact(endApiKey(record, { disabledAt }));
   if (disabled.outcome === "committed") return { ...record, disabledAt };
-  // Only another call that disabled or deleted it in the meantime can stand in the way; its time is the one that counts.
+  // Only another call that disabled or deleted the key can cause this. The time of that call counts.
   return z.optional(ApiKeyRecord).parse(disabled.refusals.key?.found);
 }

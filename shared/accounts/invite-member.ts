@@ -25,15 +25,18 @@ import { takeQuota } from "./quota.ts";
 import { requireRecentProof } from "./recent-proof.ts";
 import { isEmailVerified, readRights } from "./rights-record.ts";
 
-/** Invitations that one organisation may send, also to the same email: they go to whom it likes. */
+/**
+ * Invitations that one organization may send, also to the same email. The limit exists because it may choose any
+ * addresses.
+ */
 const invitationsPerOrganization: RateLimit = { name: "invitations", max: 50, windowMs: dayMs };
 
 /**
- * Invites an email into the organisation of a session. One that is invited already gets another link, and the role of the
- * newer invitation. Whether it has an account elsewhere nobody is told here.
- * @throws ApiError EMAIL_DISABLED; EMAIL_NOT_VERIFIED when theirs is not; REAUTHENTICATION_REQUIRED for an owner, where the
- *   stage asks for that; INSUFFICIENT_SCOPE; CONFLICT for a member, and when there are as many members as there may
- *   be; RATE_LIMITED; UNAVAILABLE
+ * Invites an email to the organization of a session. If it is invited already, it gets another link and the new role.
+ * The response does not show whether the email has an account in another organization.
+ * @throws ApiError EMAIL_DISABLED. EMAIL_NOT_VERIFIED when the caller's email is not verified.
+ *   REAUTHENTICATION_REQUIRED for an owner, where the stage requires that. INSUFFICIENT_SCOPE. CONFLICT for a member,
+ *   and when the organization has the maximum number of members. RATE_LIMITED; UNAVAILABLE
  */
 export async function inviteMember(actor: Actor, { email, role }: InviteMemberRequest): Promise<Member> {
   if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");
@@ -45,7 +48,7 @@ export async function inviteMember(actor: Actor, { email, role }: InviteMemberRe
   if (role === "owner") requireRecentProof(actor);
   const members = await allMembers(organizationId);
   if (members.some((member) => member.entity === "user" && member.email === email)) {
-    throw new ApiError("CONFLICT", { message: "Somebody with this email is a member." });
+    throw new ApiError("CONFLICT", { message: "This email already belongs to a member." });
   }
   await consume(invitationsPerOrganization, organizationId);
   return untilUndisturbed(async () => {
@@ -79,7 +82,10 @@ export async function inviteMember(actor: Actor, { email, role }: InviteMemberRe
   });
 }
 
-/** Anybody can register with any address, and an invitation is an email to whomever they like. */
+/**
+ * Returns the error for an unverified inviter. Anyone can register with any address, and an invitation sends an email
+ * to any address.
+ */
 function unverified(): ApiError {
   return new ApiError("EMAIL_NOT_VERIFIED", {
     message: "Verify your own email before you invite others.",
@@ -94,7 +100,7 @@ function putNew(invitation: InvitationRecord): Write[] {
   ];
 }
 
-/** Refused when it was accepted, taken back or changed meanwhile. */
+/** Replaces an invitation. It is rejected when the invitation was accepted, withdrawn or changed meanwhile. */
 function putAgain(invitation: InvitationRecord, { createdAt, role }: InvitationRecord): Write {
   return {
     put: { ...keys.invitation(invitation.userId), ...invitation },
@@ -106,6 +112,6 @@ function putAgain(invitation: InvitationRecord, { createdAt, role }: InvitationR
 
 function tooMany(): ApiError {
   return new ApiError("CONFLICT", {
-    message: `An organisation has at most ${maxFurtherMembers + 1} members, with those who are invited.`,
+    message: `An organization has at most ${maxFurtherMembers + 1} members, including invitations.`,
   });
 }

@@ -16,10 +16,10 @@ import { startSession } from "./session.ts";
 import { findUserByEmail } from "./user-record.ts";
 
 /**
- * Exchanges email and password, and a code where the user has a second factor, for a session. An unknown email does the
- * same work and gets the same answer as a wrong password.
- * @throws ApiError INVALID_CREDENTIALS, RATE_LIMITED after too many wrong passwords or codes; and what only those hear who
- *   know the password: SECOND_FACTOR_REQUIRED, INVALID_SECOND_FACTOR, ORGANIZATION_SUSPENDED
+ * Exchanges email and password, and a code where the user has a second factor, for a session. An unknown email causes
+ * the same work and the same response as a wrong password.
+ * @throws ApiError INVALID_CREDENTIALS, RATE_LIMITED after too many wrong passwords or codes. Only a caller with the
+ *   right password receives SECOND_FACTOR_REQUIRED, INVALID_SECOND_FACTOR or ORGANIZATION_SUSPENDED
  */
 export async function login(request: LoginRequest, sourceIp: string): Promise<Session> {
   const network = networkOf(sourceIp);
@@ -44,8 +44,8 @@ export async function login(request: LoginRequest, sourceIp: string): Promise<Se
   await rememberNetwork(request.email, network);
   if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
   const { session, sessionId } = await startSession(user, organization, issuedAt);
-  // A session that is not in the log is given to nobody. Wrong passwords are not in it: written for emails that have an
-  // account, and for others not, they would take time that tells the two apart.
+  // A session is returned only after it is in the audit log. Wrong passwords are not logged: an entry for existing
+  // accounts only would take time, and so show which emails have an account.
   await writeAuditEntry({
     organizationId: organization.id,
     actor: { type: "user", userId: user.id, sessionId },

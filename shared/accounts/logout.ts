@@ -9,11 +9,11 @@ import { untilUndisturbed, updateItem, type Update } from "../platform/table/tab
 import { updateOf } from "../platform/table/update.ts";
 import { UserRecord } from "./user-record.ts";
 
-/** Sessions that one user may end one by one within the life of a session: they stand in the user's item. */
+/** The maximum number of ended sessions in the user's item, within the life of a session. */
 export const maxEndedSessions = 100;
 
 /**
- * Ends the session of a call; others of the same user go on.
+ * Ends the session of a call. Other sessions of the user continue.
  * @throws ApiError UNAVAILABLE
  */
 export async function logout(actor: Actor): Promise<LoggedOut> {
@@ -31,7 +31,7 @@ export async function logout(actor: Actor): Promise<LoggedOut> {
         },
       ),
     );
-    // Where there is no user any more, there are no sessions either.
+    // A deleted user has no sessions.
     if (ended.applied || ended.found === undefined) return { loggedOut: true };
     await makeRoom(UserRecord.parse(ended.found));
     return undefined;
@@ -39,7 +39,7 @@ export async function logout(actor: Actor): Promise<LoggedOut> {
 }
 
 /**
- * Ends all sessions of a user, that of the call among them.
+ * Ends all sessions of a user, including the calling one.
  * @throws ApiError UNAVAILABLE
  */
 export async function logoutEverywhere(actor: Actor): Promise<LoggedOut> {
@@ -52,15 +52,15 @@ export async function logoutEverywhere(actor: Actor): Promise<LoggedOut> {
   return { loggedOut: true };
 }
 
-/** The session of a call on a route that lets nobody else in. */
+/** Returns the id of the calling session, on a route that accepts only sessions. */
 export function sessionOf({ credential }: Actor): string {
   if (credential.type !== "session") throw new ApiError("INSUFFICIENT_SCOPE");
   return credential.sessionId;
 }
 
 /**
- * Takes those off the list that have run out, and at least the oldest. None of them comes back, for all that were issued
- * up to the last of these count as ended from then on: with the oldest those that are older still.
+ * Removes the expired sessions from the list, and at least the oldest one. All sessions up to that moment count as
+ * ended from then on, so no removed session becomes valid again.
  */
 async function makeRoom({ id, endedSessionIds = new Set(), sessionsValidFrom }: UserRecord): Promise<void> {
   const moments = [...endedSessionIds].map((sessionId) => momentOf(sessionId).getTime());
@@ -72,7 +72,7 @@ async function makeRoom({ id, endedSessionIds = new Set(), sessionsValidFrom }: 
   const behindLine = [...endedSessionIds].filter((sessionId) => momentOf(sessionId).getTime() < line);
   await updateItem(
     UserRecord,
-    // Were the session that outlived a change of the password on the list, it would come back.
+    // If the session that outlived a change of the password were on the list, it would become valid again.
     endSessionsBefore(id, new Date(line), {
       remove: ["keptSession"],
       take: { endedSessionIds: new Set(behindLine) },
@@ -80,7 +80,7 @@ async function makeRoom({ id, endedSessionIds = new Set(), sessionsValidFrom }: 
   );
 }
 
-/** Does nothing where a later moment counts already. */
+/** Returns the write that ends all sessions before a moment. It is rejected when a later moment is stored. */
 function endSessionsBefore(
   userId: string,
   moment: Date,

@@ -5,10 +5,11 @@ import type { Rights } from "./rights-record.ts";
 import { findUser } from "./user-record.ts";
 
 /**
- * The emails that tell all owners of an organization of a change, one to each; none where the stage sends no emails. Each
- * is owed from the transaction of the change: an organization has 50 members at most, so all fit into it.
- * @param rights before the change: who is no longer an owner after it is told too
- * @param options `without` is the address of somebody who is told in another way
+ * Returns the emails that notify all owners of an organization, one for each owner. There are none where the stage
+ * sends no emails. The transaction of the change stores them: an organization has at most 50 members, so all emails fit
+ * into it.
+ * @param rights before the change, so that a former owner is notified too
+ * @param options `without` is the address of an owner who is notified in another way
  */
 export async function ownerNotices(
   { organizationId, ownerIds }: Rights,

@@ -92,6 +92,7 @@ if (purpose === undefined) {
 
 const style = `
 body { font-family: sans-serif; line-height: 1.5; margin: 4em auto; max-width: 26em; padding: 0 1em; }
+
 label { display: block; }
 input { box-sizing: border-box; font: inherit; padding: 0.4em; width: 100%; }
 button { font: inherit; padding: 0.4em 1em; }

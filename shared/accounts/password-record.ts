@@ -9,8 +9,8 @@ import { updateOf, type Changes } from "../platform/table/update.ts";
 import type { UserRecord } from "./user-record.ts";
 
 /*
- * The hashes of passwords. They are apart from the users, whom every function reads that lets a call in: only what makes,
- * checks or replaces a password may touch them.
+ * The hashes of passwords. They are not in the users' items, which every function that checks a credential reads. Only
+ * functions that set or check a password may access them.
  */
 
 const PasswordRecord = z.object({
@@ -20,14 +20,14 @@ const PasswordRecord = z.object({
 });
 type PasswordRecord = z.infer<typeof PasswordRecord>;
 
-/** The write that keeps the hash of a user's first password. It belongs into the transaction that makes the user. */
+/** Returns the write that stores the hash of a user's first password, for the transaction that makes the user. */
 export function putFirstPassword(userId: string, passwordHash: string): Put {
   return { ...putPassword(userId, passwordHash), condition: "attribute_not_exists(pk)" };
 }
 
 /**
- * The hash of a user's password, as it is now.
- * @param user read before; without one the same work is done, so that the time tells nothing about the account
+ * Finds the hash of a user's password. The read is consistent.
+ * @param user without a user, the same work is done, so that the time shows nothing about the account
  */
 export async function findPasswordHash(
   user: Pick<UserRecord, "id"> | undefined,
@@ -37,9 +37,10 @@ export async function findPasswordHash(
 }
 
 /**
- * The writes that replace the hash of a user's password. They are rejected when the user is gone. Sessions that began with the replaced password end, whenever they were issued.
- * @param changes what else changes in the user's record, which no other write of the same transaction may touch
- * @param seen the only hash that is replaced, where it must not be another
+ * Returns the writes that replace the hash of a user's password. They are rejected when the user was removed. Sessions
+ * that began with the replaced password end, whenever they were issued.
+ * @param changes other changes of the user's record, which no other write of the transaction may touch
+ * @param seen the only hash that may be replaced, if given
  */
 export function replacePassword(
   userId: string,

@@ -13,23 +13,23 @@ import { findUser, type UserRecord } from "./user-record.ts";
 /** Wrong passwords that one network may try at one account. */
 const failuresOfBoth: RateLimit = { name: "login-account-network", max: 10, windowMs: 15 * minuteMs };
 
-/** Wrong passwords that one network may try at all accounts that it has never got into. */
+/** Wrong passwords that one network may try at all accounts that it never logged in to. */
 const failuresPerNetwork: RateLimit = { name: "login-network", max: 100, windowMs: 15 * minuteMs };
 
 /**
- * Wrong passwords that all networks together may try at one account that none of them has got into. It slows those who
- * guess from many places; it must not lock the owner out, who may be at a new place too: room comes back in minutes, and
- * each network has used up its own ten before.
+ * Wrong passwords that all networks without a log-in to an account may try at it together. The limit slows people who
+ * guess from many places. It must not lock out an owner at a new place, so the window is minutes. Each network also has
+ * its own limit of ten.
  */
 const failuresPerAccount: RateLimit = { name: "login-account", max: 20, windowMs: 2 * minuteMs };
 
 /**
- * Counts a try at the password of an account, which is forgotten when it was the right one. It comes before the password
- * is looked at: parallel guesses cannot slip past the limits.
+ * Counts a try at the password of an account; a right password is refunded. The count comes before the check, so that
+ * parallel guesses cannot exceed the limits.
  * @throws ApiError RATE_LIMITED
  */
 export async function countPasswordTry(email: string, network: string): Promise<Use[]> {
-  // What others do, at the account or in the same network, does not keep its owner out of where they have been before.
+  // Failures of other people do not lock out an owner in a network from which they logged in before.
   const isKnown = await isKnownNetwork(email, network);
   return Promise.all([
     consume(failuresOfBoth, `${email} ${network}`),
@@ -38,15 +38,15 @@ export async function countPasswordTry(email: string, network: string): Promise<
 }
 
 /**
- * Asks somebody for their password once more who is logged in.
- * @throws ApiError INVALID_CREDENTIALS; RATE_LIMITED after too many wrong ones, at log-ins or here; UNAUTHORIZED when the
- *   user no longer exists
+ * Checks the password of a user who is logged in.
+ * @throws ApiError INVALID_CREDENTIALS. RATE_LIMITED after too many wrong passwords, at log-ins or here. UNAUTHORIZED
+ *   when the user no longer exists
  */
 export async function requirePassword(actor: Actor, password: string, sourceIp: string): Promise<UserRecord> {
   return (await checkPassword(actor, password, sourceIp)).user;
 }
 
-/** The same, with the hash that the password was checked with, for whoever replaces that one and no other. */
+/** Checks a password, and returns the hash that it was checked with. A caller can then replace that hash only. */
 export async function checkPassword(
   { userId }: Pick<Actor, "userId">,
   password: string,
@@ -64,7 +64,7 @@ export async function checkPassword(
   return { user, passwordHash };
 }
 
-/** That somebody who is logged in does not know their password. */
+/** Returns the error for a wrong password of a user who is logged in. */
 export function wrongPassword(): ApiError {
   return new ApiError("INVALID_CREDENTIALS", { message: "The password is wrong." });
 }

@@ -4,11 +4,11 @@ import { updateOf } from "../platform/table/update.ts";
 import { findOrganization, type QuotaCount } from "./organization-record.ts";
 
 /*
- * An organisation has a limited number of some kinds of things. How many it has is counted in its record, in the
- * transaction that makes or removes one.
+ * An organization has a limited number of some kinds of items. Its record counts them, in the transactions that make
+ * and remove them.
  */
 
-/** The write that takes so many of a kind out of the quota; it is refused when there are not as many left. */
+/** Returns the write that takes `taken` items out of the quota. It is rejected when fewer are left. */
 export function takeQuota(organizationId: string, count: QuotaCount, max: number, taken = 1): Update {
   return updateOf(
     keys.organization(organizationId),
@@ -21,7 +21,7 @@ export function takeQuota(organizationId: string, count: QuotaCount, max: number
   );
 }
 
-/** The write that gives one back. */
+/** Returns the write that releases one item. */
 export function releaseQuota(organizationId: string, count: QuotaCount): Update {
   return updateOf(
     keys.organization(organizationId),
@@ -30,7 +30,7 @@ export function releaseQuota(organizationId: string, count: QuotaCount): Update 
   );
 }
 
-/** How many of a kind an organisation has now. */
+/** Returns how many items of a kind an organization has. The read is consistent. */
 export async function usedQuota(organizationId: string, count: QuotaCount): Promise<number> {
   return (await findOrganization(organizationId, { consistent: true }))?.[count] ?? 0;
 }

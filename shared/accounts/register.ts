@@ -22,13 +22,13 @@ import type { EmailRecord, UserRecord } from "./user-record.ts";
 import { expiryOf } from "./verification.ts";
 
 /**
- * Creates a user with an organisation and an empty wallet, all or nothing, and logs the user in.
- * @throws ApiError EMAIL_TAKEN; VALIDATION_ERROR for a password that bcrypt cannot take whole, or that the stage does not
- *   take; RATE_LIMITED; UNAVAILABLE
+ * Creates a user with an organization and an empty wallet in one transaction, and logs the user in.
+ * @throws ApiError EMAIL_TAKEN. VALIDATION_ERROR for a password that bcrypt or the stage does not accept.
+ *   RATE_LIMITED; UNAVAILABLE
  */
 export async function register(request: RegisterRequest, sourceIp: string): Promise<Session> {
   await requireUncommonPassword(request.password, request.email);
-  // Before the work that hashing a password is.
+  // The count comes first, because hashing a password is expensive.
   await countRegistration(networkOf(sourceIp));
   const passwordHash = await hashPassword(request.password);
   const createdAt = now();
@@ -85,7 +85,7 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
       ending: { outcome: "done" },
     }),
   ]);
-  // All other keys are new.
+  // All other keys are new, so only the email can be taken.
   if (created.outcome === "refused") throw new ApiError("EMAIL_TAKEN");
   const [{ session }] = await Promise.all([
     startSession(user, organization, createdAt),
@@ -95,7 +95,8 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
 }
 
 /**
- * Counts what comes of a network, taken emails too: who looks for accounts asks for them here.
+ * Counts the registrations of a network. Taken emails count too, because a registration shows whether an email has an
+ * account.
  * @throws ApiError RATE_LIMITED
  */
 async function countRegistration(network: string): Promise<void> {

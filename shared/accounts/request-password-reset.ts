@@ -11,12 +11,12 @@ import { consume } from "../platform/limits/sliding-window.ts";
 const requestsPerNetwork: RateLimit = { name: "password-reset-network", max: 20, windowMs: hourMs };
 const requestsPerEmail: RateLimit = { name: "password-reset-email", max: 5, windowMs: hourMs };
 
-/** Whoever asks for many links fills a group of their own, behind which no other email waits. */
+/** Reset requests have a queue group of their own, so that many of them delay no other email. */
 const group = "password-resets";
 
 /**
- * Has a link sent that sets a new password. It never looks whether there is an account, so that neither the answer nor its
- * time says so.
+ * Sends a link that sets a new password. It does not check whether there is an account, so that neither the response
+ * nor its time shows it.
  * @throws ApiError EMAIL_DISABLED, RATE_LIMITED
  */
 export async function requestPasswordReset(

@@ -11,16 +11,16 @@ import { consume } from "../platform/limits/sliding-window.ts";
 import { findUser } from "./user-record.ts";
 
 const heldBack =
-  "No emails are sent to this address: an earlier one came back, or was reported as unwanted. Ask the operator of the " +
-  "gateway to let emails be sent to it again.";
+  "No emails are sent to this address: an earlier one bounced, or was reported as unwanted. Ask the operator of the " +
+  "gateway to allow emails to it again.";
 
-/** Links that one user may ask for. */
+/** Links that one user may request. */
 const requestsPerUser: RateLimit = { name: "verify-email", max: 5, windowMs: hourMs };
 
 /**
  * Sends a new link to the user of a session.
- * @throws ApiError EMAIL_DISABLED; CONFLICT when their email is verified, and when it takes no emails; RATE_LIMITED; UNAUTHORIZED when the user no longer
- *   exists
+ * @throws ApiError EMAIL_DISABLED. CONFLICT when their email is verified or suppressed. RATE_LIMITED. UNAUTHORIZED
+ *   when the user no longer exists
  */
 export async function requestVerification({ userId, organizationId }: Actor): Promise<EmailRequested> {
   if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");

@@ -4,10 +4,10 @@ import { findSecondFactor, remove } from "./second-factor-record.ts";
 import type { UserRecord } from "./user-record.ts";
 
 /**
- * Takes away whatever second factor a user has, also one that nobody has a code of. Where log-ins needed it, they are told by
- * email within twenty minutes: that is written with the deed, and the operator's machine queues nothing.
- * @returns whether log-ins needed it
- * @throws ApiError UNAVAILABLE when it is disturbed again and again
+ * Removes the second factor of a user, also an unconfirmed one. If log-ins required it, the user gets an email within
+ * twenty minutes. The email is stored with the removal, because the operator's machine queues nothing.
+ * @returns whether log-ins required it
+ * @throws ApiError UNAVAILABLE when other changes interfere in every attempt
  */
 export async function resetSecondFactor({ id: userId, organizationId }: UserRecord): Promise<boolean> {
   const email = emailJob(organizationId, { kind: "secondFactorChanged", userId, change: "reset" });

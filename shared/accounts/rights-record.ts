@@ -6,8 +6,8 @@ import { findItem, type Update } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
 
 /*
- * The rights in an organization, beside the roles of its members: who owns it, whose email is verified, and whether its KYC
- * submission is approved. They have an item of their own, because many functions write the organization's item, and only
+ * The rights in an organization, besides the roles of its members: its owners, the verified emails, and the approval of
+ * its KYC submission. They have an item of their own, because many functions write the organization's item, and only
  * the functions that change rights may write this one.
  */
 
@@ -21,17 +21,20 @@ const RightsRecord = z.object({
 
 export interface Rights {
   readonly organizationId: string;
-  /** The owner whom the operator and emails contact: who registered the organization, for as long as they own it. */
+  /**
+   * The owner who receives emails and messages of the operator: the one who registered the organization, while they own
+   * it.
+   */
   readonly ownerId?: string | undefined;
   /** All owners. */
   readonly ownerIds: readonly string[];
-  /** The users whose email is known to be theirs. */
+  /** The users with a verified email. */
   readonly verifiedUserIds: ReadonlySet<string>;
   /** ISO 8601: when the KYC submission was approved, if it still is. */
   readonly kycApprovedAt?: string | undefined;
 }
 
-/** The rights in an organization: no one has any in one that is not there. Eventually consistent by default. */
+/** Reads the rights in an organization, which are empty if it does not exist. Eventually consistent by default. */
 export async function readRights(
   organizationId: string,
   options: { consistent?: boolean } = {},
@@ -42,7 +45,7 @@ export async function readRights(
   return { organizationId, ...rights };
 }
 
-/** A new item of rights, with no verified user. */
+/** Returns a new item of rights, with no verified user. */
 export function putRights({
   organizationId,
   ...fields
@@ -51,12 +54,12 @@ export function putRights({
 }
 type RightsEntity = z.infer<typeof RightsRecord>["entity"];
 
-/** Whether it is known that a user's email is theirs. */
+/** Reports whether a user's email is verified. */
 export function isEmailVerified(userId: string, { verifiedUserIds }: Rights): boolean {
   return verifiedUserIds.has(userId);
 }
 
-/** Whether it is known that the email of an organization's owner is theirs. */
+/** Reports whether the email of an organization's owner is verified. */
 export function isOwnerVerified({
   ownerId,
   verifiedUserIds,
@@ -65,9 +68,9 @@ export function isOwnerVerified({
 }
 
 /**
- * The write that replaces the owners that were seen: of two that change the owners at the same moment one is refused, and
- * has to look again.
- * @param changes what else changes in the rights
+ * Returns the write that replaces the owners that were seen. If two changes happen at the same moment, one is rejected
+ * and has to read the owners again.
+ * @param changes other changes of the rights
  * @throws ApiError LAST_OWNER when no owner would be left
  */
 export function replaceOwners(seen: Rights, ownerIds: readonly string[], changes: Changes = {}): Update {
@@ -82,12 +85,12 @@ export function replaceOwners(seen: Rights, ownerIds: readonly string[], changes
   );
 }
 
-/** The write that changes rights other than who the owners are. */
+/** Returns the write that changes rights, except the owners. */
 export function changeRights(organizationId: string, changes: Changes): Update {
   return updateOf(keys.rights(organizationId), changes, { present: ["pk"] });
 }
 
-/** The write that notes since when the KYC submission is approved, or that it no longer is. */
+/** Returns the write that stores the time of the KYC approval, or removes it. */
 export function noteKycApproval(organizationId: string, approvedAt: string | undefined): Update {
   return changeRights(
     organizationId,

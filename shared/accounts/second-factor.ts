@@ -18,14 +18,14 @@ const issuer = "SMS Gateway";
 const wrongCodesOfBoth: RateLimit = { name: "second-factor-account-network", max: 10, windowMs: hourMs };
 
 /**
- * Wrong codes that all networks together may try at one account that none of them has got into. Three of a million codes
- * count at a time: whoever knows the password and guesses on gets in after some four years.
+ * Wrong codes that all networks without a log-in to an account may try at it together. Three of a million codes are
+ * valid at a time. Someone who knows the password and keeps guessing gets in after about four years.
  */
 const wrongCodesPerAccount: RateLimit = { name: "second-factor-account", max: 10, windowMs: hourMs };
 
 /**
- * Makes the secret of a second factor, which log-ins need once it is confirmed.
- * @throws ApiError INVALID_CREDENTIALS, RATE_LIMITED, UNAUTHORIZED; CONFLICT when the user has a second factor
+ * Makes the secret of a second factor, which log-ins require once it is confirmed.
+ * @throws ApiError INVALID_CREDENTIALS, RATE_LIMITED, UNAUTHORIZED. CONFLICT when the user has a second factor
  */
 export async function startTotp(
   actor: Actor,
@@ -41,9 +41,9 @@ export async function startTotp(
 }
 
 /**
- * Uses a code up that a user has to give, one of their app or a recovery code.
- * @throws ApiError INVALID_SECOND_FACTOR when it is wrong or was used; RATE_LIMITED after too many of them, but not for a
- *   good recovery code
+ * Requires a valid code of the user's app, or a recovery code, and uses it up.
+ * @throws ApiError INVALID_SECOND_FACTOR when the code is wrong or was used. RATE_LIMITED after too many wrong codes,
+ *   but not for a valid recovery code
  */
 export async function requireCode(
   user: UserRecord,
@@ -51,14 +51,14 @@ export async function requireCode(
   code: string,
   sourceIp: string,
 ): Promise<void> {
-  // Somebody else's guesses at the app's codes must not keep its owner out, who has the recovery codes for such a day.
+  // Wrong codes of other people must not lock out the owner, who has recovery codes for that case.
   if (isRecoveryCode(record, code) && (await useCode(record, code))) return;
   await tryCode(user, sourceIp, async () => ((await useCode(record, code)) ? true : undefined));
 }
 
 /**
- * Lets a user try a code, as often as wrong ones may be tried.
- * @param attempt gives undefined for a wrong one
+ * Runs an attempt with a code, within the limits for wrong codes.
+ * @param attempt returns undefined for a wrong code
  * @throws ApiError INVALID_SECOND_FACTOR, RATE_LIMITED
  */
 export async function tryCode<Result>(
@@ -68,7 +68,7 @@ export async function tryCode<Result>(
 ): Promise<Result> {
   const network = networkOf(sourceIp);
   const isKnown = await isKnownNetwork(email, network);
-  // Before the code is looked at, as with passwords.
+  // The count comes before the check, as with passwords.
   const tries = await Promise.all([
     consume(wrongCodesOfBoth, `${email} ${network}`),
     ...(isKnown ? [] : [consume(wrongCodesPerAccount, email)]),

@@ -12,7 +12,7 @@ const emailLeaseMs = minuteMs;
 /** Longer than a job can be parked. */
 const retentionMs = 30 * dayMs;
 
-/** An email that is being sent, or was. The record does not say to whom. */
+/** An email that is being sent, or was sent. The record does not contain the recipient. */
 const SentEmailRecord = z.object({
   entity: z.literal("sentEmail"),
   ...leaseFields,
@@ -23,7 +23,7 @@ const SentEmailRecord = z.object({
 /**
  * Acquires the lease of an email, so that no other worker sends it meanwhile.
  * @returns false when it was sent before
- * @throws Error when another worker sends it: should that one fail, the job has to come again
+ * @throws Error when another worker sends it. The job has to be retried, because that worker may fail
  */
 export async function leaseEmail(emailId: string): Promise<boolean> {
   const at = now();

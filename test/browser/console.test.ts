@@ -585,7 +585,7 @@ it("invites a member, changes the role, and removes the member", async () => {
   await invite("no email");
   await page.getByText("must be an email address").waitFor();
   await invite(customer.email);
-  await page.getByText("Somebody with this email is a member.").waitFor();
+  await page.getByText("This email already belongs to a member.").waitFor();
   const guest = `${randomUUID()}@example.com`;
   await page.getByLabel("Role").selectOption("viewer");
   await invite(guest);
