@@ -12,7 +12,7 @@ const ownWords: ReadonlySet<string> = new Set(["gateway", "smsgateway"]);
  */
 let commonPasswords: Promise<ReadonlySet<string>> | undefined;
 
-/** Loads the list, a separate module of the bundle that only stages with this check load. */
+/** Loads the list from its file beside the bundles, only on stages that check passwords. */
 async function unpackCommonPasswords(): Promise<ReadonlySet<string>> {
   const { packedCommonPasswords } = await import("../platform/auth/common-passwords-list.ts");
   let before = "";

@@ -27,7 +27,7 @@ export const OrganizationRecord = z.object({
   createdAt: z.string(),
   /** An approved sender ID, used by messages that name none. */
   defaultSenderId: z.optional(SenderId),
-  /** When the operator suspended the organization, and why. Its calls are rejected since then. */
+  /** When the operator suspended the organization, and why. Its calls are rejected while this is set. */
   suspendedAt: z.optional(z.string()),
   suspendedReason: z.optional(z.string()),
   /** The version of the organization's own prices. Without a version, the prices are not looked up. */
@@ -49,7 +49,7 @@ export async function findOrganization(
 /** The part of the record that is the state of its organization. */
 const State = z.pick(OrganizationRecord, { repliesSince: true, suspendedAt: true, webhookCount: true });
 
-/** The state of an organization for work that the organization did not call itself. */
+/** The state of an organization that jobs need, and other work outside its own requests. */
 export interface OrganizationState {
   /** Whether an operator has suspended it. */
   readonly isSuspended: boolean;
