@@ -56,13 +56,13 @@ export const environmentNames = {
   queueUrl: Record<QueueName, string>;
 };
 
-/** The header in which CloudFront shows the API its key. */
+/** The header in which CloudFront sends its key to the API. */
 export const originKeyHeader = "x-origin-key";
 
-/** The header in which CloudFront writes down the address that called it. */
+/** The header in which CloudFront sends the address of its caller. */
 export const viewerAddressHeader = "x-viewer-address";
 
-/** The deployment's settings, read when asked for: a function is given only those that it needs. */
+/** The deployment's settings. They are read on access, because a function has only those that it needs. */
 export const config = {
   /** The name of the stage, which its metrics carry. */
   stage: (): string => required(environmentNames.stage),
@@ -70,50 +70,50 @@ export const config = {
   queueUrl: (queue: QueueName): string => required(environmentNames.queueUrl[queue]),
   /** The KMS key that session tokens are signed with. */
   sessionKeyId: (): string => required(environmentNames.sessionKeyId),
-  /** Of the key that the secrets of webhooks are sealed with. */
+  /** The secret with the key that seals the secrets of webhooks. */
   webhookKeySecretId: (): string => required(environmentNames.webhookKeySecretId),
-  /** Of the key that the secrets of second factors are sealed with. */
+  /** The secret with the key that seals the secrets of second factors. */
   secondFactorKeySecretId: (): string => required(environmentNames.secondFactorKeySecretId),
   topUpEnabled: (): boolean => required(environmentNames.topUpEnabled) === "true",
-  /** Whether the API reference is served. */
   /** The commit that the function was built from; undefined outside a checkout. */
   commit: (): string | undefined => process.env[environmentNames.commit],
+  /** Whether the API reference is served. */
   docsEnabled: (): boolean => required(environmentNames.docsEnabled) === "true",
-  /** Whether an API key may manage keys where nothing is said about its scopes. */
+  /** Whether an API key may manage keys if its request names no scopes. */
   apiKeysManageKeys: (): boolean => required(environmentNames.policies.apiKeysManageKeys) === "true",
   /** `public`: https to public addresses on port 443 only. `any`: also http, loopback and other ports. */
   webhookTargets: (): string => required(environmentNames.webhookTargets),
   carrier: (): string => required(environmentNames.carrier),
-  /** Whether messages are sold by the sample prices until others are imported. */
+  /** Whether the sample prices apply until others are imported. */
   hasSamplePrices: (): boolean => required(environmentNames.prices) === "sample",
-  /** Whether a message may go on to a carrier that takes more for it than the customer paid. */
+  /** Whether a message may fail over to a carrier that charges more than the customer paid. */
   mayFailOverAtLoss: (): boolean => required(environmentNames.failoverAtLoss) === "true",
-  /** Whether requests come through CloudFront, and no other way. */
+  /** Whether all requests come through CloudFront. */
   behindFirewall: (): boolean => required(environmentNames.behindFirewall) === "true",
   originKeySecretId: (): string => required(environmentNames.originKeySecretId),
-  /** Where customers find the API, without a slash at the end; links in emails lead there. */
+  /** The public address of the API, without a slash at the end. Links in emails use it. */
   apiUrl: (): string => required(environmentNames.apiUrl),
-  /** The address that emails come from; undefined where the stage sends none. */
+  /** The sender address of emails; undefined if the stage sends none. */
   emailFrom: (): string | undefined => optional(environmentNames.emailFrom),
-  /** Whom emails are from, for a person. */
+  /** The sender name of emails. */
   emailName: (): string => required(environmentNames.emailName),
-  /** The configuration set of SES that emails are sent with; undefined where the identity says which. */
+  /** The SES configuration set for emails; undefined if the identity determines it. */
   emailConfigurationSet: (): string | undefined => optional(environmentNames.emailConfigurationSet),
-  /** How long a message stays after it came to its end; undefined is for ever. */
+  /** How long a message is kept after its final state; undefined is for ever. */
   messageRetentionDays: (): number | undefined => optionalNumber(environmentNames.messageRetentionDays),
-  /** How many registrations one address may try in an hour; undefined is no limit. */
+  /** How many registrations one address may attempt in an hour; undefined is no limit. */
   registrationsPerAddress: (): number | undefined => optionalNumber(environmentNames.registrationsPerAddress),
-  /** How many requests an organisation may make in a second; undefined is no limit. */
+  /** How many requests an organization may make in a second; undefined is no limit. */
   requestsPerSecond: (): number | undefined => optionalNumber(environmentNames.requestsPerSecond),
-  /** How many made-up credentials one address may call with in five minutes; undefined is no limit. */
+  /** How many unknown credentials one address may use in five minutes; undefined is no limit. */
   unknownCredentialsPerAddress: (): number | undefined =>
     optionalNumber(environmentNames.unknownCredentialsPerAddress),
-  /** Whether changes of owners, and API keys for keys or money, need a session whose password was given lately. */
+  /** Whether changes of owners, and API keys for keys or money, require a session with a recent password entry. */
   reauthenticationBeforeChanges: (): boolean =>
     required(environmentNames.policies.reauthentication) === "before-changes",
-  /** Whether new passwords must not be easy to guess. */
+  /** Whether common passwords are rejected. */
   uncommonPasswordsOnly: (): boolean => required(environmentNames.policies.passwords) === "uncommon",
-  /** Whether messages carry those sender IDs alone that are approved for their organisation. */
+  /** Whether messages may only have sender IDs that are approved for their organization. */
   approvedSenderIdsOnly: (): boolean => required(environmentNames.policies.senderIds) === "approved",
   kycBeforeSending: (): boolean => required(environmentNames.policies.kyc) === "before-sending",
   verifiedEmailBeforeSending: (): boolean =>
@@ -123,18 +123,18 @@ export const config = {
     const countries = required(environmentNames.policies.countries);
     return countries === "any" ? undefined : new Set(countries.split(" "));
   },
-  /** The types of numbers that messages may go to; undefined is any, and those of no known type. */
+  /** The types of numbers that messages may go to; undefined is any type, or an unknown one. */
   allowedNumberTypes: (): ReadonlySet<string> | undefined => {
     const types = required(environmentNames.policies.numberTypes);
     return types === "any" ? undefined : new Set(types.split(" "));
   },
-  /** What an organisation may spend in a day, as a decimal number; undefined is no cap. */
+  /** The spending limit of an organization for a day, as a decimal number; undefined is no cap. */
   dailySpendCap: (): string | undefined => optional(environmentNames.dailySpendCap),
-  /** What an organisation may send in a second; undefined is no limit. */
+  /** How many messages an organization may send in a second; undefined is no limit. */
   sendsPerSecond: (): number | undefined => optionalNumber(environmentNames.sendsPerSecond),
-  /** How many one-time codes an organisation may send to one number in ten minutes; undefined is no limit. */
+  /** How many one-time codes an organization may send to one number in ten minutes; undefined is no limit. */
   oneTimeCodesPerNumber: (): number | undefined => optionalNumber(environmentNames.oneTimeCodesPerNumber),
-  /** How long a one-time code is valid where the request does not say. */
+  /** How long a one-time code is valid if the request does not state it. */
   oneTimeCodeValiditySeconds: (): number => Number(required(environmentNames.oneTimeCodeValiditySeconds)),
   /** How many transactional messages an organization may send to one number in ten minutes; undefined is no limit. */
   transactionalMessagesPerNumber: (): number | undefined =>
@@ -142,9 +142,9 @@ export const config = {
   /** How many marketing and campaign messages an organization may send to one number in a day; undefined is no limit. */
   marketingMessagesPerNumber: (): number | undefined =>
     optionalNumber(environmentNames.marketingMessagesPerNumber),
-  /** Whether the text of a one-time code goes when its message has come to its end. */
+  /** Whether the text of a one-time code is deleted when its message is final. */
   redactOneTimeCodes: (): boolean => required(environmentNames.policies.redactOneTimeCodes) === "true",
-  /** How many webhooks an organisation may have before money has come into its wallet; undefined is as many as after. */
+  /** How many webhooks an organization may have before its wallet first has money; undefined is no special limit. */
   webhooksBeforePayment: (): number | undefined => optionalNumber(environmentNames.webhooksBeforePayment),
 };
 

@@ -5,7 +5,7 @@ import { decodeTime, encodeTime, ulid } from "ulid";
 import type { IdPrefix } from "../contract/primitives.ts";
 import { now } from "./clock.ts";
 
-/** A new public id, for example `msg_01K4…`; ids of one kind sort by the millisecond of their creation. */
+/** Returns a new public id, for example `msg_01K4…`. Ids of one kind sort by the millisecond of their creation. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${ulid(now().getTime())}`;
 }
@@ -14,29 +14,29 @@ export function newId(prefix: IdPrefix): string {
 const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const randomDigits = 16;
 
-/** An id that follows from a moment and what it is for: whoever makes it again gets the same. */
+/** Returns an id that is derived from a moment and a purpose. The same input has the same id. */
 export function derivedId(prefix: IdPrefix, moment: Date, purpose: string): string {
   const hash = createHash("sha256").update(purpose).digest().subarray(0, randomDigits);
   return `${prefix}_${encodeTime(moment.getTime())}${[...hash].map((byte) => digits[byte % digits.length]).join("")}`;
 }
 
-/** A number from 0 to below `count` that follows from an id: its last character is random, and spreads ids evenly. */
+/** Returns a number from 0 to below `count` for an id. Its last character is random, and distributes ids evenly. */
 export function spreadOver(count: number, id: string): number {
   return id.charCodeAt(id.length - 1) % count;
 }
 
-/** An id of a message as one in so many parts, of which its last random character decides. */
+/** Returns a message's id with the digit of its part, which its last random character determines. */
 export function inParts(messageId: string, parts: number): string {
   const part = spreadOver(parts, messageId);
   return part === 0 ? messageId : `${messageId}${part}`;
 }
 
-/** When an id was made. */
+/** Returns when an id was made. */
 export function momentOf(id: string): Date {
   return new Date(decodeTime(id.slice(id.indexOf("_") + 1)));
 }
 
-/** What sorts before every id that is made at a moment or later, and behind those made before it. None is older than 1970. */
+/** Returns a text that sorts before all ids from a moment on, and after all earlier ones. No id is older than 1970. */
 export function firstIdAt(prefix: IdPrefix, moment: Date): string {
   return `${prefix}_${encodeTime(Math.max(0, moment.getTime()))}`;
 }

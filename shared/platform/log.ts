@@ -2,8 +2,8 @@ import { now } from "./clock.ts";
 import { countFault } from "./metrics.ts";
 
 /**
- * All that a log line may carry. The list is closed on purpose: a body, a message text, a full phone number,
- * a token or a secret has no field to go into.
+ * The fields of a log line. The list is closed on purpose: it has no field for a body, a message text, a full phone number, a
+ * token or a secret.
  */
 export interface LogFields {
   readonly requestId?: string | undefined;
@@ -22,27 +22,27 @@ export interface LogFields {
   readonly webhookId?: string | undefined;
   readonly eventId?: string | undefined;
   readonly emailId?: string | undefined;
-  /** What an email is about. */
+  /** The kind of an email. */
   readonly emailKind?: string | undefined;
-  /** Why no emails are sent to an address any more. */
+  /** Why emails to an address are suppressed. */
   readonly reason?: "bounce" | "complaint" | undefined;
   readonly queueMessageId?: string | undefined;
-  /** Keys of items in the table, as far as they are no email and no number. */
+  /** Keys of items in the table, without emails and phone numbers. */
   readonly recordKeys?: readonly string[] | undefined;
   readonly errorCode?: string | undefined;
-  /** A carrier's own code, never its words. */
+  /** A carrier's code, never its text. */
   readonly providerCode?: string | undefined;
-  /** The last attempts to hand a message to a carrier. */
+  /** The last attempts to submit a message. */
   readonly attempts?: readonly LoggedAttempt[] | undefined;
   readonly attempt?: number | undefined;
   readonly count?: number | undefined;
   readonly seq?: number | undefined;
   readonly amountMicros?: number | undefined;
-  /** An unexpected error: its name, message and stack. Never one whose message quotes the caller's input. */
+  /** An unexpected error: its name, message and stack. Its message must not quote the caller's input. */
   readonly error?: unknown;
 }
 
-/** An attempt to hand a message to a carrier, with the carrier's name and code. */
+/** An attempt to submit a message, with the carrier's name and code. */
 interface LoggedAttempt {
   readonly at: string;
   readonly carrier?: string | undefined;
@@ -72,11 +72,11 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** One JSON object a line on standard output. `event` is a fixed name to search for, never a sentence. */
+/** Writes one JSON object a line to standard output. `event` is a fixed name to search for, never a sentence. */
 export const log = {
   info: (event: string, fields: LogFields = {}): void => write("info", event, fields),
   warn: (event: string, fields: LogFields = {}): void => write("warn", event, fields),
-  /** What is never normal. It also speaks against the version of the function that writes it. */
+  /** Writes an error that is never normal. It also counts as a fault of the running version of the function. */
   error: (event: string, fields: LogFields = {}): void => {
     write("error", event, fields);
     countFault();

@@ -41,7 +41,7 @@ export type MetricName = (typeof metricNames)[number];
 
 const counted = new Map<MetricName, number>();
 
-/** Adds to what is counted. It leaves with the next `writeMetrics`, that is with the end of the call or the batch. */
+/** Adds to the counts. The next `writeMetrics` writes them, at the end of the call or the batch. */
 export function countMetrics(counts: { readonly [Name in MetricName]?: number }): void {
   // The compiler has no type for the keys of an object.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -51,7 +51,7 @@ export function countMetrics(counts: { readonly [Name in MetricName]?: number })
 }
 
 /**
- * Writes what was counted since the last time as metrics of the stage. Where nothing was counted nothing is written.
+ * Writes the counts since the last time as metrics of the stage. Writes nothing if there are none.
  */
 export function writeMetrics(): void {
   if (counted.size === 0) return;
@@ -60,10 +60,10 @@ export function writeMetrics(): void {
   write(counts, { stage: config.stage() });
 }
 
-/** Counts what went wrong in one version of a function, for the deployment that takes a bad one back. */
+/** Counts the faults of one version of a function. A deployment rolls back a faulty version. */
 export const faultsMetric = "Faults";
 
-/** Writes that something went wrong, where the function that runs is a version that came in gradually. */
+/** Counts a fault, if the running function is a version that is deployed gradually. */
 export function countFault(): void {
   // Lambda sets both.
   const name = process.env["AWS_LAMBDA_FUNCTION_NAME"];
@@ -72,7 +72,7 @@ export function countFault(): void {
   write({ [faultsMetric]: 1 }, { FunctionName: name, ExecutedVersion: version });
 }
 
-/** One JSON line on standard output, in CloudWatch's embedded metric format: it makes metrics of it by itself. */
+/** Writes one JSON line to standard output, in CloudWatch's embedded metric format. CloudWatch makes metrics of it. */
 function write(counts: Readonly<Record<string, number>>, dimensions: Readonly<Record<string, string>>): void {
   const line = {
     _aws: {

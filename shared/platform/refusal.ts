@@ -1,6 +1,6 @@
 /**
- * What an operator asked for is refused, and nothing was changed. Its message is for them. The audit log has it as `refused`;
- * of any other error it is not known how far the work came.
+ * A request of an operator is rejected, and nothing was changed. The message is for the operator. The audit log records it as
+ * `refused`. After any other error it is unknown how far the work came.
  */
 export class Refusal extends Error {
   override readonly name: string = "Refusal";

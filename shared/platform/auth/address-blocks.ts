@@ -7,14 +7,14 @@ interface Block {
 }
 
 /**
- * Whether an address is in one of the blocks: addresses, or CIDR blocks such as `192.0.2.0/24`. An IPv4 address counts as
- * such also where it comes in the form of IPv6 (`::ffff:192.0.2.1`).
+ * Whether an address is in one of the blocks: addresses, or CIDR blocks such as `192.0.2.0/24`. An IPv4 address may also have
+ * the form of IPv6 (`::ffff:192.0.2.1`).
  */
 export function isAddressIn(address: string, blocks: readonly string[]): boolean {
   return contains(blocks.map(parsed), address);
 }
 
-/** Whether all addresses of the blocks are in one block of others. */
+/** Whether each of the blocks is within one of the other blocks. */
 export function areBlocksWithin(blocks: readonly string[], others: readonly string[]): boolean {
   const outer = others.map(parsed);
   return blocks.map(parsed).every(({ network, prefixLength, family }) =>
@@ -29,7 +29,7 @@ function contains(blocks: readonly Block[], address: string): boolean {
   const family = familyOf(address);
   const list = new BlockList();
   for (const block of blocks) {
-    // A block of IPv6 would take an IPv4 address for one of its own.
+    // An IPv6 block would match IPv4 addresses too.
     if (family === "ipv6" || block.family === family) {
       list.addSubnet(block.network, block.prefixLength, block.family);
     }

@@ -7,26 +7,26 @@ const randomLength = 32;
 const checksumLength = 6;
 const pattern = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`);
 
-/** A new API key: `nn_`, 32 random base62 characters (190 bits) and 6 characters of checksum. */
+/** Returns a new API key: `nn_`, 32 random base62 characters (190 bits) and 6 characters of checksum. */
 export function newApiKeySecret(): string {
   let random = "";
   for (let i = 0; i < randomLength; i += 1) random += base62.charAt(randomInt(base62.length));
   return prefix + random + checksum(random);
 }
 
-/** Whether a string can be an API key at all. A mistyped key is refused here, without reading the table. */
+/** Whether a string has the form of an API key. This rejects mistyped keys without reading the table. */
 export function isApiKeySecret(candidate: string): boolean {
   if (!pattern.test(candidate)) return false;
   const random = candidate.slice(prefix.length, prefix.length + randomLength);
   return candidate.endsWith(checksum(random));
 }
 
-/** What is stored of an API key. It is random enough that a plain SHA-256 cannot be reversed. */
+/** Returns the hash that the table stores. A key is random enough that a plain SHA-256 cannot be reversed. */
 export function hashApiKeySecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** The first characters of a key, to tell one from another in a list. */
+/** Returns the first characters of a key, which distinguish keys in a list. */
 export function apiKeyHint(secret: string): string {
   return `${secret.slice(0, prefix.length + 4)}…`;
 }

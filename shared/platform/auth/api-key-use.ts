@@ -7,8 +7,8 @@ import { updateItem } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
 
 /*
- * When API keys were last used, to the hour. It stands in items of its own, so that whoever notes it may write nothing
- * else of a key.
+ * The last uses of API keys, to the hour. They are separate items, so that the functions that note them need no permission to
+ * change keys.
  */
 
 export const ApiKeyUseRecord = z.object({
@@ -18,16 +18,16 @@ export const ApiKeyUseRecord = z.object({
 });
 export type ApiKeyUseRecord = z.infer<typeof ApiKeyUseRecord>;
 
-/** A use is noted when the last one that was noted is older than this. */
+/** A use is noted when the last noted use is older than this. */
 const noteEveryMs = hourMs;
 
-/** Keys whose uses this function remembers, so that it does not ask the table at each call. */
+/** The keys whose uses this function remembers, so that it does not write for each call. */
 const maxRemembered = 10_000;
 const notedAtMs = new Map<string, number>();
 
 /**
- * Notes that a key is used, once an hour: the first call of an hour in each running function asks the table, which takes
- * one of them. What goes wrong is logged, and fails nothing.
+ * Notes the use of a key once an hour. Each running function tries it with the first call of an hour, and the table accepts
+ * one of them. Errors are logged and fail nothing.
  */
 export async function noteUse(key: { organizationId: string; keyId: string }): Promise<void> {
   const at = now();

@@ -1,7 +1,7 @@
 // Made by infra/common-passwords.ts from @zxcvbn-ts/language-common 4.1.3, https://github.com/zxcvbn-ts/zxcvbn, which
-// counts passwords in published leaks. MIT License, Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc., Copyright (c)
-// 2021 @zxcvbn-ts: permission is granted, free of charge, to deal in it without restriction, and it comes without warranty
-// of any kind.
+// counts passwords in published leaks. MIT License. Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc. Copyright
+// (c) 2021 @zxcvbn-ts. Permission is granted, free of charge, to deal in it without restriction. It comes without warranty of
+// any kind.
 
 /**
  * Common passwords in lower case and text order. Each begins with a digit to the base 36: how many characters it has in

@@ -1,6 +1,6 @@
 import { now } from "../clock.ts";
 
-/** Whether the time of a key is over. */
+/** Whether a key has expired. */
 export function hasExpired({ validUntil }: { readonly validUntil?: string | undefined }): boolean {
   return validUntil !== undefined && Date.parse(validUntil) <= now().getTime();
 }

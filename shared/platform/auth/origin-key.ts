@@ -6,7 +6,7 @@ import { Secret } from "./secret.ts";
 const originKey = new Secret(config.originKeySecretId);
 
 /**
- * Whether this is the key that CloudFront shows to the API. The comparison takes as long whatever was given.
+ * Whether this is the key that CloudFront sends to the API. The comparison takes constant time.
  * @throws Error when the key cannot be loaded
  */
 export async function isOriginKey(given: string): Promise<boolean> {

@@ -1,20 +1,20 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 
 /*
- * Text that the table keeps and that only those read who have a key of the stage: AES-256-GCM (NIST SP 800-38D). Beside
- * the text it covers the place that the text is for, so that no text can be put into the place of another.
+ * Text in the table that only the holder of a key of the stage can read: AES-256-GCM (NIST SP 800-38D). In addition to the
+ * text, it authenticates the place of the text, so that no text can replace another.
  */
 
 const form = "v1";
 const cipher = "aes-256-gcm";
 const keyBytes = 32;
-/** Random, which a key allows for 2^32 texts. */
+/** Random, which is safe for 2^32 texts of a key. */
 const nonceBytes = 12;
 const tagBytes = 16;
-/** Enough to tell the few keys that a stage ever has. */
+/** Enough to distinguish the few keys of a stage. */
 const keyIdLength = 8;
 
-/** The key that a text was sealed with is not the one that is there now. */
+/** A text was sealed with another key than the current one. */
 export class SealedWithAnotherKey extends Error {
   constructor() {
     super("the text was sealed with another key");
@@ -22,9 +22,10 @@ export class SealedWithAnotherKey extends Error {
 }
 
 /**
- * Seals a text: the form, the id of the key, and in base64url the nonce, the ciphertext and the tag, with dots between.
- * @param keyText any text that nobody can guess
- * @param place what the text is for; it is unsealed for the same place only
+ * Seals a text. The result has three parts with dots in between: the form, the key id, and in base64url the nonce, ciphertext
+ * and tag.
+ * @param keyText any text that no one can guess
+ * @param place the purpose of the text, which is unsealed for the same place only
  */
 export function sealText(keyText: string, text: string, place: string): string {
   const nonce = randomBytes(nonceBytes);
@@ -34,7 +35,7 @@ export function sealText(keyText: string, text: string, place: string): string {
 }
 
 /**
- * The text that was sealed.
+ * Returns the text that was sealed.
  * @throws SealedWithAnotherKey; Error when it was changed, or sealed for another place
  */
 export function unsealText(keyText: string, sealed: string, place: string): string {
@@ -57,7 +58,7 @@ function keyOf(keyText: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", keyText, "", "sealed text", keyBytes));
 }
 
-/** Tells the key and nothing of it: it is a hash of what the key is made into, not of its text. */
+/** Returns the id of a key, which reveals nothing about it: a hash of the derived key, not of its text. */
 export function sealingKeyId(keyText: string): string {
   return createHash("sha256").update(keyOf(keyText)).digest("hex").slice(0, keyIdLength);
 }

@@ -6,19 +6,19 @@ import { keys, type SealedKind } from "../table/keys.ts";
 import { putItem } from "../table/table.ts";
 import { sealingKeyId } from "./sealed-text.ts";
 
-/** With which key the newest texts of a kind are sealed. A stack that adopts the table needs that key. */
+/** The key that the newest texts of a kind are sealed with. A stack that adopts the table needs that key. */
 export const SealingKeyRecord = z.object({
   entity: z.literal("sealingKey"),
   keyId: z.string(),
   usedAt: z.string(),
 });
 
-/** What this function has noted since it started. */
+/** The keys that this function has noted since it started. */
 const noted = new Map<SealedKind, string>();
 
 /**
- * Notes in the table which key a text is sealed with, once as long as a function runs. What is sealed can be read without the
- * note, so that a failure is logged and nothing else.
+ * Notes in the table which key a text is sealed with, once in the life of a function. A failure is only logged, because sealed
+ * texts can be read without the note.
  */
 export async function noteSealingKey(kind: SealedKind, keyText: string): Promise<void> {
   const keyId = sealingKeyId(keyText);

@@ -1,7 +1,7 @@
 import { minuteMs } from "../clock.ts";
 import { TtlCache } from "../ttl-cache.ts";
 
-/** A secret that was replaced is out of use after this. */
+/** A replaced secret is not used for longer than this. */
 const maxAgeMs = 5 * minuteMs;
 
 /** A secret of Secrets Manager: a random string that is long enough to sign with. */
@@ -14,7 +14,7 @@ export class Secret {
   }
 
   /**
-   * Its value, loaded when it is not there or too old; a failed load is tried again at the next use.
+   * Returns its value, and loads it when it is missing or too old. The next use repeats a failed load.
    * @throws Error when it is not there, or shorter than 32 characters
    */
   async value(): Promise<string> {

@@ -4,16 +4,16 @@ import { config } from "../config.ts";
 import { TtlCache } from "../ttl-cache.ts";
 
 /*
- * The key that session tokens are signed with. It was made in KMS and never leaves it: what logs users in asks KMS for
- * a signature, and everything else has the public half, which can do no more than check one. The client of KMS is loaded
- * when it is first needed: most calls come with an API key, and none of these needs it.
+ * The key that signs session tokens. It never leaves KMS. The functions that log users in request signatures from KMS. All
+ * others have only the public half, which checks signatures. The KMS client is loaded when it is first needed, because calls
+ * with an API key do not need it.
  */
 
 const publicKey = new TtlCache<KeyObject>();
 
 /**
- * The public key, loaded once for the life of the instance: a key of KMS never changes, another one has another id. A
- * failed load is tried again at the next use.
+ * Returns the public key. It is loaded once for the life of the instance, because a KMS key never changes. The next use
+ * repeats a failed load.
  * @throws Error when it cannot be loaded
  */
 export async function publicSessionKey(): Promise<KeyObject> {
@@ -40,16 +40,16 @@ export async function signWithSessionKey(text: string): Promise<Uint8Array> {
   return joinedSignature(Signature);
 }
 
-/** How long each of the two numbers is that a signature on the curve P-256 consists of. */
+/** The length of each of the two numbers of a signature on the curve P-256. */
 const numberBytes = 32;
 
 /**
- * KMS writes a signature in DER (RFC 3279, section 2.2.3): two integers in a sequence, each as short as it can be, or with
- * a zero in front that keeps it positive. A token has the two side by side, in 32 bytes each.
+ * Converts a signature from DER (RFC 3279, section 2.2.3) to the form of a token. DER has a sequence of two integers, each as
+ * short as possible, or with a leading zero that keeps it positive. A token has 32 bytes for each.
  */
 export function joinedSignature(der: Uint8Array): Uint8Array {
   const joined = new Uint8Array(2 * numberBytes);
-  // Behind the tag and the length of the sequence, each integer has its own two bytes of these.
+  // The tag and the length of the sequence come first. Each integer has a tag and a length too.
   let start = 4;
   for (const end of [numberBytes, 2 * numberBytes]) {
     const length = der[start - 1] ?? 0;

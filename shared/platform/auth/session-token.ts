@@ -11,10 +11,10 @@ const issuer = "sms-gateway";
 const audience = "sms-gateway-api";
 const type = "JWT";
 
-/** How long a session lasts that nobody ends. */
+/** The lifetime of a session that no one ends. */
 export const sessionLifetimeMs = hourMs;
 
-/** How much earlier it may be for the function that looks at a token than for the one that made it. */
+/** How far the clock of the function that checks a token may differ from the clock of its issuer. */
 const clockSkewMs = minuteMs;
 
 const Claims = z
@@ -24,16 +24,16 @@ const Claims = z
     jti: idSchema("ses"),
     iat: z.number(),
     exp: z.number(),
-    /** Absent where the user has the password that they began with. */
+    /** Absent while the user has their first password. */
     pwv: z.optional(z.string()),
   })
   .check(
-    // Whatever made a token: none is good for longer than a session.
+    // No token is valid for longer than a session, whichever code issued it.
     z.refine(({ iat, exp }) => (exp - iat) * secondMs <= sessionLifetimeMs),
     z.refine(({ iat }) => iat * secondMs <= now().getTime() + clockSkewMs),
   );
 
-/** What a session token says. */
+/** The content of a session token. */
 export interface SessionClaims {
   readonly userId: string;
   readonly organizationId: string;
@@ -45,9 +45,9 @@ export interface SessionClaims {
 }
 
 /**
- * A signed session token (JWT, ES256) for one user, the id of its session and when it ends.
- * @param subject `issuedAt` is when the log-in began, and `passwordVersion` the one that was current then: both were read
- *   before the password hash, so that whatever replaces the password ends the session
+ * Issues a signed session token (JWT, ES256) for one user. @returns also the id of its session, and when it ends
+ * @param subject `issuedAt` is when the log-in began, and `passwordVersion` was current then. Both were read before the
+ *   password hash, so that any replacement of the password ends the session
  * @throws Error when KMS does not sign it
  */
 export async function issueSessionToken(subject: {
@@ -66,7 +66,7 @@ export async function issueSessionToken(subject: {
     jti: sessionId,
     iss: issuer,
     aud: audience,
-    // With their fractions, which RFC 7519 allows: a session that begins in the second in which others are ended is new.
+    // RFC 7519 allows fractions. A session that begins in the second in which others are ended is therefore valid.
     iat: issuedAt.getTime() / secondMs,
     exp: expiresAt.getTime() / secondMs,
     pwv: passwordVersion,
@@ -75,13 +75,13 @@ export async function issueSessionToken(subject: {
   return { token: `${signed}.${encoded(await signWithSessionKey(signed))}`, sessionId, expiresAt };
 }
 
-/** Loads the check of tokens ahead of its first use, while Lambda still initialises. A failure shows at the first use. */
+/** Loads the check of tokens before its first use, while Lambda initializes. A failure shows at the first use. */
 export async function warmTokenCheck(): Promise<void> {
   await Promise.allSettled([publicSessionKey(), import("./verify-jwt.ts")]);
 }
 
 /**
- * What a session token says, or undefined when it is forged or foreign.
+ * Returns the content of a session token; undefined when it is forged or foreign.
  * @throws Error when the key cannot be loaded
  */
 export async function verifySessionToken(token: string): Promise<SessionClaims | "expired" | undefined> {

@@ -3,37 +3,37 @@ import { createHmac, randomBytes } from "node:crypto";
 import { secondMs } from "../clock.ts";
 
 /*
- * The codes of authenticator apps: RFC 6238 with SHA-1, six digits and thirty seconds, which is what all apps understand.
+ * The codes of authenticator apps: RFC 6238 with SHA-1, six digits and thirty seconds, which all apps support.
  */
 
 const stepMs = 30 * secondMs;
 const codeDigits = 6;
-/** As long as what SHA-1 gives (RFC 4226, section 4). */
+/** The length of a SHA-1 hash (RFC 4226, section 4). */
 const secretBytes = 20;
-/** Clocks differ, and people type: a code counts one step before and after its own (RFC 6238, section 5.2). */
+/** A code is valid one step before and after its own, because clocks differ and typing takes time (RFC 6238, section 5.2). */
 const driftSteps = 1;
 
 const base32Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const bitsOfCharacter = 5;
 
-/** A new secret, in base32 as apps want it. */
+/** Returns a new secret in base32, as apps require. */
 export function newTotpSecret(): string {
   return base32Of(randomBytes(secretBytes));
 }
 
-/** The address that a QR code carries to an app (Key URI Format of Google Authenticator). */
+/** Returns the address in the QR code for an app (Key URI Format of Google Authenticator). */
 export function totpUri(secret: string, { issuer, account }: { issuer: string; account: string }): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
   const parameters = `secret=${secret}&issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=6&period=30`;
   return `otpauth://totp/${label}?${parameters}`;
 }
 
-/** The step that a moment is in. */
+/** Returns the step that a moment is in. */
 export function totpStepAt(moment: Date): number {
   return Math.floor(moment.getTime() / stepMs);
 }
 
-/** The code of a step (RFC 4226, section 5.3). */
+/** Returns the code of a step (RFC 4226, section 5.3). */
 export function totpCode(secret: string, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -43,14 +43,14 @@ export function totpCode(secret: string, step: number): string {
   return String(number).padStart(codeDigits, "0");
 }
 
-/** The newest step whose code it is, of those that count at a moment; undefined when it is of none. */
+/** Returns the newest step that has this code, among those that are valid at a moment; undefined if none has. */
 export function stepOfTotpCode(secret: string, code: string, moment: Date): number | undefined {
   const newest = totpStepAt(moment) + driftSteps;
   const steps = Array.from({ length: 2 * driftSteps + 1 }, (_, index) => newest - index);
   return steps.find((step) => totpCode(secret, step) === code);
 }
 
-/** Bytes in base32 (RFC 4648, section 6); their number is a multiple of five. */
+/** Returns bytes in base32 (RFC 4648, section 6). Their number must be a multiple of five. */
 export function base32Of(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
   const characters = bits.match(new RegExp(`.{${bitsOfCharacter}}`, "g")) ?? [];

@@ -6,7 +6,7 @@ import { tryConsume } from "../limits/sliding-window.ts";
 
 const windowMs = 5 * minuteMs;
 
-/** Networks that are rejected for a moment, so that a flood from one of them costs no writes. */
+/** Networks that are rejected for a short time, so that a flood from one of them costs no writes. */
 const maxRemembered = 10_000;
 const rejectedUntilMs = new Map<string, number>();
 

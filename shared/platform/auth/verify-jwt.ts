@@ -9,7 +9,7 @@ import { jwtVerify } from "jose/jwt/verify";
  * does not load for API keys. That file has its own copy of each import: keep no state here, and import no module that does.
  */
 
-/** What a token carries; undefined when it is forged or foreign. */
+/** Returns the content of a token; undefined when it is forged or foreign. */
 export async function verifyJwt(
   token: string,
   key: KeyObject,

@@ -2,13 +2,13 @@ import type * as z from "zod/mini";
 
 import { queryItems } from "./table.ts";
 
-/** Items that are in memory at once. */
+/** Items in memory at the same time. */
 const batchSize = 500;
 
-/** Writes that are made side by side. */
+/** Concurrent writes. */
 const maxTogether = 25;
 
-/** All items of a partition in the order of their sort keys, a batch at a time. */
+/** Yields all items of a partition in batches, in the order of their sort keys. */
 export async function* batchesOf<Item extends { readonly sk: string }>(
   schema: z.ZodMiniType<Item>,
   pk: string,
@@ -20,7 +20,7 @@ export async function* batchesOf<Item extends { readonly sk: string }>(
   } while (batch.length === batchSize);
 }
 
-/** Does something with each item of a partition, some of them side by side. */
+/** Runs `work` for each item of a partition, for some items concurrently. */
 export async function forEachOf<Item extends { readonly sk: string }>(
   schema: z.ZodMiniType<Item>,
   pk: string,

@@ -1,88 +1,96 @@
 /**
- * The keys of the one table, and what they are read for.
+ * The keys of the one table, by access pattern.
  *
+ * ```
  * | access pattern                                   | pk                  | sk            |
  * | ------------------------------------------------ | ------------------- | ------------- |
- * | an organisation                                  | ORG#<org>           | ORG           |
- * | an organisation's API keys, or one by its id     | ORG#<org>           | KEY#<key>     |
- * | an organisation's webhooks, or one by its id     | ORG#<org>           | WEBHOOK#<whk> |
- * | what the calls to an endpoint are signed with    | WEBHOOK_SECRETS#<org> | <whk>       |
- * | who owns an organization, whose email is verified, whether KYC is approved | RIGHTS#<org> | RIGHTS |
+ * | an organization                                  | ORG#<org>           | ORG           |
+ * | an organization's API keys, or one by its id     | ORG#<org>           | KEY#<key>     |
+ * | an organization's webhooks, or one by its id     | ORG#<org>           | WEBHOOK#<whk> |
+ * | the secrets that sign the calls to an endpoint   | WEBHOOK_SECRETS#<org> | <whk>       |
+ * | an organization's owner, verified email and KYC approval | RIGHTS#<org> | RIGHTS |
  * | an organization's KYC submission                 | KYC#<org>           | KYC           |
- * | an organisation's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
- * | the organisations that a sender ID is approved for | SENDER#<upper-case name> | SENDER |
+ * | an organization's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
+ * | the organizations with approval for a sender ID  | SENDER#<upper-case name> | SENDER |
  * | a user                                           | USER#<user>         | USER          |
- * | who belongs to an organisation                   | MEMBERS#<org>       | <user>        |
- * | the invitation of an email; keeps it the only one | MEMBERS#<org>      | EMAIL#<sha-256> |
- * | an invitation, by the user whom it makes         | INVITATION#<user>   | INVITATION    |
- * | what a user's password is checked with           | CREDENTIALS#<user>  | PASSWORD      |
- * | what the codes of a user's app are checked with  | CREDENTIALS#<user>  | SECOND_FACTOR |
+ * | the members of an organization                   | MEMBERS#<org>       | <user>        |
+ * | the invitation of an email; keeps it unique      | MEMBERS#<org>      | EMAIL#<sha-256> |
+ * | an invitation, by its future user                | INVITATION#<user>   | INVITATION    |
+ * | the hash of a user's password                    | CREDENTIALS#<user>  | PASSWORD      |
+ * | the secret of a user's authenticator app         | CREDENTIALS#<user>  | SECOND_FACTOR |
  * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
- * | the newest link for one purpose that was sent to a user | EMAIL_TOKEN#<user> | <purpose> |
- * | that an email is being sent, or was              | SENT_EMAIL#<email>  | SENT_EMAIL    |
- * | that no emails are sent to an address           | EMAIL_SUPPRESSION#<sha-256> | EMAIL_SUPPRESSION |
- * | that a user has logged in from a network         | KNOWN_NETWORK#<sha-256> | KNOWN_NETWORK |
- * | whom an API key belongs to                       | KEY#<sha-256>       | KEY           |
- * | when an organisation's API keys were last used   | KEY_USES#<org>      | <key>         |
- * | the balance, and what was accepted today         | WALLET#<org>        | WALLET        |
- * | the wallets that there are                       | WALLETS#<shard>     | <org>         |
+ * | the newest link that a user received for one purpose | EMAIL_TOKEN#<user> | <purpose> |
+ * | the sending of an email                          | SENT_EMAIL#<email>  | SENT_EMAIL    |
+ * | the suppression of emails to an address          | EMAIL_SUPPRESSION#<sha-256> | EMAIL_SUPPRESSION |
+ * | a network that a user has logged in from         | KNOWN_NETWORK#<sha-256> | KNOWN_NETWORK |
+ * | the owner of an API key                          | KEY#<sha-256>       | KEY           |
+ * | the last uses of an organization's API keys      | KEY_USES#<org>      | <key>         |
+ * | the balance, and the messages accepted today     | WALLET#<org>        | WALLET        |
+ * | the list of all wallets                          | WALLETS#<shard>     | <org>         |
  * | the movement of money that a reference was used for | REFERENCE#<sha-256> | REFERENCE  |
- * | the ledger in order; a seq is taken by one entry | LEDGER#<org>, LEDGER#<org>#<part> | <seq> |
- * | an organisation's messages in order, or one      | MESSAGES#<org>, MESSAGES#<org>#<part> | <message> |
+ * | the ledger in order; one entry for each seq      | LEDGER#<org>, LEDGER#<org>#<part> | <seq> |
+ * | an organization's messages in order, or one      | MESSAGES#<org>, MESSAGES#<org>#<part> | <message> |
  * | messages of one day by their state               | STATS#<org>, STATS#<org>#<part> | DAY#<yyyy-mm-dd> |
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
- * | an organisation's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
+ * | an organization's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
- * | the numbers that have opted out of an organisation's marketing | OPT_OUTS#<org> | <number> |
- * | the messages that came to an organisation's numbers, in order | INBOUND#<org> | <inbound> |
- * | that a carrier's message has been taken, by its id there | INBOUND#<org> | TAKEN#<sha-256> |
- * | that a number was erased, by a digest of it      | INBOUND#<org>       | ERASED#<sha-256> |
- * | whose the messages are that come to a number     | NUMBERS#all         | <number>      |
- * | an organisation's templates in order, or one     | TEMPLATES#<org>     | <template>    |
- * | an organisation's campaigns in order, or one     | CAMPAIGNS#<org>     | <campaign>    |
- * | what waits for an operator's decision            | REVIEWS#<kind>      | <id of it>    |
- * | the answer to an idempotent request              | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
+ * | the opt-outs from an organization's marketing    | OPT_OUTS#<org> | <number> |
+ * | an organization's inbound messages, in order     | INBOUND#<org> | <inbound> |
+ * | an accepted inbound message, by the carrier's id | INBOUND#<org> | TAKEN#<sha-256> |
+ * | an erased number, by its digest                  | INBOUND#<org>       | ERASED#<sha-256> |
+ * | the organization that has a number               | NUMBERS#all         | <number>      |
+ * | an organization's templates in order, or one     | TEMPLATES#<org>     | <template>    |
+ * | an organization's campaigns in order, or one     | CAMPAIGNS#<org>     | <campaign>    |
+ * | a request that waits for an operator's decision  | REVIEWS#<kind>      | <id>          |
+ * | the response to an idempotent request            | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | an endpoint's webhook deliveries, or one by its id | DELIVERIES#<whk>  | <delivery>    |
- * | the calls that an endpoint has not answered yet, or a host has not to one organisation | OPENCALLS#<whk>, OPENCALLS#<org>#<host> | OPENCALLS |
+ * | the in-flight calls to an endpoint, or to a host for one organization | OPENCALLS#<whk>, OPENCALLS#<org>#<host> | OPENCALLS |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
- * | how far due jobs of a shard have been released   | RELEASE#due-jobs    | RELEASE#<shard> |
- * | who did what in an organisation, or to the stage | AUDIT#<org>, AUDIT#stage | <entry>    |
- * | what came of it                                  | AUDIT#<org>#outcomes, AUDIT#stage#outcomes | <entry> |
- * | which version of the rate card counts            | PRICES#card         | CURRENT       |
+ * | the progress of a shard's scheduled jobs         | RELEASE#due-jobs    | RELEASE#<shard> |
+ * | the actions in an organization, or on the stage  | AUDIT#<org>, AUDIT#stage | <entry>    |
+ * | the outcomes of these actions                    | AUDIT#<org>#outcomes, AUDIT#stage#outcomes | <entry> |
+ * | the current version of the rate card             | PRICES#card         | CURRENT       |
  * | a version of the rate card                       | PRICES#card         | VERSION#<version> |
- * | what is in it                                    | PRICES#card#<version> | <chunk>     |
- * | the prices of one organisation                   | PRICES#<org>        | OVERRIDES     |
- * | what a day brought in and cost, of an organisation | MARGINS#<yyyy-mm-dd> | <org>#<part> |
- * | which key the newest sealed texts of a kind have | SEALING_KEYS#all    | <kind>        |
- * | whether the stage sends                          | SENDING#all         | SENDING       |
+ * | the content of a version                         | PRICES#card#<version> | <chunk>     |
+ * | the prices of one organization                   | PRICES#<org>        | OVERRIDES     |
+ * | the revenue and cost of an organization in a day | MARGINS#<yyyy-mm-dd> | <org>#<part> |
+ * | the key of the newest sealed texts of a kind     | SEALING_KEYS#all    | <kind>        |
+ * | the switch that stops all sending                | SENDING#all         | SENDING       |
  * | all carriers and the routes to them, or one      | CARRIERS#all        | CARRIER#<name>, ROUTE#<prefix>#<message type> |
- * | whether the carriers work, or one                | BREAKERS#all        | <carrier>     |
- * | when a carrier takes the next message            | PACE#<carrier>      | PACE          |
- * | when something was tried that is limited         | LIMIT#<what>#<whom> | LIMIT         |
- * | what the sandbox carrier has taken               | SANDBOX#<message>   | SANDBOX       |
+ * | the circuit breakers of the carriers             | BREAKERS#all        | <carrier>     |
+ * | the throughput of a carrier: its next free time  | PACE#<carrier>      | PACE          |
+ * | the uses that count against a limit              | LIMIT#<what>#<whom> | LIMIT         |
+ * | a message that the sandbox carrier accepted      | SANDBOX#<message>   | SANDBOX       |
+ * ```
  *
- * One partition takes 1,000 write units a second, so the wallet, the ledger, the messages and the counters of an
- * organisation have partitions of their own. What a message needs of each, sent alone / in a campaign, and so how many a
- * second an organisation can have: WALLET 1 / 0.02, 1,000 / 48,000; LEDGER 1 / 2, 1,000 / 500; MESSAGES 3 / 4, 330 / 250;
- * STATS 1.1 to 2 / 0.2 to 2, 500 and more. All but the wallet can be kept in up to eight parts, each of which takes as
- * much. `infra/SCALE.md` has the arithmetic.
+ * One partition accepts 1,000 write units a second, so an organization's wallet, ledger, messages and counters have separate
+ * partitions. The list has the write units of a message, sent alone / in a campaign, and the messages a second that follow:
  *
- * One index, `agenda`, lists what background work has to look at, and when: the few items that say so in the fields
- * `agenda` (what for, and which shard of the work) and `lookAt` (ISO 8601). What has nothing to be looked at is not in
- * it and costs nothing, and an item that is in it costs a write more only when these two fields change.
+ * - WALLET: 1 / 0.02, so 1,000 / 48,000
+ * - LEDGER: 1 / 2, so 1,000 / 500
+ * - MESSAGES: 3 / 4, so 330 / 250
+ * - STATS: 1.1 to 2 / 0.2 to 2, so 500 or more
  *
- * | what is looked at                                | agenda              | lookAt        |
+ * All except the wallet can have up to eight parts, each with that capacity. `infra/SCALE.md` has the arithmetic.
+ *
+ * The pending-work index, `agenda`, lists the few items that background work has to visit. The field `agenda` names the work
+ * and its shard, `lookAt` the time (ISO 8601). Other items are not in the index and cost nothing. An item in the index costs
+ * one more write only when these two fields change.
+ *
+ * ```
+ * | items                                            | agenda              | lookAt        |
  * | ------------------------------------------------ | ------------------- | ------------- |
- * | wallets whose ledger is not settled              | SETTLE#<shard>      | when its oldest change is old enough |
- * | days whose counts are not final                  | CLOSE-DAY#<shard>   | when to count it |
- * | organisations whose owner has not verified their email, where a stage asks for that | EXPIRE-ACCOUNT#<shard> | a week after they registered |
+ * | wallets whose ledger is not settled              | SETTLE#<shard>      | when the oldest change is old enough |
+ * | days whose counts are not final                  | CLOSE-DAY#<shard>   | when to count the day |
+ * | organizations without a verified email, on stages that require it | EXPIRE-ACCOUNT#<shard> | a week after the registration |
+ * ```
  */
 export interface Key {
   readonly pk: string;
   readonly sk: string;
 }
 
-/** What stands before the first # of every partition key. A function's role names the families it may touch. */
+/** The families of partition keys: the text before the first #. A function's role names the families that it may access. */
 export const keyFamilies = [
   "AUDIT",
   "BREAKERS",
@@ -131,10 +139,10 @@ export const keyFamilies = [
 ] as const;
 export type KeyFamily = (typeof keyFamilies)[number];
 
-/** The kinds of things that an operator decides on. */
+/** The kinds of requests that an operator decides on. */
 export type ReviewKind = "kyc" | "sender-ids";
 
-/** What is sealed in the table, each kind with a key of its own. */
+/** The kinds of sealed texts in the table. Each has a key of its own. */
 export type SealedKind = "secondFactors" | "webhooks";
 
 export const keys = {
@@ -268,24 +276,24 @@ export const keys = {
   sandboxMessage: (messageId: string): Key => ({ pk: `SANDBOX#${messageId}`, sk: "SANDBOX" }),
 };
 
-/** The parts that so many are: the first has no name. */
+/** Returns the names of a number of parts. The name of the first is empty. */
 export function partNames(count: number): string[] {
   return Array.from({ length: count }, (_, index) => (index === 0 ? "" : String(index)));
 }
 
-/** The part that a message is in, by the digit behind the ULID of its id. */
+/** Returns the part that a message is in: the digit after the ULID of its id. */
 export function partOf(messageId: string): string {
   return messageId.slice("msg_".length + ulidLength);
 }
 
 const ulidLength = 26;
 
-/** The partition key of a part of an organisation's messages. */
+/** Returns the partition key of a part of an organization's messages. */
 export function messagesPartition(organizationId: string, part: string): string {
   return `MESSAGES#${organizationId}${behindHash(part)}`;
 }
 
-/** The partition key of a part of an organisation's ledger. */
+/** Returns the partition key of a part of an organization's ledger. */
 export function ledgerPartition(organizationId: string, part: string): string {
   return `LEDGER#${organizationId}${behindHash(part)}`;
 }
@@ -294,15 +302,15 @@ function behindHash(part: string): string {
   return part === "" ? "" : `#${part}`;
 }
 
-/** A seq as a sort key. */
+/** Returns a seq as a sort key. */
 export function ledgerSortKey(seq: number): string {
   return inTextOrder(seq);
 }
 
-/** A number as text that is padded, so that text order is number order up to the largest safe integer. */
+/** Returns a number as padded text, whose order is that of the numbers up to the largest safe integer. */
 function inTextOrder(number: number): string {
   return String(number).padStart(16, "0");
 }
 
-/** The index of what background work has to look at. It has the keys of the items alone. */
+/** The index of the items that background work has to visit. It contains only their keys. */
 export const agendaIndex = { name: "agenda", partitionKey: "agenda", sortKey: "lookAt" } as const;

@@ -75,14 +75,14 @@ export function whileHeldBy({ leaseToken }: Leasable, others: Requirements = {})
 }
 
 /**
- * Recognizes an item that has exactly this lease. It tells a repeated `acquireLease` or `renewLease` that its first try
- * was applied, although the response was lost.
+ * Recognizes an item that has exactly this lease. A repeated `acquireLease` or `renewLease` learns from it that the first
+ * attempt was applied, although the response was lost.
  */
 export function hasLease({ leaseToken, leaseUntil }: Lease): (found: Leasable) => boolean {
   return (found) => found.leaseToken === leaseToken && found.leaseUntil === leaseUntil;
 }
 
-/** What a transition changes beside the lease, and what it requires. */
+/** The changes of a transition in addition to the lease, and its requirements. */
 interface Transition extends Changes {
   readonly requires?: Requirements;
 }

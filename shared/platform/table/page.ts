@@ -5,13 +5,13 @@ import type { Page, PageMeta, PageQuery } from "../../contract/primitives.ts";
 import { itemsOf, queryRows, skipItems, type Range, type Row } from "./table.ts";
 
 /*
- * Lists. A record that cannot be read, which is reported, is left out of its page: the page is shorter, and the next one
- * goes on behind it.
+ * Lists. A record that cannot be read is reported and left out of its page. The page is then shorter, and the next one
+ * starts after that record.
  */
 
 /**
- * One page of a range of items, by page number or by cursor. `total` is how many items the range has; the
- * caller knows it from a counter, for DynamoDB would have to read them all.
+ * Reads one page of a range of items, by page number or by cursor. `total` is the number of items in the range. It comes from
+ * a counter, because DynamoDB would have to read all items.
  */
 export async function readPage<Item>(
   schema: z.ZodMiniType<Item>,
@@ -22,11 +22,11 @@ export async function readPage<Item>(
   const { page, limit, cursor } = query;
   const after = cursor === undefined ? await skipToPage(range, page, limit) : decodePosition(cursor, range);
   if (after === pastTheEnd) return { rows: [], meta: pageMeta(query, total, undefined) };
-  // One more than asked for tells whether another page follows.
+  // One row more than the page has shows whether another page follows.
   return pageOfRows(await queryRows(schema, { ...range, after, limit: limit + 1 }), query, total);
 }
 
-/** A page of rows, of which there is one more than asked for where another page follows. */
+/** Makes a page of rows. One row more than the limit shows that another page follows. */
 function pageOfRows<Item>(rows: readonly Row<Item>[], query: PageQuery, total: number): Page<Item> {
   const shown = rows.slice(0, query.limit);
   const last = rows.length > query.limit ? shown.at(-1) : undefined;
@@ -39,7 +39,7 @@ export interface MergedRange {
   readonly consistent: boolean;
 }
 
-/** One page of what several partitions have, newest first whichever has it. A single one is read as such. */
+/** Reads one page of several partitions as one list, newest first. A single partition is read directly. */
 export async function readMergedPage<Item>(
   schema: z.ZodMiniType<Item>,
   { pks, consistent }: MergedRange,
@@ -60,13 +60,13 @@ export async function readMergedPage<Item>(
     toSkip -= 1;
     if (toSkip >= 0) continue;
     rows.push(row);
-    // One more than asked for tells whether another page follows.
+    // One row more than the page has shows whether another page follows.
     if (rows.length > limit) break;
   }
   return pageOfRows(rows, query, total);
 }
 
-/** The rows of a range, of which so many are read at once as its limit says. */
+/** Yields the rows of a range, which are read in batches of its limit. */
 async function* inBatches<Item>(
   schema: z.ZodMiniType<Item>,
   range: Range,
@@ -80,7 +80,7 @@ async function* inBatches<Item>(
   }
 }
 
-/** Several ranges, each with the newest first, as one such range. */
+/** Merges several ranges, each with the newest first, into one. */
 async function* merged<Item>(
   ranges: readonly AsyncGenerator<Row<Item>, undefined>[],
 ): AsyncGenerator<Row<Item>, undefined> {
@@ -95,16 +95,16 @@ async function* merged<Item>(
   }
 }
 
-/** Items that a page with a filter looks at; some 1 MB of them, the most that DynamoDB reads at once. */
+/** Items that a page with a filter examines: about 1 MB, the most that DynamoDB reads in one request. */
 const maxExamined = 1_000;
 
-/** Items that are read at once of each of several partitions, of which a page may need few. */
+/** Items that one request reads from each of several partitions. A page may need only a few. */
 const examinedAtOnce = 250;
 
 /**
- * One page of those items of a range that are wanted, for a range that nothing counts. A call looks at the next
- * `maxExamined` items: `total` is how many of those are wanted, and `nextCursor` goes on behind them, so a page
- * can be short, or empty, although more follows.
+ * Reads one page of the wanted items of a range that has no counter. A call examines the next `maxExamined` items: `total` is
+ * the number of wanted ones among them, and `nextCursor` starts after them. A page can therefore be short or empty although
+ * more follow.
  */
 export async function readWantedPage<Item>(
   schema: z.ZodMiniType<Item>,
@@ -116,7 +116,7 @@ export async function readWantedPage<Item>(
   return wantedOf(await queryRows(schema, { ...range, after, limit: maxExamined }), query, isWanted);
 }
 
-/** One page of the wanted items of several partitions, in the way of `readWantedPage`, newest first whichever has them. */
+/** Reads one page of the wanted items of several partitions like `readWantedPage`, newest first. */
 export async function readWantedMergedPage<Item>(
   schema: z.ZodMiniType<Item>,
   { pks, consistent }: MergedRange,
@@ -137,7 +137,7 @@ export async function readWantedMergedPage<Item>(
   return wantedOf(examined, query, isWanted);
 }
 
-/** The page of those that are wanted of the rows that a call has looked at. */
+/** Makes a page of the wanted rows among those that a call examined. */
 function wantedOf<Item>(
   examined: readonly Row<Item>[],
   query: PageQuery,
@@ -151,7 +151,7 @@ function wantedOf<Item>(
   return { rows: itemsOf(rows), meta: pageMeta(query, wanted.length, last?.key.sk) };
 }
 
-/** One page of a list that is short enough to be read whole. */
+/** Returns one page of a list that is short enough to be read whole. */
 export function pageOf<Shown>(all: readonly Shown[], query: PageQuery): Page<Shown> {
   const start = query.cursor === undefined ? (query.page - 1) * query.limit : decodeIndex(query.cursor);
   const end = start + query.limit;
@@ -182,7 +182,7 @@ function pageMeta(query: PageQuery, total: number, position: string | undefined)
   };
 }
 
-/** DynamoDB refuses to go on from a place outside of the range. */
+/** Rejects a position outside the range, which DynamoDB would reject too. */
 function decodePosition(cursor: string, { from, to }: Omit<Range, "after" | "limit">): string {
   const position = decodeCursor(cursor);
   if ((from !== undefined && position < from) || (to !== undefined && position > to)) throw invalidCursor();

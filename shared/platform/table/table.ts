@@ -32,19 +32,19 @@ import type { agendaIndex, Key } from "./keys.ts";
 const client = tableClient(3);
 
 /**
- * For writes that must not be applied twice and are not idempotent by themselves: no attempt is repeated
- * unless DynamoDB said that it did not apply the one before.
+ * The client for writes that must not be applied twice and are not idempotent by themselves. It repeats an attempt only if
+ * DynamoDB reported that it did not apply the attempt before.
  */
 const singleEffectClient = tableClient(1);
 
-/** For writes that are not worth waiting for: they are sent once. */
+/** The client for writes that are not worth waiting for: it sends them once. */
 const bestEffortClient = tableClient(1, 1);
 
 function tableClient(maxUnheardAttempts: number, maxAttempts = patientAttempts): DynamoDb {
   return new DynamoDb({ maxAttempts, maxUnheardAttempts, failure: unavailableIfBusy });
 }
 
-/** How DynamoDB says that it found no room for a request now, and not that anything is wrong with it. */
+/** The errors of a valid request that DynamoDB has no capacity for now. */
 const busyErrors = new Set([
   "ProvisionedThroughputExceededException",
   "RequestLimitExceeded",
@@ -76,7 +76,7 @@ export interface Delete extends Expressions {
   readonly delete: Key;
 }
 
-/** Changes nothing: the transaction that it is in is refused unless its condition holds. */
+/** A condition without a change. The transaction that contains it is rejected unless the condition holds. */
 export interface Check extends Expressions {
   readonly check: Key;
   readonly condition: string;
@@ -84,15 +84,15 @@ export interface Check extends Expressions {
 
 export type Write = Check | Delete | Put | Update;
 
-/** The writes of a transaction by name. A name may stand for several writes, or for none. */
+/** The writes of a transaction by name. A name may have several writes, or none. */
 type NamedWrites<Name extends string> = Readonly<Record<Name, Write | readonly Write[]>>;
 
-/** What became of a conditional write. A refused one carries the item that was there, if any. */
+/** The outcome of a conditional write. A rejected write carries the item that was there, if any. */
 export type Outcome<Applied> =
   | { readonly applied: true; readonly item: Applied }
   | { readonly applied: false; readonly found: Record<string, unknown> | undefined };
 
-/** An item has another shape than its record: no release that this one knows of has written it. */
+/** An item has another shape than its record, so no known release wrote it. */
 export class UnreadableRecordError extends Error {
   readonly key: Key;
 
@@ -102,22 +102,22 @@ export class UnreadableRecordError extends Error {
   }
 }
 
-/** For those who have something better to do than to fail for one record: it has been reported. */
+/** Handles the error for callers that do not fail because of one record. It has been reported. */
 export function undefinedIfUnreadable(error: unknown): undefined {
   if (error instanceof UnreadableRecordError) return undefined;
   throw error;
 }
 
-/** For those to whom a record that cannot be read is not the same as none. */
+/** Handles the error for callers that distinguish an unreadable record from none. */
 export function unreadableOf(error: unknown): "unreadable" {
   if (error instanceof UnreadableRecordError) return "unreadable";
   throw error;
 }
 
-/** Keys that are reported at once. */
+/** The most keys in one report. */
 const maxReported = 10;
 
-/** Says once of records that cannot be read which they are, and what is wrong with the first, and not what is in them. */
+/** Reports unreadable records in one log line: their keys and the error of the first, without their content. */
 function reportUnreadable(errors: readonly UnreadableRecordError[]): void {
   const [first] = errors;
   if (first === undefined) return;
@@ -126,7 +126,7 @@ function reportUnreadable(errors: readonly UnreadableRecordError[]): void {
   countMetrics({ UnreadableRecords: errors.length });
 }
 
-/** An email or a number, which keys can be too, does not belong into a log. */
+/** Returns a key without an email or a phone number, which must not be logged. */
 function loggableKey({ pk, sk }: Key): string {
   if (/^(EMAIL|LIMIT)#/.test(pk)) return pk.replace(/#.*/, "#…");
   if (pk.startsWith("OPT_OUTS#")) return `${pk} …`;
@@ -143,7 +143,7 @@ function parsed<Item>(schema: z.ZodMiniType<Item>, key: Key, item: unknown): Ite
 }
 
 /**
- * Reads one item and checks its shape. Eventually consistent unless asked otherwise.
+ * Reads one item and checks its shape. The read is eventually consistent by default.
  * @throws UnreadableRecordError, which has been reported
  * @throws ApiError UNAVAILABLE when its partition was too busy in every attempt
  */
@@ -164,13 +164,13 @@ interface Wanted<Item> {
   readonly key: Key;
 }
 
-/** How often what a busy partition left out of a batch is asked for, and how long is waited in between at the most. */
+/** How often a batch is read when busy partitions left items out, and the longest delay in between. */
 const batchAttempts = 6;
 const maxBatchDelayMs = 100;
 
 /**
- * Reads two items with one request, each as it is now. They are not one moment's: what is written to one of them meanwhile
- * may be seen or not, as with two requests.
+ * Reads two items with one request, each as it is now. The two reads are not one snapshot: as with two requests, a write in
+ * between may be visible in one of them.
  * @throws UnreadableRecordError, which has been reported
  * @throws ApiError UNAVAILABLE when a partition was too busy in every attempt
  */
@@ -190,7 +190,7 @@ export async function findBoth<One, Other>(
     found.push(...(Responses[table] ?? []));
     left = UnprocessedKeys[table]?.Keys ?? [];
   }
-  // They come in any order.
+  // DynamoDB returns them in any order.
   const itemOf = <Item>({ schema, key }: Wanted<Item>): Item | undefined => {
     const item = found.find(({ pk, sk }) => pk === key.pk && sk === key.sk);
     return item === undefined ? undefined : parsed(schema, key, item);
@@ -200,21 +200,21 @@ export async function findBoth<One, Other>(
 
 interface Recognition<Item> {
   /**
-   * Recognises the item as this very write has left it. The SDK repeats a write whose answer was lost; where the
-   * condition does not hold a second time, the repeat is refused by what the first one did.
+   * Recognizes the item as this write left it. The client repeats a write whose response was lost. If the condition does
+   * not hold a second time, the first attempt causes the rejection of the repeat.
    */
   readonly isOwn?: (found: Item) => boolean;
 }
 
 interface UpdateOptions<Item> extends Recognition<Item> {
-  /** Whether it must not be applied twice, so that it is not sent again when its answer is lost. */
+  /** Whether it must not be applied twice, so that it is not sent again when its response is lost. */
   readonly singleEffect?: boolean;
-  /** Whether its loss is tolerated, so that it is sent once: nobody waits for a partition that is throttled. */
+  /** Whether its loss is tolerated. Then it is sent once, and does not wait for a throttled partition. */
   readonly bestEffort?: boolean;
 }
 
 /**
- * Applies an update and returns the item as it is after it.
+ * Applies an update and returns the item after it.
  * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
  */
 export async function updateItem<Item>(
@@ -255,7 +255,7 @@ export async function putItem(
 }
 
 /**
- * Deletes one item; without a condition, deleting what is not there does nothing.
+ * Deletes one item. Without a condition, the deletion of a missing item does nothing.
  * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
  */
 export async function deleteItem(key: Key, only: Expressions = {}): Promise<Outcome<Key>> {
@@ -292,29 +292,29 @@ async function outcomeOf<Item>(write: () => Promise<Item>): Promise<Outcome<Item
 }
 
 export interface Range {
-  /** The index that is read instead of the table: `pk` and the sort key are then those of the index. */
+  /** The index that is read instead of the table. Then `pk` and the sort key are those of the index. */
   readonly index?: typeof agendaIndex;
   readonly pk: string;
   /** Inclusive bounds of the sort key, in text order. */
   readonly from?: string;
   readonly to?: string;
   readonly newestFirst?: boolean;
-  /** At most this many items. */
+  /** The most items. */
   readonly limit: number;
-  /** Goes on behind this sort key. */
+  /** Starts after this sort key. */
   readonly after?: string | undefined;
   readonly consistent?: boolean;
 }
 
-/** What stands at one key of a range: an item, or something that cannot be read as one. */
+/** The entry at one key of a range. Its item is undefined if it cannot be read. */
 export interface Row<Item> {
   readonly key: Key;
   readonly item: Item | undefined;
 }
 
 /**
- * The first items of a range, for those who must not pass over any: who look after money, or count.
- * @throws UnreadableRecordError for the first that cannot be read; they have been reported
+ * Returns the first items of a range, for callers that must not skip any, such as those that add up money.
+ * @throws UnreadableRecordError for the first that cannot be read, after all of them were reported
  * @throws ApiError UNAVAILABLE when the partition was too busy in every attempt
  */
 export async function queryItems<Item>(schema: z.ZodMiniType<Item>, range: Range): Promise<Item[]> {
@@ -326,8 +326,8 @@ export async function queryItems<Item>(schema: z.ZodMiniType<Item>, range: Range
 }
 
 /**
- * What stands at the first keys of a range. A record that cannot be read is reported and fails nothing: whoever lists
- * leaves it out, and goes on behind its key.
+ * Returns the first rows of a range. An unreadable record is reported and fails nothing: lists leave it out, and continue
+ * after its key.
  * @throws ApiError UNAVAILABLE when the partition was too busy in every attempt
  */
 export async function queryRows<Item>(schema: z.ZodMiniType<Item>, range: Range): Promise<Row<Item>[]> {
@@ -336,12 +336,12 @@ export async function queryRows<Item>(schema: z.ZodMiniType<Item>, range: Range)
   return rows;
 }
 
-/** The items of rows that can be read. */
+/** Returns the items of the rows that can be read. */
 export function itemsOf<Item>(rows: readonly Row<Item>[]): Item[] {
   return rows.flatMap(({ item }) => item ?? []);
 }
 
-/** Reads a range over as many of DynamoDB's 1 MB pages as it takes. */
+/** Reads a range, over several of DynamoDB's 1 MB pages if necessary. */
 async function query<Item>(
   schema: z.ZodMiniType<Item>,
   range: Range,
@@ -363,7 +363,7 @@ async function query<Item>(
   return { rows, unreadable };
 }
 
-/** The sort key of the `count`-th item of a range, or undefined when the range is shorter. Reads no attributes. */
+/** Returns the sort key of the `count`-th item of a range; undefined if the range is shorter. Reads no attributes. */
 export async function skipItems(range: Omit<Range, "limit">, count: number): Promise<string | undefined> {
   let skipped = 0;
   let after = range.after;
@@ -383,10 +383,10 @@ export async function skipItems(range: Omit<Range, "limit">, count: number): Pro
 }
 
 function queryParameters(range: Range): QueryCommandInput {
-  // DynamoDB takes one condition on the sort key; its text is never empty and never above U+10FFFF.
+  // DynamoDB accepts one condition on the sort key. The key is never empty and never above U+10FFFF.
   const { after, from = " ", to = "\u{10FFFF}", newestFirst = false } = range;
   const isAfterWithin = after !== undefined && from <= after && after <= to;
-  // DynamoDB goes to that key at once in any case. The embedded one reads all that the range has before it, unless it begins there.
+  // DynamoDB seeks to that key in any case. The embedded store reads the range from its beginning, so the range starts there.
   const [first, last] = !isAfterWithin ? [from, to] : newestFirst ? [from, after] : [after, to];
   const { partitionKey, sortKey } = range.index ?? { partitionKey: "pk", sortKey: "sk" };
   return {
@@ -426,7 +426,7 @@ interface Contended {
 
 /**
  * Writes all or nothing.
- * @throws ApiError UNAVAILABLE when it only met other transactions: nothing was written, and nothing stands in the way
+ * @throws ApiError UNAVAILABLE when it only met other transactions: nothing was written, and a retry may succeed
  */
 export async function transact(writes: readonly Write[]): Promise<Committed | Refused<never>>;
 export async function transact<Name extends string>(
@@ -444,14 +444,14 @@ function isList(writes: NamedWrites<string> | readonly Write[]): writes is reado
   return Array.isArray(writes);
 }
 
-/** The same for those who have something better to do than to give up when it only met other transactions. */
+/** Writes all or nothing, and returns `contended` when it only met other transactions. */
 export async function tryTransact<Name extends string>(
   writes: NamedWrites<Name>,
   attempts = transactionAttempts,
 ): Promise<Committed | Contended | Refused<Name>> {
   const named = listOf(writes);
   const command: TransactWriteCommandInput = {
-    // The SDK repeats an attempt whose answer was lost; the token makes DynamoDB apply it once.
+    // The client repeats an attempt whose response was lost. With the token DynamoDB applies it once.
     ClientRequestToken: randomUUID(),
     TransactItems: named.map(({ write }) => transactItem(write)),
   };
@@ -472,12 +472,12 @@ export async function tryTransact<Name extends string>(
   }
 }
 
-/** How often something is decided anew when others change what it was decided on. */
+/** How often a decision is repeated when another write changes the state that it is based on. */
 const decisionAttempts = 5;
 
 /**
- * Reads, decides and writes, and does so again when something else was written in between.
- * @param decide gives undefined when its write was refused by what came in between
+ * Reads, decides and writes, and repeats this after another write in between.
+ * @param decide returns undefined when another write in between caused the rejection of its own
  * @throws ApiError UNAVAILABLE when that happened every time
  */
 export async function untilUndisturbed<Result>(decide: () => Promise<Result | undefined>): Promise<Result> {
@@ -513,7 +513,7 @@ function refusalsOf<Name extends string>(
   return refusals;
 }
 
-/** Reasons that say that nothing was written and that a later attempt may go through. */
+/** Whether a reason is temporary: nothing was written, and a later attempt may succeed. */
 function isPassing({ Code }: CancellationReason): boolean {
   return (
     Code === "TransactionConflict" || Code === "ThrottlingError" || Code === "ProvisionedThroughputExceeded"

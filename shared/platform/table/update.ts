@@ -3,34 +3,34 @@ import type { Check, Update } from "./table.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What an update does to the fields of an item. Fields that it does not name stay as they are. */
+/** The changes of an update to the fields of an item. Other fields stay as they are. */
 export interface Changes {
-  /** New values; a field whose value is undefined stays as it is. */
+  /** New values. A field whose value is undefined stays as it is. */
   readonly set?: Fields;
-  /** Values for fields that are not there yet; those that are there stay as they are. */
+  /** Values for missing fields. Present fields stay as they are. */
   readonly setIfAbsent?: Fields;
   readonly remove?: readonly string[];
-  /** Numbers to be added, to 0 where there is none yet, and members that a set takes up. */
+  /** Numbers to add (a missing field counts as 0), and members to add to a set. */
   readonly add?: Fields;
-  /** Members that a set loses. */
+  /** Members to remove from a set. */
   readonly take?: Fields;
 }
 
-/** What an item has to be like for an update to be applied. All of it must hold. */
+/** The requirements of an update on its item. All of them must hold. */
 export interface Requirements {
-  /** Values that fields have. */
+  /** The values of fields. */
   readonly is?: Fields;
   readonly present?: readonly string[];
   readonly absent?: readonly string[];
-  /** Anything else, in DynamoDB's language. A field is named `#field`, and has to be where DynamoDB reserves its name. */
+  /** Any other condition, in DynamoDB's language. `#field` names a field, which is necessary for DynamoDB's reserved words. */
   readonly where?: string;
   /** The values that `where` names, for example `:at`. */
   readonly values?: Fields;
 }
 
 /**
- * An update of one item, in the expressions that DynamoDB takes. This is the only place that writes them.
- * @throws Error for a required value that is undefined: the update would be applied to what it is not meant for
+ * Returns an update of one item in DynamoDB's expressions. Only this function writes them.
+ * @throws Error for a required value that is undefined, because the update would then apply to other items too
  */
 export function updateOf(key: Key, changes: Changes, requirements: Requirements = {}): Update {
   const { set = {}, setIfAbsent = {}, remove = [], add = {}, take = {} } = changes;
@@ -83,21 +83,21 @@ export function updateOf(key: Key, changes: Changes, requirements: Requirements 
   };
 }
 
-/** What a transaction requires of an item that it does not change. */
+/** Returns a transaction's requirements on an item that it does not change. */
 export function checkOf(key: Key, requirements: Requirements): Check {
   const { condition = "attribute_exists(pk)", names = {}, values } = updateOf(key, {}, requirements);
   return {
     check: key,
     condition,
-    // DynamoDB takes no empty map.
+    // DynamoDB rejects an empty map.
     ...(Object.keys(names).length === 0 ? {} : { names }),
     ...(values === undefined ? {} : { values }),
   };
 }
 
 /**
- * The changes that a PATCH asks for: a field that is undefined stays as it is, one that is null is removed. Because
- * nothing else is written, changes of other fields made at the same time are kept.
+ * Returns the changes of a PATCH: a field that is undefined stays as it is, one that is null is removed. Because nothing else
+ * is written, concurrent changes of other fields are kept.
  */
 export function changesOfPatch(fields: Fields): Changes {
   const given = Object.entries(fields);
