@@ -15,19 +15,19 @@ import { currentTraceId } from "./trace.ts";
 import { fromWire, wireText } from "./wire.ts";
 
 /*
- * What carries out the SDK's commands. The SDK's own client does all that it may ever be asked for, in thirty layers that
- * each request goes through: that costs ten times what this does, in CPU and in the size of a function.
+ * The client that sends the SDK's commands. The SDK's own client supports every feature, in thirty layers around each
+ * request. That costs ten times as much CPU and function size as this client.
  */
 
 export interface AwsClientOptions extends Partial<RetryRules> {
   readonly timeLimits?: Partial<TimeLimits>;
   /** Whether it uses a connection again. Default is true. */
   readonly keepsConnections?: boolean;
-  /** Gives an error another form, once the request is not sent again. */
+  /** Converts the error of a request that is not sent again. */
   readonly failure?: (error: unknown) => unknown;
 }
 
-/** A command of the SDK, as far as its output can be known by it. */
+/** A command of the SDK, with the part of its type that has the output. */
 export interface AwsCommand<Output> {
   readonly input: object;
   resolveMiddleware(
@@ -67,9 +67,9 @@ export class AwsClient {
   }
 
   /**
-   * Carries out a command of the SDK.
-   * @throws Error in the SDK's class, when AWS answers with one
-   * @throws TimeoutError or an error of Node, when no answer comes
+   * Sends a command of the SDK.
+   * @throws Error of the SDK's class, when AWS responds with an error
+   * @throws TimeoutError or an error of Node, when no response arrives
    */
   async send<Output>(command: AwsCommand<Output>): Promise<Output> {
     const { inputSchema, outputSchema, finish, ...parts } = commandParts(command);
@@ -84,15 +84,15 @@ export class AwsClient {
     }
   }
 
-  /** Where a command is sent to. */
+  /** Returns the endpoint of a command. */
   protected endpointFor(_input: object, region: string): URL {
     return endpointOf(this.#service, region);
   }
 
-  /** Looks at an answer before it is given on. @throws Error when it cannot be right */
+  /** Checks a response. @throws Error when it cannot be right */
   protected check(_input: object, _output: object): void {}
 
-  /** Sends a request as often as the rules allow, until it gets a good answer. */
+  /** Sends a request until it succeeds, at most as often as the rules allow. */
   async #answerTo(request: Request): Promise<Answer> {
     let hasCorrectedClock = false;
     for (let attempts = 1; ; attempts += 1) {
@@ -104,7 +104,7 @@ export class AwsClient {
         }
         const error = errorOf(this.#service, answer);
         if (!hasCorrectedClock && correctClock(error.name, answer)) {
-          // What was signed for a wrong time was not carried out.
+          // AWS does not execute a request with a wrong time, so it can be repeated.
           hasCorrectedClock = true;
           continue;
         }
@@ -146,12 +146,12 @@ interface Request extends Pick<CommandParts, "input" | "operation" | "path"> {
   readonly body: string;
 }
 
-/** What a promise gives. @throws TimeoutError when it takes too long */
+/** Awaits a promise. @throws TimeoutError when it takes too long */
 async function within<Value>(limitMs: number, promise: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new TimeoutError(`the answer has exceeded the requestTimeout of ${limitMs} ms`, false));
+      reject(new TimeoutError(`the response has exceeded the requestTimeout of ${limitMs} ms`, false));
     }, limitMs);
   });
   try {

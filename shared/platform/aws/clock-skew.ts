@@ -1,7 +1,7 @@
 import { minuteMs, now } from "../clock.ts";
 import type { Answer } from "./errors.ts";
 
-/** How AWS says that a request was signed for another time than it came in. */
+/** The errors of a request whose signature has another time than the clock of AWS. */
 const skewErrors = new Set([
   "InvalidSignatureException",
   "RequestExpired",
@@ -10,19 +10,19 @@ const skewErrors = new Set([
   "SignatureDoesNotMatch",
 ]);
 
-/** A clock that differs by less is not why AWS refused: it takes signatures that are up to five minutes old. */
+/** A smaller difference is not the reason of a rejection, because AWS accepts signatures that are up to five minutes old. */
 const minSkewMs = 4 * minuteMs;
 
 /** How far the clock of AWS is ahead of ours. */
 let skewMs = 0;
 
-/** The time to sign a request for. */
+/** Returns the time for the signature of a request. */
 export function signingTime(at: Date): Date {
   return skewMs === 0 ? at : new Date(at.getTime() + skewMs);
 }
 
 /**
- * Takes the time from an answer that refuses a request for its own.
+ * Corrects the time by the response that rejected a request because of its time.
  * @returns whether requests are now signed for another time
  */
 export function correctClock(errorName: string, { headers }: Answer): boolean {

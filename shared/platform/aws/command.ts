@@ -1,7 +1,7 @@
 import { documentConversions } from "./document.ts";
 import type { Schema } from "./wire.ts";
 
-/** What there is to know of a command of the SDK to carry it out. */
+/** The parts of an SDK command that are necessary to send it. */
 export interface CommandParts {
   /** For example `GetItem`. */
   readonly operation: string;
@@ -9,7 +9,7 @@ export interface CommandParts {
   readonly input: object;
   readonly inputSchema: Schema;
   readonly outputSchema: Schema;
-  /** Turns what came over the wire into what the command gives. */
+  /** Converts the response to the output of the command. */
   readonly finish: (output: object) => object;
 }
 
@@ -23,11 +23,11 @@ type Operation = readonly [
   output: Schema,
 ];
 
-/** @throws Error for a command that is none of the SDK's, or whose protocol is not one that we speak */
+/** @throws Error for a command that does not belong to the SDK, or that has an unsupported protocol */
 export function commandParts(command: { readonly input: object }): CommandParts {
   const document = documentConversions(command);
   const schema: unknown = Reflect.get(document?.clientCommand ?? command, "schema");
-  if (!isOperation(schema)) throw new Error("the command does not say what operation it is");
+  if (!isOperation(schema)) throw new Error("the command does not name its operation");
   const [, , operation, traits, inputSchema, outputSchema] = schema;
   return {
     operation,
@@ -45,7 +45,7 @@ function isOperation(schema: unknown): schema is Operation {
 
 function pathOf(operation: string, traits: unknown): string {
   const [method = "POST", path = "/"] = Object(Object(traits).http ?? []);
-  // Nothing that is used has more than a body.
+  // All commands in use have only a body.
   if (method !== "POST" || path.includes("{")) throw new Error(`${operation} is not a plain POST`);
   return path;
 }

@@ -6,14 +6,14 @@ export interface Credentials {
 
 let provide: (() => Promise<Credentials>) | undefined;
 
-/** Takes credentials from elsewhere than the environment, as the commands of an operator do. */
+/** Sets a provider that replaces the credentials of the environment, for the commands of an operator. */
 export function useCredentials(provider: () => Promise<Credentials>): void {
   provide = provider;
 }
 
 /**
- * The credentials of this moment. Lambda puts those of a function's role into its environment, and gives a new sandbox
- * new ones before they expire.
+ * Returns the current credentials. Lambda sets those of a function's role in the environment, and starts a sandbox with new
+ * ones before they expire.
  * @throws CredentialsError when there are none
  */
 export async function currentCredentials(): Promise<Credentials> {

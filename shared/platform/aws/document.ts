@@ -1,9 +1,9 @@
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 
 /*
- * The commands of `@aws-sdk/lib-dynamodb` take and give plain values where DynamoDB has attributes that name their types.
- * Each says with key nodes where those are: no node or null stands for a value, an empty one for one in each member, `*`
- * for a node that all members have, and all else names members.
+ * The commands of `@aws-sdk/lib-dynamodb` have plain values where DynamoDB has attributes that name their types. The key nodes
+ * of a command state where. No node or null is a value. An empty node has a value in each member, and `*` is the node of all
+ * members. All other names are members.
  */
 
 interface Nodes {
@@ -17,14 +17,14 @@ export interface DocumentConversions {
   readonly fromAttributes: (output: object) => object;
 }
 
-/** It takes an object for a map only if its `constructor` is Object's, and customers name attributes as they like. */
+/** Without `convertClassInstanceToMap`, an object is a map only if its `constructor` is Object's, and customers choose the names of attributes. */
 const marshallOptions = {
   removeUndefinedValues: true,
   convertClassInstanceToMap: true,
   convertTopLevelContainer: true,
 } as const;
 
-/** What a command of documents does to what it takes and gives; undefined for any other command. */
+/** Returns the conversions of a document command's input and output; undefined for any other command. */
 export function documentConversions(command: object): DocumentConversions | undefined {
   // The SDK's types keep these for its own client.
   const clientCommand: unknown = Reflect.get(command, "clientCommand");

@@ -1,6 +1,6 @@
 import type { AwsService } from "./service.ts";
 
-/** The part of AWS that a region belongs to, by how its name begins; the commercial regions are all others. */
+/** The partitions of AWS, by the start of their regions' names. All other regions are commercial. */
 const partitions = [
   { regions: /^cn-/, suffix: "amazonaws.com.cn", dualStackSuffix: "api.amazonwebservices.com.cn" },
   { regions: /^eusc-/, suffix: "amazonaws.eu", dualStackSuffix: "api.amazonwebservices.eu" },
@@ -15,8 +15,8 @@ const endpoints = new Map<string, URL>();
 const maxEndpoints = 100;
 
 /**
- * Where a service is asked: at the endpoint that the environment names for it or for all services, or else in the region.
- * As with the SDK, the environment may ask for endpoints that are validated for FIPS, or reached over IPv6.
+ * Returns the endpoint of a service: the one that the environment names for it or for all services, or else that of the region.
+ * As with the SDK, the environment may select endpoints with FIPS validation, or with IPv6.
  */
 export function endpointOf({ id, hostPrefix }: Pick<AwsService, "hostPrefix" | "id">, region: string): URL {
   const { AWS_ENDPOINT_URL, AWS_USE_FIPS_ENDPOINT, AWS_USE_DUALSTACK_ENDPOINT } = process.env;
@@ -41,9 +41,9 @@ function addressOf(
   { isFips, isDualStack }: { readonly isFips: boolean; readonly isDualStack: boolean },
 ): string {
   const { suffix, dualStackSuffix } = partitions.find(({ regions }) => regions.test(region)) ?? partitions[6];
-  // In GovCloud these are validated under their ordinary names.
+  // In GovCloud the ordinary names of these have FIPS validation.
   const isValidated = !isDualStack && region.startsWith("us-gov-") && /^(dynamodb|sqs)$/.test(hostPrefix);
-  // Secrets Manager is reached over IPv6 under its ordinary name, where such a name is known.
+  // The ordinary name of Secrets Manager supports IPv6, in the partitions where it has one.
   const isReached =
     hostPrefix === "secretsmanager" &&
     (suffix === "amazonaws.com" || (suffix === "amazonaws.com.cn" && !isFips));

@@ -1,14 +1,14 @@
 import type { AwsService } from "./service.ts";
 import { fromWire, type Schema } from "./wire.ts";
 
-/** What AWS answered, or what a stand-in for it did. */
+/** A response of AWS, or of a local stand-in for it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
 }
 
-/** What the SDK notes of an answer. */
+/** The metadata that the SDK keeps of a response. */
 export interface Metadata {
   readonly httpStatusCode: number;
   readonly requestId?: string;
@@ -19,7 +19,7 @@ export function metadataOf({ status, headers }: Answer): Metadata {
   return { httpStatusCode: status, ...(typeof requestId === "string" ? { requestId } : {}) };
 }
 
-/** The error that AWS answered with, in the SDK's class for it, or in that of all errors of the service. */
+/** Returns the error of a response, in the SDK's class for it, or in the base class of the service's errors. */
 export function errorOf(service: AwsService, answer: Answer): Error {
   const body = parsedOrEmpty(answer.body);
   const name = nameOf(body, answer);
@@ -56,7 +56,7 @@ function isError(schema: unknown): schema is ErrorSchema {
   return Array.isArray(schema) && schema[0] === -3;
 }
 
-/** The name of an error, without its namespace and without a suffix that some services add. */
+/** Returns the name of an error, without its namespace and without a suffix that some services add. */
 function nameOf(body: object, { headers }: Answer): string {
   const { __type, code, Code } = Object(body);
   const given: unknown = __type ?? code ?? Code ?? headers["x-amzn-errortype"];
@@ -64,7 +64,7 @@ function nameOf(body: object, { headers }: Answer): string {
   return given.replace(/[,:].*/s, "").replace(/^.*#/s, "");
 }
 
-/** What stands between us and AWS may answer with a page. */
+/** Returns an empty object for a text without JSON, because a proxy may respond with a page. */
 function parsedOrEmpty(text: string): object {
   try {
     return Object(JSON.parse(text));

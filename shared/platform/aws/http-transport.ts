@@ -5,14 +5,14 @@ import type { Answer } from "./errors.ts";
 
 /** How long a request may take. */
 export interface TimeLimits {
-  /** Until it has a connection. */
+  /** The time until it has a connection. */
   readonly connectionMs: number;
-  /** Until its answer is there. */
+  /** The time until its response has arrived. */
   readonly requestMs: number;
 }
 
 export interface HttpOptions extends TimeLimits {
-  /** Whether it goes over a connection that was used before, if there is one. */
+  /** Whether it may use an existing connection. */
   readonly keepsConnections: boolean;
 }
 
@@ -23,11 +23,11 @@ export interface HttpRequest {
   readonly body: string;
 }
 
-/** A request was given up. */
+/** A request exceeded a time limit. */
 export class TimeoutError extends Error {
   // As the SDK names it.
   override readonly name = "TimeoutError";
-  /** Whether it had no connection yet, so that it surely did not arrive. */
+  /** Whether it had no connection yet, so that it cannot have arrived. */
   readonly wasNeverSent: boolean;
 
   constructor(message: string, wasNeverSent: boolean) {
@@ -49,8 +49,8 @@ type Protocol = "http:" | "https:";
 const loaded = new Map<Protocol, Promise<Http>>();
 
 /**
- * Loads what speaks a protocol, once. In AWS nothing needs plain HTTP, and on a laptop nothing needs TLS; each takes a
- * tenth of the time to load a function.
+ * Loads the module of a protocol once. In AWS nothing needs plain HTTP, and on a laptop nothing needs TLS. Each would add a
+ * tenth to the load time of a function.
  */
 export async function loadHttp(protocol: Protocol): Promise<Http> {
   const known = loaded.get(protocol);
@@ -65,7 +65,7 @@ export async function loadHttp(protocol: Protocol): Promise<Http> {
 }
 
 /**
- * Sends a request, and waits for the whole of its answer.
+ * Sends a request, and waits for the complete response.
  * @throws TimeoutError
  * @throws Error with the `code` that Node gives it, when the connection fails
  */
@@ -77,7 +77,7 @@ export async function sendOverHttp(
   return new Promise((resolve, reject) => {
     const options: RequestOptions = {
       method: "POST",
-      // In brackets an IPv6 address is good for a URL alone.
+      // Only a URL has brackets around an IPv6 address.
       host: endpoint.hostname.replace(/^\[(.*)\]$/, "$1"),
       port: endpoint.port === "" ? null : endpoint.port,
       path,
@@ -98,7 +98,7 @@ export async function sendOverHttp(
       });
     });
     const timer = setTimeout(() => {
-      fail(new TimeoutError(`the answer has exceeded the requestTimeout of ${requestMs} ms`, false));
+      fail(new TimeoutError(`the response has exceeded the requestTimeout of ${requestMs} ms`, false));
     }, requestMs);
     function fail(error: Error): void {
       clearTimeout(timer);

@@ -1,6 +1,6 @@
-/** How a function on a laptop asks the local stand-ins for AWS, past the network. */
+/** How a function on a laptop calls the local stand-ins for AWS without the network. */
 export interface LocalPort {
-  /** Those that it leads to; all else is asked over HTTP. */
+  /** The services that it leads to. All others are called over HTTP. */
   readonly services: ReadonlySet<string>;
   /** Rejects only when the thread of the stand-ins has ended. */
   send(

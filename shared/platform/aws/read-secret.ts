@@ -14,7 +14,7 @@ export interface SecretVersion {
 }
 
 /**
- * The text of a secret, which is empty if it has none.
+ * Returns the text of a secret, which is empty if it has none.
  * @throws Error when it cannot be read
  */
 export async function readSecretText(

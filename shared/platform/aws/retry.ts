@@ -1,12 +1,12 @@
 /** How often a request may be sent. */
 export interface RetryRules {
-  /** Where AWS says that it has not carried it out. */
+  /** If AWS reports that it did not execute the request. */
   readonly maxAttempts: number;
-  /** Where it is not known what became of it; 1 for requests that must not be applied twice. */
+  /** If the outcome is unknown; 1 for requests that must not be applied twice. */
   readonly maxUnheardAttempts: number;
 }
 
-/** The attempts that are worth their time while somebody waits. */
+/** The attempts that are worth their time while a caller waits. */
 export const patientAttempts = 8;
 
 /** Longest wait between two attempts; the waits double up to it and are random below it. */
@@ -14,12 +14,12 @@ const maxDelayMs = 1_000;
 const firstDelayMs = 25;
 
 /**
- * What an error says about its request. It was `refused`, and may be carried out later. Or it was `unheard`: the answer was
- * lost, and the request may have been carried out. Or the error is `final`: the same request would get it again.
+ * The meaning of an error for its request. `refused`: AWS rejected it, and a later attempt may succeed. `unheard`: the response
+ * was lost, and the request may have been executed. `final`: the same request would fail again.
  */
 export type RetryKind = "final" | "refused" | "unheard";
 
-/** How AWS says that there are too many requests now, as the SDK lists it. */
+/** The errors of AWS for too many requests, as the SDK lists them. */
 const throttlingErrors = new Set([
   "BandwidthLimitExceeded",
   "LimitExceededException",
@@ -42,7 +42,7 @@ const conflict = "TransactionConflictException";
 const passingErrors = new Set(["RequestTimeout", "RequestTimeoutException", "TimeoutError"]);
 const passingStatuses = new Set([500, 502, 503, 504]);
 
-/** How Node says that the network failed, before or after the request arrived. */
+/** The errors of Node for a network failure, before or after the request arrived. */
 const networkErrors = new Set([
   "EAI_AGAIN",
   "ECONNREFUSED",
@@ -67,20 +67,20 @@ function statusOf(error: Error): number {
   return "$metadata" in error ? Number(Object(error.$metadata).httpStatusCode) : 0;
 }
 
-/** Whether a request is sent again after so many attempts, the last of which ended with an error of a kind. */
+/** Whether a request is sent again after a number of attempts, the last with an error of this kind. */
 export function mayRepeat(kind: RetryKind, attempts: number, rules: RetryRules): boolean {
   if (kind === "final" || attempts >= rules.maxAttempts) return false;
   return kind === "refused" || attempts < rules.maxUnheardAttempts;
 }
 
-/** How long to wait after so many attempts. */
+/** Returns the delay after a number of attempts. */
 export function retryDelayMs(attempts: number): number {
   return Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempts - 1));
 }
 
 /**
- * Keeps a client from repeating every request of an outage: there are only so many repeats until requests get through
- * again. The numbers are the SDK's.
+ * Prevents a client from repeating every request of an outage. It limits the repeats until requests succeed again. The numbers
+ * are those of the SDK.
  */
 export class RetryBudget {
   static readonly full = 500;
@@ -94,7 +94,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** A request got through, after so many repeats. */
+  /** Adds to the budget after a request succeeded. @param repeats how many repeats it needed */
   refund(repeats: number): void {
     this.#left = Math.min(RetryBudget.full, this.#left + (repeats === 0 ? 1 : RetryBudget.cost));
   }

@@ -20,12 +20,12 @@ export interface SigningScope {
 
 const algorithm = "AWS4-HMAC-SHA256";
 
-/** The keys of the services in use, each good for one day and one secret. */
+/** The keys of the services in use, each valid for one day and one secret. */
 const keys = new Map<string, Buffer>();
 const maxKeys = 20;
 
 /**
- * The headers of a request with those of a signature of version 4.
+ * Returns the headers of a request, including those of its signature (version 4).
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html
  */
 export function signedHeaders(

@@ -19,13 +19,13 @@ export class Sqs extends AwsClient {
     );
   }
 
-  /** A queue's URL says where it is, as it does for the SDK. */
+  /** Returns the endpoint in the queue's URL, as the SDK does. */
   protected override endpointFor(input: object, region: string): URL {
     const { QueueUrl } = shapeOf(input);
     return QueueUrl === undefined ? super.endpointFor(input, region) : new URL("/", QueueUrl);
   }
 
-  /** SQS says what it took, or what it gave, by the MD5 of the body. */
+  /** Checks the MD5 that SQS returns for each body that it accepted or delivered. */
   protected override check(input: object, output: object): void {
     const { MessageBody, Entries = [] } = shapeOf(input);
     const { MD5OfMessageBody, Successful = [], Messages = [] } = shapeOf(output);

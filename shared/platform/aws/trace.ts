@@ -1,6 +1,6 @@
 /**
- * The trace that the present call belongs to. Lambda finds by it that a function calls itself, through a queue for
- * example, and ends the loop.
+ * Returns the trace of the current call. With it Lambda detects a function that calls itself, through a queue for example, and
+ * stops the loop.
  */
 export function currentTraceId(): string | undefined {
   if (!process.env["AWS_LAMBDA_FUNCTION_NAME"]) return undefined;
@@ -10,7 +10,7 @@ export function currentTraceId(): string | undefined {
   );
 }
 
-/** What Lambda's runtime keeps of each of the calls that it serves side by side. */
+/** The store of Lambda's runtime for each of the concurrent calls. */
 interface InvokeStore {
   getXRayTraceId(): string | undefined;
 }

@@ -1,11 +1,11 @@
 import { NormalizedSchema } from "@smithy/core/schema";
 
 /*
- * Between what the SDK's commands take and give, and the JSON of AWS: the same but for binary values, which are base64,
- * and moments, which are seconds. The schemas that the SDK has for each operation say where these are.
+ * Converts between the values of the SDK's commands and the JSON of AWS. They differ in binary values, which are base64, and in
+ * times, which are seconds. The SDK's schema of each operation states where these are.
  */
 
-/** A schema of the SDK, or what leads to one. */
+/** A schema of the SDK, or a reference to one. */
 export type Schema = Parameters<typeof NormalizedSchema.of>[0];
 
 type Convert = (value: unknown) => unknown;
@@ -13,7 +13,7 @@ type Convert = (value: unknown) => unknown;
 class Converter {
   readonly #binary: Convert;
   readonly #moment: Convert;
-  /** By schema. Undefined is for what is the same on both sides. */
+  /** The conversions by schema. Undefined means that both sides are the same. */
   readonly #known = new Map<unknown, Convert | undefined>();
 
   constructor(binary: Convert, moment: Convert) {
@@ -25,7 +25,7 @@ class Converter {
     const normalized = NormalizedSchema.of(schema);
     const key = normalized.getSchema();
     if (this.#known.has(key)) return this.#known.get(key);
-    // A schema that has itself among its members, such as an attribute of DynamoDB, is converted by what it comes to be.
+    // A recursive schema, such as an attribute of DynamoDB, looks up its conversion when it is used.
     this.#known.set(key, (value) => this.#known.get(key)?.(value) ?? value);
     const convert = this.#make(normalized);
     this.#known.set(key, convert);
@@ -53,7 +53,7 @@ class Converter {
   }
 }
 
-/** The same object where nothing in it has to be converted, and else a copy. */
+/** Returns the same object if nothing in it has to be converted, and else a copy. */
 function convertedEntries(value: unknown, converterOf: (name: string) => Convert | undefined): unknown {
   if (typeof value !== "object" || value === null) return value;
   let changed: [name: string, member: unknown][] | undefined;
@@ -81,13 +81,13 @@ const incoming = new Converter(
   (value) => (typeof value === "number" ? new Date(Math.round(value * 1_000)) : value),
 );
 
-/** The body of a request with what a command was given. */
+/** Returns the body of a request for the input of a command. */
 export function wireText(schema: Schema, input: object): string {
   const convert = outgoing.of(schema);
   return JSON.stringify(convert === undefined ? input : convert(input));
 }
 
-/** What a command gives, of a body that has been parsed. */
+/** Returns the output of a command for a parsed body. */
 export function fromWire(schema: Schema, body: object): object {
   return Object(incoming.of(schema)?.(body) ?? body);
 }

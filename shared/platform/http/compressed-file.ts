@@ -7,8 +7,8 @@ import { acceptsGzip } from "./accepts-gzip.ts";
 import type { RawResponse } from "./pipeline.ts";
 
 /**
- * A file that the build has put beside the function's bundle, compressed as `<name>.gz`.
- * @param name without a slash, or dots in the place of a name
+ * Returns a file that the build has written next to the function's bundle, compressed as `<name>.gz`.
+ * @param name without a slash, and not only dots
  * @throws ApiError NOT_FOUND
  */
 export async function compressedFile(

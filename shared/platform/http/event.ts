@@ -6,37 +6,37 @@ import type { AuditEntryRecord } from "../audit-log.ts";
 import type { Actor } from "../auth/actor.ts";
 import type { Update } from "../table/table.ts";
 
-/** One try at an idempotent request. */
+/** One attempt at an idempotent request. */
 export interface Attempt {
-  /** The write that stores the answer. It belongs into the transaction of what the request does. */
+  /** Returns the write that stores the response. It belongs into the transaction of the request. */
   complete(answer: unknown): Update;
 }
 
-/** An attempt as those see it who have to end it. */
+/** An attempt as its owner sees it, who can end it. */
 export interface BegunAttempt extends Attempt {
   /**
-   * Forgets the attempt, which has failed. That also refuses whatever it still has under way.
-   * @returns its answer if it turns out to be done all the same, because only the answer to its last write was lost
+   * Deletes the attempt, which has failed. Then writes of the attempt that are still in flight are rejected.
+   * @returns its response if it succeeded after all, because only the response to its last write was lost
    */
   fail(): Promise<Replay | undefined>;
 }
 
-/** What a request was answered before. */
+/** The response of an earlier, equal request. */
 export interface Replay {
   readonly answer: unknown;
 }
 
-/** The event of a request, and what the middlewares have found out about it. */
+/** The event of a request, with the results of the middlewares. */
 export interface EndpointEvent extends APIGatewayProxyEventV2 {
   actor?: Actor;
   organization?: unknown;
   /** The parts of the request as the route's schemas have checked them. */
   input?: { readonly params: unknown; readonly query: unknown; readonly body: unknown };
   attempt?: BegunAttempt;
-  /** The answer that an earlier request with the same Idempotency-Key got. */
+  /** The response that an earlier request with the same Idempotency-Key received. */
   replayed?: Replay;
   rateLimit?: RateLimitStatus;
-  /** On a route that is audited: what stands in the audit log of the request. */
+  /** The entry of the request in the audit log, on an audited route. */
   auditEntry?: AuditEntryRecord;
 }
 

@@ -14,20 +14,20 @@ import { updateOf } from "../table/update.ts";
 import type { Attempt, BegunAttempt, EndpointEvent, EndpointMiddleware, Replay } from "./event.ts";
 import { routeName, success } from "./pipeline.ts";
 
-/** Longer than a function can run, so that an attempt is followed by another only when it is surely gone. */
+/** Longer than a function can run, so that another attempt begins only after the first cannot run any more. */
 const attemptLeaseMs = 30 * secondMs;
 
-/** How long an answer is kept (IETF draft on the Idempotency-Key header: the server's choice, published). */
+/** How long a response is kept (IETF draft on the Idempotency-Key header: the server's choice, published). */
 const retentionMs = dayMs;
 
 const IdempotencyRecord = z.object({
   entity: z.literal("idempotency"),
-  /** Tells one request from another that came with the same key. */
+  /** Distinguishes requests with the same key. */
   requestHash: z.string(),
   /** The lease of the attempt: an older attempt that writes late is rejected. */
   leaseToken: z.string(),
   leaseUntil: z.string(),
-  /** The `data` of the answer as JSON, once the request is done. */
+  /** The `data` of the response as JSON, once the request is done. */
   answer: z.optional(z.string()),
   expiresAt: z.int(),
 });
@@ -36,11 +36,11 @@ type IdempotencyRecord = z.infer<typeof IdempotencyRecord>;
 interface Request {
   readonly organizationId: string;
   readonly key: string;
-  /** Tells one request from another that comes with the same key. */
+  /** Distinguishes requests with the same key. */
   readonly content: unknown;
 }
 
-/** Lets a request that carries an Idempotency-Key be done once, on routes that take one. */
+/** Executes a request with an Idempotency-Key once, on routes that support it. */
 export function idempotency(route: ServedRoute): EndpointMiddleware[] {
   if (route.idempotent !== true) return [];
   return [
@@ -71,8 +71,8 @@ function keyOf(event: EndpointEvent): string | undefined {
 }
 
 /**
- * Does a request once for each key of an organisation, outside of the API.
- * @returns the answer, and whether it is the one of an earlier request
+ * Executes a request once for each key of an organization, outside of the API.
+ * @returns the response, and whether it is the one of an earlier request
  * @throws ApiError IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED, and whatever `execute` throws
  */
 export async function once(
@@ -91,9 +91,8 @@ export async function once(
 }
 
 /**
- * Begins a request, or finds the answer that it got before. What it does and the note that it is done are one
- * transaction, so a crash leaves both or neither. A request that failed is forgotten and can be sent again with the
- * same key.
+ * Begins a request, or finds the response that it received before. One transaction has the writes of the request and its
+ * response, so a crash leaves both or neither. A request that failed is deleted and can be sent again with the same key.
  * @throws ApiError IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED
  */
 async function begin(request: Request): Promise<BegunAttempt | Replay> {

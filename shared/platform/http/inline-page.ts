@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 
 import type { RawResponse } from "./pipeline.ts";
 
-/** A page that has its style, and its script if it has one, in itself. */
+/** A page that contains its style, and its script if it has one. */
 interface InlinePage {
   readonly title: string;
   readonly style: string;
   /** HTML. */
   readonly body: string;
-  /** It may call the gateway. */
+  /** A script that may call the gateway. */
   readonly script?: string;
-  /** A style sheet and a script of the gateway that come before the page's own, by their addresses. */
+  /** The addresses of a style sheet and a script of the gateway, which the page loads before its own. */
   readonly files?: { readonly style: string; readonly script: string };
 }
 
-/** Lays a page out, under a Content-Security-Policy that lets in what is its own, and nothing that got into its HTML. */
+/** Renders a page. Its Content-Security-Policy allows its own style and script, and nothing that was injected into its HTML. */
 export function inlinePage({ title, style, body, script, files }: InlinePage): RawResponse {
   const own = files === undefined ? "" : "'self' ";
   const policy = [
@@ -54,7 +54,7 @@ ${scripts.join("")}</body>
   };
 }
 
-/** What lets an inline script or style run under a Content-Security-Policy that forbids all others. */
+/** Returns the source that allows one inline script or style in a Content-Security-Policy. */
 function hashSource(text: string): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }

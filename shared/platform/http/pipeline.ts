@@ -19,7 +19,7 @@ import { sourceAddress } from "./source-address.ts";
 type Output<Schema> = Schema extends z.ZodMiniType ? z.output<Schema> : undefined;
 type Property<R, Name extends string> = R extends Record<Name, infer Value> ? Value : undefined;
 
-/** What a handler is called with: the parts of the request that its route declares, already checked. */
+/** The argument of a handler: the parts of the request that its route declares, already checked. */
 export interface Call<R extends Route, Organization = unknown> {
   readonly actor: R["auth"] extends "none" ? undefined : Actor;
   /** The actor's organization, as it was read for this call. */
@@ -29,25 +29,25 @@ export interface Call<R extends Route, Organization = unknown> {
   readonly body: Output<Property<R, "body">>;
   readonly method: string;
   readonly path: string;
-  /** What stands behind the path and its question mark, as it came. */
+  /** The text after the question mark of the URL, unchanged. */
   readonly queryString: string;
   /** The headers of the request, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The address that the request came from. */
   readonly sourceIp: string;
-  /** On an idempotent route that was called with an Idempotency-Key: the present try at the request. */
+  /** The current attempt at the request, on an idempotent route that was called with an Idempotency-Key. */
   readonly attempt: Attempt | undefined;
   /** Reports a rate limit to the caller, in the headers of a successful response. */
   readonly reportRateLimit: (status: RateLimitStatus) => void;
 }
 
-/** A response that a handler makes by itself; the pipeline adds the headers that all have. */
+/** A response that a handler makes itself. The pipeline adds the common headers. */
 export interface RawResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
 }
 
-/** What a handler returns: the route's `data`, or for a paged route its rows and where they stand. */
+/** The result of a handler: the route's `data`, or for a paged route its rows and their position. */
 type Answer<R extends Route> = R extends { raw: readonly string[] }
   ? RawResponse
   : R extends { paged: true }
@@ -64,8 +64,8 @@ export type LambdaHandler = (
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
 /**
- * The Lambda handler of a route: lets the middlewares look at the request, in their order, then calls `handle` and
- * wraps what it returns as `{ data }`. Errors leave as `{ error }`; one log line is written for each request.
+ * Returns the Lambda handler of a route. It runs the middlewares in their order, then calls `handle` and wraps its result as
+ * `{ data }`. Errors become `{ error }`. It writes one log line for each request.
  */
 export function pipeline<const R extends Route, Organization = unknown>(
   route: R,
@@ -100,12 +100,12 @@ export function pipeline<const R extends Route, Organization = unknown>(
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return handle(call as unknown as Call<R, Organization>);
     });
-  // The middlewares above have made a response of whatever the handler returned or threw.
+  // The middlewares above have made a response of the handler's result or error.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return handler as unknown as LambdaHandler;
 }
 
-/** Wraps what the handler returned. */
+/** Wraps the handler's result. */
 function successResponse(route: ServedRoute): EndpointMiddleware {
   return {
     after: (request) => {
@@ -117,7 +117,7 @@ function successResponse(route: ServedRoute): EndpointMiddleware {
   };
 }
 
-/** The response that carries an answer. */
+/** Returns the response with a handler's result. */
 export function success(
   route: ServedRoute,
   answer: unknown,
@@ -147,11 +147,11 @@ function isRaw(answer: unknown): answer is RawResponse {
   return typeof answer === "object" && answer !== null && "headers" in answer && "body" in answer;
 }
 
-/** Turns what was thrown into our error body. What was not meant for the caller is logged and says nothing. */
+/** Converts an error to an error body. An unexpected error is logged, and the caller receives no details. */
 function errorResponse(route: ServedRoute): EndpointMiddleware {
   return {
     onError: (request) => {
-      // A middleware behind this one has found that the request succeeded all the same.
+      // A middleware that ran before has found that the request succeeded after all.
       if (request.response !== undefined) return;
       const { requestId } = request.event.requestContext;
       const error = errorForCaller(route, requestId, request.error);
@@ -216,7 +216,7 @@ function requestLog(nameOf: (method: string, path: string) => string): EndpointM
   return { after: write, onError: write };
 }
 
-/** A route in the words of HTTP, for example `POST /v1/sms/send`. */
+/** Returns the method and path of a route, for example `POST /v1/sms/send`. */
 export function routeName(route: ServedRoute): string {
   return `${route.method} ${route.path}`;
 }

@@ -3,8 +3,8 @@ import { pipeline, type Handle, type LambdaHandler } from "./pipeline.ts";
 import { requestInput } from "./request-input.ts";
 
 /**
- * The Lambda handler of a route that anyone may call.
- * @param nameOf what the log calls a request, where the route does not say it; never with what a caller made up
+ * Returns the Lambda handler of a route that anyone may call.
+ * @param nameOf the name of a request in the log, if it differs from the route's; it must not contain text of the caller
  */
 export function publicEndpoint<const R extends Route & { readonly auth: "none" }>(
   route: R,

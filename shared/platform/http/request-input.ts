@@ -6,7 +6,7 @@ import { validate } from "../../contract/validation.ts";
 import type { ServedRoute } from "../../routes/route.ts";
 import type { EndpointMiddleware } from "./event.ts";
 
-/** How large a body may be where the route's row does not say. */
+/** The largest body of a route that does not declare its own limit. */
 const defaultMaxBodyKilobytes = 64;
 
 /**
@@ -26,7 +26,7 @@ export function requestInput(route: ServedRoute): EndpointMiddleware {
   };
 }
 
-/** An id that cannot exist is not found, like one that does not. */
+/** Rejects an id that cannot exist like one that does not exist. */
 function parseParams(schema: z.ZodMiniType, params: unknown): unknown {
   const result = schema.safeParse(params);
   if (!result.success) throw new ApiError("NOT_FOUND");
@@ -40,7 +40,7 @@ function parse(schema: z.ZodMiniType, value: unknown, noun?: "parameter"): unkno
   throw new ApiError("VALIDATION_ERROR", { details: result.details });
 }
 
-/** The JSON object in the request's body, or where the route takes one a list; undefined when there is no body. */
+/** Returns the JSON object in the body, or the list if the route accepts one; undefined if there is no body. */
 function readBody(route: ServedRoute, event: APIGatewayProxyEventV2): unknown {
   if (event.body === undefined || event.body === "") return undefined;
   const bytes = Buffer.from(event.body, event.isBase64Encoded ? "base64" : "utf8");
@@ -71,7 +71,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Half a surrogate pair cannot be stored or sent: every UTF-8 encoder would turn it into another character. */
+/** Rejects half a surrogate pair. It cannot be stored or sent, because every UTF-8 encoder replaces it. */
 function refuseLoneSurrogates(_key: string, value: unknown): unknown {
   if (typeof value === "string" && !value.isWellFormed()) {
     throw invalidBody("The body holds a lone surrogate, which is not a character.");

@@ -21,10 +21,10 @@ import { updateOf } from "../table/update.ts";
 /** The period of one counter. */
 const windowMs = 10 * secondMs;
 
-/** Requests that an instance reports to the table at once. */
+/** Requests that an instance reports to the table in one write. */
 const reportedAtOnce = 10;
 
-/** A burst may be as large as the requests of so many seconds. */
+/** The size of the largest burst, as seconds of the allowed rate. */
 const burstSeconds = 2;
 
 /** Organizations, and rejected callers, that an instance remembers. */

@@ -3,8 +3,8 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { config, viewerAddressHeader } from "../config.ts";
 
 /**
- * The address that a request came from. Behind the firewall each request comes from CloudFront, which has written into
- * a header who called it; without one the header is the caller's own, and counts for nothing.
+ * Returns the address that a request came from. On a stage with a firewall, each request comes from CloudFront, which sets a
+ * header with its caller's address. On other stages the caller controls the header, so it is ignored.
  */
 export function sourceAddress({ headers, requestContext }: APIGatewayProxyEventV2): string {
   const { sourceIp } = requestContext.http;

@@ -2,12 +2,12 @@ import { isIPv6 } from "node:net";
 
 const groupCount = 8;
 
-/** What stands before an IPv4 address that is written as one of IPv6 (RFC 4291, section 2.5.5.2). */
+/** The prefix of an IPv4 address in the form of IPv6 (RFC 4291, section 2.5.5.2). */
 const mappedPrefix = "0:0:0:0:0:ffff";
 
 /**
- * The network that an address is in, as far as whoever calls cannot choose: an IPv4 address is one of its own, and of IPv6
- * a single customer is given all addresses that share their first 64 bits (RFC 6177).
+ * Returns the network of an address, within which the caller can choose addresses. An IPv4 address is a network by itself. In
+ * IPv6 a single customer has all addresses with the same first 64 bits (RFC 6177).
  */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
@@ -19,9 +19,9 @@ export function networkOf(address: string): string {
   return `${groups.slice(0, groupCount / 2).join(":")}::/64`;
 }
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function groupsOf(address: string): string[] {
-  // In a URL there is one way to write an address (RFC 5952), and none to write its zone.
+  // A URL normalizes an address (RFC 5952), and does not allow its zone.
   const { hostname } = new URL(`http://[${address.replace(/%.*/, "")}]`);
   const [front = [], back = []] = hostname
     .slice(1, -1)

@@ -6,22 +6,22 @@ import { queryItems } from "../table/table.ts";
 import { shardOf } from "./shards.ts";
 
 /*
- * What background work has to look at is not searched for: an item that something is to be done about says so, and
- * when, in two fields that an index lists.
+ * Pending work. An item that background work has to visit has two fields that name the work and its time. An index lists these
+ * items, so that no work has to search for them.
  */
 
-/** The fields of an item that is on an agenda. Work that is done takes both away. */
+/** The fields of an item with pending work. Completed work removes both. */
 export const agendaFields = { agenda: z.optional(z.string()), lookAt: z.optional(z.string()) };
 
-/** Items that are worked on side by side. */
+/** Items that are visited concurrently. */
 const concurrency = 10;
 
-/** Items that are listed together. */
+/** Items that one request lists. */
 const batchSize = 500;
 
 type AgendaName = "CLOSE-DAY" | "EXPIRE-ACCOUNT" | "SETTLE";
 
-/** The agenda that an organisation's items are on. */
+/** Returns the key of the pending-work index for an organization's items. */
 export function agendaOf(name: AgendaName, organizationId: string): string {
   return agendaOfShard(name, shardOf(organizationId));
 }
@@ -33,16 +33,16 @@ function agendaOfShard(name: AgendaName, shard: number): string {
 export interface AgendaWork {
   readonly name: AgendaName;
   readonly shard: number;
-  /** Whether a run may begin with more items; what is left has its turn in the next run. */
+  /** Whether a run may begin with more items. The next run visits the rest. */
   readonly isTimeLeft: () => boolean;
-  /** What is done about one item. It must not throw, or the ones behind it would not have their turn. */
+  /** Works on one item. It must not throw, because the items after it would not be visited. */
   readonly visit: (key: Key) => Promise<void>;
 }
 
 const Listed = z.object({ pk: z.string(), sk: z.string(), lookAt: z.string() });
 type Listed = z.infer<typeof Listed>;
 
-/** Visits the items of one shard of an agenda that are due, the longest due first, each once. */
+/** Visits the due items of one shard of the pending work, the longest due first, each once. */
 export async function workOnAgenda({ name, shard, isTimeLeft, visit }: AgendaWork): Promise<void> {
   const to = now().toISOString();
   const visited = new Set<string>();
@@ -50,7 +50,7 @@ export async function workOnAgenda({ name, shard, isTimeLeft, visit }: AgendaWor
   for (;;) {
     const range = { index: agendaIndex, pk: agendaOfShard(name, shard), to, limit: batchSize };
     const batch: Listed[] = await queryItems(Listed, { ...range, ...(from === undefined ? {} : { from }) });
-    // Several can be due at the same moment, and the ones that a batch ends with are listed again.
+    // Several can be due at the same moment, and the last ones of a batch are listed again.
     const waiting = batch.filter(({ pk, sk }) => !visited.has(`${pk} ${sk}`));
     for (const { pk, sk } of waiting) visited.add(`${pk} ${sk}`);
     await sideBySide(waiting.values(), isTimeLeft, visit);
@@ -66,7 +66,7 @@ async function sideBySide(
 ): Promise<void> {
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
-      // All of them take from the same iterator, so that a slow item holds up no others.
+      // All share one iterator, so that a slow item does not delay the others.
       for (const { pk, sk } of items) {
         if (!isTimeLeft()) return;
         await visit({ pk, sk });

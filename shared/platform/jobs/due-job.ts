@@ -8,10 +8,10 @@ import { queueNames } from "./queue-names.ts";
 import { shardOf } from "./shards.ts";
 
 /*
- * What is due later than a queue can hold waits in the table, in a bucket for each minute. A bucket is moved to the
- * queues a minute before it begins; by then nothing is added to it, for only what is due later than the
- * longest delay of a queue, 15 minutes, is put here at all. Each minute has a partition for each shard, so that a
- * popular one takes more than 1,000 writes a second.
+ * Scheduled jobs. A job that is due later than a queue can hold it waits in the table, in the bucket of its minute. The
+ * scheduler moves a bucket to the queues a minute before it begins. Then the bucket cannot change, because new jobs in the table
+ * are due after the longest delay of a queue, 15 minutes. Each minute has a partition for each shard, so that a popular minute
+ * accepts more than 1,000 writes a second.
  */
 
 export const DueJobRecord = z.object({
@@ -24,9 +24,9 @@ export const DueJobRecord = z.object({
 });
 
 /**
- * The write that lets a job wait in the bucket of its minute. The caller makes sure that it is due later than
- * `maxDelaySeconds`: what is due sooner belongs on the queue itself.
- * @param due `id` tells the job from others of the same moment; `dueAt` is ISO 8601 in UTC
+ * Returns the write that stores a job in the bucket of its minute. The job must be due later than `maxDelaySeconds`: earlier
+ * jobs belong on the queue.
+ * @param due `id` distinguishes the job from others of the same moment; `dueAt` is ISO 8601 in UTC
  */
 export function dueJob(
   { id, dueAt }: { readonly id: string; readonly dueAt: string },
@@ -44,18 +44,18 @@ export function dueJob(
   };
 }
 
-/** Later than any queue can hold a job, as what waits in the table has to be. */
+/** Later than any queue can hold a job, as the table requires. */
 const owedAfterMs = 16 * minuteMs;
 
 /**
- * The write that queues a job once more, some time later, whatever becomes of the one that is queued now. It belongs into
- * the transaction from which the job follows.
+ * Returns the write that queues a job again later, in case the copy that is queued now is lost. It belongs into the
+ * transaction that causes the job.
  */
 export function owedJob(id: string, job: QueuedJob, since = now()): Put {
   return dueJob({ id, dueAt: new Date(since.getTime() + owedAfterMs).toISOString() }, job);
 }
 
-/** The bucket of a minute in one of its partitions. */
+/** Returns the bucket of a minute in one of its shards. */
 export function bucketName(at: Date, shard: number): string {
   return `${new Date(startOfMinute(at.getTime())).toISOString().slice(0, "yyyy-mm-ddThh:mm".length)}#${shard}`;
 }

@@ -5,19 +5,19 @@ import { config } from "../config.ts";
 import type { QueuedJob } from "./job.ts";
 import type { QueueName } from "./queue-names.ts";
 
-/** SQS takes at most this many messages in one call. */
+/** The most messages in one call of SQS. */
 const maxBatch = 10;
 
 const client = new Sqs();
 
-/** Puts one job on its queue. It may arrive more than once. */
+/** Sends one job to its queue. It may arrive more than once. */
 export async function enqueue(job: QueuedJob): Promise<void> {
   await client.send(new SendMessageCommand({ QueueUrl: config.queueUrl(job.queue), ...message(job) }));
 }
 
 /**
- * Puts many jobs on their queues, ten a call.
- * @throws Error when any of them was not taken; those before it are on the queue.
+ * Sends jobs to their queues, ten a call.
+ * @throws Error when a queue did not accept one of them; the jobs before it are on the queue
  */
 export async function enqueueAll(jobs: readonly QueuedJob[]): Promise<void> {
   for (const [queue, ofQueue] of Map.groupBy(jobs, (job) => job.queue)) await enqueueOn(queue, ofQueue);
@@ -32,7 +32,7 @@ async function enqueueOn(queue: QueueName, jobs: readonly QueuedJob[]): Promise<
     const { Failed } = await client.send(
       new SendMessageBatchCommand({ QueueUrl: config.queueUrl(queue), Entries }),
     );
-    if (Failed?.[0] !== undefined) throw new Error(`${queue} refused a job: ${Failed[0].Code}`);
+    if (Failed?.[0] !== undefined) throw new Error(`${queue} rejected a job: ${Failed[0].Code}`);
   }
 }
 

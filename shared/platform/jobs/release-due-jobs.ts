@@ -13,23 +13,23 @@ import { enqueueAll } from "./queue.ts";
 const batchSize = 100;
 
 /**
- * Where the release begins on a table that it has never run on. What waits there fell due a quarter of an hour after it
- * was written, or later, so that the first run may be half an hour late.
+ * How far the first run on a table looks back. A job in the table is due at least 15 minutes after its write, so the first run
+ * may be half an hour late.
  */
 const firstLookBackMs = 15 * minuteMs;
 
-/** A job that this version cannot read, such as one for a queue of a newer version, is tried again after so long. */
+/** The delay of a job that this version cannot read, such as one for a queue of a newer version. */
 const unreadableRetryMs = 15 * minuteMs;
 
-/** How many minutes one run catches up on at the most; the next run goes on from there. */
+/** The most minutes that one run catches up on. The next run continues from there. */
 const maxMinutesPerRun = 180;
 
 const ReleaseRecord = z.object({ entity: z.literal("release"), releasedThrough: z.string() });
 type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 
 /**
- * Moves the jobs of one shard's buckets up to the next minute to their queues, from where the last run ended. A job
- * is deleted after it is queued: a crash in between queues it twice, which its claim makes harmless.
+ * Moves the jobs of one shard's buckets to their queues, from the end of the last run up to the next minute. A job is deleted
+ * after it is queued. A crash in between queues it twice, which the lease of its work makes harmless.
  * @returns how many jobs it moved
  */
 export async function releaseDueJobs(shard: number): Promise<number> {
@@ -44,7 +44,7 @@ export async function releaseDueJobs(shard: number): Promise<number> {
   for (let minute = start; minute <= end; minute += minuteMs) {
     released += await releaseBucket(new Date(minute), shard);
   }
-  // A run that ends before this has left its buckets empty, and the next one only looks at them once more.
+  // If a run ends before this, its buckets are empty, and the next run only reads them again.
   if (start <= end) await rememberReleased(shard, new Date(end));
   if (end < target) log.warn("due_jobs.behind", { count: (target - end) / minuteMs });
   return released;
@@ -52,7 +52,7 @@ export async function releaseDueJobs(shard: number): Promise<number> {
 
 async function findProgress(shard: number): Promise<ReleaseRecord | undefined> {
   const own = await findItem(ReleaseRecord, keys.release(shard), { consistent: true });
-  // Before the work was split there was one progress for all shards.
+  // Older releases stored one progress for all shards.
   return own ?? findItem(ReleaseRecord, { ...keys.release(shard), sk: "RELEASE" }, { consistent: true });
 }
 
@@ -88,8 +88,8 @@ async function releaseBucket(minute: Date, shard: number): Promise<number> {
 }
 
 /**
- * Moves a job to a later bucket. It must not stay behind: no run returns to a bucket that was released, and newer code
- * that can read the job shares its progress with this one.
+ * Moves a job to a later bucket. No run returns to a bucket that was released, so the job must not stay in it. Newer code that
+ * can read the job shares its progress with this code.
  */
 async function postpone(key: Key, shard: number): Promise<void> {
   const job = await findItem(z.looseObject({}), key, { consistent: true });
@@ -98,7 +98,7 @@ async function postpone(key: Key, shard: number): Promise<void> {
   await transact([{ delete: key }, { put: { ...job, pk, sk: key.sk } }]);
 }
 
-/** Progress only moves forward, also when two runs overlap. */
+/** Stores the progress, which only moves forward, also when two runs overlap. */
 async function rememberReleased(shard: number, minute: Date): Promise<void> {
   const releasedThrough = minute.toISOString();
   await updateItem(

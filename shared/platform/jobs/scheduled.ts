@@ -2,8 +2,8 @@ import { log } from "../log.ts";
 import { writeMetrics } from "../metrics.ts";
 
 /**
- * The Lambda handler of a schedule: does its work, and says under `name` in the log how much of it there was. What was
- * counted on the way is written in any case. What the work throws fails the call.
+ * Returns the Lambda handler of a schedule. It runs the work, and logs the returned count as the event `name`. It writes the
+ * metrics also if the work fails. An error of the work fails the call.
  */
 export function scheduled(
   name: string,

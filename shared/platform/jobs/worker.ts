@@ -8,12 +8,11 @@ import { countFault, countMetrics, writeMetrics } from "../metrics.ts";
 import { queuedAtAttribute } from "./job.ts";
 
 /**
- * The Lambda handler of a queue: parses each job of a batch and works on them side by side. The jobs that
- * throw are reported one by one, so the queue brings back those alone and parks them when it has tried for hours.
- * @param work is given one job, how long the function can still run, when the job was put on its queue first, and what
- *   the jobs of its batch share
- * @param conclude is given what came of the jobs that did not throw, all at once; it must not throw itself
- * @param begin makes what the jobs of one batch share
+ * Returns the Lambda handler of a queue. It parses the jobs of a batch and works on them concurrently. It reports only the
+ * failed jobs, so the queue delivers only these again, and parks them after hours of attempts.
+ * @param work receives a job, the remaining time of the function, when the job was first queued, and the state of its batch
+ * @param conclude receives the results of all jobs that did not throw; it must not throw
+ * @param begin makes the state that the jobs of one batch share
  */
 export function worker<Job, Result, Batch = undefined>(
   schema: z.ZodMiniType<Job>,
@@ -27,7 +26,7 @@ export function worker<Job, Result, Batch = undefined>(
   begin?: () => Batch,
 ): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
   const handler = middy<SQSEvent, unknown>()
-    // What stands first is called last: by then the failures have been counted.
+    // The first middleware is called last, after the failures have been counted.
     .use({ after: writeMetrics, onError: writeMetrics })
     .use(sqsPartialBatchFailure({ logger: logFailure }))
     .handler(async ({ Records }, context) => {
@@ -41,7 +40,7 @@ export function worker<Job, Result, Batch = undefined>(
       await conclude?.(results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));
       return results;
     });
-  // The middleware has made its report of the results.
+  // The middleware has converted the results to its report.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return handler as unknown as ReturnType<typeof worker>;
 }
