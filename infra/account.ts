@@ -4,27 +4,27 @@ import { queueNames } from "../shared/platform/jobs/queue-names.ts";
 import type { Stage } from "./stages/stage.ts";
 import { workers, type Worker } from "./workers.ts";
 
-/** What AWS keeps of an account's concurrency for functions that have none reserved. */
+/** The part of an account's concurrency that AWS keeps for functions without a reservation. */
 const unreservedAtLeast = 100;
-/** The part of what is not reserved that queues may take, so that there is always as much for requests. */
+/** The share of the unreserved concurrency for queues: the other half stays for requests. */
 const shareOfWorkers = 0.5;
-/** The least that Lambda takes for a queue. */
+/** The smallest concurrency of a queue that Lambda accepts. */
 const leastOfQueue = 2;
 
 /**
- * How many functions an account lets run at once in a region.
- * @throws Error that says what is missing, when AWS does not tell
+ * Reads the limit of concurrent calls of an account in a region.
+ * @throws Error with what is missing, when AWS does not return it
  */
 export async function concurrencyLimit(region: string | undefined): Promise<number> {
   const client = new LambdaClient(region === undefined ? {} : { region });
   try {
     const { AccountLimit } = await client.send(new GetAccountSettingsCommand({}));
-    if (AccountLimit?.ConcurrentExecutions === undefined) throw new Error("the answer has no limit");
+    if (AccountLimit?.ConcurrentExecutions === undefined) throw new Error("the response has no limit");
     return AccountLimit.ConcurrentExecutions;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
-      `How many functions the account lets run at once could not be read (${reason}). It takes lambda:GetAccountSettings, ` +
+      `The account's limit of concurrent calls could not be read (${reason}). It needs lambda:GetAccountSettings, ` +
         "and credentials in the environment: AWS_PROFILE=name instead of --profile name.",
       { cause: error },
     );
@@ -35,25 +35,25 @@ export async function concurrencyLimit(region: string | undefined): Promise<numb
 
 export interface FittedStage {
   readonly stage: Stage;
-  /** What was changed, for the operator. */
+  /** The changes, for the operator. */
   readonly warning?: string;
 }
 
 /**
- * A stage whose workers leave room for requests in an account that lets so many functions run at once: what its queues
- * ask for is scaled down together where that is too much.
- * @throws Error when the reservations do not fit; and on a stage that keeps data, when the least that Lambda takes for
- * its queues does not
+ * Returns a stage whose workers leave concurrency for requests, within the account's limit of concurrent calls. It
+ * scales down the concurrency of all queues together where it is too high.
+ * @throws Error when the reservations do not fit; on a stage that keeps data also when the least concurrency of its queues
+ * does not fit
  */
 export function fitToAccount(stage: Stage, limit: number): FittedStage {
   const { name, reservedConcurrency, keepData } = stage;
-  const here = `in this account, which lets ${limit} functions run at once`;
-  const ask = "Ask AWS for more: aws service-quotas request-service-quota-increase --service-code lambda";
+  const here = `in this account, whose limit is ${limit} concurrent calls`;
+  const ask = "Request more: aws service-quotas request-service-quota-increase --service-code lambda";
   const askFor = (calls: number): string => `${ask} --quota-code L-B99A9384 --desired-value ${calls}`;
   const reserved = total(Object.values(reservedConcurrency).map((calls = 0) => calls));
   if (reserved > 0 && limit - reserved < unreservedAtLeast) {
     throw new Error(
-      `Stage ${name} reserves ${reserved} calls at once ${here}, and AWS keeps ${unreservedAtLeast} for all others: ` +
+      `Stage ${name} reserves ${reserved} concurrent calls ${here}, and AWS keeps ${unreservedAtLeast} for all others: ` +
         `lower reservedConcurrency. ${askFor(reserved + unreservedAtLeast)}`,
     );
   }
@@ -65,15 +65,15 @@ export function fitToAccount(stage: Stage, limit: number): FittedStage {
     }),
   );
   const workerConcurrency: Stage["workerConcurrency"] = {};
-  // Workers with a reservation have its calls for themselves, all others share half of what is not reserved.
+  // Workers with a reservation have its calls for themselves, all others share half of the unreserved ones.
   const pools = Map.groupBy(feeds, ({ worker }) => (reservedConcurrency[worker] === undefined ? "" : worker));
   for (const [worker, pool] of pools) {
     const room = reservedConcurrency[worker] ?? Math.floor((limit - reserved) * shareOfWorkers);
     const least = pool.length * leastOfQueue;
     if (least > room && keepData) {
       throw new Error(
-        `The ${pool.length} queues of ${worker === "" ? `stage ${name}` : worker} need ${least} calls at once, and there ` +
-          `is room for ${room} of them ${here}. ${worker === "" ? askFor(500) : "Reserve more for it."}`,
+        `The ${pool.length} queues of ${worker === "" ? `stage ${name}` : worker} need ${least} concurrent calls, and only ` +
+          `${room} are available ${here}. ${worker === "" ? askFor(500) : "Reserve more for it."}`,
       );
     }
     const wantedBeyond = total(pool.map(({ wanted }) => wanted)) - least;
@@ -87,7 +87,7 @@ export function fitToAccount(stage: Stage, limit: number): FittedStage {
   const changes = scaled.map(
     ({ queue, wanted }) => `${queue} ${workerConcurrency[queue]} instead of ${wanted}`,
   );
-  const warning = `Fewer batches at once, to leave room for requests ${here}: ${changes.join(", ")}. ${askFor(1_000)}`;
+  const warning = `Fewer concurrent batches, so that requests have calls ${here}: ${changes.join(", ")}. ${askFor(1_000)}`;
   return { stage: { ...stage, workerConcurrency }, warning };
 }
 

@@ -8,7 +8,7 @@ import { sealingKeyId } from "../shared/platform/auth/sealed-text.ts";
 import { keys, type SealedKind } from "../shared/platform/table/keys.ts";
 import type { Stage } from "./stages/stage.ts";
 
-/** What is sealed in a table, by the construct of its key and the setting that names another stack's key. */
+/** The sealed secrets in a table, with the construct of their key and the setting that names another stack's key. */
 const sealed = [
   {
     kind: "webhooks",
@@ -24,18 +24,18 @@ const sealed = [
   },
 ] as const satisfies readonly { readonly kind: SealedKind; readonly [name: string]: string }[];
 
-/** What functions note of a key: see `shared/platform/auth/sealing-key-record.ts`. */
+/** The record of a key: see `shared/platform/auth/sealing-key-record.ts`. */
 const Noted = z.object({ keyId: z.string() });
 
 export interface KeysOfTable {
-  /** What keeps the stage from adopting the table. */
+  /** The reasons why the stage cannot adopt the table. */
   readonly problems: readonly string[];
-  /** What of it nothing is known about: what it holds was sealed by a release that did not note its key. */
+  /** The secrets without a record of their key, because an older release sealed them. */
   readonly unknown: readonly string[];
 }
 
 /**
- * Holds the keys that a stage will have against those that the secrets in the table are sealed with.
+ * Compares the keys that a stage will have with those that sealed the secrets in the table.
  * @param client reads the table
  * @param region undefined for that of the environment
  */
@@ -62,8 +62,8 @@ export async function checkKeys(
     }
     const arn = stage[setting] ?? (await ownKeyOf(stage, constructId, new CloudFormationClient(settings)));
     const needed =
-      `${setting} must be the ARN of the secret that the stack of this table has, or has left behind, or of a copy of ` +
-      "its value (infra/RUNBOOK.md, Adopt a table)";
+      `${setting} must be the ARN of the secret of this table's stack, or of a copy of its value ` +
+      "(infra/RUNBOOK.md, Adopt a table)";
     if (arn === undefined) {
       problems.push(`${what} in it are sealed with a key, and this stack would make a new one: ${needed}`);
     } else if (sealingKeyId(await valueOf(arn, new SecretsManagerClient(settings))) !== noted.data.keyId) {
@@ -73,7 +73,7 @@ export async function checkKeys(
   return { problems, unknown };
 }
 
-/** The ARN of the key that a stage's stack has made for itself; undefined where there is none, or no stack yet. */
+/** Returns the ARN of the key that a stage's stack created; undefined without a key or a stack. */
 async function ownKeyOf(
   { name }: Stage,
   constructId: string,
@@ -92,7 +92,7 @@ async function ownKeyOf(
     }
     return undefined;
   } catch (error) {
-    // That there is no such stack is an error of its validation, which has no type of its own.
+    // The error for a missing stack is a validation error without a type of its own.
     if (error instanceof Error && error.message.includes("does not exist")) return undefined;
     throw error;
   }
@@ -105,7 +105,7 @@ async function valueOf(SecretId: string, client: SecretsManagerClient): Promise<
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
-      `The key ${SecretId} could not be held against the table (${reason}). It takes secretsmanager:GetSecretValue.`,
+      `The key ${SecretId} could not be compared with the table (${reason}). It needs secretsmanager:GetSecretValue.`,
       { cause: error },
     );
   }

@@ -14,11 +14,10 @@ import { timeToLiveField } from "./constructs/gateway-table.ts";
 import type { Stage } from "./stages/stage.ts";
 
 /**
- * Looks at the table that a stage adopts, before anything is deployed: that it is there, has the keys and the index of
- * a gateway, and is protected as the stack's own table would be. What it lacks, because a restore does not bring it
- * back for instance, is said with the command that repairs it.
- * @returns a warning, where it is not known whether the stage has the keys that the table needs
- * @throws Error that names all that is wrong
+ * Checks the table that a stage adopts, before anything is deployed. It must exist, have the keys and the index of a
+ * gateway, and be protected like the stack's own table. Each problem has the command that fixes it.
+ * @returns a warning, if it is unknown whether the stage has the keys that the table needs
+ * @throws Error that names all problems
  */
 export async function checkAdoptedTable(
   stage: Stage,
@@ -37,8 +36,8 @@ export async function checkAdoptedTable(
   if (problems.length === 0) {
     return keysOfTable.unknown.length === 0
       ? undefined
-      : `The table ${adoptTableName} does not say which key these are sealed with: ${keysOfTable.unknown.join(", ")}. Without ` +
-          "the right one no webhook can be signed and no code of an app be checked: see Adopt a table in infra/RUNBOOK.md.";
+      : `The table ${adoptTableName} has no record of the keys that seal these: ${keysOfTable.unknown.join(", ")}. Without ` +
+          "the right key no webhook can be signed and no code of an app be checked: see Adopt a table in infra/RUNBOOK.md.";
   }
   const heading = `Stage ${name} cannot adopt the table ${adoptTableName} yet:`;
   throw new Error([heading, ...problems].join("\n  "));
@@ -87,7 +86,7 @@ async function problemsOf(
     !["ENABLED", "ENABLING"].includes(TimeToLiveDescription.TimeToLiveStatus ?? "")
   ) {
     problems.push(
-      `it forgets nothing: aws dynamodb update-time-to-live --table-name ${TableName} ` +
+      `its items never expire: aws dynamodb update-time-to-live --table-name ${TableName} ` +
         `--time-to-live-specification Enabled=true,AttributeName=${timeToLiveField}`,
     );
   }
@@ -113,7 +112,7 @@ async function findTable(TableName: string, client: DynamoDBClient): Promise<Tab
   }
 }
 
-/** Whether the keys, in their order, are strings of these names. */
+/** Returns whether the keys, in their order, are strings of these names. */
 function isKeyedBy(
   { AttributeDefinitions = [] }: TableDescription,
   schema: KeySchemaElement[] = [],

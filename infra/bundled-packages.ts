@@ -5,8 +5,8 @@ import type { BuildOptions, Plugin } from "esbuild";
 import { projectRoot } from "./project-root.ts";
 
 /**
- * Says of the package that its `package.json` is silent about what those of all others of the SDK say: its files do nothing
- * but export. Only then are those left out that nothing uses.
+ * Marks the files of the package as free of side effects, which its `package.json` does not do. The bundler omits unused
+ * files only then.
  */
 const documentsWithoutClient: Plugin = {
   name: "documents-without-client",
@@ -23,8 +23,8 @@ const documentsWithoutClient: Plugin = {
 };
 
 /**
- * The SDK's commands name the layers that the SDK's own client carries them out with. Functions have a client of their own,
- * in `shared/platform/aws`, and leave these layers out.
+ * Omits the layers of the SDK's own client, which the SDK's commands name. Functions have their own client in
+ * `shared/platform/aws`.
  */
 const commandsWithoutMiddleware: Plugin = {
   name: "commands-without-middleware",
@@ -37,7 +37,7 @@ const commandsWithoutMiddleware: Plugin = {
   },
 };
 
-/** How packages get into bundles, of which they are the greater part: with as little as can be of what is never used. */
+/** Omits most unused code of packages from bundles. */
 export const packageOptions = {
   // Most of the SDK ships a CommonJS and an ES build; only the latter can be shaken.
   mainFields: ["module", "main"],

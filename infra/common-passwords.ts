@@ -7,17 +7,17 @@ import { dictionary } from "@zxcvbn-ts/language-common";
 
 import { projectRoot } from "./project-root.ts";
 
-// `npm run common-passwords` packs the list of passwords that functions compare new ones with. It is run when the package
-// that the list comes from has a new version.
+// `npm run common-passwords` packs the list of passwords with which functions compare new ones. Run it when the package of
+// the list has a new version.
 
-/** Where functions load it from. */
+/** The module from which functions load it. */
 export const packedFile = path.join(projectRoot, "shared/platform/auth/common-passwords-list.ts");
 
-/** So many of the first are packed whatever their length: words are made into passwords with digits and signs. */
+/** The number of first passwords that are packed regardless of length: with digits and signs words become passwords. */
 const leadingCount = 10_000;
 const minWordCharacters = 4;
 
-/** No password is shorter. */
+/** The least length of a password. */
 const minPasswordCharacters = 8;
 
 /** The passwords that are packed, in text order. */
@@ -30,7 +30,7 @@ export function packedPasswords(): string[] {
   return [...new Set(packed.map((each) => each.toLowerCase()))].toSorted();
 }
 
-/** The source of the module that has them. */
+/** Returns the source of the module with them. */
 export function packedModule(): string {
   let before = "";
   const lines = packedPasswords().map((each) => {
@@ -46,8 +46,8 @@ export function packedModule(): string {
 // any kind.
 
 /**
- * Common passwords in lower case and text order. Each begins with a digit to the base 36: how many characters it has in
- * common with the one before it. Brotli in base64.
+ * Common passwords in lower case and text order. Each begins with a digit to the base 36: the number of characters that it
+ * has in common with the one before it. Brotli in base64.
  */
 export const packedCommonPasswords =
   "${packed}";

@@ -1,8 +1,8 @@
 /**
- * What the CDK is called with for `npm run deploy -- …`. At a terminal it shows changes of permissions and asks about them.
- * Without one it could only fail, and whoever runs a pipeline has approved what it deploys.
- * @param typed what stands behind `--`
- * @param canAsk whether there is a terminal with somebody at it
+ * Returns the CDK's arguments for `npm run deploy -- …`. At a terminal it shows changes of permissions and asks about them.
+ * Without one it could only fail, and the person who runs a pipeline has approved what it deploys.
+ * @param typed the arguments after `--`
+ * @param canAsk whether a person can reply at a terminal
  */
 export function deployArguments(typed: readonly string[], canAsk: boolean): string[] {
   const isSaid = typed.some((each) => /^--require-approval(=|$)/.test(each));

@@ -27,8 +27,8 @@ import { releaseText } from "./release.ts";
 import type { Stage } from "./stages/stage.ts";
 
 /**
- * The whole gateway of one stage: the resources that functions share, and a function for each row of the route table and of
- * the table of workers.
+ * The whole gateway of one stage: the resources that functions share, and the functions. Each row of the route table and of
+ * the table of workers has one.
  */
 export class GatewayStack extends Stack {
   constructor(app: App, id: string, stage: Stage) {

@@ -7,8 +7,8 @@ import * as z from "zod/mini";
 import { projectRoot } from "./project-root.ts";
 
 /*
- * `npm run number-lengths`: takes the lengths that numbers can have from the metadata of libphonenumber-js, after an update of
- * it. The contract, and with it the console, has these lengths in a file of its own, without the patterns of all numbers.
+ * `npm run number-lengths` reads the possible lengths of numbers from the metadata of libphonenumber-js, after an update of
+ * it. The contract, and with it the console, has these lengths in a separate file, without the patterns of all numbers.
  */
 
 const Region = z.tuple([z.string(), z.unknown(), z.unknown(), z.array(z.int())], z.unknown());
@@ -22,8 +22,8 @@ const Metadata = z.object({
 export function numberLengths(): Readonly<Record<string, readonly number[]>> {
   const { country_calling_codes: codes, countries, nonGeographic } = Metadata.parse(metadata);
   return Object.fromEntries([
-    // The lengths of the main country count, as they do in libphonenumber: no other has further ones, but Canada, whose short
-    // numbers are for callers inside the country.
+    // The lengths of the main country count, as in libphonenumber. Only Canada has further ones: its short numbers are for
+    // callers inside the country.
     ...Object.entries(codes).map(([code, [main = ""]]) => [code, countries[main]?.[3] ?? []]),
     ...Object.entries(nonGeographic).map(([code, region]) => [code, region[3]]),
   ]);

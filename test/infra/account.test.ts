@@ -24,34 +24,34 @@ it("leaves a stage as it is in an account that has room for it", () => {
   expect(fitToAccount(prod, 1_000)).toEqual({ stage: prod });
 });
 
-it("scales the queues down together, so that requests have as much room", () => {
+it("scales the queues down together, so that requests have the same number of calls", () => {
   const { stage, warning } = fitToAccount(prod, 200);
   expect(sumOf(stage)).toBeLessThanOrEqual(100);
   expect(sumOf(stage)).toBeGreaterThan(90);
   expect(sumOf(fitToAccount(prod, 40).stage)).toBeLessThanOrEqual(20);
   for (const queue of queueNames) expect(stage.workerConcurrency[queue]).toBeGreaterThanOrEqual(2);
   expect(warning).toContain("transactionalSends 12 instead of 50");
-  expect(warning).toContain("which lets 200 functions run at once");
+  expect(warning).toContain("whose limit is 200 concurrent calls");
 });
 
-it("takes what the stage says of a queue for what is wanted", () => {
+it("uses the concurrency of a queue that the stage sets", () => {
   const { stage } = fitToAccount({ ...prod, workerConcurrency: { webhookDeliveries: 20 } }, 1_000);
   expect(stage.workerConcurrency).toEqual({ webhookDeliveries: 20 });
 });
 
-it("deploys a stage of no consequence into the smallest account, and refuses one that keeps data", () => {
+it("deploys a stage without kept data into the smallest account, and rejects one that keeps data", () => {
   const { stage, warning } = fitToAccount(dev, 10);
   expect(sumOf(stage)).toBe(2 * queueNames.length);
   expect(warning).toContain("request-service-quota-increase");
   expect(() => fitToAccount(prod, 10)).toThrow(
-    /^The 8 queues of stage prod need 16 calls at once, and there is room for 5 of them in this account, which lets 10 /,
+    /^The 8 queues of stage prod need 16 concurrent calls, and only 5 are available in this account, whose limit is 10 /,
   );
 });
 
-it("refuses reservations that leave others less than AWS does", () => {
+it("rejects reservations that leave others less than AWS requires", () => {
   const reserving = { ...prod, reservedConcurrency: { sendSms: 60, reconcileWallets: 41 } };
   expect(() => fitToAccount(reserving, 200)).toThrow(
-    /^Stage prod reserves 101 calls at once in this account/,
+    /^Stage prod reserves 101 concurrent calls in this account/,
   );
   expect(fitToAccount(reserving, 1_000).stage.reservedConcurrency).toEqual(reserving.reservedConcurrency);
 });
@@ -60,27 +60,27 @@ it("keeps the queues of a worker within its reservation", () => {
   const { stage } = fitToAccount({ ...prod, reservedConcurrency: { sendMessage: 30 } }, 1_000);
   expect(stage.workerConcurrency).toMatchObject({ transactionalSends: 24, marketingSends: 5 });
   const tooFew = { ...prod, reservedConcurrency: { sendMessage: 3 } };
-  expect(() => fitToAccount(tooFew, 1_000)).toThrow("The 2 queues of sendMessage need 4 calls at once");
+  expect(() => fitToAccount(tooFew, 1_000)).toThrow("The 2 queues of sendMessage need 4 concurrent calls");
 });
 
-it("knows of every queue who is fed by it", () => {
+it("knows the worker of every queue", () => {
   const { stage } = fitToAccount(dev, 10);
   const fed = Object.values<Worker>(workers).flatMap(({ queues = {} }) => Object.keys(queues));
   expect(Object.keys(stage.workerConcurrency).toSorted()).toEqual(fed.toSorted());
 });
 
-/** What the entry of the CDK says when it refuses. */
+/** Returns the errors of the CDK's entry when it rejects a stage. */
 async function refusal(stage: string, settings: Record<string, string>): Promise<string> {
   const args = ["infra/app.ts"];
   const env = { ...process.env, ...settings, CDK_CONTEXT_JSON: JSON.stringify({ stage }) };
   const { stderr } = await promisify(execFile)(process.execPath, args, { env }).then(
-    () => Promise.reject(new Error("it was not refused")),
+    () => Promise.reject(new Error("it was not rejected")),
     (error: unknown) => z.object({ stderr: z.string() }).parse(error),
   );
   return stderr;
 }
 
-it("deploys no stage with the rules of a laptop, and none with the credentials of another account", async () => {
+it("deploys no local stage, and none with the credentials of another account", async () => {
   expect(await refusal("local", {})).toContain("it cannot be deployed");
   const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-stages-"));
   const { policies } = dev;

@@ -347,5 +347,5 @@ it("does not let functions be deployed that could not read what another key encr
   );
   await expect(
     checkAdoptedTable(stage({ adoptTableName: "left-behind", encryptionKeyArn }), "eu-west-1"),
-  ).resolves.toContain("does not say which key");
+  ).resolves.toContain("has no record of the keys");
 });
