@@ -16,27 +16,27 @@ type TableAction = (typeof tableActions)[number];
 
 type SessionKeyAction = "GetPublicKey" | "Sign";
 
-/** What may be done with the items of which family. */
+/** The allowed actions on the items of each family. */
 type TableAccess = { readonly [Family in KeyFamily]?: readonly TableAction[] };
 
-/** What a function may touch. Its role allows this and nothing else, on a laptop as in AWS. */
+/** The permissions of a function. Its role allows only these, on the local gateway as in AWS. */
 export interface Access {
   readonly table?: TableAccess;
-  /** What else it may write: each is all that may stand in one transaction. */
+  /** The transactions that it may write: each lists all writes of one transaction. */
   readonly transactions?: readonly TableAccess[];
-  /** Whether it may list what background work has to look at. */
+  /** Whether it may list the pending work. */
   readonly agenda?: true;
-  /** Queues it may send to. */
+  /** The queues to which it may send. */
   readonly queues?: readonly QueueName[];
-  /** What it may do with the key of session tokens: `Sign` starts sessions, `GetPublicKey` is all it takes to check them. */
+  /** The actions with the key of session tokens: `Sign` starts sessions, `GetPublicKey` is enough to check them. */
   readonly sessionKey?: readonly SessionKeyAction[];
-  /** Whether it may read the key that the secrets of webhooks are sealed with. */
+  /** Whether it may read the key that seals the secrets of webhooks. */
   readonly webhookKey?: true;
-  /** Whether it may read what the calls of carriers are verified with. */
+  /** Whether it may read the secrets that verify carrier callbacks. */
   readonly callbackSecrets?: true;
-  /** Whether it may read the key that the secrets of second factors are sealed with. */
+  /** Whether it may read the key that seals the secrets of second factors. */
   readonly secondFactorKey?: true;
-  /** Whether it may hand messages to carriers, and read what they know us by. */
+  /** Whether it may submit messages to carriers, and read their credentials. */
   readonly carrier?: true;
   /** Whether it may send emails from the stage's address. */
   readonly email?: true;
@@ -54,7 +54,7 @@ export const changesWallet = {
   transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"] }],
 } as const satisfies Access;
 
-/** To hold those who send against the policies of the stage, and what they send too. */
+/** To check callers and their sender IDs against the policies of the stage. */
 export const checksSender = {
   ORG: ["GetItem"],
   RIGHTS: ["GetItem"],
@@ -66,16 +66,16 @@ const checksMessages = {
   OPT_OUTS: ["GetItem"],
 } as const satisfies TableAccess;
 
-/** To know what messages cost. */
+/** To read the prices of messages. */
 export const readsPrices = { PRICES: ["GetItem", "Query"] } as const satisfies TableAccess;
 
-/** To tell customers that their balance is low, or that they have spent what they may in a day. */
+/** To notify customers of a low balance, or of a reached daily spend cap. */
 export const tellsOfWallet = {
   transactions: [{ WALLET: ["UpdateItem"], DUE: ["PutItem"] }],
   queues: ["webhookDeliveries"],
 } as const satisfies Access;
 
-/** To accept messages: charge for them, record them, and queue them or let them wait for their time. */
+/** To accept messages: charge for them, record them, and queue or schedule them. */
 const acceptsMessages = grant(changesWallet, tellsOfWallet, {
   table: {
     ...checksMessages,
@@ -90,7 +90,7 @@ const acceptsMessages = grant(changesWallet, tellsOfWallet, {
   queues: ["transactionalSends", "marketingSends"],
 });
 
-/** To know who calls, and that they still may; and to note that a key was used. */
+/** To authenticate and authorize a caller, and to record the use of a key. */
 const authenticates: Access = {
   table: {
     KEY: ["BatchGetItem", "GetItem"],
@@ -103,12 +103,12 @@ const authenticates: Access = {
   sessionKey: ["GetPublicKey"],
 };
 
-/** To do a request once for each Idempotency-Key. */
+/** To execute a request once for each Idempotency-Key. */
 const remembersAnswers: Access = {
   table: { IDEMPOTENCY: ["GetItem", "PutItem", "UpdateItem", "DeleteItem"] },
 };
 
-/** To ask somebody for their password or a code, so often as a log-in may. */
+/** To check a password or a code, within the limits of a login. */
 const checksCredentials = {
   CREDENTIALS: ["GetItem"],
   LIMIT: ["UpdateItem"],
@@ -141,13 +141,13 @@ const removesMembers = {
   queues: ["emails"],
 } as const satisfies Access;
 
-/** To end all that was made before an email was shown to be its user's. */
+/** To delete what was created in an account before its email was verified. */
 const endsUnproven = grant(removesMembers, {
   table: { MEMBERS: ["Query"] },
   transactions: [{ ORG: ["UpdateItem", "DeleteItem"], WEBHOOK_SECRETS: ["DeleteItem"] }],
 });
 
-/** To erase an account whose email was never verified and whose wallet never changed. */
+/** To erase an account with an unverified email and an unchanged wallet. */
 export const expiresAccounts = {
   agenda: true,
   table: {
@@ -182,7 +182,7 @@ export const expiresAccounts = {
   transactions: [{ ORG: ["UpdateItem"], WALLET: ["UpdateItem"] }],
 } as const satisfies Access;
 
-/** To write into the audit log. Nobody may change or take away what is in it. */
+/** To append to the audit log. No function may change or delete its entries. */
 const isAudited = { table: { AUDIT: ["PutItem"] } } as const satisfies Access;
 
 const addsContacts: Access = {
@@ -190,20 +190,20 @@ const addsContacts: Access = {
   transactions: [{ CONTACTS: ["PutItem"], OPT_OUTS: ["UpdateItem"], ORG: ["UpdateItem"] }],
 };
 
-/** To set and lift opt-outs, and to note that on the contacts that have the numbers. */
+/** To add and remove opt-outs, and to record them on the contacts with these numbers. */
 export const changesOptOuts = {
   table: { CONTACTS: ["GetItem"], OPT_OUTS: ["GetItem"] },
   transactions: [{ CONTACTS: ["UpdateItem"], OPT_OUTS: ["UpdateItem", "DeleteItem"] }],
 } as const satisfies Access;
 
-/** To take what carriers report. */
+/** To accept carrier callbacks. */
 const takesReports: Access = {
   table: { CARRIERS: ["Query"] },
   queues: ["carrierCallbacks"],
   callbackSecrets: true,
 };
 
-/** What the function of each operation may touch, beside what follows from the columns of its route. */
+/** The permissions of each operation's function, without those that follow from its route. */
 const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getHealth: { commit: true },
   register: {
@@ -516,7 +516,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getDocsFile: {},
 };
 
-/** What the function of an operation may touch: what its row above says, and what its route brings along. */
+/** Returns the permissions of an operation's function: those of its row above and those of its route. */
 export function accessOf(operation: Operation, route: Route): Access {
   return grant(
     accessOfOperation[operation],
@@ -526,7 +526,7 @@ export function accessOf(operation: Operation, route: Route): Access {
   );
 }
 
-/** Several grants as one. */
+/** Combines several grants. */
 export function grant(...grants: readonly Access[]): Access {
   const table = Object.fromEntries(
     keyFamilies
@@ -548,12 +548,12 @@ export function grant(...grants: readonly Access[]): Access {
   };
 }
 
-/** The families that an action is allowed on, alone or in a transaction. */
+/** Returns the families that allow an action, alone or in a transaction. */
 export function familiesOf({ table = {}, transactions = [] }: Access, action: TableAction): KeyFamily[] {
   return familiesThat([table, ...transactions], (actions) => actions.includes(action));
 }
 
-/** The families of all that may stand in one transaction with the action, its own among them. */
+/** Returns the families of all writes in the transactions with the action, including its own. */
 export function familiesBeside({ transactions = [] }: Access, action: TableAction): KeyFamily[] {
   const withAction = transactions.filter((each) => familiesOf({ table: each }, action).length > 0);
   return familiesThat(withAction, (actions) => actions.length > 0);

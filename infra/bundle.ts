@@ -24,8 +24,8 @@ const requireBanner =
   'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
 /**
- * Bundles every file in `functions/` on its own, into `.build/functions/<tag>/<name>/index.mjs`, and puts what
- * the reference page loads beside the function that serves it, compressed. Bundles of the same sources are kept.
+ * Bundles every file in `functions/` separately, into `.build/functions/<tag>/<name>/index.mjs`. Puts the compressed files
+ * of the reference page next to the function that serves it. Bundles of the same sources are kept.
  */
 export async function bundleFunctions(): Promise<void> {
   await buildOnce("functions", "", bundleAgain);
@@ -46,8 +46,8 @@ async function bundleAgain(): Promise<void> {
   for (const folder of [handlersFolder, partsFolder, bundlesFolder]) {
     await rm(folder, { recursive: true, force: true });
   }
-  // A handler first takes its row out of the file that has all rows of its tag. The others would be left out of its
-  // bundle later too, but all that is in a file has a say in the short names, also what is not used.
+  // A handler first takes its row out of the file with all rows of its tag. The bundler would omit the others later too,
+  // but unused code in a file also affects the short names.
   await build({
     ...options,
     entryPoints: handlers.map((name) => ({ in: `${name}.ts`, out: name })),
@@ -55,12 +55,12 @@ async function bundleAgain(): Promise<void> {
     packages: "external",
     plugins: [rowsOnly],
   });
-  // Nearly all that a bundle consists of is in others too. What they share is read and shaken once for all, as parts;
-  // from these the bundles are made in half the time, and with a third of the memory, of making each from the sources.
-  // Each shared file is a part of its own, with all that it exports. Made of what handlers happen to use, the parts, and
-  // with them the short names in every bundle, would change as soon as a single handler came to use more.
-  // No function has the client or the OpenAPI document, so that these are no parts. They use what takes a namespace of zod
-  // as an object with all of its names, such as `z.catch`, and a part with such an object keeps it in every bundle.
+  // Bundles share nearly all their code. So the shared code is built first, as parts. Bundles of parts need half the time
+  // and a third of the memory of bundles of sources.
+  // Each shared file is a separate part with all its exports. With only the used exports, a handler that uses more would
+  // change the parts, and with them the short names in every bundle.
+  // The client and the OpenAPI document are not parts, because no function has them. They use the namespace of zod as an
+  // object. A part with such an object, for example for `z.catch`, would keep it in every bundle.
   await build({
     ...options,
     entryPoints: [
@@ -92,7 +92,7 @@ async function bundleAgain(): Promise<void> {
   await bundleConsole();
 }
 
-/** Puts the files that are loaded later beside the bundles that load them. */
+/** Puts the files that are loaded later next to the bundles that load them. */
 async function putLaterFiles({ outputs }: Metafile, options: BuildOptions): Promise<void> {
   const bundles = Object.entries(outputs).map(([file, { imports }]) => ({
     folder: path.join(projectRoot, path.dirname(file)),
@@ -115,7 +115,7 @@ async function putLaterFiles({ outputs }: Metafile, options: BuildOptions): Prom
   }
 }
 
-/** Puts the metadata of phone numbers where the bundles that need it find it as a file of its package. */
+/** Puts the metadata of phone numbers next to the bundles that need it, as a file of its package. */
 async function putNumberMetadata({ outputs }: Metafile): Promise<void> {
   const name = "libphonenumber-js/metadata.max.json";
   for (const file of Object.keys(outputs)) {
@@ -127,7 +127,7 @@ async function putNumberMetadata({ outputs }: Metafile): Promise<void> {
   }
 }
 
-/** Bundles the console, a file for each view, and puts it beside the functions that serve it. */
+/** Bundles the console, a file for each view, and puts it next to the functions that serve it. */
 async function bundleConsole(): Promise<void> {
   const appFolder = path.join(projectRoot, "functions/console/app");
   const { outputFiles } = await build({
@@ -159,8 +159,8 @@ async function bundleConsole(): Promise<void> {
 }
 
 /**
- * Gives files of one build names that say what is in them all. The hashes that esbuild puts into names come from the
- * folders of packages too, and would be others in another checkout.
+ * Gives the files of one build names with a hash of all their contents. The hashes of esbuild also depend on the folders of
+ * packages, and would differ in another checkout.
  */
 function contentAddressed(
   files: readonly (readonly [name: string, text: string])[],
@@ -186,15 +186,14 @@ function contentAddressed(
   }));
 }
 
-/** Puts a file beside the bundle of a function, compressed. */
+/** Puts a compressed file next to the bundle of a function. */
 async function putBeside(functionName: string, file: string, content: string | Uint8Array): Promise<void> {
   await writeFile(path.join(bundleFolder(functionName), `${file}.gz`), gzipSync(content, { level: 9 }));
 }
 
 /**
- * Brings rows of the route table into a handler, and leaves all else to be imported, unless nothing of it is used. Of a
- * row goes what its operation answers with: only the document and the compiler read it, which sees to it that no function
- * does (`ServedRoute`).
+ * Includes rows of the route table in a handler, and keeps all other used imports as imports. It removes the schema of a
+ * row's response: only the document and the compiler read it, and `ServedRoute` keeps functions from it.
  */
 const rowsOnly: Plugin = {
   name: "rows-only",
@@ -213,9 +212,8 @@ const rowsOnly: Plugin = {
 };
 
 /**
- * Keeps what is imported when it is first needed out of a bundle, as a file beside it that has all that it needs. Such an
- * import would else be a part of the bundle, read and compiled with it; and with pieces that both have, each function would
- * take a build of its own.
+ * Makes each dynamic import a separate and complete file next to the bundle. Otherwise the import would be part of the
+ * bundle, and would be read and compiled with it. With shared pieces each function would need a separate build.
  */
 const loadedLater: Plugin = {
   name: "loaded-later",
@@ -227,7 +225,7 @@ const loadedLater: Plugin = {
   },
 };
 
-/** The name beside a bundle of a part that is loaded later: its path, for several folders may have a file of a name. */
+/** Returns the file name of a part that is loaded later: its path, because file names repeat across folders. */
 function laterName(part: string): string {
   return path.relative(partsFolder, part).replaceAll(path.sep, laterSeparator);
 }
@@ -236,10 +234,10 @@ function laterPart(name: string): string {
   return path.join(partsFolder, ...name.split(laterSeparator));
 }
 
-/** No name of a file or folder has it. */
+/** A separator that no file or folder has in its name. */
 const laterSeparator = "__";
 
-/** The source files of a pattern without their ending, in an order that every machine gives them. */
+/** Returns the source files of a pattern without their extension, in the same order on every machine. */
 async function sources(pattern: string): Promise<string[]> {
   const names: string[] = [];
   for await (const file of glob(pattern, { cwd: projectRoot })) {
@@ -248,7 +246,7 @@ async function sources(pattern: string): Promise<string[]> {
   return names.toSorted();
 }
 
-/** The folder with the bundle of `functions/<name>.ts`. */
+/** Returns the folder with the bundle of `functions/<name>.ts`. */
 export function bundleFolder(name: string): string {
   return path.join(bundlesFolder, name);
 }

@@ -15,20 +15,20 @@ import { startLocalGateway, type LocalGateway } from "../local/gateway.ts";
 import { synthesizeLocalStack } from "../local/synthesize.ts";
 import { projectRoot } from "../project-root.ts";
 
-/** Bodies of real answers and webhook calls, by operation and by event. */
+/** Bodies of real responses and webhook calls, by operation and by event. */
 export interface Examples {
   readonly operations: Readonly<Record<string, unknown>>;
   readonly webhooks: Readonly<Record<string, unknown>>;
 }
 
-/** What the links in emails say that they are for, by the operation that takes their tokens. */
+/** The purpose in the links of emails, by the operation that accepts their tokens. */
 const purposes: Readonly<Record<string, string>> = {
   verifyEmail: "verify",
   resetPassword: "reset",
   acceptInvitation: "invitation",
 };
 
-/** How somebody comes to a session with an email that is theirs. */
+/** The operations from registration to a session with a verified email. */
 const verification: readonly Route[] = [
   routes.register,
   routes.requestEmailVerification,
@@ -36,23 +36,23 @@ const verification: readonly Route[] = [
   routes.login,
 ];
 
-/** Stands in the example of a request for the token of such a link. */
+/** The placeholder for the token of such a link in the example of a request. */
 const exampleTokenPattern = /\busr_[0-9A-HJKMNP-TV-Z]{26}\.[\w-]{43}/g;
 
-/** What one operation needs, such as money or an id, another brings; after so many rounds all has come. */
+/** The most rounds: an operation may need an id or money from another, which succeeds in an earlier round. */
 const maxRounds = 4;
 
 const idPattern = /\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}\b/g;
 
-/** Sent by the examples as codes of a second factor: one of an app, and a recovery code. */
+/** The codes of a second factor in the examples: one of an app, and a recovery code. */
 const exampleCodes = { app: "123456", recovery: "K7QX-2MZD-A4TB-W3NE" };
 
-/** Sent by the examples as the address of a webhook; no such host can exist (RFC 2606). */
+/** The address of a webhook in the examples; no such host can exist (RFC 2606). */
 const exampleWebhookUrl = "https://shop.example/sms-events";
 
 /**
- * Plays every operation on a gateway of its own, with the request that its schema gives as an example, and
- * keeps what it answers. What differs from run to run is replaced, so that a second recording is the same.
+ * Calls every operation on a separate gateway, with the example request of its schema, and records its response. Values
+ * that differ between runs are replaced, so that a second recording is the same.
  * @throws Error when an operation never succeeds
  */
 export async function recordExamples(): Promise<Examples> {
@@ -70,7 +70,7 @@ export async function recordExamples(): Promise<Examples> {
   try {
     const approve = async (): Promise<void> => approvePending(dataFolder);
     const recorder = new Recorder(gateway, receiver.url, approve);
-    // To verify the email ends what was made before.
+    // The verification of the email deletes what was created before.
     for (const first of verification) {
       if (first === routes.verifyEmail) {
         await waitFor("both links", async () => gateway.emails.length >= 2);
@@ -81,7 +81,7 @@ export async function recordExamples(): Promise<Examples> {
     await recorder.play(
       (route) => !isDone(route) && !isEnding(route) && !endsSessions(route) && !changesMembers(route),
     );
-    // The id of a user is the owner's before, who cannot step back.
+    // Before this the id of a user is the owner's, who cannot leave.
     await recorder.renew("inviteMember", { email: "katherine@example.com" });
     await recorder.play(changesMembers);
     const sent = await receiver.next();
@@ -91,7 +91,7 @@ export async function recordExamples(): Promise<Examples> {
     await waitFor("the refund", async () => (await recorder.read("listTransactions")).includes('"refund"'));
     await recorder.play(({ method }) => method === "GET");
     const ofWallet = await recorder.playWalletEvents(async () => receiver.next());
-    // What is sent or finished cannot be cancelled.
+    // A sent message or a finished campaign cannot be cancelled.
     await recorder.renew("sendSms", { scheduledAt: new Date(Date.now() + dayMs).toISOString() });
     await recorder.renew("createCampaign");
     await recorder.play(isEnding);
@@ -108,7 +108,7 @@ export async function recordExamples(): Promise<Examples> {
       webhooks: { ...writtenEvents(), ...steady(Object.fromEntries(webhooks), receiver.url) },
     };
   } catch (error) {
-    // What stands behind a 500 is in the gateway's log only.
+    // Only the gateway's log has the cause of a 500.
     throw new Error([String(error), ...errors].join("\n"), { cause: error });
   } finally {
     receiver.close();
@@ -117,7 +117,7 @@ export async function recordExamples(): Promise<Examples> {
   }
 }
 
-/** The examples of events as they are written: those that need a carrier or a completed campaign are not recorded. */
+/** The handwritten examples of events that need a carrier or a completed campaign. */
 function writtenEvents(): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(openApiDocument().webhooks).map(([name, { post }]) => [
@@ -129,24 +129,24 @@ function writtenEvents(): Record<string, unknown> {
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Whether an operation leaves nothing to others that need the same thing, so that it is called last. */
+/** Returns whether an operation deletes what others need, so that it is called last. */
 function isEnding(route: Route): boolean {
   return route.method === "DELETE" || /\/(cancel|revoke-all)$/.test(route.path);
 }
 
-/** Whether an operation ends the session that all others are called with, or the password that it began with. */
+/** Returns whether an operation ends the session of all other calls, or changes its password. */
 function endsSessions({ method, path: template }: Route): boolean {
   return method === "POST" && /\/(logout|logout-everywhere|password|password-reset)$/.test(template);
 }
 
-/** Whether an operation changes what somebody is in the organisation. */
+/** Returns whether an operation changes a member's role in the organization. */
 function changesMembers({ method, path: template }: Route): boolean {
   return method === "PATCH" && template.startsWith("/v1/members");
 }
 
 const Pending = z.object({ organizationId: z.string(), id: z.string() });
 
-/** Lets the operator approve whatever waits for a decision. */
+/** Lets the operator approve all pending requests. */
 async function approvePending(dataFolder: string): Promise<void> {
   const operator = async (...args: readonly string[]): Promise<string> => {
     const env = { ...process.env, DATA_DIR: dataFolder };
@@ -173,7 +173,7 @@ class Recorder {
   readonly #webhookUrl: string;
   readonly #approvePending: () => Promise<void>;
   readonly #operations: ReadonlyMap<string, PlayedOperation>;
-  /** The first id of each prefix that came in an answer. */
+  /** The first id of each prefix in a response. */
   readonly #ids = new Map<string, string>();
   #token = "";
   #secondFactor: { readonly secret?: string; readonly recoveryCode?: string } = {};
@@ -193,8 +193,8 @@ class Recorder {
   }
 
   /**
-   * Calls each of these operations until it succeeds; those that make something come before those that need its
-   * id. Between two rounds the operator approves what has been asked for.
+   * Calls each of these operations until it succeeds. Operations that create a record precede those that need its
+   * id. Between two rounds the operator approves all pending requests.
    */
   async play(isPlayed: (route: Route) => boolean): Promise<void> {
     const played = Object.entries<Route>(routes).filter(
@@ -223,27 +223,27 @@ class Recorder {
     if (waiting.length > 0) throw new Error(`these operations never succeed:\n${answers.join("\n")}`);
   }
 
-  /** Waits for what goes on by itself, so that times come in the same order in each recording. */
+  /** Waits for background work, so that times have the same order in each recording. */
   async #waitForEnds(): Promise<void> {
     await waitFor("the end of what was begun", async () => {
       return !isUnderWay((await this.read("listSms")) + (await this.read("listCampaigns")));
     });
   }
 
-  /** Makes something once more; from then on its id is the one that is filled in. */
+  /** Creates a record again; from then on its id is filled in. */
   async renew(operation: string, changes: object = {}): Promise<void> {
     const { text } = await this.callOperation(operation, changes);
-    // Its own is the first of those in it.
+    // The response's own id is its first.
     for (const [id, prefix = ""] of [...text.matchAll(idPattern)].toReversed()) this.#ids.set(prefix, id);
   }
 
-  /** Lets the balance fall below its threshold, and a message meet the day's cap. @returns what the webhook is told */
+  /** Lets the balance fall below its threshold, and a message reach the daily cap. @returns the events of the webhook */
   async playWalletEvents(nextCall: () => Promise<WebhookCall>): Promise<WebhookCall[]> {
     const awaited = new Set(["balance.low", "spend.cap_reached"]);
     await this.callOperation("updateWebhook", { events: [...awaited] });
     const Answer = z.object({ data: z.object({ balance: z.number() }) });
     const { data: wallet } = Answer.parse(JSON.parse(await this.read("getWallet")));
-    // The threshold has two decimals: a few messages lead below it.
+    // The threshold has two decimals: after a few messages the balance is below it.
     await this.callOperation("updateWallet", { lowBalanceThreshold: Math.floor(wallet.balance * 100) / 100 });
     for (let sent = 0; sent < 2; sent += 1) await this.callOperation("sendSms");
     await this.callOperation("updateWallet", { dailySpendCap: 0.01 });
@@ -261,7 +261,7 @@ class Recorder {
     return (await this.callOperation(operation)).text;
   }
 
-  /** Calls an operation with the body of its example, some of whose fields may be changed. */
+  /** Calls an operation with the body of its example, in which fields may be changed. */
   async callOperation(operation: string, changes: object = {}): Promise<{ ok: boolean; text: string }> {
     const played = this.#operations.get(operation);
     if (played === undefined) throw new Error(`there is no operation ${operation}`);
@@ -286,7 +286,7 @@ class Recorder {
     return { ok: response.ok, text };
   }
 
-  /** A body whose ids are there, whose codes are good, whose webhooks arrive, and whose token has come by email. */
+  /** Returns a body with existing ids, valid codes, reachable webhooks and the token of an email. */
   #fillIn(operation: string, body: string): string {
     const { secret, recoveryCode = exampleCodes.recovery } = this.#secondFactor;
     const code = secret === undefined ? exampleCodes.app : totpCode(secret, totpStepAt(new Date()));
@@ -296,12 +296,12 @@ class Recorder {
         .replaceAll(`"code":"${exampleCodes.app}"`, `"code":"${code}"`)
         .replaceAll(exampleCodes.recovery, recoveryCode)
         .replaceAll(idPattern, (id, prefix: string) => this.#ids.get(prefix) ?? id)
-        // Whoever is invited has an id of their own, which is in the token.
+        // The invited user has a separate id, which is in the token.
         .replaceAll(exampleTokenPattern, (token) => this.#tokenFor(operation) ?? token)
     );
   }
 
-  /** The token in the newest link that leads to an operation. */
+  /** Returns the token in the newest link to an operation. */
   #tokenFor(operation: string): string | undefined {
     const purpose = purposes[operation];
     return this.#gateway.emails
@@ -321,7 +321,7 @@ class Recorder {
   }
 }
 
-/** Whether an answer speaks of a message or a campaign that has not ended. */
+/** Returns whether a response has a message or a campaign that has not ended. */
 function isUnderWay(answer: string): boolean {
   return /"status":"(queued|sending)"/.test(answer);
 }
@@ -331,8 +331,8 @@ function toObject(example: unknown): Record<string, unknown> {
 }
 
 /**
- * The same examples with ids, times and secrets that do not depend on when they were recorded, nor on the other
- * examples: a new operation changes none but its own.
+ * Returns the same examples with constant ids, times and secrets. They do not depend on the time of the recording or on other
+ * examples: a new operation changes only its own.
  */
 function steady(examples: Readonly<Record<string, unknown>>, webhookUrl: string): Record<string, unknown> {
   return Object.fromEntries(
@@ -357,7 +357,7 @@ function steadyExample(example: unknown, webhookUrl: string): unknown {
   return JSON.parse(steadyDays(steadyTimes(steadyIds(text))));
 }
 
-/** Ids are numbered kind by kind, in the order in which they were made. */
+/** Numbers the ids of each kind, in the order of their creation. */
 function steadyIds(text: string): string {
   const ids = [...new Set(text.match(idPattern))].toSorted();
   // An event has the ULID of its message.
@@ -367,7 +367,7 @@ function steadyIds(text: string): string {
   });
 }
 
-/** Times keep their order, a second apart; where more than a minute lies between them, so do the minutes. */
+/** Keeps the order of times, a second apart; differences of more than a minute keep their minutes. */
 function steadyTimes(text: string): string {
   const pattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
   const times = [...new Set(text.match(pattern))].toSorted();
@@ -376,7 +376,7 @@ function steadyTimes(text: string): string {
   let at = Date.parse("2026-01-05T09:30:00.000Z");
   for (const time of times) {
     if (time.endsWith("T00:00:00.000Z")) {
-      // When the next day begins, which is however far from the others.
+      // The beginning of the next day, whose distance from the others varies.
       steadyOf.set(time, "2026-01-06T00:00:00.000Z");
       continue;
     }
@@ -388,7 +388,7 @@ function steadyTimes(text: string): string {
   return text.replaceAll(pattern, (time) => steadyOf.get(time) ?? time);
 }
 
-/** Days keep their distance from the newest one. */
+/** Keeps the distance of days from the newest one. */
 function steadyDays(text: string): string {
   const pattern = /(?<=")\d{4}-\d\d-\d\d(?=")/g;
   const newest = text.match(pattern)?.toSorted().at(-1) ?? "";
