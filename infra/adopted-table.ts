@@ -8,7 +8,7 @@ import {
   type TableDescription,
 } from "@aws-sdk/client-dynamodb";
 
-import { agendaIndex } from "../shared/platform/table/keys.ts";
+import { pendingWorkIndex } from "../shared/platform/table/keys.ts";
 import { checkKeys } from "./adopted-keys.ts";
 import { timeToLiveField } from "./constructs/gateway-table.ts";
 import type { Stage } from "./stages/stage.ts";
@@ -55,7 +55,7 @@ async function problemsOf(
   if (!isKeyedBy(table, table.KeySchema, ["pk", "sk"])) {
     return [...problems, "its keys are not pk and sk, both strings: it is not the table of a gateway"];
   }
-  const { name, partitionKey, sortKey } = agendaIndex;
+  const { name, partitionKey, sortKey } = pendingWorkIndex;
   const index = table.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === name);
   if (index === undefined || !isKeyedBy(table, index.KeySchema, [partitionKey, sortKey])) {
     problems.push(

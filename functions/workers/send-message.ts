@@ -4,9 +4,9 @@ import { carriersOf } from "../../shared/carriers/carriers.ts";
 import { cachedCarriers } from "../../shared/carriers/record.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
 import { countOutcomes } from "../../shared/messages/counts.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { cachedSending } from "../../shared/messages/sending-pause.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 import { findPresentCard } from "../../shared/prices/cost.ts";
 
@@ -20,7 +20,7 @@ export const handler = worker(
   async (job, remainingTimeMs, _queuedAt, stateOf) => {
     // Before a message is claimed: if a read failed after it, what the carrier did would count as unknown.
     const [book, present, rateCard] = await Promise.all([carriers(), sending(), findPresentCard()]);
-    return handToCarrier(job, {
+    return submitMessage(job, {
       carriers: carriersOf(book),
       breakers,
       throughput,

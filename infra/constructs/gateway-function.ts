@@ -14,7 +14,7 @@ import {
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
-import { agendaIndex, type KeyFamily } from "../../shared/platform/table/keys.ts";
+import { pendingWorkIndex, type KeyFamily } from "../../shared/platform/table/keys.ts";
 import { familiesBeside, familiesOf, tableActions, type Access } from "../access.ts";
 import { bundleFolder } from "../bundle.ts";
 import type { Stage } from "../stages/stage.ts";
@@ -100,7 +100,8 @@ export class GatewayFunction extends Construct {
     const { stage, table, queues, sessionKey, webhookKey, secondFactorKey } = backend;
     this.#allowTable(table, access);
     // The index has keys and no data, so the function may read all of it.
-    if (access.agenda === true) this.allow(["dynamodb:Query"], `${table.tableArn}/index/${agendaIndex.name}`);
+    if (access.agenda === true)
+      this.allow(["dynamodb:Query"], `${table.tableArn}/index/${pendingWorkIndex.name}`);
     for (const queue of access.queues ?? []) this.allow(["sqs:SendMessage"], queues[queue].queue.queueArn);
     const keyActions = (access.sessionKey ?? []).map((action) => `kms:${action}`);
     if (keyActions.length > 0) this.allow(keyActions, sessionKey.keyArn);

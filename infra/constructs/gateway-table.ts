@@ -10,7 +10,7 @@ import {
 import { Key } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 
-import { agendaIndex } from "../../shared/platform/table/keys.ts";
+import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
 import type { Stage } from "../stages/stage.ts";
 
 /** The table, created or adopted, as the rest of the stack uses it. */
@@ -36,9 +36,9 @@ export function gatewayTable(scope: Construct, stage: Stage): GatewayTable {
     sortKey: { name: "sk", type: AttributeType.STRING },
     globalSecondaryIndexes: [
       {
-        indexName: agendaIndex.name,
-        partitionKey: { name: agendaIndex.partitionKey, type: AttributeType.STRING },
-        sortKey: { name: agendaIndex.sortKey, type: AttributeType.STRING },
+        indexName: pendingWorkIndex.name,
+        partitionKey: { name: pendingWorkIndex.partitionKey, type: AttributeType.STRING },
+        sortKey: { name: pendingWorkIndex.sortKey, type: AttributeType.STRING },
         projectionType: ProjectionType.KEYS_ONLY,
       },
     ],

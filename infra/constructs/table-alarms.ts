@@ -1,6 +1,6 @@
 import { MathExpression, Stats, type IMetric, type Metric } from "aws-cdk-lib/aws-cloudwatch";
 
-import { agendaIndex } from "../../shared/platform/table/keys.ts";
+import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
 import { alarmPeriod } from "./alarms.ts";
 import type { Backend } from "./backend.ts";
 import { tailOf } from "./commands.ts";
@@ -42,7 +42,7 @@ export function addTableAlarms({ table, alarms }: Pick<Watched, "alarms" | "tabl
 
 /** Returns the throttled reads and writes of the table and its index. */
 export function tableThrottles(table: Backend["table"]): IMetric {
-  const ofIndex = { TableName: table.tableName, GlobalSecondaryIndexName: agendaIndex.name };
+  const ofIndex = { TableName: table.tableName, GlobalSecondaryIndexName: pendingWorkIndex.name };
   const events = (metricName: string, dimensionsMap?: Record<string, string>): Metric =>
     table.metric(metricName, {
       statistic: Stats.SUM,

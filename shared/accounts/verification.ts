@@ -1,7 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import { dayMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
-import { agendaFields, agendaOf } from "../platform/jobs/agenda.ts";
+import { pendingWorkFields, pendingWorkOf } from "../platform/jobs/pending-work.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed, type Update } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
@@ -33,14 +33,14 @@ const unverifiedLifetimeMs = 7 * dayMs;
 export function expiryOf(organizationId: string, createdAt: Date): { agenda?: string; lookAt?: string } {
   if (!config.verifiedEmailBeforeSending()) return {};
   const lookAt = new Date(createdAt.getTime() + unverifiedLifetimeMs).toISOString();
-  return { agenda: agendaOf("EXPIRE-ACCOUNT", organizationId), lookAt };
+  return { agenda: pendingWorkOf("EXPIRE-ACCOUNT", organizationId), lookAt };
 }
 
 /** Returns the write that cancels the expiry of an organization. */
 export function doesNotExpire(organizationId: string): Update {
   return updateOf(
     keys.organization(organizationId),
-    { remove: Object.keys(agendaFields) },
+    { remove: Object.keys(pendingWorkFields) },
     { present: ["pk"] },
   );
 }

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
 import { minuteMs, now } from "../platform/clock.ts";
-import { dueJob, owedJob } from "../platform/jobs/due-job.ts";
 import { maxDelaySeconds, secondsUntil, type QueuedJob } from "../platform/jobs/job.ts";
+import { scheduledJob, owedJob } from "../platform/jobs/scheduled-job.ts";
 import type { Put } from "../platform/table/table.ts";
 
 /** The content of the queue of campaigns: the campaign itself stays in the table. */
@@ -27,7 +27,7 @@ export function scheduledRun({ organizationId, campaignId }: CampaignJob, starts
   const id = `campaign#${campaignId}`;
   const job = queued({ organizationId, campaignId, isScheduled: true });
   if (startsAt !== undefined && secondsUntil(startsAt) > maxDelaySeconds) {
-    return dueJob({ id, dueAt: startsAt }, job);
+    return scheduledJob({ id, dueAt: startsAt }, job);
   }
   // Jobs of one campaign that are due in the same minute are one job, so they do not add up when it is launched again.
   return owedJob(id, job, new Date(Math.ceil(now().getTime() / minuteMs) * minuteMs));

@@ -1,7 +1,7 @@
 import { lookAtDayAgain } from "../messages/counts.ts";
 import { recount, type Look, type Recount } from "../messages/recount.ts";
 import { dayMs, dayOf, hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
-import { workOnAgenda } from "../platform/jobs/agenda.ts";
+import { workOnPending } from "../platform/jobs/pending-work.ts";
 import { log } from "../platform/log.ts";
 import type { Key } from "../platform/table/keys.ts";
 
@@ -20,7 +20,7 @@ export async function closeDays(shard: number): Promise<number> {
   const deadline = now().getTime() + runTimeMs;
   const isTimeLeft = (): boolean => now().getTime() < deadline;
   let closed = 0;
-  await workOnAgenda({
+  await workOnPending({
     name: "CLOSE-DAY",
     shard,
     isTimeLeft,

@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 
 import type { WebhookEvent } from "../contract/events.ts";
 import { newId } from "../platform/ids.ts";
-import { owedJob } from "../platform/jobs/due-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
+import { owedJob } from "../platform/jobs/scheduled-job.ts";
 import type { Put } from "../platform/table/table.ts";
 
 /** The id of an email. An email is sent once, even if its job is delivered repeatedly. */

@@ -1,7 +1,7 @@
 import { findOrganization } from "../accounts/organization-record.ts";
 import { doesNotExpire } from "../accounts/verification.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
-import { workOnAgenda } from "../platform/jobs/agenda.ts";
+import { workOnPending } from "../platform/jobs/pending-work.ts";
 import { shardCount } from "../platform/jobs/shards.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -30,7 +30,7 @@ export async function expireAccounts(): Promise<number> {
   const deadline = now().getTime() + runTimeMs;
   let expired = 0;
   for (let shard = 0; shard < shardCount; shard += 1) {
-    await workOnAgenda({
+    await workOnPending({
       name: "EXPIRE-ACCOUNT",
       shard,
       isTimeLeft: () => now().getTime() < deadline,

@@ -3,8 +3,8 @@ import * as z from "zod/mini";
 import { WebhookEvent, type EventName } from "../contract/events.ts";
 import { idSchema } from "../contract/primitives.ts";
 import { derivedId } from "../platform/ids.ts";
-import { owedJob } from "../platform/jobs/due-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
+import { owedJob } from "../platform/jobs/scheduled-job.ts";
 import type { Put } from "../platform/table/table.ts";
 
 /** The job that fans out an event. It has the event's id, so that events that an older release queued keep theirs. */

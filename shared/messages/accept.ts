@@ -10,7 +10,7 @@ import type { WalletRecord } from "../wallet/record.ts";
 import { noteAccepted } from "./accepted-of-day.ts";
 import { sendJobWithFacts, waitingJob, waitsInTable } from "./message-job.ts";
 import { quote } from "./quote.ts";
-import { messageKey, provisional, type MessageRecord } from "./record.ts";
+import { messageKey, unconfirmed, type MessageRecord } from "./record.ts";
 import { validUntil } from "./validity.ts";
 
 /**
@@ -97,7 +97,7 @@ export async function acceptTogether(
       const messageIds = placed.map(({ id }) => id);
       const others = together(placed, wallet);
       if (isProvisional) {
-        const before = placed.map((each) => messagePut(provisional(each, wallet.seq)));
+        const before = placed.map((each) => messagePut(unconfirmed(each, wallet.seq)));
         return { accepted: placed, messageIds, before, together: others };
       }
       const jobs = placed.filter(waitsInTable).map(waitingJob);

@@ -1,11 +1,11 @@
 import type { OrganizationState } from "../accounts/organization-record.ts";
 import { candidatesFor, chooseCarrier, type Choosable, type Choice, type Sender } from "./choose-carrier.ts";
 import { claimUntouched, type ClaimByFacts, type Decision } from "./claim-message.ts";
-import { applyToHeld } from "./hand-over.ts";
 import type { MessageJob } from "./message-job.ts";
 import { isSenderIdRefused, mayBeUnwanted } from "./policies.ts";
 import { release } from "./record.ts";
 import { areFactsOf, type RoutingFacts } from "./routing-facts.ts";
+import { applyToHeld } from "./submission.ts";
 import { isExpired } from "./validity.ts";
 
 /*

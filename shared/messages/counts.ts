@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { dayMs, dayOf, hourMs } from "../platform/clock.ts";
-import { agendaFields, agendaOf } from "../platform/jobs/agenda.ts";
+import { pendingWorkFields, pendingWorkOf } from "../platform/jobs/pending-work.ts";
 import { log } from "../platform/log.ts";
 import { keys, partOf, type Key } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows, updateItem } from "../platform/table/table.ts";
@@ -64,7 +64,7 @@ export const CountsRecord = z.extend(Tally, {
   /** Since when the counts are exact and final. */
   closedAt: z.optional(z.string()),
   /** Of a day, until it is closed. */
-  ...agendaFields,
+  ...pendingWorkFields,
 });
 export type CountsRecord = z.infer<typeof CountsRecord>;
 
@@ -157,7 +157,7 @@ export function toBeClosed(
 ): Required<Pick<Changes, "set" | "setIfAbsent">> {
   const overAt = Date.parse(`${dayOf(moment)}T00:00:00.000Z`) + dayMs;
   return {
-    set: { agenda: agendaOf("CLOSE-DAY", organizationId) },
+    set: { agenda: pendingWorkOf("CLOSE-DAY", organizationId) },
     setIfAbsent: { lookAt: new Date(overAt + countDayAfterMs).toISOString() },
   };
 }

@@ -2,9 +2,9 @@ import * as z from "zod/mini";
 
 import { trafficClass } from "../carriers/traffic-class.ts";
 import { secondMs } from "../platform/clock.ts";
-import { dueJob, owedJob } from "../platform/jobs/due-job.ts";
 import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/job.ts";
 import type { QueueName } from "../platform/jobs/queue-names.ts";
+import { scheduledJob, owedJob } from "../platform/jobs/scheduled-job.ts";
 import type { Put } from "../platform/table/table.ts";
 import type { MessageRecord } from "./record.ts";
 import { RoutingFacts, routingFactsOf } from "./routing-facts.ts";
@@ -81,5 +81,5 @@ export function waitsInTable({ scheduledAt, queuedAt }: MessageRecord): boolean 
 
 /** The write that lets a message wait in the table for its time. */
 export function waitingJob(message: MessageRecord): Put {
-  return dueJob({ id: message.id, dueAt: message.scheduledAt ?? message.queuedAt }, sendJob(message));
+  return scheduledJob({ id: message.id, dueAt: message.scheduledAt ?? message.queuedAt }, sendJob(message));
 }

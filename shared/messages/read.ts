@@ -8,7 +8,7 @@ import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
 import { readMergedPage, readWantedMergedPage } from "../platform/table/page.ts";
 import { findItem, queryItems } from "../platform/table/table.ts";
 import { sizeOfMessages, type WalletRecord } from "../wallet/record.ts";
-import { isForgotten, MessageRecord, presentMessage } from "./record.ts";
+import { hasExpired, MessageRecord, presentMessage } from "./record.ts";
 
 /**
  * One message of an organisation, as it is now.
@@ -16,7 +16,7 @@ import { isForgotten, MessageRecord, presentMessage } from "./record.ts";
  */
 export async function readMessage(organizationId: string, messageId: string): Promise<MessageRecord> {
   const record = await findItem(MessageRecord, keys.message(organizationId, messageId), { consistent: true });
-  if (record === undefined || isForgotten(record)) throw new ApiError("NOT_FOUND");
+  if (record === undefined || hasExpired(record)) throw new ApiError("NOT_FOUND");
   return record;
 }
 
@@ -69,9 +69,9 @@ export async function listMessages(organizationId: string, query: MessagesQuery)
           range,
           query,
           (record) =>
-            !isForgotten(record) &&
+            !hasExpired(record) &&
             (status === undefined || record.status === status) &&
             (to === undefined || record.to === to),
         );
-  return { rows: page.rows.filter((record) => !isForgotten(record)).map(presentMessage), meta: page.meta };
+  return { rows: page.rows.filter((record) => !hasExpired(record)).map(presentMessage), meta: page.meta };
 }

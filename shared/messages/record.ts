@@ -146,38 +146,38 @@ export function presentPricing(
  * Longer than a paid message can be without having been taken up or looked at by the reconciler, both of which end its
  * being provisional, though everything be down for days.
  */
-const provisionalMs = 7 * dayMs;
+const unconfirmedMs = 7 * dayMs;
 
 /**
  * A message as it is before its ledger entry, which alone makes it count, has been written.
  * @param debitSeq the seq of that entry
  */
-export function provisional(message: MessageRecord, debitSeq: number): MessageRecord {
-  return { ...message, debitSeq, expiresAt: provisionalUntil(message) };
+export function unconfirmed(message: MessageRecord, debitSeq: number): MessageRecord {
+  return { ...message, debitSeq, expiresAt: unconfirmedUntil(message) };
 }
 
-function provisionalUntil({ queuedAt }: MessageRecord): number {
-  return epochSeconds(new Date(Date.parse(queuedAt) + provisionalMs));
+function unconfirmedUntil({ queuedAt }: MessageRecord): number {
+  return epochSeconds(new Date(Date.parse(queuedAt) + unconfirmedMs));
 }
 
 /** Whether the table would still delete a message as unpaid, whatever its status: a sender may have left that as it was. */
-export function isProvisional(message: MessageRecord): boolean {
-  return message.expiresAt === provisionalUntil(message);
+export function isUnconfirmed(message: MessageRecord): boolean {
+  return message.expiresAt === unconfirmedUntil(message);
 }
 
 /** Provisional → lasting, for its ledger entry is there. */
-export function makeLasting(paid: MessageRecord): Update {
+export function confirm(paid: MessageRecord): Update {
   return updateOf(messageKey(paid), { remove: ["expiresAt"] }, { is: { expiresAt: paid.expiresAt } });
 }
 
 /** What makes the table forget a message that has ended, where the stage does not keep messages for ever. */
-function untilForgotten(at: Date): Pick<MessageRecord, "expiresAt"> {
+function retention(at: Date): Pick<MessageRecord, "expiresAt"> {
   const days = config.messageRetentionDays();
   return days === undefined ? {} : { expiresAt: epochSeconds(new Date(at.getTime() + days * dayMs)) };
 }
 
 /** Whether a message is so old that, if it is not there, the table may have forgotten it in its time. */
-export function mayBeForgotten(messageId: string): boolean {
+export function mayHaveExpired(messageId: string): boolean {
   const days = config.messageRetentionDays();
   if (days === undefined) return false;
   const forgottenBefore = new Date(now().getTime() - days * dayMs);
@@ -185,7 +185,7 @@ export function mayBeForgotten(messageId: string): boolean {
 }
 
 /** Whether the time of a message is over; the table deletes it some days later. */
-export function isForgotten({ expiresAt = Infinity }: MessageRecord): boolean {
+export function hasExpired({ expiresAt = Infinity }: MessageRecord): boolean {
   return expiresAt <= epochSeconds(now());
 }
 
@@ -299,7 +299,7 @@ export function markSent(
     costMicros,
     attemptLog: held.attemptLog,
     ...withoutCode(held),
-    ...untilForgotten(at),
+    ...retention(at),
   };
   return releaseLease(messageKey(held), held, { set, requires: isQueued });
 }
@@ -325,14 +325,14 @@ export function markCancelled(waiting: MessageRecord, at: Date): Update {
   const set = { status: "cancelled", cancelledAt: at.toISOString(), refund: "done" };
   return updateOf(
     messageKey(waiting),
-    { set: { ...set, ...withoutCode(waiting), ...untilForgotten(at) } },
+    { set: { ...set, ...withoutCode(waiting), ...retention(at) } },
     { is: { status: "queued", openClaims: 0 }, where: "scheduledAt > :cancelledAt" },
   );
 }
 
 /** failed, price to be returned → price returned. Part of the transaction that credits the wallet. */
 export function markRefunded(failed: MessageRecord): Update {
-  const set = { refund: "done", ...untilForgotten(now()) };
+  const set = { refund: "done", ...retention(now()) };
   return updateOf(messageKey(failed), { set }, { is: { refund: "due" } });
 }
 

@@ -2,7 +2,7 @@ import { firstIdAt } from "../platform/ids.ts";
 import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
 import { findItem, queryRows } from "../platform/table/table.ts";
 import { listWallets, maxMessageParts } from "../wallet/record.ts";
-import { isForgotten, MessageRecord } from "./record.ts";
+import { hasExpired, MessageRecord } from "./record.ts";
 
 /*
  * How an operator finds messages.
@@ -23,7 +23,7 @@ export async function findMessageById(
 ): Promise<{ readonly message: MessageRecord | undefined; readonly isComplete: boolean }> {
   const find = async (id: string): Promise<MessageRecord | undefined> => {
     const found = await findItem(MessageRecord, keys.message(id, messageId), { consistent: true });
-    return found === undefined || isForgotten(found) ? undefined : found;
+    return found === undefined || hasExpired(found) ? undefined : found;
   };
   if (organizationId !== undefined) return { message: await find(organizationId), isComplete: true };
   let searched = 0;
@@ -69,7 +69,7 @@ export async function searchMessages(
   { to, status, since, limit }: MessageSearch,
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly isComplete: boolean }> {
   const isWanted = (message: MessageRecord): boolean =>
-    !isForgotten(message) &&
+    !hasExpired(message) &&
     (to === undefined || message.to === to) &&
     (status === undefined || message.status === status);
   const from = since === undefined ? {} : { from: firstIdAt("msg", since) };

@@ -1,4 +1,4 @@
-import { mayBeForgotten, MessageRecord } from "../messages/record.ts";
+import { mayHaveExpired, MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, unreadableOf, UnreadableRecordError } from "../platform/table/table.ts";
@@ -112,7 +112,7 @@ async function problemOfMessage(
   const key = keys.message(entry.organizationId, messageId);
   const message = await findItem(MessageRecord, key, { consistent: true }).catch(unreadableOf);
   if (message === undefined) {
-    return erasedAt !== undefined || mayBeForgotten(messageId)
+    return erasedAt !== undefined || mayHaveExpired(messageId)
       ? undefined
       : { text: `seq ${seq} pays for ${messageId}, which does not exist` };
   }

@@ -1,6 +1,6 @@
 import { noteDay } from "../messages/counts.ts";
 import { sendJobWithFacts, waitsInTable } from "../messages/message-job.ts";
-import { isProvisional, makeLasting, MessageRecord } from "../messages/record.ts";
+import { isUnconfirmed, confirm, MessageRecord } from "../messages/record.ts";
 import { dayOf, now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
@@ -258,7 +258,7 @@ class Pass implements Reconciliation {
       this.#report(entry.seq);
       return;
     }
-    if (isProvisional(message)) await updateItem(MessageRecord, makeLasting(message));
+    if (isUnconfirmed(message)) await updateItem(MessageRecord, confirm(message));
     if (message.status === "queued" && message.attempts === 0 && !waitsInTable(message)) {
       await enqueue(sendJobWithFacts(message, secondsUntil(message.scheduledAt)));
       this.requeued += 1;

@@ -1,6 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
 import { now, secondMs } from "../platform/clock.ts";
-import { workOnAgenda } from "../platform/jobs/agenda.ts";
+import { workOnPending } from "../platform/jobs/pending-work.ts";
 import { log } from "../platform/log.ts";
 import { countMetrics } from "../platform/metrics.ts";
 import { reconcileWallet, type Reconciliation } from "./reconcile.ts";
@@ -16,7 +16,7 @@ export async function reconcileWallets(shard: number): Promise<Total> {
   const deadline = now().getTime() + runTimeMs;
   const isTimeLeft = (): boolean => now().getTime() < deadline;
   const total = { wallets: 0, sealed: 0, refundedMicros: 0, requeued: 0, failed: 0, inconsistencies: 0 };
-  await workOnAgenda({
+  await workOnPending({
     name: "SETTLE",
     shard,
     isTimeLeft,

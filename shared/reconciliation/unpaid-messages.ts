@@ -1,4 +1,4 @@
-import { isProvisional, MessageRecord } from "../messages/record.ts";
+import { isUnconfirmed, MessageRecord } from "../messages/record.ts";
 import { minuteMs } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { messagesPartition, partNames } from "../platform/table/keys.ts";
@@ -32,7 +32,7 @@ export async function deleteUnpaidMessages(
     const pk = messagesPartition(organizationId, part);
     const rows = await queryRows(MessageRecord, { pk, from, to, limit: maxSearched, consistent: true });
     for (const { key, item } of rows) {
-      if (item?.debitSeq === undefined || !seqs.has(item.debitSeq) || !isProvisional(item)) continue;
+      if (item?.debitSeq === undefined || !seqs.has(item.debitSeq) || !isUnconfirmed(item)) continue;
       const condition = "expiresAt = :expiresAt AND attempts = :none";
       await deleteItem(key, { condition, values: { ":expiresAt": item.expiresAt, ":none": 0 } });
     }

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { ApiError } from "../contract/errors.ts";
 import type { Wallet } from "../contract/wallet.ts";
 import { spreadOver } from "../platform/ids.ts";
-import { agendaFields } from "../platform/jobs/agenda.ts";
+import { pendingWorkFields } from "../platform/jobs/pending-work.ts";
 import { keys, ledgerPartition, partNames, type Key } from "../platform/table/keys.ts";
 import { leaseFields } from "../platform/table/lease.ts";
 import { queryItems, findItem, updateItem, type Put } from "../platform/table/table.ts";
@@ -41,7 +41,7 @@ export const WalletRecord = z.object({
   /** The reconciler has settled every seq up to this one. */
   settledSeq: z.int().check(z.nonnegative()),
   /** Both are there while not every seq is settled. */
-  ...agendaFields,
+  ...pendingWorkFields,
   /** While a posting locks the wallet. */
   ...leaseFields,
   ...spendingLimitFields,

@@ -1,5 +1,5 @@
 import { minuteMs } from "../platform/clock.ts";
-import { agendaOf } from "../platform/jobs/agenda.ts";
+import { pendingWorkOf } from "../platform/jobs/pending-work.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
@@ -22,7 +22,7 @@ export function toBeSettled(
   changedAt: string,
 ): Required<Pick<Changes, "set" | "setIfAbsent">> {
   return {
-    set: { agenda: agendaOf("SETTLE", organizationId) },
+    set: { agenda: pendingWorkOf("SETTLE", organizationId) },
     setIfAbsent: { lookAt: settleAt(changedAt) },
   };
 }
@@ -63,6 +63,6 @@ export async function settleWallet(
   const done = { set, add, remove: ["agenda", "lookAt"] };
   const settled = await updateItem(WalletRecord, updateOf(key, done, { is: { ...is, seq: settlement.to } }));
   if (settled.applied) return;
-  const agenda = agendaOf("SETTLE", organizationId);
+  const agenda = pendingWorkOf("SETTLE", organizationId);
   await updateItem(WalletRecord, updateOf(key, { set: { ...set, agenda, lookAt }, add }, { is }));
 }

@@ -2,9 +2,9 @@ import { emailOfEvent } from "../emails/email-job.ts";
 import type { EventJob } from "../events/event-job.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
-import { dueJob } from "../platform/jobs/due-job.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
+import { scheduledJob } from "../platform/jobs/scheduled-job.ts";
 import { log } from "../platform/log.ts";
 import { putItem } from "../platform/table/table.ts";
 import { callWebhook, type CallableWebhook, type CallResult } from "./call.ts";
@@ -39,20 +39,20 @@ type Attempt = Omit<AttemptJob, "kind">;
 export async function dispatchWebhook(job: WebhookJob): Promise<void> {
   switch (job.kind) {
     case "event":
-      return handOut(job);
+      return fanOut(job);
     case "attempt":
       return makeAttempt(job);
   }
 }
 
-async function handOut({ organizationId, eventId, event }: EventJob): Promise<void> {
+async function fanOut({ organizationId, eventId, event }: EventJob): Promise<void> {
   const email = config.emailFrom() === undefined ? undefined : emailOfEvent(organizationId, eventId, event);
   if (email !== undefined) await enqueue(email);
   const webhooks = await readWebhooks(organizationId);
   const results = await Promise.allSettled(
     webhooks
       .filter(({ events }) => events.includes(event.event))
-      .map(async (webhook) => handOutTo(webhook, newDelivery(webhook, eventId, event))),
+      .map(async (webhook) => fanOutTo(webhook, newDelivery(webhook, eventId, event))),
   );
   // Each webhook has had its turn before the job is said to have failed for one of them.
   const failed = results.find((result) => result.status === "rejected");
@@ -60,7 +60,7 @@ async function handOut({ organizationId, eventId, event }: EventJob): Promise<vo
 }
 
 /** Notes a delivery and makes its first attempt at once, which saves a write and a job, or queues it. */
-async function handOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Promise<void> {
+async function fanOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Promise<void> {
   const { organizationId, id: webhookId } = webhook;
   if (delivery.state !== "pending") {
     await storeDelivery(webhook, delivery);
@@ -76,7 +76,7 @@ async function handOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Prom
   } as const;
   const waitSeconds = await waitForSlot(webhook, attempt.lane);
   if (waitSeconds !== undefined) {
-    if ((await storeDelivery(webhook, delivery)) !== "erased") await putOff(attempt, waitSeconds);
+    if ((await storeDelivery(webhook, delivery)) !== "erased") await requeue(attempt, waitSeconds);
     return;
   }
   const callable = await callableOf(webhook);
@@ -96,7 +96,7 @@ async function makeAttempt(attempt: Attempt): Promise<void> {
   if (webhook === undefined) return;
   if (webhook.disabledAt !== undefined) return giveUp(webhookId, deliveryId);
   const waitSeconds = await waitForSlot(webhook, lane);
-  if (waitSeconds !== undefined) return putOff(attempt, waitSeconds);
+  if (waitSeconds !== undefined) return requeue(attempt, waitSeconds);
   const callable = await callableOf(webhook);
   if (callable === undefined) return;
   const claimed = await claimAttempt(attempt);
@@ -115,24 +115,24 @@ async function callableOf(webhook: WebhookRecord): Promise<CallableWebhook | und
 /** Makes the call of an attempt that this dispatcher has claimed. */
 async function makeCall(webhook: CallableWebhook, claimed: DeliveryRecord, attempt: Attempt): Promise<void> {
   const open = await openCall(webhook);
-  if (open === undefined) return giveBack(attempt, claimed);
+  if (open === undefined) return releaseClaimed(attempt, claimed);
   const beganAtMs = performance.now();
   const result = await callWebhook(webhook, { id: claimed.eventId, payload: claimed.payload });
   const durationMs = Math.round(performance.now() - beganAtMs);
   const failure = failureOf(result);
   const health = await closeCall(open, failure);
-  await conclude(webhook, claimed, { result, failure, durationMs });
+  await finalize(webhook, claimed, { result, failure, durationMs });
   if (health !== undefined && isToBeDisabled(health)) await disableWebhook(webhook, "failing");
 }
 
 /** Others took the last slots in the meantime. Its job first, so that a crash in between loses nothing. */
-async function giveBack(attempt: Attempt, claimed: DeliveryRecord): Promise<void> {
-  await putOff({ ...attempt, attempt: claimed.attempts }, 1);
+async function releaseClaimed(attempt: Attempt, claimed: DeliveryRecord): Promise<void> {
+  await requeue({ ...attempt, attempt: claimed.attempts }, 1);
   await releaseAttempt(attempt.webhookId, claimed);
 }
 
 /** Lets a job come again on the lane of retries, each time after twice as long. */
-async function putOff(attempt: Attempt, firstSeconds: number): Promise<void> {
+async function requeue(attempt: Attempt, firstSeconds: number): Promise<void> {
   const longestSeconds = Math.min(maxDelaySeconds, firstSeconds * 2 ** attempt.putOff);
   const delaySeconds = Math.ceil((longestSeconds * (1 + Math.random())) / 2);
   await enqueue(attemptJob({ ...attempt, lane: "retry", putOff: attempt.putOff + 1 }, delaySeconds));
@@ -146,7 +146,7 @@ function failureOf(result: CallResult): Failure | undefined {
 }
 
 /** Notes what came of an attempt, and sees to the next one. */
-async function conclude(
+async function finalize(
   webhook: WebhookRecord,
   claimed: DeliveryRecord,
   call: {
@@ -187,5 +187,5 @@ async function queueRetry(webhook: WebhookRecord, failed: DeliveryRecord, at: Da
     delaySeconds,
   );
   if (delaySeconds <= maxDelaySeconds) await enqueue(job);
-  else await putItem(dueJob({ id: `${webhookId}#${deliveryId}`, dueAt }, job));
+  else await putItem(scheduledJob({ id: `${webhookId}#${deliveryId}`, dueAt }, job));
 }

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
@@ -89,7 +89,7 @@ it("a chargeback takes money that is already spent, and nothing is sent until th
     balanceMicros: -7_000,
   });
   const carrier = new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" }));
-  await handToCarrier({ organizationId, messageId: id }, only(carrier));
+  await submitMessage({ organizationId, messageId: id }, only(carrier));
   await refundMessage({ organizationId, messageId: id });
   for (const queue of ["transactionalSends", "refunds"] as const) await takeJobs(queue);
   expect((await readWallet(organizationId)).balanceMicros).toBe(900);

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Breakers, readBreakers } from "../../shared/carriers/breaker.ts";
 import type { HandOff } from "../../shared/carriers/carrier.ts";
 import { attemptsOf } from "../../shared/messages/attempts.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { hearReceipt } from "../../shared/messages/receipts.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -56,7 +56,7 @@ it("a message keeps each carrier's response with its code, and its last log line
     { name: "gamma", carrier: new ScriptedCarrier(throttle) },
     { name: "delta", carrier: new ScriptedCarrier(accept) },
   ];
-  await handToCarrier(job, inOrder(route));
+  await submitMessage(job, inOrder(route));
   const at = start.toISOString();
   const kept = [
     { at, carrier: "alpha", outcome: "refused", code: "21606" },
@@ -70,7 +70,7 @@ it("a message keeps each carrier's response with its code, and its last log line
 
 it("a message that every carrier rejects keeps their codes, and its customer sees neither code nor carrier", async () => {
   const job = await acceptedMessage();
-  await handToCarrier(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(refuse) }]));
+  await submitMessage(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(refuse) }]));
   const at = start.toISOString();
   expect(logged("message.failed")).toMatchObject([
     {
@@ -87,7 +87,7 @@ it("a message that every carrier rejects keeps their codes, and its customer see
 
 it("a message that the first carrier accepted keeps and logs only that attempt", async () => {
   const job = await acceptedMessage();
-  await handToCarrier(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(accept) }]));
+  await submitMessage(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(accept) }]));
   const record = await recordOf(job);
   expect(record.attemptLog).toBeUndefined();
   const at = start.toISOString();
@@ -110,7 +110,7 @@ it("the last five attempts are kept", async () => {
   );
   for (let call = 1; call < 7; call += 1) job = await laterJobOf(job, only(carrier));
   expect((await recordOf(job)).attemptLog?.map(({ code }) => code)).toEqual(["2", "3", "4", "5", "6"]);
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect((await recordOf(job)).attemptLog?.map(({ code }) => code)).toEqual(["3", "4", "5", "6", "21606"]);
 });
 
@@ -122,13 +122,13 @@ describe("an attempt with an unknown outcome", () => {
     const job = await acceptedMessage();
     const carrier = new ScriptedCarrier((call) => (call === 1 ? fallSilent() : accept()), deduplicates);
     const sender = inOrder([{ name: "alpha", carrier }]);
-    await expect(handToCarrier(job, sender)).rejects.toThrow("what the carrier did is not known");
+    await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
     expect(logged("carrier.outcome_unknown")).toMatchObject([
       { ...job, carrier: "alpha", errorCode: "NoAnswerInTime" },
     ]);
     expect(lines.join("")).not.toContain("some words");
     vi.setSystemTime(afterSeconds(121));
-    await handToCarrier(job, sender);
+    await submitMessage(job, sender);
     expect(await statusOf(job)).toBe(status);
     const attempts = attemptsOf(await recordOf(job));
     expect(attempts.map(({ outcome }) => outcome)).toEqual(outcomes);
@@ -140,10 +140,10 @@ describe("an attempt with an unknown outcome", () => {
     const job = await acceptedMessage();
     const sender = inOrder([{ name: "alpha", carrier: new ScriptedCarrier(fallSilent) }]);
     for (let call = 1; call < 5; call += 1) {
-      await expect(handToCarrier(job, sender)).rejects.toThrow("what the carrier did is not known");
+      await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
       vi.setSystemTime(afterSeconds(121 * call));
     }
-    await handToCarrier(job, sender);
+    await submitMessage(job, sender);
     expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
     const { attemptLog = [] } = await recordOf(job);
     expect(attemptLog.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 5 }, () => "unknown"));
@@ -160,8 +160,8 @@ describe("a message that its carrier only buffers", () => {
       { name: "alpha", carrier: alpha },
       { name: "beta", carrier: beta },
     ];
-    await handToCarrier(job, inOrder(route));
-    await handToCarrier(job, inOrder(route));
+    await submitMessage(job, inOrder(route));
+    await submitMessage(job, inOrder(route));
     expect(await statusOf(job)).toBe("sent");
     expect([alpha.received.length, beta.received.length]).toEqual([1, 0]);
     const at = start.toISOString();
@@ -183,7 +183,7 @@ describe("a message that its carrier only buffers", () => {
       { name: "beta", carrier: beta },
     ];
     const sender = inOrder(route, { breakers: new Breakers() });
-    for (let count = 0; count < 6; count += 1) await handToCarrier(await acceptedMessage(), sender);
+    for (let count = 0; count < 6; count += 1) await submitMessage(await acceptedMessage(), sender);
     expect([alpha.received.length, beta.received.length]).toEqual([5, 1]);
     expect((await readBreakers()).get(name)?.openedAt).toBe(start.toISOString());
   });
@@ -191,7 +191,7 @@ describe("a message that its carrier only buffers", () => {
 
 it("a receipt keeps the carrier's code for why the phone did not receive the message", async () => {
   const job = await acceptedMessage();
-  await handToCarrier(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(accept) }]));
+  await submitMessage(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(accept) }]));
   const at = afterSeconds(10);
   const receipt = { ...job, carrier: "alpha", at, providerCode: "30003" } as const;
   await hearReceipt({ ...receipt, status: "undelivered", errorCode: "DELIVERY_UNREACHABLE" });

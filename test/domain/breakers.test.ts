@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Breakers, readBreakers, type Admission } from "../../shared/carriers/breaker.ts";
 import type { HandOff } from "../../shared/carriers/carrier.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
@@ -173,14 +173,14 @@ it("while it is open a message goes to the next carrier, and waits without a lea
   const throughput = new Throughput();
   const take = vi.spyOn(throughput, "reserve");
   const waiting = await delayedJobs(async () =>
-    handToCarrier(alone, inOrder([broken], { breakers, throughput })),
+    submitMessage(alone, inOrder([broken], { breakers, throughput })),
   );
   expect(waiting).toMatchObject([{ body: alone }]);
   // Not before the breaker lets a message through, and spread over time.
   expect(waiting[0]?.delaySeconds).toBeGreaterThanOrEqual(30);
   expect(waiting[0]?.delaySeconds).toBeLessThan(60);
   expect(await recordOf(alone)).toMatchObject({ status: "queued", attempts: 0 });
-  await handToCarrier(passedOn, inOrder([broken, next], { breakers, throughput }));
+  await submitMessage(passedOn, inOrder([broken, next], { breakers, throughput }));
   expect(await recordOf(passedOn)).toMatchObject({ status: "sent", carrier: "next" });
   expect([broken, next].map((each) => each.carrier.received.length)).toEqual([0, 1]);
   // A carrier that gets no message loses no throughput either.
@@ -196,7 +196,7 @@ it.each([
   const breakers = new Breakers();
   const sender = inOrder([{ name: carrier, carrier: new ScriptedCarrier(answer) }], { breakers });
   for (let count = 0; count < 5; count += 1) {
-    await handToCarrier(await acceptedMessage(), sender).catch(() => undefined);
+    await submitMessage(await acceptedMessage(), sender).catch(() => undefined);
   }
   expect((await breakers.admit(carrier)).isAdmitted).toBe(!isOpened);
 });
@@ -208,7 +208,7 @@ it("a message that is let through closes it for the messages after it", async ()
   const sender = inOrder([{ name: carrier, carrier: scripted }], { breakers });
   for (let count = 1; count <= 2; count += 1) {
     const job = await acceptedMessage();
-    await handToCarrier(job, sender);
+    await submitMessage(job, sender);
     expect(await statusOf(job)).toBe("sent");
   }
   expect(toldSoFar().closed).toBe(1);
@@ -218,7 +218,7 @@ it("the outcome of a message does not depend on whether the breaker could be upd
   const breakers = new Breakers();
   vi.spyOn(breakers, "note").mockRejectedValue(new Error("the table is busy"));
   const job = await acceptedMessage();
-  await handToCarrier(job, only(new ScriptedCarrier(accept), { breakers }));
+  await submitMessage(job, only(new ScriptedCarrier(accept), { breakers }));
   expect(await statusOf(job)).toBe("sent");
   expect(written.join("")).toContain('"event":"carrier.breaker_not_noted"');
 });

@@ -9,7 +9,7 @@ import { runCampaign } from "../../shared/campaigns/run.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
-import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
+import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
@@ -34,7 +34,7 @@ beforeEach(async () => {
   // An earlier test may have ended later.
   await inAllShards(async (shard) => {
     await deleteItem(keys.release(shard));
-    return releaseDueJobs(shard);
+    return releaseScheduledJobs(shard);
   });
   organizationId = await openWallet(1_000_000);
   const organization = { id: organizationId, name: "Acme", createdAt: start.toISOString() };
@@ -73,7 +73,7 @@ function failQueue(): void {
 /** Lets time pass. @returns the campaign jobs of the organization that the scheduler queues then */
 async function releasedAfter(ms: number): Promise<CampaignJob[]> {
   vi.setSystemTime(Date.now() + ms);
-  await inAllShards(releaseDueJobs);
+  await inAllShards(releaseScheduledJobs);
   const jobs = z.array(CampaignJob).parse(await takeJobs("campaigns"));
   return jobs.filter((job) => job.organizationId === organizationId);
 }

@@ -4,9 +4,9 @@ import { afterEach, expect, it, vi } from "vitest";
 import { noteReplies, statesOfOrganizations } from "../../shared/accounts/organization-record.ts";
 import type { Carriers, NamedCarrier } from "../../shared/carriers/carriers.ts";
 import type { SendSmsRequest } from "../../shared/contract/sms.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { hearWord } from "../../shared/opt-outs/opt-outs.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, updateItem } from "../../shared/platform/table/table.ts";
@@ -82,7 +82,7 @@ it("a message is claimed and sent without a read, and its job has neither its te
   expect(JSON.stringify(job)).not.toMatch(/15005550|hello/);
   const requests = countRequests(job);
   const carrier = new ScriptedCarrier(accept);
-  expect((await handToCarrier(job, only(carrier)))?.status).toBe("sent");
+  expect((await submitMessage(job, only(carrier)))?.status).toBe("sent");
   expect(requests).toEqual({ reads: 0, writes: 2 });
   expect(carrier.received).toMatchObject([{ to: "15005550000", text: "hello", from: "ACME" }]);
 });
@@ -91,7 +91,7 @@ it("a job of the previous release has no facts, and its message is read", async 
   const { organizationId, messageId } = await jobOf();
   const job = { organizationId, messageId };
   const requests = countRequests(job);
-  expect((await handToCarrier(job, only(new ScriptedCarrier(accept))))?.status).toBe("sent");
+  expect((await submitMessage(job, only(new ScriptedCarrier(accept))))?.status).toBe("sent");
   expect(requests).toEqual({ reads: 1, writes: 2 });
 });
 
@@ -108,7 +108,7 @@ it.each([
   const [american, other] = [named("american"), named("other")];
   const carriers = routed("1", american, other);
   const requests = countRequests(job);
-  expect(await handToCarrier(stale, { carriers })).toMatchObject({ status: "sent", carrier: "american" });
+  expect(await submitMessage(stale, { carriers })).toMatchObject({ status: "sent", carrier: "american" });
   expect([american, other].map(({ carrier }) => carrier.received.length)).toEqual([1, 0]);
   // Leased and released, and leased once more by the message's own facts.
   expect(requests).toEqual({ reads: 0, writes: 4 });
@@ -118,7 +118,7 @@ it.each([
 it("a route for digits that the job does not carry applies", async () => {
   const job = await jobOf({ to: "15005550123" });
   const [special, usual] = [named("special"), named("usual")];
-  const ended = await handToCarrier(job, { carriers: routed("150055501", special, usual) });
+  const ended = await submitMessage(job, { carriers: routed("150055501", special, usual) });
   expect(ended).toMatchObject({ status: "sent", carrier: "special" });
   expect(usual.carrier.received).toHaveLength(0);
 });
@@ -138,9 +138,9 @@ it("a first job that is delivered again does not return to a carrier that reject
   expect(later.facts).toBeUndefined();
   expect(await recordOf(job)).toMatchObject({ status: "queued", refusedBy: ["first"] });
   // SQS delivers at least once.
-  expect(await handToCarrier(job, sender)).toMatchObject({ status: "sent", carrier: "second" });
+  expect(await submitMessage(job, sender)).toMatchObject({ status: "sent", carrier: "second" });
   expect(first.carrier.received).toHaveLength(1);
-  expect(await handToCarrier(job, sender)).toBeUndefined();
+  expect(await submitMessage(job, sender)).toBeUndefined();
   expect(second.carrier.received).toHaveLength(2);
 });
 
@@ -149,10 +149,10 @@ it("a first job that is delivered again finds a lease that another sender holds,
   const carrier = new ScriptedCarrier(() => {
     throw new Error("time-out");
   }, false);
-  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
-  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("another sender holds this message");
+  await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+  await expect(submitMessage(job, only(carrier))).rejects.toThrow("another sender holds this message");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   expect(carrier.received).toHaveLength(1);
   // The attempt of the sender whose lease has lapsed is kept.
@@ -162,7 +162,7 @@ it("a first job that is delivered again finds a lease that another sender holds,
 it("a job without a message is dropped", async () => {
   const job = await jobOf();
   const nobody = { ...job, messageId: "msg_01J00000000000000000000000" };
-  expect(await handToCarrier(nobody, only(new ScriptedCarrier(accept)))).toBeUndefined();
+  expect(await submitMessage(nobody, only(new ScriptedCarrier(accept)))).toBeUndefined();
 });
 
 it("a STOP after the message was accepted is obeyed, and so is an opt-out from marketing", async () => {
@@ -171,7 +171,7 @@ it("a STOP after the message was accepted is obeyed, and so is an opt-out from m
   await noteReplies(organizationId);
   await hearWord(organizationId, "15005550000", { word: "stop", saidAt: new Date().toISOString() });
   const carrier = new ScriptedCarrier(accept);
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(await statusOf(job)).toBe("failed: MESSAGE_RECIPIENT_OPTED_OUT");
   expect(carrier.received).toHaveLength(0);
   expect((await jobOf({ messageType: "marketing" })).facts).toBeUndefined();
@@ -195,7 +195,7 @@ it("a message that waits for throughput reserves it once, and continues by its f
   expect(taken).toHaveLength(1);
   vi.setSystemTime(Date.now() + 10_000);
   const requests = countRequests(job);
-  expect((await handToCarrier(later, sender))?.status).toBe("sent");
+  expect((await submitMessage(later, sender))?.status).toBe("sent");
   expect(taken).toHaveLength(1);
   expect(requests).toEqual({ reads: 0, writes: 2 });
 });
@@ -217,7 +217,7 @@ it("an organization is read once for all jobs of a batch, before any of them is 
     return send();
   });
   const sender = only(new ScriptedCarrier(accept), { stateOf: statesOfOrganizations() });
-  const ended = await Promise.all([job, ...others].map(async (each) => handToCarrier(each, sender)));
+  const ended = await Promise.all([job, ...others].map(async (each) => submitMessage(each, sender)));
   expect(ended.map((each) => each?.status)).toEqual(["sent", "sent", "sent"]);
   expect(steps.slice(0, 4)).toEqual(["read", "claim", "claim", "claim"]);
   expect(steps.filter((step) => step.endsWith("read"))).toEqual(["read"]);
@@ -228,6 +228,6 @@ it("a message that has changed since it was queued is sent as it is", async () =
   const key = keys.message(job.organizationId, job.messageId);
   await updateItem(MessageRecord, updateOf(key, { set: { senderId: "LATER" } }));
   const carrier = new ScriptedCarrier(accept);
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(carrier.received).toMatchObject([{ from: "LATER" }]);
 });

@@ -6,11 +6,11 @@ import { closeDays } from "../../shared/dashboard/close-days.ts";
 import { getDashboardStats } from "../../shared/dashboard/stats.ts";
 import { noteAccepted } from "../../shared/messages/accepted-of-day.ts";
 import { countOutcomes, countReceipts, CountsRecord } from "../../shared/messages/counts.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { hearReceipt } from "../../shared/messages/receipts.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { recount } from "../../shared/messages/recount.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
@@ -74,7 +74,7 @@ async function countsOf(organizationId: string): Promise<CountsRecord | undefine
 it("a past day is counted again and closed, and no late count changes it", async () => {
   const organizationId = await openWallet(1_000_000);
   const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
-  for (const messageId of ids) await handToCarrier({ organizationId, messageId }, only(carrier));
+  for (const messageId of ids) await submitMessage({ organizationId, messageId }, only(carrier));
   await skew(organizationId);
 
   await settleWallets();
@@ -114,7 +114,7 @@ it("a day with a waiting message stays open, is counted once a day, and closes a
   expect(await countsOf(organizationId)).toMatchObject({ accepted: -1, sent: 5 });
 
   vi.setSystemTime(new Date("2031-03-11T12:00:01Z"));
-  await handToCarrier({ organizationId, messageId }, only(carrier));
+  await submitMessage({ organizationId, messageId }, only(carrier));
   vi.setSystemTime(new Date("2031-03-12T01:30:00Z"));
   await inAllShards(closeDays);
   const counts = await countsOf(organizationId);
@@ -124,7 +124,7 @@ it("a day with a waiting message stays open, is counted once a day, and closes a
 it("a day whose counts were all lost is counted, because its ledger is settled", async () => {
   const organizationId = await openWallet(1_000_000);
   const messageId = await accept(organizationId);
-  await handToCarrier({ organizationId, messageId }, only(carrier));
+  await submitMessage({ organizationId, messageId }, only(carrier));
   await deleteItem(keys.dayCounts(organizationId, day));
   await settleWallets();
   vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
@@ -136,7 +136,7 @@ it("a day whose counts were all lost is counted, because its ledger is settled",
 it("receipts are counted on a day at any time, also after its close, and none is lost between two counts", async () => {
   const organizationId = await openWallet(1_000_000);
   const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
-  for (const messageId of ids) await handToCarrier({ organizationId, messageId }, only(carrier));
+  for (const messageId of ids) await submitMessage({ organizationId, messageId }, only(carrier));
   const hear = async (messageId = "", status: "delivered" | "undelivered" = "delivered"): Promise<void> => {
     const heard = await hearReceipt({ organizationId, messageId, status, at: new Date().toISOString() });
     if (heard !== undefined) await countReceipts([heard]);
@@ -161,7 +161,7 @@ it("a message without a receipt is pending for a week, and unknown from then on 
   const organizationId = await openWallet(1_000_000);
   const messageId = await accept(organizationId);
   expect((await getMessage(organizationId, messageId)).delivery).toBeUndefined();
-  await handToCarrier({ organizationId, messageId }, only(carrier));
+  await submitMessage({ organizationId, messageId }, only(carrier));
   const sentAt = `${day}T23:59:58.000Z`;
   expect((await getMessage(organizationId, messageId)).delivery).toEqual({ status: "pending", at: sentAt });
   vi.setSystemTime(new Date("2031-03-08T23:59:58Z"));
@@ -180,7 +180,7 @@ it("a day with an outcome between any two counts is still counted completely", a
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1) {
     const messageId = await accept(organizationId);
-    await handToCarrier({ organizationId, messageId }, only(carrier));
+    await submitMessage({ organizationId, messageId }, only(carrier));
     ids.push(messageId);
   }
   vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
@@ -210,7 +210,7 @@ it("a day with an outcome between any two counts is still counted completely", a
 it("a day that is closed or not over is not counted", async () => {
   const organizationId = await openWallet(1_000_000);
   const messageId = await accept(organizationId);
-  await handToCarrier({ organizationId, messageId }, only(carrier));
+  await submitMessage({ organizationId, messageId }, only(carrier));
   await settleWallets();
   vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
   expect(await inAllShards(closeDays)).toBeGreaterThan(0);
@@ -225,7 +225,7 @@ it("messages that end together are counted with one write per day and one per ca
   const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
   const ended: MessageRecord[] = [];
   for (const messageId of ids) {
-    const message = await handToCarrier({ organizationId, messageId }, only(carrier));
+    const message = await submitMessage({ organizationId, messageId }, only(carrier));
     if (message !== undefined) ended.push({ ...message, campaignId: "cmp_spring" });
   }
   await countOutcomes(ended);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import type { Carrier, OutgoingMessage } from "../../shared/carriers/carrier.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem, transact } from "../../shared/platform/table/table.ts";
 import { findPresentCard } from "../../shared/prices/cost.ts";
@@ -41,7 +41,7 @@ async function handedOver(to: string, rateCard: RateCard | undefined): Promise<M
   const organizationId = await openWallet(1_000_000);
   const request = { to, message: "x".repeat(200), senderId: "ACME", language: "English" } as const;
   const { id: messageId } = await acceptMessage(organizationId, request);
-  await handToCarrier({ organizationId, messageId }, only(new TakingCarrier(), { rateCard }));
+  await submitMessage({ organizationId, messageId }, only(new TakingCarrier(), { rateCard }));
   const message = await findItem(MessageRecord, keys.message(organizationId, messageId), {
     consistent: true,
   });

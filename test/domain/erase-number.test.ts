@@ -6,9 +6,9 @@ import { CreateContactRequest } from "../../shared/contract/contacts.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";
 import { listInbound } from "../../shared/inbound/list.ts";
 import { receiveReply } from "../../shared/inbound/receive.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { redactedText } from "../../shared/messages/record.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { assignNumber } from "../../shared/numbers/record.ts";
 import { getOptOut } from "../../shared/opt-outs/opt-outs.ts";
 import { hasOptedOut } from "../../shared/opt-outs/record.ts";
@@ -63,7 +63,7 @@ async function send(messageId: string): Promise<void> {
     deduplicates: true,
     send: async () => ({ outcome: "accepted", carrierReference: "1" }) as const,
   };
-  await handToCarrier({ organizationId, messageId }, only(carrier));
+  await submitMessage({ organizationId, messageId }, only(carrier));
 }
 
 /** Creates the delivery of an event about a number, in a state. */

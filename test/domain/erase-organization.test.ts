@@ -12,7 +12,7 @@ import { CreateContactRequest } from "../../shared/contract/contacts.ts";
 import { eraseOrganization, type ErasedOrganization } from "../../shared/erasure/organization.ts";
 import { submitKyc } from "../../shared/kyc/kyc.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -74,7 +74,7 @@ async function send(scheduledAt?: string): Promise<string> {
     deduplicates: true,
     send: async () => ({ outcome: "accepted", carrierReference: "1" }) as const,
   };
-  await handToCarrier({ organizationId, messageId }, only(carrier));
+  await submitMessage({ organizationId, messageId }, only(carrier));
   return messageId;
 }
 

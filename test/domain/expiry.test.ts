@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { HandOff } from "../../shared/carriers/carrier.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { hearReceipt } from "../../shared/messages/receipts.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
@@ -79,10 +79,10 @@ it("every carrier learns the remaining time of a message that expires, and none 
     { name: "slow", carrier: slow },
     { name: "next", carrier: next },
   ];
-  await handToCarrier(job, inOrder(route));
+  await submitMessage(job, inOrder(route));
   expect(slow.received[0]?.validitySeconds).toBe(80);
   expect(next.received[0]?.validitySeconds).toBe(30);
-  await handToCarrier(await acceptedMessage(), inOrder(route.slice(1)));
+  await submitMessage(await acceptedMessage(), inOrder(route.slice(1)));
   expect(next.received[1]?.validitySeconds).toBeUndefined();
 });
 
@@ -91,7 +91,7 @@ it("an expired message reaches no carrier, fails with its own code, and is refun
   const job = await acceptedMessage({ messageType: "otp" });
   // Less time is left than a carrier needs.
   vi.setSystemTime(afterSeconds(596));
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(carrier.received).toEqual([]);
   expect(await statusOf(job)).toBe("failed: MESSAGE_EXPIRED");
   expect(await takeJobs("webhookDeliveries")).toMatchObject([
@@ -115,7 +115,7 @@ it("a message that expires during a submission goes to no other carrier", async 
     { name: "slow", carrier: slow },
     { name: "next", carrier: next },
   ];
-  await handToCarrier(job, inOrder(route));
+  await submitMessage(job, inOrder(route));
   expect(next.received).toEqual([]);
   expect(await statusOf(job)).toBe("failed: MESSAGE_EXPIRED");
 });
@@ -124,13 +124,13 @@ describe("a message does not wait beyond its expiry", () => {
   /** Works on a job until it is rescheduled, and returns with it when it is due. @returns the delay in seconds */
   async function waitAndFail(
     job: MessageJob,
-    sender: Parameters<typeof handToCarrier>[1],
+    sender: Parameters<typeof submitMessage>[1],
   ): Promise<number | undefined> {
-    const [queued] = await delayedJobs(async () => handToCarrier(job, sender));
+    const [queued] = await delayedJobs(async () => submitMessage(job, sender));
     expect(await statusOf(job)).toBe("queued");
     const { delaySeconds } = queued ?? {};
     vi.setSystemTime(Date.now() + (delaySeconds ?? 0) * 1_000);
-    await handToCarrier(MessageJob.parse(queued?.body), sender);
+    await submitMessage(MessageJob.parse(queued?.body), sender);
     expect(await statusOf(job)).toBe("failed: MESSAGE_EXPIRED");
     return delaySeconds;
   }
@@ -174,9 +174,9 @@ describe("of a message that expires after a carrier gave no response", () => {
   it.each([true, false])("the outcome stays unknown (idempotent: %s)", async (deduplicates) => {
     const carrier = new ScriptedCarrier(fallSilent, deduplicates);
     const job = await acceptedMessage({ expiresInSeconds: 90 });
-    await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+    await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
     vi.setSystemTime(afterSeconds(120));
-    await handToCarrier(job, only(carrier));
+    await submitMessage(job, only(carrier));
     expect(carrier.received).toHaveLength(1);
     expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   });
@@ -185,11 +185,11 @@ describe("of a message that expires after a carrier gave no response", () => {
     const carrier = new ScriptedCarrier(fallSilent);
     const sender = inOrder([{ name: "alpha", carrier }]);
     const job = await acceptedMessage({ expiresInSeconds: 90 });
-    await expect(handToCarrier(job, sender)).rejects.toThrow("what the carrier did is not known");
+    await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
     const at = afterSeconds(10).toISOString();
     await hearReceipt({ ...job, carrier: "alpha", status: "delivered", at });
     vi.setSystemTime(afterSeconds(120));
-    await handToCarrier(job, sender);
+    await submitMessage(job, sender);
     expect(await recordOf(job)).toMatchObject({ status: "sent", sentAt: at });
   });
 });

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HandOff } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import type { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
@@ -72,7 +72,7 @@ it.each([
     const rateCard = new RateCard(
       documentOf([{ prefix: "1", priceMicros: 1, costMicros: { alpha: 5, beta: 7, gamma: 9 } }]),
     );
-    const sent = await handToCarrier(job, inOrder(route, { rateCard }));
+    const sent = await submitMessage(job, inOrder(route, { rateCard }));
     expect(sent?.id).toBe(job.messageId);
     expect(asked()).toEqual([1, 1, 0]);
     expect(beta.received).toEqual(alpha.received);
@@ -83,7 +83,7 @@ it.each([
       costMicros: 7,
       attempts: 1,
     });
-    await handToCarrier(job, inOrder(route));
+    await submitMessage(job, inOrder(route));
     expect(asked()).toEqual([1, 1, 0]);
     expect(await balanceAfterRefunds(job)).toBe(1_000_000 - 7_900);
   },
@@ -112,7 +112,7 @@ describe("a carrier that costs more than the customer paid", () => {
   ])("is skipped for a message that the first one %s", async (_, first) => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(first);
-    await handToCarrier(job, inOrder(route, costs(1, 7_901, 7_900)));
+    await submitMessage(job, inOrder(route, costs(1, 7_901, 7_900)));
     expect(asked()).toEqual([1, 0, 1]);
     expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "gamma", costMicros: 7_900 });
     expect(logged()).not.toContain("carrier.too_dear");
@@ -121,14 +121,14 @@ describe("a carrier that costs more than the customer paid", () => {
   it("is used where its cost is not known, and where it is the first of its route", async () => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(unroutable, unroutable);
-    await handToCarrier(job, inOrder(route, costs(9_000, 7_900)));
+    await submitMessage(job, inOrder(route, costs(9_000, 7_900)));
     expect(asked()).toEqual([1, 1, 1]);
   });
 
   it("does not count after the others have rejected: the message fails with their code, and is refunded", async () => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(unroutable);
-    await handToCarrier(job, inOrder(route, costs(1, 7_901, 9_000)));
+    await submitMessage(job, inOrder(route, costs(1, 7_901, 9_000)));
     expect(asked()).toEqual([1, 0, 0]);
     expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
     expect(await balanceAfterRefunds(job)).toBe(1_000_000);
@@ -138,9 +138,9 @@ describe("a carrier that costs more than the customer paid", () => {
   it("lets a message wait that the others throttled, and accepts it when the cost has come down", async () => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(putOff);
-    await handToCarrier(job, inOrder(route, costs(1, 7_901, 9_000)));
+    await submitMessage(job, inOrder(route, costs(1, 7_901, 9_000)));
     expect([asked(), await statusOf(job)]).toEqual([[1, 0, 0], "queued"]);
-    await handToCarrier(job, inOrder(route, costs(1, 7_900, 9_000)));
+    await submitMessage(job, inOrder(route, costs(1, 7_900, 9_000)));
     expect([asked(), await statusOf(job)]).toEqual([[2, 1, 0], "sent"]);
   });
 
@@ -148,7 +148,7 @@ describe("a carrier that costs more than the customer paid", () => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(accept);
     const disabled = route.map((each) => ({ ...each, isDisabled: each.name === "alpha" }));
-    await handToCarrier(job, inOrder(disabled, costs(1, 7_901, 9_000)));
+    await submitMessage(job, inOrder(disabled, costs(1, 7_901, 9_000)));
     expect([asked(), await statusOf(job)]).toEqual([[0, 0, 0], "queued"]);
     expect(logged()).toContain('"event":"carrier.too_dear"');
   });
@@ -157,7 +157,7 @@ describe("a carrier that costs more than the customer paid", () => {
     vi.stubEnv(environmentNames.failoverAtLoss, "true");
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(unroutable);
-    await handToCarrier(job, inOrder(route, costs(1, 7_901, 9_000)));
+    await submitMessage(job, inOrder(route, costs(1, 7_901, 9_000)));
     expect(asked()).toEqual([1, 1, 0]);
     expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "beta", costMicros: 7_901 });
   });
@@ -165,7 +165,7 @@ describe("a carrier that costs more than the customer paid", () => {
   it("is judged by the cost of all segments of a message", async () => {
     const job = await acceptedMessage({ message: "x".repeat(200) });
     const { route, asked } = threeCarriers(unroutable);
-    await handToCarrier(job, inOrder(route, costs(1, 7_900, 1)));
+    await submitMessage(job, inOrder(route, costs(1, 7_900, 1)));
     expect(asked()).toEqual([1, 1, 0]);
     expect(await recordOf(job)).toMatchObject({ status: "sent", costMicros: 15_800 });
   });
@@ -174,11 +174,11 @@ describe("a carrier that costs more than the customer paid", () => {
 it("a message with an unknown outcome at the first carrier goes to no other, fails as unknown, and is refunded once", async () => {
   const job = await acceptedMessage();
   const { route, asked } = threeCarriers(fallSilent);
-  await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
+  await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
   letClaimLapse();
-  await handToCarrier(job, inOrder(route));
+  await submitMessage(job, inOrder(route));
   // The order of the route has changed meanwhile.
-  await handToCarrier(job, inOrder(route.toReversed()));
+  await submitMessage(job, inOrder(route.toReversed()));
   expect(asked()).toEqual([1, 0, 0]);
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   expect(await balanceAfterRefunds(job)).toBe(1_000_000);
@@ -195,11 +195,11 @@ it.each([
     const job = await acceptedMessage();
     let isSilent = true;
     const { route, asked } = threeCarriers(() => (isSilent ? fallSilent() : then()), accept, true);
-    await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
+    await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
     letClaimLapse();
     isSilent = false;
     // The order of the route has changed meanwhile.
-    await handToCarrier(job, inOrder(route.toReversed()));
+    await submitMessage(job, inOrder(route.toReversed()));
     expect(asked()).toEqual([2, 0, 0]);
     expect(await statusOf(job)).toBe(status);
   },
@@ -211,10 +211,10 @@ it.each([
 ])("no carrier gets a message with an unknown outcome at a carrier that %s meanwhile", async (_, isThere) => {
   const job = await acceptedMessage();
   const { alpha, route, asked } = threeCarriers(fallSilent, accept, true);
-  await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
+  await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
   letClaimLapse();
   const former = isThere ? [{ name: "alpha", carrier: alpha, isDisabled: true }] : [];
-  await handToCarrier(job, inOrder([...former, ...route.slice(1)]));
+  await submitMessage(job, inOrder([...former, ...route.slice(1)]));
   expect(asked()).toEqual([1, 0, 0]);
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
 });
@@ -223,11 +223,11 @@ it("a message that failed over and then became unresolved returns only to the ca
   const job = await acceptedMessage();
   let isSilent = true;
   const { route, asked } = threeCarriers(putOff, () => (isSilent ? fallSilent() : accept()), true);
-  await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
+  await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
   expect(await recordOf(job)).toMatchObject({ status: "queued", carrier: "beta", openClaims: 1 });
   letClaimLapse();
   isSilent = false;
-  await handToCarrier(job, inOrder(route));
+  await submitMessage(job, inOrder(route));
   expect(asked()).toEqual([1, 2, 0]);
   expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "beta" });
 });
@@ -237,7 +237,7 @@ it.each(["MESSAGE_INVALID_DESTINATION", "MESSAGE_RECIPIENT_OPTED_OUT"] as const)
   async (errorCode) => {
     const job = await acceptedMessage();
     const { route, asked } = threeCarriers(() => ({ outcome: "refused", errorCode }));
-    await handToCarrier(job, inOrder(route));
+    await submitMessage(job, inOrder(route));
     expect(asked()).toEqual([1, 0, 0]);
     expect(await statusOf(job)).toBe(`failed: ${errorCode}`);
     expect(await balanceAfterRefunds(job)).toBe(1_000_000);
@@ -247,7 +247,7 @@ it.each(["MESSAGE_INVALID_DESTINATION", "MESSAGE_RECIPIENT_OPTED_OUT"] as const)
 it("a message that all carriers reject fails with the last code, is refunded, and names no carrier to the customer", async () => {
   const job = await acceptedMessage();
   const { route, asked } = threeCarriers(refuse, unroutable);
-  await handToCarrier(job, inOrder(route.slice(0, 2)));
+  await submitMessage(job, inOrder(route.slice(0, 2)));
   expect(asked()).toEqual([1, 1, 0]);
   expect(await recordOf(job)).toMatchObject({ status: "failed", errorCode: "MESSAGE_UNROUTABLE" });
   const seen = JSON.stringify([
@@ -264,12 +264,12 @@ it("a carrier that has rejected a message does not get it again when another one
   let isBusy = true;
   const { route, asked } = threeCarriers(refuse, () => (isBusy ? putOff() : unroutable()));
   const sender = inOrder(route.slice(0, 2));
-  await handToCarrier(job, sender);
-  await handToCarrier(job, sender);
+  await submitMessage(job, sender);
+  await submitMessage(job, sender);
   expect(asked()).toEqual([1, 2, 0]);
   expect(await recordOf(job)).toMatchObject({ status: "queued", refusedBy: ["alpha"], openClaims: 0 });
   isBusy = false;
-  await handToCarrier(job, sender);
+  await submitMessage(job, sender);
   expect(asked()).toEqual([1, 3, 0]);
   expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
   expect(await balanceAfterRefunds(job)).toBe(1_000_000);
@@ -279,10 +279,10 @@ it("a disabled carrier is skipped, and a message without another carrier waits w
   const job = await acceptedMessage();
   const { route, asked } = threeCarriers(accept);
   const disabled = route.slice(0, 1).map((each) => ({ ...each, isDisabled: true }));
-  await handToCarrier(job, inOrder(disabled));
+  await submitMessage(job, inOrder(disabled));
   expect(asked()).toEqual([0, 0, 0]);
   expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 0, openClaims: 0 });
-  await handToCarrier(job, inOrder([...disabled, ...route.slice(1)]));
+  await submitMessage(job, inOrder([...disabled, ...route.slice(1)]));
   expect(asked()).toEqual([0, 1, 0]);
   expect(await statusOf(job)).toBe("sent");
 });
@@ -298,7 +298,7 @@ it("a message that waited six hours for a disabled carrier fails and is refunded
   later = await laterJobOf(later, sender);
   expect(await statusOf(job)).toBe("queued");
   vi.setSystemTime(start + 6.1 * 3_600_000);
-  await handToCarrier(later, sender);
+  await submitMessage(later, sender);
   expect(asked()).toEqual([0, 0, 0]);
   expect(await statusOf(job)).toBe("failed: MESSAGE_PROVIDER_ERROR");
   expect(await balanceAfterRefunds(job)).toBe(1_000_000);
@@ -306,7 +306,7 @@ it("a message that waited six hours for a disabled carrier fails and is refunded
 
 it("a message without a route fails and is refunded", async () => {
   const job = await acceptedMessage();
-  await handToCarrier(job, inOrder([]));
+  await submitMessage(job, inOrder([]));
   expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
   expect(await balanceAfterRefunds(job)).toBe(1_000_000);
 });
@@ -318,10 +318,10 @@ it("a sender with too little time left uses no second carrier, and the next send
     remainingMs = 10_900;
     return refuse();
   });
-  await handToCarrier(job, inOrder(route, { remainingTimeMs: () => remainingMs }));
+  await submitMessage(job, inOrder(route, { remainingTimeMs: () => remainingMs }));
   expect(asked()).toEqual([1, 0, 0]);
   expect(await recordOf(job)).toMatchObject({ status: "queued", openClaims: 0, refusedBy: ["alpha"] });
-  await handToCarrier(job, inOrder(route, { remainingTimeMs: () => 11_000 }));
+  await submitMessage(job, inOrder(route, { remainingTimeMs: () => 11_000 }));
   expect(asked()).toEqual([1, 1, 0]);
   expect(await statusOf(job)).toBe("sent");
 });
@@ -333,7 +333,7 @@ it("a sender whose lease has lapsed does not fail over, though the carrier rejec
   const slow = new ScriptedCarrier(async () => {
     letClaimLapse();
     // The next sender submits it to the same idempotent carrier again.
-    await handToCarrier(job, only(other));
+    await submitMessage(job, only(other));
     // The clocks of two machines may differ.
     vi.setSystemTime(start);
     return refuse();
@@ -343,7 +343,7 @@ it("a sender whose lease has lapsed does not fail over, though the carrier rejec
     { name: "sandbox", carrier: slow },
     { name: "beta", carrier: second },
   ];
-  await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("lapsed");
+  await expect(submitMessage(job, inOrder(route))).rejects.toThrow("lapsed");
   expect(other.received).toHaveLength(1);
   expect(second.received).toHaveLength(0);
   expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "sandbox" });
@@ -379,7 +379,7 @@ it.each([
         return { name, carrier: carrierOf({ name, settings }) };
       });
       const handOver = async (): Promise<unknown> =>
-        handToCarrier(job, inOrder(carriers)).catch(() => undefined);
+        submitMessage(job, inOrder(carriers)).catch(() => undefined);
       await handOver();
       letClaimLapse();
       await handOver();

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { HandOff } from "../../shared/carriers/carrier.ts";
 import { PageQuery } from "../../shared/contract/primitives.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage, listMessages } from "../../shared/messages/read.ts";
-import { makeLasting, MessageRecord } from "../../shared/messages/record.ts";
+import { confirm, MessageRecord } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { dayMs, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -44,7 +44,7 @@ async function stored(messageId: string): Promise<MessageRecord> {
 async function sent(answer: HandOff): Promise<string> {
   const { id: messageId } = await acceptMessage(organizationId, request);
   const carrier = { deduplicates: true, send: async () => answer };
-  await handToCarrier({ organizationId, messageId }, only(carrier));
+  await submitMessage({ organizationId, messageId }, only(carrier));
   return messageId;
 }
 
@@ -83,11 +83,11 @@ it("a message that has ended since it was read as unconfirmed is not made perman
   const { id } = await acceptMessage(organizationId, request);
   const provisional = await stored(id);
   expect(provisional).toMatchObject({ status: "queued", expiresAt: expect.any(Number) });
-  await handToCarrier(
+  await submitMessage(
     { organizationId, messageId: id },
     only({ deduplicates: true, send: async () => accepted }),
   );
-  expect((await updateItem(MessageRecord, makeLasting(provisional))).applied).toBe(false);
+  expect((await updateItem(MessageRecord, confirm(provisional))).applied).toBe(false);
   vi.setSystemTime(start + graceMs + minuteMs);
   expect(await reconcileWallet(organizationId)).toMatchObject({ requeued: 0, inconsistencies: 0 });
   expect(await stored(id)).toMatchObject({ status: "sent", expiresAt: forgottenAt });

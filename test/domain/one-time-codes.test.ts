@@ -3,11 +3,11 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
 import type { MessageType } from "../../shared/contract/sms.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import type { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { redactedText } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -53,7 +53,7 @@ async function handOver(job: MessageJob, ...answers: HandOff[]): Promise<string[
       return answers[texts.length - 1] ?? { outcome: "accepted", carrierReference: "1" };
     },
   };
-  for (const _ of [...answers, "accepted"]) await handToCarrier(job, only(carrier));
+  for (const _ of [...answers, "accepted"]) await submitMessage(job, only(carrier));
   return texts;
 }
 

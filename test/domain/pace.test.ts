@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { Throughput } from "../../shared/carriers/throughput.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { between, oneOf, randomFrom } from "../chaos/random.ts";
@@ -135,10 +135,10 @@ it("a message without a free slot returns once, at its slot, and reserves no oth
   const scripted = new ScriptedCarrier(accept);
   const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.1 }], { throughput });
   const [first, second, third] = [await acceptedMessage(), await acceptedMessage(), await acceptedMessage()];
-  await handToCarrier(first, sender);
+  await submitMessage(first, sender);
   const waiting = [
-    ...(await delayedJobs(async () => handToCarrier(second, sender))),
-    ...(await delayedJobs(async () => handToCarrier(third, sender))),
+    ...(await delayedJobs(async () => submitMessage(second, sender))),
+    ...(await delayedJobs(async () => submitMessage(third, sender))),
   ];
   const slotAfter = (seconds: number): MessageJob["slot"] => ({
     carrier,
@@ -153,7 +153,7 @@ it("a message without a free slot returns once, at its slot, and reserves no oth
 
   // Their jobs have returned in time, one a little late.
   vi.setSystemTime(startMs + 25 * secondMs);
-  for (const { body } of waiting) await handToCarrier(MessageJob.parse(body), sender);
+  for (const { body } of waiting) await submitMessage(MessageJob.parse(body), sender);
   expect(await Promise.all([first, second, third].map(statusOf))).toEqual(["sent", "sent", "sent"]);
   // The next slot comes after theirs, because they have not reserved a second one.
   expect(await momentsOf([throughput], 1, { segmentsPerSecond: 0.1, ...urgent })).toEqual([30 * secondMs]);
@@ -164,16 +164,16 @@ it("a slot further away than the longest delay of a queue is reached in steps", 
   const scripted = new ScriptedCarrier(accept);
   const sender = inOrder([{ name: carrier, carrier: scripted, segmentsPerSecond: 0.001 }], { throughput });
   const [first, second] = [await acceptedMessage(), await acceptedMessage()];
-  await handToCarrier(first, sender);
-  const [step] = await delayedJobs(async () => handToCarrier(second, sender));
+  await submitMessage(first, sender);
+  const [step] = await delayedJobs(async () => submitMessage(second, sender));
   expect(step?.delaySeconds).toBe(900);
   vi.setSystemTime(startMs + 900 * secondMs);
   const job = MessageJob.parse(step?.body);
-  const [rest] = await delayedJobs(async () => handToCarrier(job, sender));
+  const [rest] = await delayedJobs(async () => submitMessage(job, sender));
   // The waiting is recorded in the message, so that its sender has to read it.
   expect(rest).toEqual({ ...step, body: { ...job, facts: undefined }, delaySeconds: 100 });
   vi.setSystemTime(startMs + 1_000 * secondMs);
-  await handToCarrier(job, sender);
+  await submitMessage(job, sender);
   expect(await statusOf(second)).toBe("sent");
 });
 
@@ -185,7 +185,7 @@ it("a missed slot is not used, and the message gets another one", async () => {
   vi.setSystemTime(startMs + minuteMs);
   await momentsOf([throughput], 1, { segmentsPerSecond: 0.01, ...urgent });
   const missed = { ...job, slot: { carrier, startsAt: new Date(startMs).toISOString() } };
-  const [waiting] = await delayedJobs(async () => handToCarrier(missed, sender));
+  const [waiting] = await delayedJobs(async () => submitMessage(missed, sender));
   expect(waiting).toMatchObject({ delaySeconds: 100 });
   expect(scripted.received).toEqual([]);
 });
@@ -198,11 +198,11 @@ it("a message that waits hours for its slot does not fail as rescheduled too lon
   const startsAt = new Date(startMs + 8 * hourMs).toISOString();
   vi.setSystemTime(startMs + 7 * hourMs);
   const [waiting] = await delayedJobs(async () =>
-    handToCarrier({ ...job, slot: { carrier, startsAt } }, sender),
+    submitMessage({ ...job, slot: { carrier, startsAt } }, sender),
   );
   expect(waiting).toMatchObject({ body: { slot: { startsAt } }, delaySeconds: 900 });
   vi.setSystemTime(startMs + 8 * hourMs);
-  await handToCarrier({ ...job, slot: { carrier, startsAt } }, sender);
+  await submitMessage({ ...job, slot: { carrier, startsAt } }, sender);
   expect(await statusOf(job)).toBe("sent");
 });
 
@@ -216,8 +216,8 @@ it("a message that a carrier throttles goes to the next one at that one's throug
   ];
   const sender = inOrder(route, { throughput });
   const [first, second] = [await acceptedMessage(), await acceptedMessage()];
-  await handToCarrier(first, sender);
-  const waiting = await delayedJobs(async () => handToCarrier(second, sender));
+  await submitMessage(first, sender);
+  const waiting = await delayedJobs(async () => submitMessage(second, sender));
   expect([busy, next].map(({ received }) => received.length)).toEqual([2, 1]);
   expect(waiting).toMatchObject([{ body: { ...second, slot: { carrier } }, delaySeconds: 20 }]);
   expect(await recordOf(second)).toMatchObject({ status: "queued", openClaims: 0 });

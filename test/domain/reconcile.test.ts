@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact, updateItem } from "../../shared/platform/table/table.ts";
@@ -106,7 +106,7 @@ it("a throttled message is not queued again, because its job is on the queue", a
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   const { id: tried } = await acceptMessage(organizationId, request);
   const { id: stranded } = await acceptMessage(organizationId, request);
-  await handToCarrier(
+  await submitMessage(
     { organizationId, messageId: tried },
     only({ deduplicates: true, send: async () => ({ outcome: "tryLater" }) }),
   );

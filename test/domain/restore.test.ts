@@ -9,10 +9,10 @@ import {
 import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 
 import type { Carrier } from "../../shared/carriers/carrier.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { readMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
@@ -66,7 +66,7 @@ async function accept(to: string = request.to): Promise<string> {
 
 /** Lets a sender work on jobs as a queue delivers them. */
 async function work(jobs: readonly unknown[]): Promise<void> {
-  for (const job of jobs) await handToCarrier(MessageJob.parse(job), only(carrier));
+  for (const job of jobs) await submitMessage(MessageJob.parse(job), only(carrier));
 }
 
 /** Copies the table under another name. @returns what points the code to the copy */
@@ -161,7 +161,7 @@ it("a message that a sender held at the moment is not sent again: what the carri
     },
   };
   const jobs = await takeJobs("transactionalSends");
-  for (const job of jobs) await handToCarrier(MessageJob.parse(job), only(held));
+  for (const job of jobs) await submitMessage(MessageJob.parse(job), only(held));
 
   useRestored();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs });

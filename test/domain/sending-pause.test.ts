@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import {
   pauseSending,
   readSending,
   resumeSending,
   cachedSending,
 } from "../../shared/messages/sending-pause.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -41,13 +41,13 @@ it.each(["otp", "marketing"] as const)(
     const carrier = new ScriptedCarrier(accept);
     const sending = await pauseSending("The carrier is broken");
     const queueUrl = config.queueUrl(messageType === "otp" ? "transactionalSends" : "marketingSends");
-    expect(await delayedJobs(async () => handToCarrier(job, only(carrier, { sending })))).toMatchObject([
+    expect(await delayedJobs(async () => submitMessage(job, only(carrier, { sending })))).toMatchObject([
       { queueUrl, body: job, delaySeconds: 120 },
     ]);
     expect(carrier.received).toHaveLength(0);
     expect(await recordOf(job)).toEqual(before);
 
-    await handToCarrier(job, only(carrier, { sending: await resumeSending() }));
+    await submitMessage(job, only(carrier, { sending: await resumeSending() }));
     expect(carrier.received).toHaveLength(1);
     expect((await recordOf(job)).status).toBe("sent");
   },
@@ -55,12 +55,12 @@ it.each(["otp", "marketing"] as const)(
 
 it("the follow-up work of an ended message continues while sending is paused", async () => {
   const job = await acceptedMessage();
-  await handToCarrier(
+  await submitMessage(
     job,
     only(new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }))),
   );
   await takeJobs("refunds");
-  await handToCarrier(
+  await submitMessage(
     job,
     only(new ScriptedCarrier(accept), { sending: await pauseSending("The carrier is broken") }),
   );
@@ -76,7 +76,7 @@ it("the rescheduled time of a message before a pause does not count after it", a
   const duringPause = await laterJobOf(beforePause, only(busy, { sending: paused }));
   const sending = await resumeSending();
   vi.setSystemTime(start.getTime() + 30 * hourMs);
-  await handToCarrier(duringPause, only(busy, { sending }));
+  await submitMessage(duringPause, only(busy, { sending }));
   expect((await recordOf(job)).status).toBe("queued");
 });
 

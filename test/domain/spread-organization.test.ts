@@ -8,9 +8,9 @@ import { closeDays } from "../../shared/dashboard/close-days.ts";
 import { getDashboardStats } from "../../shared/dashboard/stats.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { countOutcomes, CountsRecord } from "../../shared/messages/counts.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage, listMessages } from "../../shared/messages/read.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { keys, partNames, partOf } from "../../shared/platform/table/keys.ts";
 import { queryItems, updateItem } from "../../shared/platform/table/table.ts";
@@ -134,7 +134,7 @@ it("unsettled work of all shards is found, and the organization's days are close
 
   const half = ids.slice(0, 14);
   const ended = await Promise.all(
-    half.map(async (messageId) => handToCarrier({ organizationId, messageId }, only(carrier))),
+    half.map(async (messageId) => submitMessage({ organizationId, messageId }, only(carrier))),
   );
   await countOutcomes(ended.filter((message) => message !== undefined));
   const today = { date: "2031-03-01", accepted: 28, sent: 14, queued: 14 };
@@ -156,7 +156,7 @@ it("unsettled work of all shards is found, and the organization's days are close
   const remove = ["accepted", "failed", "spentMicros", "returnedMicros", "countedAt"];
   await updateItem(CountsRecord, updateOf(ofFirstPart, { remove }));
 
-  for (const messageId of ids.slice(14)) await handToCarrier({ organizationId, messageId }, only(carrier));
+  for (const messageId of ids.slice(14)) await submitMessage({ organizationId, messageId }, only(carrier));
   vi.setSystemTime(Date.now() + dayMs);
   const parts = new Set(ids.map(partOf)).size;
   expect(await inAllShards(closeDays)).toBe(parts);

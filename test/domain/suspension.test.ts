@@ -8,10 +8,10 @@ import { runCampaign } from "../../shared/campaigns/run.ts";
 import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { CreateContactRequest } from "../../shared/contract/contacts.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import type { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
@@ -72,7 +72,7 @@ it("a scheduled message of a suspended organization fails and is refunded once, 
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * minuteMs });
 
   const carrier = new WillingCarrier();
-  const ended = await handToCarrier(job, only(carrier));
+  const ended = await submitMessage(job, only(carrier));
   expect(carrier.taken).toEqual([]);
   expect(ended).toMatchObject({ status: "failed", errorCode: "ORGANIZATION_SUSPENDED" });
   expect(await takeJobs("refunds")).toEqual([job]);
@@ -93,11 +93,11 @@ it("a message that a carrier may have accepted before the suspension fails with 
       throw new Error("time-out");
     },
   };
-  await expect(handToCarrier(job, only(silent))).rejects.toThrow("what the carrier did is not known");
+  await expect(submitMessage(job, only(silent))).rejects.toThrow("what the carrier did is not known");
   await suspendOrganization(organizationId, "Fraud");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * minuteMs });
   const carrier = new WillingCarrier();
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(carrier.taken).toEqual([]);
   expect(await getMessage(organizationId, job.messageId)).toMatchObject({
     status: "failed",
@@ -114,14 +114,14 @@ it("a suspended organization sends again once it is resumed, and failed messages
   expect(await suspendOrganization(organizationId, "Again")).toEqual(first);
   await expect(send(organizationId)).rejects.toMatchObject({ code: "ORGANIZATION_SUSPENDED" });
   const carrier = new WillingCarrier();
-  await handToCarrier(before, only(carrier));
+  await submitMessage(before, only(carrier));
 
   const resumed = await resumeOrganization(organizationId);
   expect([resumed.suspendedAt, resumed.suspendedReason]).toEqual([undefined, undefined]);
   expect(await resumeOrganization(organizationId)).toEqual(resumed);
   const after = await send(organizationId);
-  await handToCarrier(before, only(carrier));
-  await handToCarrier(after, only(carrier));
+  await submitMessage(before, only(carrier));
+  await submitMessage(after, only(carrier));
   expect(carrier.taken).toEqual([after.messageId]);
   expect((await getMessage(organizationId, before.messageId)).status).toBe("failed");
 });
@@ -151,7 +151,7 @@ it("continuous sends neither prevent a suspension nor get past it, and the money
   expect((await readWallet(organizationId)).balanceMicros).toBe(debitedMicros);
 
   const carrier = new WillingCarrier();
-  for (const job of accepted) await handToCarrier(job, only(carrier));
+  for (const job of accepted) await submitMessage(job, only(carrier));
   for (const job of [...accepted, ...accepted]) await refundMessage(job);
   expect(carrier.taken).toEqual([]);
   expect((await readWallet(organizationId)).balanceMicros).toBe(10_000_000);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { Throughput, type Load } from "../../shared/carriers/throughput.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { readPrices } from "../../shared/prices/prices.ts";
 import { accept, inOrder, ScriptedCarrier } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -44,7 +44,7 @@ it.each([
     expect(await takeJobs("transactionalSends")).toMatchObject(isMarketing ? [] : [job]);
     const carrier = new ScriptedCarrier(accept);
     const throughput = new WatchedPaces();
-    await handToCarrier(job, inOrder([{ name: "alpha", carrier, segmentsPerSecond: 1_000 }], { throughput }));
+    await submitMessage(job, inOrder([{ name: "alpha", carrier, segmentsPerSecond: 1_000 }], { throughput }));
     expect(throughput.taken).toEqual([{ segments: 1, isMarketing }]);
     expect(carrier.received).toMatchObject([{ isPromotional: isMarketing }]);
   },

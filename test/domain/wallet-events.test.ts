@@ -7,7 +7,7 @@ import { runCampaign } from "../../shared/campaigns/run.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import type { WebhookEvent } from "../../shared/contract/events.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
-import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
+import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
@@ -99,7 +99,7 @@ describe("the event balance.low", () => {
     await sendAtOnce(organizationId, 1);
     const [event] = await eventsOf(organizationId);
     advance(16 * minuteMs);
-    await inAllShards(releaseDueJobs);
+    await inAllShards(releaseScheduledJobs);
     expect(event).toBeDefined();
     expect(await eventsOf(organizationId)).toEqual([event]);
   });

@@ -53,7 +53,7 @@ async function handedOut(hook: WebhookReceiver) {
 
 /** The jobs that wait in the table for one minute. */
 async function dueJobsAt(dueAt: string): Promise<unknown[]> {
-  const buckets = [0, 1, 2, 3].map((shard) => keys.dueJob(`${dueAt.slice(0, 16)}#${shard}`, "", "").pk);
+  const buckets = [0, 1, 2, 3].map((shard) => keys.scheduledJob(`${dueAt.slice(0, 16)}#${shard}`, "", "").pk);
   const found = await Promise.all(
     buckets.map(async (pk) => queryItems(z.looseObject({ sk: z.string() }), { pk, limit: 10 })),
   );

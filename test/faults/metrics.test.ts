@@ -6,7 +6,7 @@ import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
 import { suppressEmail } from "../../shared/emails/suppression-record.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { config } from "../../shared/platform/config.ts";
 import { metricNames, writeMetrics, type MetricName } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -129,7 +129,7 @@ async function handOver(answer: HandOff): Promise<void> {
   const text = { message: "hello", senderId: "ACME", language: "English" } as const;
   const { id: messageId } = await acceptMessage(organizationId, { ...text, to: "15005550000" });
   const carrier: Carrier = { deduplicates: false, send: async () => answer };
-  await handToCarrier({ organizationId, messageId }, only(carrier));
+  await submitMessage({ organizationId, messageId }, only(carrier));
   writeMetrics();
 }
 

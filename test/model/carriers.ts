@@ -6,10 +6,10 @@ import { recordReport } from "../../shared/carrier-reports/record.ts";
 import { QueuedReport, reportJob, type ReportJob } from "../../shared/carrier-reports/report-job.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import { countOutcomes, countReceipts } from "../../shared/messages/counts.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord, type FinalDelivery } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { assignNumber } from "../../shared/numbers/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
@@ -214,7 +214,7 @@ class CarrierWorld {
         }
         const carriers = this.#carriers.map((carrier) => ({ name: carrier.name, carrier }));
         const route = this.#random() < 0.5 ? carriers : carriers.toReversed();
-        return handToCarrier(job, inOrder(route, { ...breakers, rateCard: this.#rateCard, remainingTimeMs }));
+        return submitMessage(job, inOrder(route, { ...breakers, rateCard: this.#rateCard, remainingTimeMs }));
       },
       async (ended) => countOutcomes(ended.filter((message) => message !== undefined)),
     );

@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 
-import { agendaIndex } from "../../shared/platform/table/keys.ts";
+import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
 import { fulfils, updated, type Item } from "./expressions.ts";
 
 interface Write {
@@ -99,7 +99,7 @@ export class MemoryTable {
 
   #query({ input }: QueryCommand, isOld: boolean): unknown {
     const { partitionKey, sortKey } =
-      input.IndexName === agendaIndex.name ? agendaIndex : { partitionKey: "pk", sortKey: "sk" };
+      input.IndexName === pendingWorkIndex.name ? pendingWorkIndex : { partitionKey: "pk", sortKey: "sk" };
     const values = input.ExpressionAttributeValues ?? {};
     const [pk, from, to] = [String(values[":pk"]), String(values[":from"]), String(values[":to"])];
     const after = input.ExclusiveStartKey === undefined ? "" : String(input.ExclusiveStartKey[sortKey]);
@@ -154,7 +154,7 @@ export class MemoryTable {
       });
     const stored = Object.fromEntries(Object.entries(after).filter(([, value]) => value !== undefined));
     this.#items.set(idOf(key), stored);
-    for (const { partitionKey } of [{ partitionKey: "pk" }, agendaIndex]) {
+    for (const { partitionKey } of [{ partitionKey: "pk" }, pendingWorkIndex]) {
       if (stored[partitionKey] !== undefined) this.#partition(partitionKey, stored).add(idOf(key));
     }
     return stored;

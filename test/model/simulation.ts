@@ -13,11 +13,11 @@ import { createContact } from "../../shared/contacts/contacts.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
 import { CountsRecord, countOutcomes, emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { recount, type Look } from "../../shared/messages/recount.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { AwsClient } from "../../shared/platform/aws/client.ts";
 import { mayRepeat, retryKindOf, type RetryRules } from "../../shared/platform/aws/retry.ts";
 import { dayMs, dayOf, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
@@ -25,7 +25,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
 import { firstIdAt } from "../../shared/platform/ids.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
-import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
+import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { shardCount, shardOf } from "../../shared/platform/jobs/shards.ts";
 import { keys, partNames } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/table.ts";
@@ -244,7 +244,7 @@ class World {
       });
       this.#campaignId = campaign.id;
       // The scheduler has run each minute until now.
-      for (let shard = 0; shard < shardCount; shard += 1) await releaseDueJobs(shard);
+      for (let shard = 0; shard < shardCount; shard += 1) await releaseScheduledJobs(shard);
     });
     this.#isFaulty = true;
 
@@ -413,7 +413,7 @@ class World {
     if (queue === "refunds") await refundMessage(MessageJob.parse(job));
     else if (queue === "campaigns") await runCampaign(CampaignJob.parse(job));
     else {
-      const ended = await handToCarrier(MessageJob.parse(job), inOrder(this.#carriers));
+      const ended = await submitMessage(MessageJob.parse(job), inOrder(this.#carriers));
       if (ended !== undefined) await countOutcomes([ended]);
     }
   }
@@ -428,7 +428,8 @@ class World {
         const { failed } = await reconcileWallets(shardOf(organizationId));
         if (failed > 0) this.#failure = new Error("the wallet does not add up");
       });
-      for (const shard of this.#shardsWithDueJobs()) await this.#finish(async () => releaseDueJobs(shard));
+      for (const shard of this.#shardsWithDueJobs())
+        await this.#finish(async () => releaseScheduledJobs(shard));
       for (const queue of workedQueues) {
         const jobs = this.queues.get(queue) ?? [];
         for (const job of jobs.splice(0)) {

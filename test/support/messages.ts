@@ -1,7 +1,7 @@
 import type { Sender } from "../../shared/messages/choose-carrier.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/table.ts";
 import { acceptMessage } from "./as-organization.ts";
@@ -41,6 +41,6 @@ export async function statusOf(job: MessageJob): Promise<string> {
  * @returns the job that is queued for the next attempt
  */
 export async function laterJobOf(job: MessageJob, sender: Sender): Promise<MessageJob> {
-  const [queued] = await delayedJobs(async () => handToCarrier(job, sender));
+  const [queued] = await delayedJobs(async () => submitMessage(job, sender));
   return MessageJob.parse(queued?.body);
 }

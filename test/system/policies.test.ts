@@ -6,9 +6,9 @@ import { readCampaign } from "../../shared/campaigns/record.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
 import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
 import { receiveReply } from "../../shared/inbound/receive.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { getMessage, readMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { assignNumber } from "../../shared/numbers/record.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
@@ -80,7 +80,7 @@ it("a message whose sender ID has lost its approval since its acceptance fails a
     await withdraw();
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hourMs });
     const carrier = new TakingCarrier();
-    await handToCarrier(job, only(carrier));
+    await submitMessage(job, only(carrier));
     vi.useRealTimers();
     expect(carrier.received).toEqual([]);
     expect(await getMessage(organizationId, job.messageId)).toMatchObject({
@@ -96,7 +96,7 @@ it("a message whose sender ID has lost its approval since its acceptance fails a
 
 it("a message whose sender ID is still approved is sent", async () => {
   const job = await accepted();
-  await handToCarrier(job, only(new TakingCarrier()));
+  await submitMessage(job, only(new TakingCarrier()));
   expect((await getMessage(organizationId, job.messageId)).status).toBe("sent");
 });
 
@@ -106,7 +106,7 @@ it("marketing fails and is refunded when its contact has opted out meanwhile, an
   const others = [await accepted({ messageType: "otp" }), await accepted({ messageType: "transactional" })];
   await customer.client.updateContact({ params: { id }, body: { optedOut: true } });
   const carrier = new TakingCarrier();
-  for (const job of [marketing, ...others]) await handToCarrier(job, only(carrier));
+  for (const job of [marketing, ...others]) await submitMessage(job, only(carrier));
   expect(carrier.received).toEqual(others.map(({ messageId }) => messageId));
   expect(await getMessage(organizationId, marketing.messageId)).toMatchObject({
     status: "failed",
@@ -132,7 +132,7 @@ it("a campaign of any type is not sent to a number that has opted out meanwhile"
   const [messageId = ""] = lastMessageIds;
   await customer.client.createOptOut({ body: { phoneNumber: message.to } });
   const carrier = new TakingCarrier();
-  await handToCarrier({ organizationId, messageId }, only(carrier));
+  await submitMessage({ organizationId, messageId }, only(carrier));
   expect(carrier.received).toEqual([]);
   expect(await getMessage(organizationId, messageId)).toMatchObject({
     status: "failed",
@@ -148,7 +148,7 @@ it("STOP keeps all but one-time codes from a number, when they are accepted and 
   const code = await accepted({ messageType: "otp" });
   await receiveReply(replyOf({ from: message.to, to: "12025550133", message: "STOP" }));
   const carrier = new TakingCarrier();
-  for (const job of [...waiting, code]) await handToCarrier(job, only(carrier));
+  for (const job of [...waiting, code]) await submitMessage(job, only(carrier));
   expect(carrier.received).toEqual([code.messageId]);
   for (const { messageId } of waiting) {
     expect(await getMessage(organizationId, messageId)).toMatchObject({
@@ -227,10 +227,10 @@ it("an opt-out in a contact of an older release counts, and outlives its contact
 it("a message that the carrier may have does not fail because of its sender ID", async () => {
   const job = await accepted();
   const carrier = new TakingCarrier({ failures: 1 });
-  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+  await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
   await withdraw();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3 * minuteMs });
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(carrier.received).toHaveLength(1);
   expect(await getMessage(organizationId, job.messageId)).toMatchObject({
     status: "failed",
@@ -243,10 +243,10 @@ it("a message whose sender ID could not be looked up is released, and its outcom
   const key = keys.senderName("ACME");
   await putItem({ put: { ...key, entity: "from another time" } });
   const carrier = new TakingCarrier({ deduplicates: false });
-  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("cannot be read");
+  await expect(submitMessage(job, only(carrier))).rejects.toThrow("cannot be read");
   expect(await readMessage(organizationId, job.messageId)).toMatchObject({ status: "queued", openClaims: 0 });
   await putItem({ put: { ...key, entity: "senderName", organizationIds: new Set([organizationId]) } });
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect((await getMessage(organizationId, job.messageId)).status).toBe("sent");
 });
 

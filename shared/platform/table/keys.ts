@@ -245,7 +245,10 @@ export const keys = {
     sk: deliveryId,
   }),
   openCalls: (whom: string): Key => ({ pk: `OPENCALLS#${whom}`, sk: "OPENCALLS" }),
-  dueJob: (bucket: string, dueAt: string, id: string): Key => ({ pk: `DUE#${bucket}`, sk: `${dueAt}#${id}` }),
+  scheduledJob: (bucket: string, dueAt: string, id: string): Key => ({
+    pk: `DUE#${bucket}`,
+    sk: `${dueAt}#${id}`,
+  }),
   release: (shard: number): Key => ({ pk: "RELEASE#due-jobs", sk: `RELEASE#${shard}` }),
   auditEntry: (auditLog: string, entryId: string): Key => ({ pk: `AUDIT#${auditLog}`, sk: entryId }),
   auditOutcome: (auditLog: string, entryId: string): Key => ({
@@ -313,4 +316,4 @@ function inTextOrder(number: number): string {
 }
 
 /** The index of the items that background work has to visit. It contains only their keys. */
-export const agendaIndex = { name: "agenda", partitionKey: "agenda", sortKey: "lookAt" } as const;
+export const pendingWorkIndex = { name: "agenda", partitionKey: "agenda", sortKey: "lookAt" } as const;

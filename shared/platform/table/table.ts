@@ -27,7 +27,7 @@ import { patientAttempts } from "../aws/retry.ts";
 import { config } from "../config.ts";
 import { log } from "../log.ts";
 import { countMetrics } from "../metrics.ts";
-import type { agendaIndex, Key } from "./keys.ts";
+import type { pendingWorkIndex, Key } from "./keys.ts";
 
 const client = tableClient(3);
 
@@ -293,7 +293,7 @@ async function outcomeOf<Item>(write: () => Promise<Item>): Promise<Outcome<Item
 
 export interface Range {
   /** The index that is read instead of the table. Then `pk` and the sort key are those of the index. */
-  readonly index?: typeof agendaIndex;
+  readonly index?: typeof pendingWorkIndex;
   readonly pk: string;
   /** Inclusive bounds of the sort key, in text order. */
   readonly from?: string;

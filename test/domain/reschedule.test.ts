@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { HandOff } from "../../shared/carriers/carrier.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
@@ -41,7 +41,7 @@ it.each([
     expect(job.putOffSince).toBe(at(30 * hourMs).toISOString());
   }
   vi.setSystemTime(at(36 * hourMs + secondMs));
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(await statusOf(first)).toBe("failed: MESSAGE_PROVIDER_ERROR");
   expect(carrier.received).toHaveLength(5);
 });
@@ -56,7 +56,7 @@ it("a message that waits seven hours for its slot is rescheduled when it is thro
   const later = await laterJobOf({ ...job, slot }, sender);
   expect(await statusOf(job)).toBe("queued");
   vi.setSystemTime(at(7 * hourMs + minuteMs));
-  await handToCarrier(later, sender);
+  await submitMessage(later, sender);
   expect(await statusOf(job)).toBe("sent");
 });
 
@@ -90,11 +90,11 @@ describe("a sender submits only while it has time to wait for the response and t
   it("and acquires no lease without that time", async () => {
     const carrier = new ScriptedCarrier(accept);
     const job = await acceptedMessage();
-    await expect(handToCarrier(job, only(carrier, { remainingTimeMs: () => 10_999 }))).rejects.toThrow(
+    await expect(submitMessage(job, only(carrier, { remainingTimeMs: () => 10_999 }))).rejects.toThrow(
       "too little time",
     );
     expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 0, openClaims: 0 });
-    await handToCarrier(job, only(carrier, { remainingTimeMs: () => 11_000 }));
+    await submitMessage(job, only(carrier, { remainingTimeMs: () => 11_000 }));
     expect(await statusOf(job)).toBe("sent");
     expect(carrier.received).toHaveLength(1);
   });
@@ -125,6 +125,6 @@ it("a message is recorded as sent before its carrier's breaker is updated", asyn
   vi.spyOn(breakers, "note").mockImplementation(async () => {
     statuses.push(await statusOf(job));
   });
-  await handToCarrier(job, only(new ScriptedCarrier(accept), { breakers }));
+  await submitMessage(job, only(new ScriptedCarrier(accept), { breakers }));
   expect(statuses).toEqual(["sent"]);
 });

@@ -5,9 +5,9 @@ import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
 import { deleteItem, findItem, itemsOf, queryRows, transact, updateItem } from "../table/table.ts";
 import { updateOf } from "../table/update.ts";
-import { bucketName, DueJobRecord, startOfMinute } from "./due-job.ts";
 import { secondsUntil } from "./job.ts";
 import { enqueueAll } from "./queue.ts";
+import { bucketName, ScheduledJobRecord, startOfMinute } from "./scheduled-job.ts";
 
 /** Jobs that are read, queued and deleted together. */
 const batchSize = 100;
@@ -32,7 +32,7 @@ type ReleaseRecord = z.infer<typeof ReleaseRecord>;
  * after it is queued. A crash in between queues it twice, which the lease of its work makes harmless.
  * @returns how many jobs it moved
  */
-export async function releaseDueJobs(shard: number): Promise<number> {
+export async function releaseScheduledJobs(shard: number): Promise<number> {
   const target = startOfMinute(now().getTime() + minuteMs);
   const progress = await findProgress(shard);
   const start =
@@ -57,11 +57,11 @@ async function findProgress(shard: number): Promise<ReleaseRecord | undefined> {
 }
 
 async function releaseBucket(minute: Date, shard: number): Promise<number> {
-  const { pk } = keys.dueJob(bucketName(minute, shard), "", "");
+  const { pk } = keys.scheduledJob(bucketName(minute, shard), "", "");
   let released = 0;
   let after: string | undefined;
   for (;;) {
-    const rows = await queryRows(DueJobRecord, {
+    const rows = await queryRows(ScheduledJobRecord, {
       pk,
       after,
       limit: batchSize,
@@ -94,7 +94,7 @@ async function releaseBucket(minute: Date, shard: number): Promise<number> {
 async function postpone(key: Key, shard: number): Promise<void> {
   const job = await findItem(z.looseObject({}), key, { consistent: true });
   if (job === undefined) return;
-  const { pk } = keys.dueJob(bucketName(new Date(now().getTime() + unreadableRetryMs), shard), "", "");
+  const { pk } = keys.scheduledJob(bucketName(new Date(now().getTime() + unreadableRetryMs), shard), "", "");
   await transact([{ delete: key }, { put: { ...job, pk, sk: key.sk } }]);
 }
 

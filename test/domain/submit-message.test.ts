@@ -2,12 +2,12 @@ import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { HandOff } from "../../shared/carriers/carrier.ts";
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { hearReceipt } from "../../shared/messages/receipts.ts";
 import type { FinalDelivery } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
 import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
@@ -40,10 +40,10 @@ it("a job that arrives five times in parallel submits its message once", async (
     await held;
     return accept();
   });
-  const first = handToCarrier(job, only(carrier));
+  const first = submitMessage(job, only(carrier));
   await vi.waitFor(() => expect(carrier.received).toHaveLength(1), patience);
   const others = await Promise.allSettled(
-    Array.from({ length: 4 }, async () => handToCarrier(job, only(carrier))),
+    Array.from({ length: 4 }, async () => submitMessage(job, only(carrier))),
   );
   letAnswer();
   await first;
@@ -66,11 +66,11 @@ it("a job that arrives five times in parallel submits its message once", async (
 it("a job that is repeated after the end repeats only the follow-up work, and submits nothing", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }));
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   await takeJobs("refunds");
   const events = await takeJobs("webhookDeliveries");
   expect(events).toHaveLength(1);
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(carrier.received).toHaveLength(1);
   expect(await takeJobs("refunds")).toEqual([job]);
   expect(await takeJobs("webhookDeliveries")).toEqual(events);
@@ -81,7 +81,7 @@ it("the event of a message is queued while its organization has a webhook", asyn
   const events = async (): Promise<number> => {
     const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
     const { id: messageId } = await acceptMessage(organizationId, message);
-    const ended = await handToCarrier({ organizationId, messageId }, only(new ScriptedCarrier(accept)));
+    const ended = await submitMessage({ organizationId, messageId }, only(new ScriptedCarrier(accept)));
     expect(ended?.status).toBe("sent");
     return (await takeJobs("webhookDeliveries")).length;
   };
@@ -95,7 +95,7 @@ it("the event of a message is queued while its organization has a webhook", asyn
 
 it("the price of a failed message is returned once, however many times its refund is requested", async () => {
   const job = await acceptedMessage();
-  await handToCarrier(
+  await submitMessage(
     job,
     only(new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }))),
   );
@@ -108,7 +108,7 @@ it("the price of a failed message is returned once, however many times its refun
 
 it("a sent message is not refunded", async () => {
   const job = await acceptedMessage();
-  await handToCarrier(job, only(new ScriptedCarrier(accept)));
+  await submitMessage(job, only(new ScriptedCarrier(accept)));
   await refundMessage(job);
   expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
 });
@@ -119,10 +119,10 @@ it("a message that was throttled five times is submitted again when the carrier'
     if (call === 6) throw new Error("the response was lost");
     return call < 6 ? { outcome: "tryLater" } : accept();
   });
-  for (let call = 1; call <= 5; call += 1) await handToCarrier(job, only(carrier));
-  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+  for (let call = 1; call <= 5; call += 1) await submitMessage(job, only(carrier));
+  await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(await statusOf(job)).toBe("sent");
 });
 
@@ -132,10 +132,10 @@ it("another sender follows one that died during a submission, when its lease lap
     if (call === 1) throw new Error("connection reset");
     return accept();
   });
-  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
-  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("another sender holds this message");
+  await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+  await expect(submitMessage(job, only(carrier))).rejects.toThrow("another sender holds this message");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(await statusOf(job)).toBe("sent");
   expect(carrier.received).toHaveLength(2);
 });
@@ -145,9 +145,9 @@ it("a carrier that is not idempotent never gets a message again after an unknown
   const carrier = new ScriptedCarrier(() => {
     throw new Error("time-out");
   }, false);
-  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+  await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(carrier.received).toHaveLength(1);
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   expect(await takeJobs("refunds")).toEqual([job]);
@@ -170,7 +170,7 @@ describe("after a sender died during the submission, a receipt", () => {
     const job = await acceptedMessage();
     const scripted = new ScriptedCarrier(breakConnection, deduplicates);
     const sender = inOrder([{ name: carrier, carrier: scripted }], { rateCard });
-    await expect(handToCarrier(job, sender)).rejects.toThrow("what the carrier did is not known");
+    await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 30_000 });
     const reportedAt = new Date().toISOString();
     await hearReceipt({ ...job, carrier: of, status, at: reportedAt });
@@ -191,7 +191,7 @@ describe("after a sender died during the submission, a receipt", () => {
         { status, of: "alpha" },
         deduplicates,
       );
-      const ended = await handToCarrier(job, sender);
+      const ended = await submitMessage(job, sender);
       // It counts as sent.
       expect(ended).toMatchObject({ id: job.messageId, status: "sent" });
       expect(await recordOf(job)).toMatchObject({
@@ -220,10 +220,10 @@ describe("after a sender died during the submission, a receipt", () => {
         { name: "alpha", carrier: alpha },
         { name: "beta", carrier: beta },
       ]);
-      await expect(handToCarrier(job, sender)).rejects.toThrow("what the carrier did is not known");
+      await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
       await hearReceipt({ ...job, carrier: "alpha", status: "undelivered", at: new Date().toISOString() });
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
-      const ended = await handToCarrier(job, sender);
+      const ended = await submitMessage(job, sender);
       const [refund] = await takeJobs("refunds");
       if (refund !== undefined) await refundMessage(MessageJob.parse(refund));
       const { balanceMicros } = await readWallet(job.organizationId);
@@ -252,7 +252,7 @@ describe("after a sender died during the submission, a receipt", () => {
 
   it("that only AWS's account can have caused confirms the message too", async () => {
     const { job, sender } = await reported("aws", { of: undefined });
-    await handToCarrier(job, sender);
+    await submitMessage(job, sender);
     expect(await recordOf(job)).toMatchObject({ status: "sent", costMicros: 9 });
   });
 
@@ -263,7 +263,7 @@ describe("after a sender died during the submission, a receipt", () => {
     await putItem({
       put: { ...keys.organization(job.organizationId), ...organization, createdAt: at, suspendedAt: at },
     });
-    await handToCarrier(job, sender);
+    await submitMessage(job, sender);
     expect(await statusOf(job)).toBe("sent");
   });
 
@@ -278,10 +278,10 @@ describe("after a sender died during the submission, a receipt", () => {
       { name: "alpha", carrier: refusing },
       { name: "beta", carrier: new ScriptedCarrier(breakConnection, false) },
     ];
-    await expect(handToCarrier(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
+    await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
     expect(await recordOf(job)).toMatchObject({ carrier: "beta", deliveryStatus: "undelivered" });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
-    await handToCarrier(job, inOrder(route));
+    await submitMessage(job, inOrder(route));
     expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   });
 
@@ -289,7 +289,7 @@ describe("after a sender died during the submission, a receipt", () => {
     const job = await acceptedMessage();
     await hearReceipt({ ...job, carrier: "alpha", status: "delivered", at: new Date().toISOString() });
     const carrier = new ScriptedCarrier(accept);
-    await handToCarrier(job, inOrder([{ name: "alpha", carrier }]));
+    await submitMessage(job, inOrder([{ name: "alpha", carrier }]));
     expect(carrier.received).toHaveLength(1);
     expect(await statusOf(job)).toBe("sent");
   });
@@ -298,8 +298,8 @@ describe("after a sender died during the submission, a receipt", () => {
 it("a carrier that is not idempotent gets a message again that it definitely did not accept", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier((call) => (call === 1 ? { outcome: "tryLater" } : accept()), false);
-  await handToCarrier(job, only(carrier));
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(await statusOf(job)).toBe("sent");
 });
 
@@ -323,7 +323,7 @@ it("a throttled message does not fail because its release is not visible yet", a
   const again = await laterJobOf(later, only(carrier));
   expect(isOld).toBe(false);
   expect(await recordOf(job)).toMatchObject({ status: "queued", openClaims: 0 });
-  await handToCarrier(again, only(carrier));
+  await submitMessage(again, only(carrier));
   expect(await statusOf(job)).toBe("sent");
   expect(carrier.received).toHaveLength(2);
 });
@@ -333,10 +333,10 @@ it("a sender whose lease lapsed during the submission does not overwrite the nex
   const start = Date.now();
   const slow = new ScriptedCarrier(async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: start + 121_000 });
-    await handToCarrier(job, only(new ScriptedCarrier(accept)));
+    await submitMessage(job, only(new ScriptedCarrier(accept)));
     return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
   });
-  await expect(handToCarrier(job, only(slow))).rejects.toThrow("lapsed");
+  await expect(submitMessage(job, only(slow))).rejects.toThrow("lapsed");
   expect(await statusOf(job)).toBe("sent");
 });
 
@@ -344,17 +344,17 @@ it("a scheduled message whose job arrives early continues to wait", async () => 
   const scheduledAt = new Date(Date.now() + 600_000).toISOString();
   const job = await acceptedMessage({ scheduledAt });
   const carrier = new ScriptedCarrier(accept);
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(carrier.received).toHaveLength(0);
   expect(await statusOf(job)).toBe("queued");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(await statusOf(job)).toBe("sent");
 });
 
 it("a job whose message does not exist is dropped", async () => {
   const carrier = new ScriptedCarrier(accept);
-  await handToCarrier({ organizationId: "org_x", messageId: "msg_x" }, only(carrier));
+  await submitMessage({ organizationId: "org_x", messageId: "msg_x" }, only(carrier));
   expect(carrier.received).toHaveLength(0);
 });
 
@@ -367,10 +367,10 @@ it("a carrier that fails in every attempt, with a secret in its error, leads to 
   const logged = vi.spyOn(process.stdout, "write");
   const start = Date.now();
   for (let attempt = 1; attempt <= 4; attempt += 1) {
-    await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+    await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
     vi.useFakeTimers({ toFake: ["Date"], now: start + attempt * 121_000 });
   }
-  await handToCarrier(job, only(carrier));
+  await submitMessage(job, only(carrier));
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   expect(await takeJobs("refunds")).toEqual([job]);
   const seenByCustomer = JSON.stringify([
@@ -386,6 +386,6 @@ it("a carrier that fails in every attempt, with a secret in its error, leads to 
 it("a carrier that never responds is abandoned, and its message stays safe", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier(async () => new Promise(() => undefined));
-  await expect(handToCarrier(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+  await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
   expect(await statusOf(job)).toBe("queued");
 });

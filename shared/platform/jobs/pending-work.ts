@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { now } from "../clock.ts";
-import { agendaIndex, type Key } from "../table/keys.ts";
+import { pendingWorkIndex, type Key } from "../table/keys.ts";
 import { queryItems } from "../table/table.ts";
 import { shardOf } from "./shards.ts";
 
@@ -11,7 +11,7 @@ import { shardOf } from "./shards.ts";
  */
 
 /** The fields of an item with pending work. Completed work removes both. */
-export const agendaFields = { agenda: z.optional(z.string()), lookAt: z.optional(z.string()) };
+export const pendingWorkFields = { agenda: z.optional(z.string()), lookAt: z.optional(z.string()) };
 
 /** Items that are visited concurrently. */
 const concurrency = 10;
@@ -19,19 +19,19 @@ const concurrency = 10;
 /** Items that one request lists. */
 const batchSize = 500;
 
-type AgendaName = "CLOSE-DAY" | "EXPIRE-ACCOUNT" | "SETTLE";
+type PendingWorkName = "CLOSE-DAY" | "EXPIRE-ACCOUNT" | "SETTLE";
 
 /** Returns the key of the pending-work index for an organization's items. */
-export function agendaOf(name: AgendaName, organizationId: string): string {
-  return agendaOfShard(name, shardOf(organizationId));
+export function pendingWorkOf(name: PendingWorkName, organizationId: string): string {
+  return pendingWorkOfShard(name, shardOf(organizationId));
 }
 
-function agendaOfShard(name: AgendaName, shard: number): string {
+function pendingWorkOfShard(name: PendingWorkName, shard: number): string {
   return `${name}#${shard}`;
 }
 
-export interface AgendaWork {
-  readonly name: AgendaName;
+export interface PendingWork {
+  readonly name: PendingWorkName;
   readonly shard: number;
   /** Whether a run may begin with more items. The next run visits the rest. */
   readonly isTimeLeft: () => boolean;
@@ -43,12 +43,12 @@ const Listed = z.object({ pk: z.string(), sk: z.string(), lookAt: z.string() });
 type Listed = z.infer<typeof Listed>;
 
 /** Visits the due items of one shard of the pending work, the longest due first, each once. */
-export async function workOnAgenda({ name, shard, isTimeLeft, visit }: AgendaWork): Promise<void> {
+export async function workOnPending({ name, shard, isTimeLeft, visit }: PendingWork): Promise<void> {
   const to = now().toISOString();
   const visited = new Set<string>();
   let from: string | undefined;
   for (;;) {
-    const range = { index: agendaIndex, pk: agendaOfShard(name, shard), to, limit: batchSize };
+    const range = { index: pendingWorkIndex, pk: pendingWorkOfShard(name, shard), to, limit: batchSize };
     const batch: Listed[] = await queryItems(Listed, { ...range, ...(from === undefined ? {} : { from }) });
     // Several can be due at the same moment, and the last ones of a batch are listed again.
     const waiting = batch.filter(({ pk, sk }) => !visited.has(`${pk} ${sk}`));
@@ -62,7 +62,7 @@ export async function workOnAgenda({ name, shard, isTimeLeft, visit }: AgendaWor
 async function sideBySide(
   items: IterableIterator<Listed>,
   isTimeLeft: () => boolean,
-  visit: AgendaWork["visit"],
+  visit: PendingWork["visit"],
 ): Promise<void> {
   await Promise.all(
     Array.from({ length: concurrency }, async () => {

@@ -8,19 +8,19 @@ import { log } from "../platform/log.ts";
 import { hasLease, renewedLease } from "../platform/table/lease.ts";
 import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
 import { costMicrosOf } from "../prices/cost.ts";
-import {
-  askCarrier,
-  attemptOf,
-  isOfWorkingCarrier,
-  usualCarrierTimeoutMs,
-  type CarrierAnswer,
-} from "./ask-carrier.ts";
 import { withAttempt } from "./attempts.ts";
 import { chooseNext, type Choice, type Sender } from "./choose-carrier.ts";
 import { claimLeaseMs, type Decision } from "./claim-message.ts";
 import { owedRefund, sendJob, type MessageJob } from "./message-job.ts";
-import { isPutOffTooLong, laterJob, putOffSeconds } from "./putting-off.ts";
 import { markFailed, markSent, messageKey, MessageRecord, passOn, release, sentByReceipt } from "./record.ts";
+import { isRescheduledTooLong, laterJob, rescheduleSeconds } from "./reschedule.ts";
+import {
+  submitToCarrier,
+  attemptOf,
+  isOfWorkingCarrier,
+  usualCarrierTimeoutMs,
+  type SubmitOutcome,
+} from "./submit-to-carrier.ts";
 import { isExpired } from "./validity.ts";
 
 /** The time that a sender needs after a carrier's answer, to record it though the table be slow. */
@@ -30,12 +30,15 @@ const recordingMs = 2 * secondMs;
 const maxUnknownOutcomes = 5;
 
 /** Whether a carrier can be asked, time out, and be recorded, before the sender itself is ended. */
-export function hasTimeToAsk({ carrierTimeoutMs = usualCarrierTimeoutMs, remainingTimeMs }: Sender): boolean {
+export function hasTimeToSubmit({
+  carrierTimeoutMs = usualCarrierTimeoutMs,
+  remainingTimeMs,
+}: Sender): boolean {
   return remainingTimeMs === undefined || remainingTimeMs() >= carrierTimeoutMs + recordingMs;
 }
 
 /** One message on its way from carrier to carrier, in the hands of one sender. */
-export class HandOver {
+export class Submission {
   readonly #sender: Sender;
   readonly #job: MessageJob;
   readonly #tried = new Set<string>();
@@ -68,9 +71,9 @@ export class HandOver {
     { named, probe }: Extract<Choice, { kind: "ask" }>,
   ): Promise<MessageRecord | undefined> {
     // The claim may have taken long. No carrier was asked, so the message is free again.
-    if (!hasTimeToAsk(this.#sender)) return comeBack(held, sendJob(held, 1, this.#job));
+    if (!hasTimeToSubmit(this.#sender)) return comeBack(held, sendJob(held, 1, this.#job));
     if (isExpired(held)) return endAsUnsent(held, "MESSAGE_EXPIRED");
-    const answer = await askCarrier(held, named, this.#sender);
+    const answer = await submitToCarrier(held, named, this.#sender);
     const attempt = attemptOf(named.name, answer);
     const asked = attempt === undefined ? held : withAttempt(held, attempt);
     try {
@@ -85,7 +88,7 @@ export class HandOver {
   async #settle(
     held: MessageRecord,
     named: NamedCarrier,
-    answer: CarrierAnswer,
+    answer: SubmitOutcome,
   ): Promise<MessageRecord | undefined> {
     switch (answer.outcome) {
       case "accepted":
@@ -102,10 +105,10 @@ export class HandOver {
         if (isForGood(answer.errorCode) || held.openClaims > 1) return endAsFailed(held, answer.errorCode);
         return this.#askNext({ ...held, refusedBy: [...(held.refusedBy ?? []), named.name] }, named, answer);
       case "notReached":
-        return held.openClaims > 1 ? this.#putOff(held) : this.#askNext(held, named, answer);
+        return held.openClaims > 1 ? this.#reschedule(held) : this.#askNext(held, named, answer);
       case "tryLater":
         return held.openClaims > 1
-          ? this.#putOff(held, answer.retryAfterSeconds)
+          ? this.#reschedule(held, answer.retryAfterSeconds)
           : this.#askNext(held, named, answer);
     }
   }
@@ -120,7 +123,7 @@ export class HandOver {
     if (next === undefined) {
       return endAsFailed(held, answer.outcome === "refused" ? answer.errorCode : "MESSAGE_PROVIDER_ERROR");
     }
-    if (next.kind === "ask" && hasTimeToAsk(this.#sender)) {
+    if (next.kind === "ask" && hasTimeToSubmit(this.#sender)) {
       const at = now();
       const lease = renewedLease(held, at, claimLeaseMs);
       const passed = await updateItem(MessageRecord, passOn(held, next.named.name, lease, at), {
@@ -132,12 +135,12 @@ export class HandOver {
     if (next.kind === "wait" && next.slot !== undefined) {
       return comeBack(held, laterJob(held, next, this.#job));
     }
-    return this.#putOff(held, answer.outcome === "tryLater" ? answer.retryAfterSeconds : undefined);
+    return this.#reschedule(held, answer.outcome === "tryLater" ? answer.retryAfterSeconds : undefined);
   }
 
-  async #putOff(held: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
-    if (isPutOffTooLong(this.#job)) return endAsFailed(held, "MESSAGE_PROVIDER_ERROR");
-    const delaySeconds = putOffSeconds(held, retryAfterSeconds);
+  async #reschedule(held: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
+    if (isRescheduledTooLong(this.#job)) return endAsFailed(held, "MESSAGE_PROVIDER_ERROR");
+    const delaySeconds = rescheduleSeconds(held, retryAfterSeconds);
     return comeBack(held, laterJob(held, { delaySeconds }, this.#job));
   }
 
@@ -153,7 +156,7 @@ export class HandOver {
   }
 
   /** Lets the breaker know. What becomes of the message does not depend on it. */
-  async #note(carrier: string, answer: CarrierAnswer, probe: string | undefined): Promise<void> {
+  async #note(carrier: string, answer: SubmitOutcome, probe: string | undefined): Promise<void> {
     try {
       await this.#sender.breakers?.note(carrier, isOfWorkingCarrier(answer), probe);
     } catch (error) {

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { handToCarrier } from "../../shared/messages/hand-to-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { bucketName, dueJob } from "../../shared/platform/jobs/due-job.ts";
-import { releaseDueJobs } from "../../shared/platform/jobs/release-due-jobs.ts";
+import { bucketName, scheduledJob } from "../../shared/platform/jobs/scheduled-job.ts";
+import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, putItem, transact } from "../../shared/platform/table/table.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
@@ -53,27 +53,27 @@ it("a message due within 15 minutes goes to the queue immediately, with a delay"
   // It is on the queue, but not visible yet, and the table holds nothing to release.
   expect(await takeJobs("transactionalSends")).toEqual([]);
   vi.setSystemTime(new Date("2030-06-01T12:20:00Z"));
-  expect(await inAllShards(releaseDueJobs)).toBe(0);
+  expect(await inAllShards(releaseScheduledJobs)).toBe(0);
 });
 
 it("a message due later is released in its minute, once, to the queue of its type", async () => {
   const organizationId = await openWallet(1_000_000);
   const otp = await schedule(organizationId, "2030-06-01T13:00:00.500Z", "otp");
   const marketing = await schedule(organizationId, "2030-06-01T13:00:59Z", "marketing");
-  await inAllShards(releaseDueJobs);
+  await inAllShards(releaseScheduledJobs);
 
   vi.setSystemTime(new Date("2030-06-01T12:58:59Z"));
-  expect(await inAllShards(releaseDueJobs)).toBe(0);
+  expect(await inAllShards(releaseScheduledJobs)).toBe(0);
   vi.setSystemTime(new Date("2030-06-01T13:02:00Z"));
-  expect(await inAllShards(releaseDueJobs)).toBe(2);
-  expect(await inAllShards(releaseDueJobs)).toBe(0);
+  expect(await inAllShards(releaseScheduledJobs)).toBe(2);
+  expect(await inAllShards(releaseScheduledJobs)).toBe(0);
   expect(await takeJobs("transactionalSends")).toEqual([otp]);
   expect(await takeJobs("marketingSends")).toEqual([marketing]);
 });
 
 it("jobs that fell due during an outage of many hours are released after it, over several runs", async () => {
   const organizationId = await openWallet(1_000_000);
-  await inAllShards(releaseDueJobs);
+  await inAllShards(releaseScheduledJobs);
   const jobs = [
     await schedule(organizationId, "2030-06-01T13:00:00Z"),
     await schedule(organizationId, "2030-06-01T15:20:00Z"),
@@ -81,7 +81,7 @@ it("jobs that fell due during an outage of many hours are released after it, ove
   // A run covers at most three hours.
   vi.setSystemTime(new Date("2030-06-01T15:30:00Z"));
   const released: number[] = [];
-  for (let run = 0; run < 3; run += 1) released.push(await inAllShards(releaseDueJobs));
+  for (let run = 0; run < 3; run += 1) released.push(await inAllShards(releaseScheduledJobs));
   expect(released).toEqual([1, 1, 0]);
   const taken = await takeJobs("transactionalSends");
   expect(taken.toSorted(byId)).toEqual(jobs.toSorted(byId));
@@ -91,22 +91,22 @@ it("jobs that fell due before the first release on a new table are released then
   const organizationId = await openWallet(1_000_000);
   const job = await schedule(organizationId, "2030-06-01T12:16:00Z");
   vi.setSystemTime(new Date("2030-06-01T12:30:00Z"));
-  expect(await inAllShards(releaseDueJobs)).toBe(1);
+  expect(await inAllShards(releaseScheduledJobs)).toBe(1);
   expect(await takeJobs("transactionalSends")).toEqual([job]);
 });
 
 it("more jobs in one minute than one batch holds are all released", async () => {
-  await inAllShards(releaseDueJobs);
+  await inAllShards(releaseScheduledJobs);
   const jobs = Array.from({ length: 450 }, () => ({ organizationId: "org_x", messageId: newId("msg") }));
   for (let first = 0; first < jobs.length; first += 90) {
     const batch = jobs.slice(first, first + 90).map((body) => {
       const due = { id: body.messageId, dueAt: "2030-06-01T13:00:00Z" };
-      return dueJob(due, { queue: "transactionalSends", group: body.organizationId, body });
+      return scheduledJob(due, { queue: "transactionalSends", group: body.organizationId, body });
     });
     await transact(batch);
   }
   vi.setSystemTime(new Date("2030-06-01T13:01:00Z"));
-  expect(await inAllShards(releaseDueJobs)).toBe(450);
+  expect(await inAllShards(releaseScheduledJobs)).toBe(450);
   expect((await takeJobs("transactionalSends")).toSorted(byId)).toEqual(jobs.toSorted(byId));
 });
 
@@ -118,8 +118,8 @@ it("a refund whose job was parked is queued once more, because it was owed from 
   const organizationId = await openWallet(1_000_000);
   const request = { to: "15005550000", message: "now", senderId: "ACME", language: "English" } as const;
   const { id: messageId } = await acceptMessage(organizationId, request);
-  await inAllShards(releaseDueJobs);
-  await handToCarrier(
+  await inAllShards(releaseScheduledJobs);
+  await submitMessage(
     { organizationId, messageId },
     only({ deduplicates: true, send: async () => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }) }),
   );
@@ -127,7 +127,7 @@ it("a refund whose job was parked is queued once more, because it was owed from 
   expect(await takeJobs("refunds")).toEqual([job]);
 
   vi.setSystemTime(new Date(start.getTime() + 21 * 60_000));
-  expect(await inAllShards(releaseDueJobs)).toBe(1);
+  expect(await inAllShards(releaseScheduledJobs)).toBe(1);
   expect(await takeJobs("refunds")).toEqual([job]);
   await refundMessage(job);
   await refundMessage(job);
@@ -141,22 +141,24 @@ it("a shard without a release of its own continues where the release of all shar
   const key = { pk: "RELEASE#due-jobs", sk: "RELEASE" };
   await putItem({ put: { ...key, entity: "release", releasedThrough: "2030-06-01T12:31:00.000Z" } });
   vi.setSystemTime(new Date("2030-06-01T15:00:00Z"));
-  expect(await inAllShards(releaseDueJobs)).toBe(1);
+  expect(await inAllShards(releaseScheduledJobs)).toBe(1);
   expect(await takeJobs("transactionalSends")).toEqual([job]);
   await deleteItem(key);
 });
 
 it("a record that cannot be read delays no other job", async () => {
   const organizationId = await openWallet(1_000_000);
-  await inAllShards(releaseDueJobs);
+  await inAllShards(releaseScheduledJobs);
   const jobs = [
     await schedule(organizationId, "2030-06-01T13:00:00Z"),
     await schedule(organizationId, "2030-06-01T13:00:01Z"),
   ];
-  const broken = [0, 1, 2, 3].map((shard) => keys.dueJob(`2030-06-01T13:00#${shard}`, "2030-06-01", "x"));
+  const broken = [0, 1, 2, 3].map((shard) =>
+    keys.scheduledJob(`2030-06-01T13:00#${shard}`, "2030-06-01", "x"),
+  );
   await Promise.all(broken.map(async (key) => putItem({ put: { ...key, entity: "dueJob" } })));
   vi.setSystemTime(new Date("2030-06-01T13:01:00Z"));
-  expect(await inAllShards(releaseDueJobs)).toBe(2);
+  expect(await inAllShards(releaseScheduledJobs)).toBe(2);
   expect((await takeJobs("transactionalSends")).toSorted(byId)).toEqual(jobs.toSorted(byId));
   // They wait in a later bucket.
   const later = broken.map(({ pk, sk }) => ({ pk: pk.replace("13:00", "13:16"), sk }));
@@ -168,17 +170,17 @@ it("a job for a queue that only newer code knows is released by that code, howev
   const id = newId("msg");
   const body = { organizationId: "org_x", messageId: id };
   const due = { id, dueAt: "2030-06-01T13:00:00.000Z" };
-  const written = dueJob(due, { queue: "transactionalSends", group: "org_x", body });
+  const written = scheduledJob(due, { queue: "transactionalSends", group: "org_x", body });
   const unknownQueue = "voiceCalls";
-  await inAllShards(releaseDueJobs);
+  await inAllShards(releaseScheduledJobs);
   await putItem({ put: { ...written.put, queue: unknownQueue } });
   for (const time of ["13:01:00", "14:00:00", "15:30:00"]) {
     vi.setSystemTime(new Date(`2030-06-01T${time}Z`));
-    expect(await inAllShards(releaseDueJobs)).toBe(0);
+    expect(await inAllShards(releaseScheduledJobs)).toBe(0);
   }
   // Newer code, which knows the queue, begins where this code ended.
   const moved = await inAllShards(async (shard) => {
-    const { pk } = keys.dueJob(bucketName(new Date("2030-06-01T15:45:00Z"), shard), "", "");
+    const { pk } = keys.scheduledJob(bucketName(new Date("2030-06-01T15:45:00Z"), shard), "", "");
     const found = await findItem(z.looseObject({}), { pk, sk: written.put.sk });
     if (found === undefined) return 0;
     await putItem({ put: { ...written.put, pk } });
@@ -186,6 +188,6 @@ it("a job for a queue that only newer code knows is released by that code, howev
   });
   expect(moved).toBe(1);
   vi.setSystemTime(new Date("2030-06-01T15:46:00Z"));
-  expect(await inAllShards(releaseDueJobs)).toBe(1);
+  expect(await inAllShards(releaseScheduledJobs)).toBe(1);
   expect(await takeJobs("transactionalSends")).toEqual([body]);
 });

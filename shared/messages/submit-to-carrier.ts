@@ -17,14 +17,14 @@ import { validitySeconds } from "./validity.ts";
 export const usualCarrierTimeoutMs = 9 * secondMs;
 
 /** What the carrier says, or that it did not say anything that can be relied on. */
-export type CarrierAnswer = HandOff | { readonly outcome: "unknown"; readonly errorName: string };
+export type SubmitOutcome = HandOff | { readonly outcome: "unknown"; readonly errorName: string };
 
 /** Hands a message to a carrier, once, and counts what the carrier says. */
-export async function askCarrier(
+export async function submitToCarrier(
   message: MessageRecord,
   named: NamedCarrier,
   sender: Sender,
-): Promise<CarrierAnswer> {
+): Promise<SubmitOutcome> {
   const answer = await answerOf(message, named, sender);
   const isBuffered = answer.outcome === "accepted" && answer.isBuffered === true;
   countMetrics({
@@ -50,7 +50,7 @@ async function answerOf(
   message: MessageRecord,
   { carrier }: NamedCarrier,
   { carrierTimeoutMs = usualCarrierTimeoutMs }: Sender,
-): Promise<CarrierAnswer> {
+): Promise<SubmitOutcome> {
   const answered = new AbortController();
   const silence = delay(carrierTimeoutMs, undefined, { signal: answered.signal, ref: false });
   try {
@@ -87,7 +87,7 @@ const nothingCounted = {
   CarrierOutcomeUnknown: 0,
 } as const satisfies { [Name in MetricName]?: number };
 
-function metricOf(answer: CarrierAnswer): keyof typeof nothingCounted {
+function metricOf(answer: SubmitOutcome): keyof typeof nothingCounted {
   switch (answer.outcome) {
     case "accepted":
       return "CarrierAccepted";
@@ -105,7 +105,7 @@ function metricOf(answer: CarrierAnswer): keyof typeof nothingCounted {
 }
 
 /** A carrier's answer as an attempt that is kept; undefined where the message is sent, and no more is to be said of it. */
-export function attemptOf(carrier: string, answer: CarrierAnswer): Attempt | undefined {
+export function attemptOf(carrier: string, answer: SubmitOutcome): Attempt | undefined {
   const at = now().toISOString();
   switch (answer.outcome) {
     case "accepted":
@@ -128,7 +128,7 @@ export function attemptOf(carrier: string, answer: CarrierAnswer): Attempt | und
 }
 
 /** Whether an answer counts for a carrier's breaker as one of a carrier that works. */
-export function isOfWorkingCarrier(answer: CarrierAnswer): boolean {
+export function isOfWorkingCarrier(answer: SubmitOutcome): boolean {
   return (
     answer.outcome === "refused" ||
     answer.outcome === "tryLater" ||

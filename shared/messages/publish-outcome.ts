@@ -6,7 +6,10 @@ import { refundJob } from "./message-job.ts";
 import { redactedText, type MessageRecord } from "./record.ts";
 
 /** What follows from a final state. Doing it again changes nothing, apart from repeating the event. */
-export async function conclude(message: MessageRecord, { hasWebhooks }: OrganizationState): Promise<void> {
+export async function publishOutcome(
+  message: MessageRecord,
+  { hasWebhooks }: OrganizationState,
+): Promise<void> {
   if (message.refund === "due") {
     // The sender talks to the outside and may not touch a wallet; another function returns the money.
     await enqueue(refundJob(message));

@@ -7,13 +7,13 @@ import { findItem } from "../platform/table/table.ts";
 import { chooseCarrier, type Choice, type Sender } from "./choose-carrier.ts";
 import { chooseByFacts, claimByFacts } from "./claim-by-facts.ts";
 import { claimFor, type Decision } from "./claim-message.ts";
-import { conclude } from "./conclude.ts";
-import { HandOver, hasTimeToAsk } from "./hand-over.ts";
 import { sendJob, sendJobWithFacts, type MessageJob } from "./message-job.ts";
 import { refusalBeforeHandOff } from "./policies.ts";
-import { isPutOffTooLong, waitForTurn } from "./putting-off.ts";
+import { publishOutcome } from "./publish-outcome.ts";
 import { MessageRecord } from "./record.ts";
+import { isRescheduledTooLong, reschedule } from "./reschedule.ts";
 import { heldBackSeconds } from "./sending-pause.ts";
+import { Submission, hasTimeToSubmit } from "./submission.ts";
 import { isExpired, secondsUntilExpired } from "./validity.ts";
 
 /**
@@ -23,7 +23,7 @@ import { isExpired, secondsUntilExpired } from "./validity.ts";
  * @returns the message, if it has ended now and is to be counted
  * @throws Error when the job has to come again later: another sender holds the message, or a write failed
  */
-export async function handToCarrier(job: MessageJob, sender: Sender): Promise<MessageRecord | undefined> {
+export async function submitMessage(job: MessageJob, sender: Sender): Promise<MessageRecord | undefined> {
   // Before the claim: if a read failed after it, what the carrier did would count as unknown.
   const stateOf = sender.stateOf ?? stateOfOrganization;
   const [organization, read] = await Promise.all([
@@ -33,10 +33,10 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
   const choiceByFacts = await chooseByFacts(job, sender, organization);
   let found: MessageRecord | undefined;
   if (choiceByFacts?.kind === "ask") {
-    requireTimeToAsk(sender);
+    requireTimeToSubmit(sender);
     const claimed = await claimByFacts(job, sender, choiceByFacts);
     if (claimed.held !== undefined) {
-      return handOver(claimed.held, choiceByFacts, { sender, organization, job });
+      return submitHeld(claimed.held, choiceByFacts, { sender, organization, job });
     }
     ({ found } = claimed);
   }
@@ -48,7 +48,7 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
   }
   if (message.status !== "queued") {
     // An earlier sender may have ended between the last state and what follows from it.
-    await conclude(message, organization);
+    await publishOutcome(message, organization);
     return undefined;
   }
   if (sender.sending?.pausedAt !== undefined && !isExpired(message)) {
@@ -65,20 +65,20 @@ export async function handToCarrier(job: MessageJob, sender: Sender): Promise<Me
   const isAsInJob = choiceByFacts?.kind === "wait" && message.attempts === 0;
   const choice = isAsInJob ? choiceByFacts : await chooseOrFail(message, sender, { organization, job });
   if (choice.kind === "wait") {
-    await waitForTurn(message, choice, job);
+    await reschedule(message, choice, job);
     return undefined;
   }
-  if (choice.kind === "ask") requireTimeToAsk(sender);
+  if (choice.kind === "ask") requireTimeToSubmit(sender);
   const held = await claimFor(message, sender, choice);
   if (held.status !== "queued") {
-    await conclude(held, organization);
+    await publishOutcome(held, organization);
     return undefined;
   }
-  return handOver(held, choice, { sender, organization, job });
+  return submitHeld(held, choice, { sender, organization, job });
 }
 
 /** Brings a message to its end that this sender holds. @returns the message, if it has ended */
-async function handOver(
+async function submitHeld(
   held: MessageRecord,
   choice: Decision,
   {
@@ -87,7 +87,7 @@ async function handOver(
     job,
   }: { readonly sender: Sender; readonly organization: OrganizationState; readonly job: MessageJob },
 ): Promise<MessageRecord | undefined> {
-  const ended = await new HandOver(sender, job).bringToItsEnd(held, choice);
+  const ended = await new Submission(sender, job).bringToItsEnd(held, choice);
   if (ended === undefined) return undefined;
   const { organizationId, id: messageId, carrier, errorCode, attemptLog } = ended;
   log.info(errorCode === undefined ? "message.sent" : "message.failed", {
@@ -99,7 +99,7 @@ async function handOver(
     providerCode: attemptLog?.at(-1)?.code,
     attempts: attemptLog,
   });
-  await conclude(ended, organization);
+  await publishOutcome(ended, organization);
   return ended;
 }
 
@@ -107,8 +107,8 @@ async function handOver(
  * Before a claim, which would leave open what the carrier did: the queue brings the job back.
  * @throws Error when too little time is left
  */
-function requireTimeToAsk(sender: Sender): void {
-  if (!hasTimeToAsk(sender)) throw new Error("too little time is left to ask a carrier");
+function requireTimeToSubmit(sender: Sender): void {
+  if (!hasTimeToSubmit(sender)) throw new Error("too little time is left to ask a carrier");
 }
 
 /** The message of a job. What is not seen yet may only just have been written. */
@@ -130,6 +130,6 @@ async function chooseOrFail(
   if (refusal !== undefined) return { kind: "fail", errorCode: refusal };
   if (isExpired(message)) return { kind: "fail", errorCode: "MESSAGE_EXPIRED" };
   const choice = await chooseCarrier(message, sender, job.slot);
-  if (choice.kind !== "wait" || choice.slot !== undefined || !isPutOffTooLong(job)) return choice;
+  if (choice.kind !== "wait" || choice.slot !== undefined || !isRescheduledTooLong(job)) return choice;
   return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
 }

@@ -19,18 +19,18 @@ const longestRetryDelaySeconds = 120;
  * A message that carriers put off for so long fails. The time runs from the first time that one puts it off, whatever
  * the message waited for before: its schedule, a pause, its turn in a large campaign.
  */
-const maxPutOffMs = 6 * hourMs;
+const maxRescheduleMs = 6 * hourMs;
 
 /** A message that waits so long for its turn is noted to have its job, before the reconciler takes it for stranded. */
 const notedAfterMs = 5 * minuteMs;
 
 /** Whether carriers have put a message off for as long as they may. */
-export function isPutOffTooLong({ putOffSince }: MessageJob): boolean {
-  return putOffSince !== undefined && now().getTime() - Date.parse(putOffSince) > maxPutOffMs;
+export function isRescheduledTooLong({ putOffSince }: MessageJob): boolean {
+  return putOffSince !== undefined && now().getTime() - Date.parse(putOffSince) > maxRescheduleMs;
 }
 
 /** After how many seconds a carrier is asked again: later after each attempt, and no sooner than the carrier asks for. */
-export function putOffSeconds({ attempts }: MessageRecord, retryAfterSeconds: number): number {
+export function rescheduleSeconds({ attempts }: MessageRecord, retryAfterSeconds: number): number {
   return Math.max(retryDelaysSeconds[attempts - 1] ?? longestRetryDelaySeconds, retryAfterSeconds);
 }
 
@@ -54,7 +54,7 @@ export function laterJob(message: MessageRecord, wait: Wait, { putOffSince }: Me
 }
 
 /** Gives the job of a message that nobody holds a later start. */
-export async function waitForTurn(message: MessageRecord, wait: Wait, job: MessageJob): Promise<void> {
+export async function reschedule(message: MessageRecord, wait: Wait, job: MessageJob): Promise<void> {
   const waitsUntilMs = now().getTime() + wait.delaySeconds * secondMs;
   const dueAt = message.scheduledAt ?? message.queuedAt;
   if (message.attempts === 0 && waitsUntilMs - Date.parse(dueAt) > notedAfterMs) {

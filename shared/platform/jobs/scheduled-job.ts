@@ -14,7 +14,7 @@ import { shardOf } from "./shards.ts";
  * accepts more than 1,000 writes a second.
  */
 
-export const DueJobRecord = z.object({
+export const ScheduledJobRecord = z.object({
   sk: z.string(),
   entity: z.literal("dueJob"),
   queue: z.enum(queueNames),
@@ -28,13 +28,13 @@ export const DueJobRecord = z.object({
  * jobs belong on the queue.
  * @param due `id` distinguishes the job from others of the same moment; `dueAt` is ISO 8601 in UTC
  */
-export function dueJob(
+export function scheduledJob(
   { id, dueAt }: { readonly id: string; readonly dueAt: string },
   { queue, group, body }: QueuedJob,
 ): Put {
   return {
     put: {
-      ...keys.dueJob(bucketName(new Date(dueAt), shardOf(id)), dueAt, id),
+      ...keys.scheduledJob(bucketName(new Date(dueAt), shardOf(id)), dueAt, id),
       entity: "dueJob",
       queue,
       dueAt,
@@ -52,7 +52,7 @@ const owedAfterMs = 16 * minuteMs;
  * transaction that causes the job.
  */
 export function owedJob(id: string, job: QueuedJob, since = now()): Put {
-  return dueJob({ id, dueAt: new Date(since.getTime() + owedAfterMs).toISOString() }, job);
+  return scheduledJob({ id, dueAt: new Date(since.getTime() + owedAfterMs).toISOString() }, job);
 }
 
 /** Returns the bucket of a minute in one of its shards. */
