@@ -71,7 +71,8 @@ async function mistakeOfNpm([verb = "", ...words]: readonly string[]): Promise<s
     .parse(JSON.parse(await readFile("package.json", "utf8")));
   const line = scripts[script];
   if (line === undefined) return `there is no script ${script}`;
-  if (separator !== undefined && separator !== "--") return "npm would not pass on arguments without --";
+  if (separator !== undefined && separator !== "--")
+    return "npm would keep the arguments; put -- before them";
   if (script === "operator") return mistakeOfOperator(rest);
   if (script === "deploy") return mistakeOfCdk(deployArguments(rest, true));
   const [program = "", ...own] = line.split(" ");
