@@ -10,7 +10,7 @@ import { keys, type Key } from "../platform/table/keys.ts";
 import { findBoth, findItem } from "../platform/table/table.ts";
 import type { Caller, Refused } from "./authenticate.ts";
 
-/** @throws ApiError ADDRESS_NOT_ALLOWED */
+/** Returns the caller of an API key. @throws ApiError ADDRESS_NOT_ALLOWED */
 export async function callerOfApiKey(secret: string, address: string): Promise<Caller | Refused> {
   if (!isApiKeySecret(secret)) return "malformed";
   const key = keys.apiKey(hashApiKeySecret(secret));
@@ -36,7 +36,7 @@ export async function callerOfApiKey(secret: string, address: string): Promise<C
 /** Keys whose organizations this function remembers. */
 const maxRememberedKeys = 10_000;
 
-/** The organizations of API keys that were let in, by the hash of the key. */
+/** The organizations of accepted API keys, by the hash of the key. */
 const organizationIdsOfKeys = new Map<string, string>();
 
 function rememberOrganization({ pk }: Key, organizationId: string): void {
@@ -45,8 +45,8 @@ function rememberOrganization({ pk }: Key, organizationId: string): void {
 }
 
 /**
- * Reads an API key, and its organization in the same request where that is known. Only whose key it is, which never
- * changes, is remembered: both items are read as they are now, so that a disabled key and a suspension hold at once.
+ * Reads an API key, and its organization in the same request if that is known. Only the owner of the key is cached, because it
+ * never changes. Both items are read as they are now, so that a disabled key and a suspension take effect immediately.
  */
 async function readApiKey(key: Key): Promise<{
   readonly record: CredentialRecord | undefined;

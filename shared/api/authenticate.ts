@@ -18,7 +18,7 @@ export interface Caller {
 }
 
 /**
- * Finds out on whose behalf a request is made, and whether its credential is enough for the route.
+ * Returns the middleware that finds the caller of a request, and checks that its credential is sufficient for the route.
  * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED, RATE_LIMITED, ORGANIZATION_SUSPENDED, INSUFFICIENT_SCOPE
  */
 export function authentication(route: ProtectedRoute): EndpointMiddleware {
@@ -31,7 +31,7 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
         throw tooManyRequests(refused.organizationId);
       }
       const { actor, organization } = await authenticate(event.headers, sourceAddress(event));
-      // The log says who was refused.
+      // The log shows rejected callers too.
       event.actor = actor;
       event.organization = organization;
       await countRequest(actor, authorization);
@@ -43,10 +43,10 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
 }
 
 /**
- * Resolves the Authorization header to an actor. Session tokens and API keys come on the same scheme, whose name counts in
- * any case of letters (RFC 9110, section 11.1). What ends a credential holds from the next request on, so all that is read
- * is read consistently and never kept, but for whose an API key is.
- * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED; RATE_LIMITED in the place of UNAUTHORIZED
+ * Resolves the Authorization header to an actor. Session tokens and API keys have the same scheme, whose name may have any case
+ * (RFC 9110, section 11.1). The end of a credential takes effect with the next request. All reads are therefore consistent,
+ * and only the owner of an API key is cached.
+ * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED; RATE_LIMITED instead of UNAUTHORIZED
  */
 async function authenticate(
   headers: Readonly<Record<string, string | undefined>>,
@@ -65,10 +65,10 @@ async function authenticate(
   throw new ApiError("UNAUTHORIZED", { message: refusals[authenticated] });
 }
 
-/** Why a credential is not good: its form is wrong, it was never given out, it has ended, or its session has run out. */
+/** Why a credential is rejected: its form is wrong, it is unknown, it has ended, or its session has expired. */
 export type Refused = keyof typeof refusals;
 
-/** Whether somebody has a credential, or had it once, is not for others to know: both have the same sentence. */
+/** One text for credentials that ended and for unknown ones, so that it does not reveal whether a credential existed. */
 const notValid =
   "This credential is not valid: it does not exist, was disabled, or has ended. Check that all of it was copied, or make a new one.";
 const refusals = {
@@ -79,10 +79,10 @@ const refusals = {
   unknown: notValid,
 } as const;
 
-/** Headers in which other APIs take their keys. */
+/** Headers in which other APIs expect their keys. */
 const otherHeaders = ["x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token"];
 
-/** What is wrong with a request that presents no credential in the way that is asked for. */
+/** Returns why a request has no valid Authorization header. */
 function whatIsMissing(headers: Readonly<Record<string, string | undefined>>): string {
   const { authorization = "" } = headers;
   if (authorization.trim() === "") {
@@ -93,7 +93,7 @@ function whatIsMissing(headers: Readonly<Record<string, string | undefined>>): s
   }
   if (!/^Bearer( |$)/i.test(authorization)) return "The header Authorization does not begin with `Bearer`.";
   if (/^Bearer *$/i.test(authorization)) return "There is no credential after `Bearer`.";
-  return "What follows `Bearer` is no single credential: it has a space in it.";
+  return "The text after `Bearer` is not a single credential: it has a space in it.";
 }
 
 function requireSession({ credential }: Actor): void {
@@ -105,6 +105,6 @@ function requireScope({ scopes }: Actor, scope: Scope): void {
   if (scopes.includes(scope)) return;
   throw new ApiError("INSUFFICIENT_SCOPE", {
     requiredScope: scope,
-    message: `This takes the scope \`${scope}\`, which this credential has not.`,
+    message: `This request needs the scope \`${scope}\`, which this credential does not have.`,
   });
 }

@@ -8,9 +8,9 @@ import type { ProtectedRoute } from "../routes/route.ts";
 import { authentication } from "./authenticate.ts";
 
 /**
- * The Lambda handler of a route that needs a credential.
- * @param readBefore of an operation that is audited: what the audit log says of the state before it
- * @param isAudited of an operation that is audited for some requests only: for which
+ * Returns the Lambda handler of a route that needs a credential.
+ * @param readBefore reads the state before an audited operation, for the audit log
+ * @param isAudited selects the requests to audit, if not all requests of the route are audited
  */
 export function endpoint<const R extends ProtectedRoute>(
   route: R,
@@ -18,7 +18,7 @@ export function endpoint<const R extends ProtectedRoute>(
   readBefore?: ReadBefore<R>,
   isAudited?: Auditing<R>["isAudited"],
 ): LambdaHandler {
-  // Where an API key is of no use, each call needs it; elsewhere most calls come with one, and would wait for nothing.
+  // A route without API keys needs the check for each call. On other routes most calls have an API key and do not need it.
   if (route.auth === "session") void warmTokenCheck();
   const { begin, end } = auditLog(route, {
     ...(readBefore && { readBefore }),

@@ -2,7 +2,7 @@ import { log } from "../platform/log.ts";
 import { currentRateCard } from "./current.ts";
 import type { RateCard } from "./rate-card.ts";
 
-/** The rate card for those who send what has been paid, which does not wait for it; undefined where it cannot be read. */
+/** Returns the rate card; undefined if it cannot be read. Paid messages do not wait for it. */
 export async function findPresentCard(): Promise<RateCard | undefined> {
   try {
     return await currentRateCard();
@@ -13,8 +13,8 @@ export async function findPresentCard(): Promise<RateCard | undefined> {
 }
 
 /**
- * What a carrier takes for a message, in micro-units: of the row of the rate card that counts for the number at the moment;
- * undefined where that says nothing of the carrier, or there is no card.
+ * Returns the price of a carrier for a message, in micro-units. The rate card's valid row for the number states it. Undefined if
+ * the row does not have the carrier, or if there is no card.
  */
 export function costMicrosOf(
   card: RateCard | undefined,

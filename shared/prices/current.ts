@@ -21,8 +21,8 @@ export const rateCardCache = new TtlCache<Current>({
 });
 
 /**
- * Returns the rate card as it was within the last half minute; where it cannot be read, within the last quarter of an hour.
- * The prices are read only when another version is the current one.
+ * Returns the rate card as it was within the last half minute, or within the last 15 minutes if it cannot be read. The prices
+ * are read only when the current version changed.
  * @throws ApiError UNAVAILABLE when it cannot be read and none is cached
  */
 export async function currentRateCard(): Promise<RateCard> {
@@ -46,7 +46,7 @@ async function readCurrent(last: Current | undefined): Promise<Current> {
   }
 }
 
-/** Without an imported card a stage sells by the sample, or nothing. */
+/** Returns the sample, or an empty card, for a stage without an imported card. */
 async function cardOf(version: number | undefined): Promise<RateCard> {
   if (version !== undefined) return readRateCard(version);
   return config.hasSamplePrices() ? sampleCard : new RateCard("");

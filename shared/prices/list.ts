@@ -9,7 +9,7 @@ import { findPriceOverrides } from "./overrides.ts";
 import type { PriceRow, RateCard } from "./rate-card.ts";
 
 /**
- * A page of what segments cost an organisation now, by prefix.
+ * Returns a page of an organization's current prices per segment, by prefix.
  * @throws ApiError UNAVAILABLE when the rate card cannot be read
  */
 export async function listPrices(organization: OrganizationRecord, query: PricesQuery): Promise<Page<Price>> {
@@ -23,7 +23,7 @@ export async function listPrices(organization: OrganizationRecord, query: Prices
   return { rows: page.rows.map(presentPrice), meta: page.meta };
 }
 
-/** The rows of a card with the prices that an organisation has for itself in their places, and beside them. */
+/** Returns the rows of a card with an organization's own prices, which replace rows or are added to them. */
 export function withOverrides(card: RateCard, overrides: RateCard, at: Date): PriceRow[] {
   const ofCard = card.rowsAt(at).map((row) => {
     const own = overrides.rowFor(row.prefix, at);
@@ -37,7 +37,7 @@ export function withOverrides(card: RateCard, overrides: RateCard, at: Date): Pr
   return [...ofCard, ...others].toSorted((one, other) => (one.prefix < other.prefix ? -1 : 1));
 }
 
-/** The rows, of those in order, that count for numbers with a prefix: what begins with it, and what covers it. */
+/** Returns the rows that apply to numbers with a prefix: those that begin with it, and the one that covers it. */
 export function rowsOfPrefix<Row extends Pick<PriceRow, "prefix">>(
   rows: readonly Row[],
   prefix: string,

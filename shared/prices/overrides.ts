@@ -11,11 +11,12 @@ import { TtlCache } from "../platform/ttl-cache.ts";
 import { documentOf, RateCard, type PriceRow } from "./rate-card.ts";
 
 /*
- * Prices that one organisation has in the place of those of the rate card. The record of the organisation, which every
- * call reads anyway, says which version of them counts: who has none costs no read, and a change counts at once.
+ * Price overrides: prices of one organization that replace those of the rate card. The organization's record, which every call
+ * reads anyway, names their current version. An organization without overrides costs no read, and a change takes effect
+ * immediately.
  */
 
-/** They are one item, which takes this many at 60 bytes each six times over. */
+/** The most overrides. They are one item, which has capacity for six times as many at 60 bytes each. */
 export const maxPriceOverrides = 1_000;
 
 const PriceOverridesRecord = z.object({
@@ -26,10 +27,10 @@ const PriceOverridesRecord = z.object({
   document: z.string(),
 });
 
-/** The prices of some organizations, by version: a version never changes. */
+/** The prices of some organizations, by version, which never changes. */
 const cache = new TtlCache<RateCard | undefined>({ maxKeys: 100 });
 
-/** The prices that an organisation has for itself, or undefined where it has none. */
+/** Returns an organization's own prices; undefined if it has none. */
 export async function findPriceOverrides({
   id,
   priceOverridesVersion,
@@ -42,16 +43,16 @@ export async function findPriceOverrides({
 }
 
 /**
- * Gives an organisation these prices for itself, in the place of those that it had; none takes them away.
- * @param organization its record, as it was when that was decided
- * @throws Error in words for the operator when they are too many, or others were given meanwhile
+ * Replaces an organization's own prices. An empty list removes them.
+ * @param organization its record, as it was when the operator decided
+ * @throws Error for the operator when they are too many, or another change came first
  */
 export async function replacePriceOverrides(
   { id, priceOverridesVersion: seen }: Pick<OrganizationRecord, "id" | "priceOverridesVersion">,
   rows: readonly PriceRow[],
 ): Promise<void> {
   if (rows.length > maxPriceOverrides) {
-    throw new Refusal(`An organisation has at most ${maxPriceOverrides} prices of its own.`);
+    throw new Refusal(`An organization has at most ${maxPriceOverrides} prices of its own.`);
   }
   const version = randomUUID();
   const record = { entity: "priceOverrides", organizationId: id, version, document: documentOf(rows) };
@@ -71,7 +72,7 @@ export async function replacePriceOverrides(
   const { outcome } = await transact([noted, item]);
   if (outcome === "refused") {
     throw new Refusal(
-      "The organisation's prices were changed meanwhile. Nothing was changed now: look again.",
+      "The organization's prices changed meanwhile. This command changed nothing: look at the prices again.",
     );
   }
 }

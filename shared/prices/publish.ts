@@ -6,22 +6,22 @@ import { putItem, transact, updateItem } from "../platform/table/table.ts";
 import type { PriceRow } from "./rate-card.ts";
 import { completeCard, CurrentCardRecord, listRateCards, makeCurrent, rateCardPuts } from "./record.ts";
 
-/** In the place of what two operators do at the same time. */
+/** The message for the second of two operators who change prices at the same time. */
 const changedMeanwhile =
-  "The prices were changed meanwhile. Nothing was changed now: look again, and repeat it.";
+  "The prices changed meanwhile. This command changed nothing: look at the prices again, and repeat it.";
 
 /**
- * Keeps rows as the next version of the rate card and lets it count.
- * @param seen the version that counted when it was decided on; undefined is none
+ * Stores rows as the next version of the rate card and makes it the current one.
+ * @param seen the current version when the operator decided; undefined is none
  * @returns the number of the version
- * @throws Error in words for the operator when another version counts by now, or is being imported
+ * @throws Error for the operator when another version is current by now, or is being imported
  */
 export async function publishRateCard(rows: readonly PriceRow[], seen: number | undefined): Promise<number> {
   const [newest] = await listRateCards(1);
   const version = (newest?.version ?? 0) + 1;
   const importId = randomUUID();
   const [card, ...chunks] = rateCardPuts({ version, importId, rows, importedAt: now() });
-  // Whoever was first with the number has it: chunks of two imports are never mixed.
+  // The first import with a number reserves it, so that chunks of two imports are never mixed.
   const reserved = await putItem(card, { isOwn: (found) => found["importId"] === importId });
   if (!reserved.applied) throw new Refusal(changedMeanwhile);
   for (const chunk of chunks) await putItem(chunk);
@@ -31,9 +31,9 @@ export async function publishRateCard(rows: readonly PriceRow[], seen: number | 
 }
 
 /**
- * Lets an older version of the rate card count again.
- * @param seen the version that counted when it was decided on
- * @throws Error in words for the operator when another one counts by now
+ * Makes an older version of the rate card the current one again.
+ * @param seen the current version when the operator decided
+ * @throws Error for the operator when another version is current by now
  */
 export async function restoreRateCard(version: number, seen: number | undefined): Promise<void> {
   const restored = await updateItem(CurrentCardRecord, makeCurrent(version, seen), {

@@ -1,34 +1,34 @@
-/** What a segment to some destinations costs, from a moment on. */
+/** The price of a segment to some destinations, from a moment on. */
 export interface PriceRow {
-  /** What the numbers begin with, in international digits; empty for all that no other row is for. */
+  /** The prefix of the numbers, in international digits; empty for all numbers that match no other row. */
   readonly prefix: string;
-  /** As an ISO 3166-1 code, or XK; absent where it is one of several, or none. */
+  /** An ISO 3166-1 code, or XK; absent if the prefix has several countries, or none. */
   readonly country?: string | undefined;
-  /** What the customer pays. */
+  /** The customer's price. */
   readonly priceMicros: number;
-  /** ISO 8601; absent where it has always counted. */
+  /** ISO 8601; absent if it was always valid. */
   readonly validFrom?: string | undefined;
-  /** What each carrier takes, by its name. What a carrier takes is not known where it is not here. */
+  /** The prices of the carriers, by their names. The price of an absent carrier is unknown. */
   readonly costMicros: Readonly<Record<string, number>>;
 }
 
 /** The columns of a document that come before the carriers'. */
 const columns = ["prefix", "country", "priceMicros", "validFrom"] as const;
 
-/** In text order, which has all rows of a prefix together, in the order of their times. */
+/** Compares rows for their text order, which has all rows of a prefix together, in the order of their times. */
 function inOrder(one: PriceRow, other: PriceRow): number {
   if (one.prefix !== other.prefix) return one.prefix < other.prefix ? -1 : 1;
   return (one.validFrom ?? "") < (other.validFrom ?? "") ? -1 : 1;
 }
 
-/** The carriers that have costs in rows, by name. */
+/** Returns the names of the carriers that have costs in rows. */
 export function carriersWithCosts(rows: readonly PriceRow[]): string[] {
   return [...new Set(rows.flatMap(({ costMicros }) => Object.keys(costMicros)))].toSorted();
 }
 
 /**
- * Rows as the text that is kept of them: a heading, and a line for each row, its values between commas.
- * @param rows none of them with the prefix and the time of another
+ * Returns rows as the text that is stored: a heading, and a line of comma-separated values for each row.
+ * @param rows with no two of the same prefix and time
  */
 export function documentOf(rows: readonly PriceRow[]): string {
   const carriers = carriersWithCosts(rows);
@@ -41,8 +41,8 @@ export function documentOf(rows: readonly PriceRow[]): string {
 }
 
 /**
- * Prices by what numbers begin with, of which the longest match counts. A card has a hundred thousand rows where it has
- * to: its lines are found by their prefix, and a line is read when it is asked for.
+ * Prices by the prefix of numbers. The longest match applies. A card can have a hundred thousand rows, so it finds lines by their
+ * prefix, and parses a line only when it needs it.
  */
 export class RateCard {
   readonly #carriers: readonly string[];
@@ -51,7 +51,7 @@ export class RateCard {
   readonly #longestPrefix: number;
   #rows: readonly PriceRow[] | undefined;
 
-  /** @param document what `documentOf` makes */
+  /** @param document a result of `documentOf` */
   constructor(document: string) {
     const [heading = "", ...lines] = document.split("\n");
     this.#carriers = heading.split(",").slice(columns.length);
@@ -65,7 +65,7 @@ export class RateCard {
     this.#longestPrefix = longestPrefix;
   }
 
-  /** The row that counts for a number at a moment. A prefix whose time has not come leaves it to a shorter one. */
+  /** Returns the row that applies to a number at a moment. It ignores rows that are not valid yet. */
   rowFor(number: string, at: Date): PriceRow | undefined {
     for (let length = Math.min(this.#longestPrefix, number.length); length >= 0; length -= 1) {
       const lines = this.#lines.get(number.slice(0, length));
@@ -75,7 +75,7 @@ export class RateCard {
     return undefined;
   }
 
-  /** The moments behind one, in ISO 8601, at which another row may come to count for a number. */
+  /** Returns the moments after `at`, in ISO 8601, from which another row may apply to a number. */
   changesFor(number: string, at: Date): string[] {
     const after = at.toISOString();
     const lengths = Array.from(
@@ -88,18 +88,18 @@ export class RateCard {
       .flatMap(({ validFrom = "" }) => (validFrom > after ? [validFrom] : []));
   }
 
-  /** What there are rows for, each once. */
+  /** Returns the prefixes of all rows, each once. */
   prefixes(): string[] {
     return [...this.#lines.keys()].filter((prefix) => this.#lines.get(prefix) !== "");
   }
 
-  /** All rows, in order. */
+  /** Returns all rows, in order. */
   rows(): readonly PriceRow[] {
     this.#rows ??= [...this.#lines.values()].flatMap((lines) => this.#rowsOf(lines));
     return this.#rows;
   }
 
-  /** The rows that count at a moment: one of each prefix, in order. */
+  /** Returns the valid rows at a moment: one of each prefix, in order. */
   rowsAt(at: Date): PriceRow[] {
     return [...Map.groupBy(this.rows(), ({ prefix }) => prefix).values()].flatMap(
       (rows) => rowAt(rows, at) ?? [],
@@ -124,7 +124,7 @@ export class RateCard {
   }
 }
 
-/** Of the rows of one prefix, in order, the one that counts. */
+/** Returns the valid row at a moment. @param rows the rows of one prefix, in order */
 function rowAt(rows: readonly PriceRow[], at: Date): PriceRow | undefined {
   const moment = at.toISOString();
   return rows.findLast(({ validFrom = "" }) => validFrom <= moment);

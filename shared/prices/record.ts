@@ -8,11 +8,11 @@ import { updateOf } from "../platform/table/update.ts";
 import { carriersWithCosts, documentOf, RateCard, type PriceRow } from "./rate-card.ts";
 
 /*
- * A rate card is never changed: each import is a version of its own, compressed and in as many chunks as it takes. One
- * item says which version counts, so that prices change with one write, and all of them at once.
+ * A rate card never changes: each import is a new version, compressed and split into chunks. One item names the current version,
+ * so that one write changes all prices at the same time.
  */
 
-/** Which version of the rate card counts. Without the item there is none. */
+/** The current version of the rate card. Without the item there is none. */
 export const CurrentCardRecord = z.object({
   entity: z.literal("currentRateCard"),
   version: z.int().check(z.positive()),
@@ -23,70 +23,70 @@ export const RateCardRecord = z.object({
   entity: z.literal("rateCard"),
   version: z.int().check(z.positive()),
   importedAt: z.string(),
-  /** Whose import it is, of those that may have wanted the same number. */
+  /** The id of the import, which distinguishes imports with the same number. */
   importId: z.string(),
   rows: z.int().check(z.nonnegative()),
   carriers: z.array(z.string()),
   chunks: z.int().check(z.positive()),
-  /** Since when all of its chunks are there. Without it the import was not completed. */
+  /** When all of its chunks were stored. Absent if the import was not completed. */
   completedAt: z.optional(z.string()),
 });
 export type RateCardRecord = z.infer<typeof RateCardRecord>;
 
 const ChunkRecord = z.object({ entity: z.literal("rateCardChunk"), content: z.instanceof(Uint8Array) });
 
-/** DynamoDB takes 400 KB an item. */
+/** DynamoDB accepts items of up to 400 KB. */
 const chunkBytes = 350 * 1_024;
 
-/** Ten times what a hundred thousand rows come to. */
+/** Ten times the size of a hundred thousand rows. */
 const maxChunks = 32;
 const maxDocumentBytes = 128 * 1_024 * 1_024;
 
-/** The version that counts, or undefined where no prices have been imported. */
+/** Returns the current version; undefined if no prices have been imported. */
 export async function findCurrentVersion(): Promise<number | undefined> {
   const current = await findItem(CurrentCardRecord, keys.currentRateCard(), { consistent: true });
   return current?.version;
 }
 
 /**
- * The prices of a version.
- * @throws Error when not all of it is there
+ * Reads the prices of a version.
+ * @throws Error when it is not complete
  */
 export async function readRateCard(version: number): Promise<RateCard> {
   const { pk } = keys.rateCardChunk(version, 0);
   const chunks = await queryItems(ChunkRecord, { pk, limit: maxChunks, consistent: true });
   const compressed = Buffer.concat(chunks.map(({ content }) => content));
-  // It knows its length and a sum of what was compressed, and throws where they are others.
+  // The gzip format has the length and a checksum of its content. A mismatch throws.
   return new RateCard(gunzipSync(compressed, { maxOutputLength: maxDocumentBytes }).toString());
 }
 
-/** A version of the rate card, without what is in it. */
+/** Reads a version of the rate card, without its prices. */
 export async function findRateCard(version: number): Promise<RateCardRecord | undefined> {
   return findItem(RateCardRecord, keys.rateCard(version), { consistent: true });
 }
 
-/** The newest versions, newest first, those that were not brought to their end among them. */
+/** Reads the newest versions, newest first, including those of incomplete imports. */
 export async function listRateCards(limit: number): Promise<RateCardRecord[]> {
   const { pk, sk } = keys.rateCard(1);
   return queryItems(RateCardRecord, { pk, from: sk, newestFirst: true, limit, consistent: true });
 }
 
-/** What is to be kept as a version. */
+/** A version to store. */
 interface NewCard extends Pick<RateCardRecord, "importId" | "version"> {
   readonly rows: readonly PriceRow[];
   readonly importedAt: Date;
 }
 
 /**
- * The writes that keep rows as a version: the first takes its number, and must be applied before the others.
- * @throws Error when they are more than can be kept
+ * Returns the writes that store rows as a version. The first reserves its number, and must be applied before the others.
+ * @throws Error when there are too many rows to store
  */
 export function rateCardPuts({ version, importId, rows, importedAt }: NewCard): [Put, ...Put[]] {
   const document = documentOf(rows);
   const compressed = gzipSync(document);
   const chunks = Math.ceil(compressed.byteLength / chunkBytes);
   if (chunks > maxChunks || document.length > maxDocumentBytes) {
-    throw new Error("These prices are more than can be kept.");
+    throw new Error("There are too many prices to store.");
   }
   const card: RateCardRecord = {
     entity: "rateCard",
@@ -109,13 +109,13 @@ export function rateCardPuts({ version, importId, rows, importedAt }: NewCard): 
   ];
 }
 
-/** The write that notes that all of a version is there. */
+/** Returns the write that marks a version as complete. */
 export function completeCard(version: number, at: Date): Update {
   const set = { completedAt: at.toISOString() };
   return updateOf(keys.rateCard(version), { set }, { present: ["pk"] });
 }
 
-/** The write that lets a version count in the place of the one that was seen to. */
+/** Returns the write that makes a version the current one, if `seen` still is. */
 export function makeCurrent(version: number, seen: number | undefined): Update {
   const set = { entity: "currentRateCard", version };
   return updateOf(

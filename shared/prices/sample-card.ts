@@ -1,9 +1,9 @@
 import { microsOf } from "../wallet/money.ts";
 import { documentOf, RateCard } from "./rate-card.ts";
 
-/** What one segment costs the customer, in USD, by the leading digits of the destination. */
+/** The customer's price of one segment, in USD, by the leading digits of the destination. */
 const samplePrices: readonly (readonly [prefix: string, price: number, country?: string])[] = [
-  // All others.
+  // All other destinations.
   ["", 0.05],
   ["1", 0.0079],
   ["33", 0.076, "FR"],
@@ -14,7 +14,7 @@ const samplePrices: readonly (readonly [prefix: string, price: number, country?:
   ["234", 0.0145, "NG"],
 ];
 
-/** What a stage with `prices: "sample"` sells by until an operator imports prices: there is a price for every number. */
+/** The prices of a stage with `prices: "sample"` until an operator imports others. Every number has a price. */
 export const sampleCard = new RateCard(
   documentOf(
     samplePrices.map(([prefix, price, country]) => ({

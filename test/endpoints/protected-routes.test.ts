@@ -81,7 +81,7 @@ describe.each(protectedRoutes)("%s", (_operation, route) => {
     expect(errorOf(response)).toEqual(insufficientScope);
     const needed = route.scope === undefined ? "" : `, scope="${scope}"`;
     const words =
-      route.scope === undefined ? "Only a person who is logged in" : `takes the scope \`${scope}\``;
+      route.scope === undefined ? "Only a person who is logged in" : `needs the scope \`${scope}\``;
     expect(response.text).toContain(words);
     expect(response.headers.get("www-authenticate")).toBe(`Bearer error="insufficient_scope"${needed}`);
   });
@@ -139,7 +139,11 @@ describe.each([
     ["another scheme", { Authorization: "Basic eDp5" }, "does not begin with `Bearer`."],
     ["a key without its scheme", { Authorization: "nn_x" }, "does not begin with `Bearer`."],
     ["the scheme alone", { Authorization: "Bearer " }, "There is no credential after `Bearer`."],
-    ["two credentials", { Authorization: "Bearer one two" }, "no single credential: it has a space in it."],
+    [
+      "two credentials",
+      { Authorization: "Bearer one two" },
+      "is not a single credential: it has a space in it.",
+    ],
     ["a word", { Authorization: "Bearer hello" }, "This is neither a session token nor an API key."],
     [
       "a piece of a key",
