@@ -9,21 +9,21 @@ import { findMovement, referenceOf, type Movement } from "./reference.ts";
 import type { spendingLimitFields } from "./spending-limits.ts";
 
 /*
- * What only the operator of the gateway does with a wallet.
+ * The changes of a wallet that only the operator of the gateway makes.
  */
 
 /** A movement of money that the operator makes. */
 export interface Adjustment extends Movement {
-  /** The customer reads it in the ledger. */
+  /** The ledger shows it to the customer. */
   readonly reason: string;
 }
 
 /**
- * Credits or charges a wallet by hand, once for each reference. The reference is taken in the transaction of the
- * ledger entry, so whatever is lost or repeated there are both or neither. Only a chargeback takes more than there is.
- * @returns the balance after it, and whether an earlier call had already done it; the balance is then the one of that time
+ * Credits or charges a wallet by hand, once for each reference. One transaction writes the reference and the ledger entry, so
+ * there are always both or neither. Only a chargeback may exceed the balance.
+ * @returns the balance after it, and whether an earlier call made the movement; the balance is then the one of that time
  * @throws ReferenceTakenError when the reference belongs to a movement of another organization, type or amount
- * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when it is to be repeated with the same reference
+ * @throws ApiError WALLET_MISSING, INSUFFICIENT_BALANCE; UNAVAILABLE when the caller should repeat it with the same reference
  */
 export async function adjustWallet(
   adjustment: Adjustment,
@@ -35,16 +35,16 @@ export async function adjustWallet(
     together: (after) => [referenceOf(adjustment, after)],
   });
   if (wallet !== undefined) return { balanceMicros: wallet.balanceMicros, wasDoneBefore: false };
-  // Somebody else took the reference in between.
+  // Another call used the reference in between.
   const first = await findMovement(adjustment);
   if (first === undefined) throw new ApiError("UNAVAILABLE");
   return { ...first, wasDoneBefore: true };
 }
 
 /**
- * Keeps a wallet from being used: sends and top-ups are refused, refunds and the operator's movements still arrive.
+ * Closes a wallet: sends and top-ups are rejected, but refunds and the operator's movements are still applied.
  * @param reason for other operators; customers do not see it
- * @returns the wallet; one that was closed before stays closed since then, for the reason of then
+ * @returns the wallet; one that was closed before keeps its time and reason
  * @throws ApiError WALLET_MISSING
  */
 export async function closeWallet(organizationId: string, reason: string): Promise<WalletRecord> {
@@ -59,7 +59,7 @@ export async function closeWallet(organizationId: string, reason: string): Promi
 }
 
 /**
- * Lets a closed wallet be used again.
+ * Reopens a closed wallet.
  * @throws ApiError WALLET_MISSING
  */
 export async function reopenWallet(organizationId: string): Promise<WalletRecord> {
@@ -73,8 +73,8 @@ export async function reopenWallet(organizationId: string): Promise<WalletRecord
 }
 
 /**
- * Says what an organisation may spend in a day, whatever the stage says.
- * @param cap in micro-units; undefined leaves it to the stage
+ * Sets the daily cap of an organization, which replaces that of the stage.
+ * @param cap in micro-units; undefined restores the cap of the stage
  * @throws ApiError WALLET_MISSING
  */
 export async function capSpending(
@@ -85,8 +85,8 @@ export async function capSpending(
 }
 
 /**
- * Says how many messages an organisation may send in a second, whatever the stage says.
- * @param sends undefined leaves it to the stage
+ * Sets how many messages an organization may send in a second, which replaces the limit of the stage.
+ * @param sends undefined restores the limit of the stage
  * @throws ApiError WALLET_MISSING
  */
 export async function limitSendRate(
@@ -96,7 +96,7 @@ export async function limitSendRate(
   return limit(organizationId, "operatorSendsPerSecond", sends, ["paceLeft", "paceSince"]);
 }
 
-/** Changes a limit, and takes away what is left of it: the next debit computes anew. */
+/** Changes a limit, and removes what is left of it. The next debit calculates it again. */
 async function limit(
   organizationId: string,
   field: keyof typeof spendingLimitFields,

@@ -34,13 +34,13 @@ import {
 } from "./spending-limits.ts";
 
 /*
- * Charging a wallet takes two writes: a debit, and the record of it in the ledger. The debit is one conditional
- * update, because concurrent ones queue up at the item where transactions would cancel each other. Each price takes
- * the next `seq`, and every `seq` gets exactly one ledger entry: from here, or else a void one from here or from the
- * reconciler, which finds the debit that was lost by the gap that it left.
+ * A charge of a wallet has two writes: a debit, and its record in the ledger. The debit is one conditional update, because
+ * concurrent updates of an item queue up, and transactions would cancel each other. Each price has the next `seq`, and every
+ * `seq` has exactly one ledger entry. A debit without its record leaves a gap, which a void entry fills: here, or by the
+ * reconciler.
  */
 
-/** How often a debit is tried while postings have their turns, and how long it waits in between at the most. */
+/** How often a debit is tried while postings lock the wallet, and the longest delay in between. */
 const debitAttempts = 100;
 const maxDebitDelayMs = 50;
 
@@ -53,37 +53,37 @@ interface Debit {
   readonly organizationId: string;
   readonly charges: readonly Charge[];
   readonly at: Date;
-  /** Whether they count among the sends of the second; those of a campaign are paced by its worker. */
+  /** Whether they count against the rate limit. The worker of a campaign limits its messages itself. */
   readonly isPaced?: boolean;
-  /** Notes what was accepted on a day that is over, before the wallet moves on to the next one. */
+  /** Stores the accepted messages of the previous day, before the wallet begins the next day. */
   readonly keepAccepted: (accepted: AcceptedOfDay) => Promise<void>;
 }
 
 interface Charging<Recorded extends Recording> extends Debit {
-  /** What is recorded, given the wallet behind the debit. */
+  /** Returns the record of the debit. @param wallet the wallet after the debit */
   readonly recording: (wallet: WalletRecord) => Recorded;
 }
 
-/** What is recorded of a debit beside its ledger entries. */
+/** The record of a debit in addition to its ledger entries. */
 export interface Recording {
-  /** The ids of what was paid for, one for each charge. */
+  /** The ids of the paid messages, one for each charge. */
   readonly messageIds: readonly string[];
   /**
-   * What is written before the ledger entries: new items that mean nothing without them, and that vanish in time, by
-   * their `expiresAt`, if the entries are never written.
+   * New items that are written before the ledger entries. They have no effect without the entries, and expire by their
+   * `expiresAt` if the entries are never written.
    */
   readonly before?: readonly Put[];
-  /** What is recorded together with the ledger entries: all of it is written, or nothing. */
+  /** The writes in the transaction of the ledger entries: all of them are applied, or none. */
   readonly together: readonly Write[];
 }
 
 /**
- * Takes the prices of messages from a wallet, all or none and never twice, and records them in its ledger together
- * with what was paid for.
- * @param charging two writes of the hundred of a transaction are needed for nothing but a charge's own entry
- * @throws ApiError ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; UNAVAILABLE when
- *   nothing was recorded: what the wallet may have been debited was given back, or will be by the reconciler
- * @returns what was recorded
+ * Debits the prices of messages from a wallet, all or none and never twice. It records them in its ledger together with the
+ * paid messages.
+ * @param charging its writes share a transaction of a hundred writes with one entry for each charge
+ * @throws ApiError ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED.
+ *   UNAVAILABLE when nothing was recorded: a possible debit was refunded, or the reconciler will refund it.
+ * @returns the record
  */
 export async function chargeWallet<Recorded extends Recording>({
   recording,
@@ -99,8 +99,8 @@ export async function chargeWallet<Recorded extends Recording>({
 }
 
 /**
- * The first of the two writes: takes the prices from the balance.
- * @returns the wallet behind it, and the ledger entries that it is owed
+ * Makes the first of the two writes: debits the prices from the balance.
+ * @returns the wallet after it, and the ledger entries to write
  * @throws ApiError as `chargeWallet`
  */
 export async function debitWallet(
@@ -134,7 +134,7 @@ export async function debitWallet(
       case "rate":
         throw sendRateExceeded(wallet);
       case "none":
-        // A posting holds the lock; all else is as it should be.
+        // The only reason that remains: a posting has locked the wallet.
         await delay(Math.random() * maxDebitDelayMs);
     }
   }
@@ -145,7 +145,7 @@ function reservationOf({ charges, isPaced = false }: Debit): Reservation {
   return { amountMicros: sumOf(charges), sends: charges.length, isPaced };
 }
 
-/** What could not be told is told at the next debit or refusal, or by the reconciler. */
+/** Logs a pending notification. The next debit or rejection repeats it, or the reconciler. */
 function logPending(error: unknown): void {
   log.warn("wallet.event_untold", { error });
 }
@@ -166,7 +166,7 @@ async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletR
         set: { ...set, lastId, lastAt },
         setIfAbsent,
       },
-      // A wallet that is not there fails this too, but without an old item: no extra read tells them apart.
+      // A missing wallet fails this too, but without an old item, so that no extra read is needed.
       whileFree(now(), {
         absent: ["closedAt", "suspendedAt"],
         where: `#balanceMicros >= :amount AND ${limits.where}`,
@@ -178,9 +178,9 @@ async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletR
 }
 
 /**
- * A debit whose answer was lost is never sent again. If the wallet's last change is ours it landed, and the
- * send goes on; otherwise it may have landed and been overtaken, so the caller gets a 503 and the gap that
- * the debit may have left is refunded by the reconciler.
+ * Resolves a debit whose response was lost, which is never sent again. If the wallet's last change has its id, it was applied,
+ * and the send continues. Otherwise another change may have followed it, so the caller receives a 503. The reconciler refunds
+ * the gap that the debit may have left.
  */
 async function resolveAmbiguousDebit(
   organizationId: string,
@@ -195,7 +195,7 @@ async function resolveAmbiguousDebit(
   throw new ApiError("UNAVAILABLE", { cause: error });
 }
 
-/** The seq of each price, and the balance behind it, from the wallet as the debit left it. */
+/** Calculates the seq of each price and the balance after it. @param after the wallet after the debit */
 function entriesOf(
   { organizationId, charges, at }: Debit,
   after: WalletRecord,
@@ -223,12 +223,12 @@ function sumOf(amounts: readonly Pick<Charge, "amountMicros">[]): number {
   return amounts.reduce((sum, { amountMicros }) => sum + amountMicros, 0);
 }
 
-/** How often the record of a debit is tried: it has the money, so it is worth some seconds of waiting. */
+/** How often the record of a debit is tried. The money is debited, so a delay of some seconds is worth it. */
 const recordAttempts = 12;
 
 /**
- * Writes the entries of a debit, with what was paid for. All items are new and their keys unique, so nothing
- * contends for long. A seq that is taken means that the reconciler gave the debit up and returned the money.
+ * Writes the entries of a debit, with the paid messages. All items are new and their keys unique, so contention is short. If a
+ * seq has an entry already, the reconciler voided the debit and returned the money.
  */
 async function record(
   entries: readonly NewLedgerEntry[],
@@ -259,19 +259,19 @@ async function tryRecord(
     const found = result.refusals.entries?.found;
     return found !== undefined && found["id"] === entry?.id ? "committed" : "refused";
   }
-  // An entry alone takes no transaction, which costs twice as much.
+  // A single entry needs no transaction, which costs twice as much.
   const written = await putItem(ledgerEntry(entry), { isOwn: ({ id }) => id === entry.id });
   return written.applied ? "committed" : "refused";
 }
 
 /**
- * Takes away what was written before entries that will never be, as long as it would vanish anyway. What cannot be taken
- * away now vanishes later.
+ * Deletes the items that were written before the entries, which will never be written. An item that cannot be deleted now
+ * expires later.
  */
 async function discard(before: readonly Put[]): Promise<void> {
   await Promise.all(
     before.map(async ({ put: { pk, sk, expiresAt } }) =>
-      // The very moment that it was written with: what was paid after all and has ended has another.
+      // The value that it was written with: a message that was paid after all and is final has another.
       deleteItem(
         { pk, sk },
         { condition: "expiresAt = :expiresAt", values: { ":expiresAt": expiresAt } },
@@ -283,9 +283,9 @@ async function discard(before: readonly Put[]): Promise<void> {
 }
 
 /**
- * Whether the record landed although its answer was lost. If it did not, the money is given back, or at least its first
- * seq is taken by a void entry, so that it cannot land after the caller was told that it did not. Both are transactions,
- * which have to wait for what may still be running.
+ * Whether the record was written although its response was lost. If it was not, the money is returned, or at least a void entry
+ * takes the first seq. Then the record cannot be written after the caller received an error. Both are transactions, which wait
+ * for writes that may still be in flight.
  */
 async function isRecordedAfterAll(
   entries: readonly NewLedgerEntry[],
@@ -308,9 +308,8 @@ async function isRecordedAfterAll(
 }
 
 /**
- * Voids the entries of a debit and returns its money, in one transaction. What cannot be given back now is left to the
- * reconciler.
- * @returns whether it was
+ * Voids the entries of a debit and returns its money, in one transaction. If that fails, the reconciler returns the money later.
+ * @returns whether it succeeded
  */
 async function giveBack(entries: readonly NewLedgerEntry[], before: readonly Put[]): Promise<boolean> {
   const [first] = entries;

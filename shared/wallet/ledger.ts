@@ -22,11 +22,11 @@ export const LedgerEntryRecord = z.object({
   /** Below 0 only after a chargeback of money that had been spent. */
   balanceAfterMicros: z.int(),
   messageId: z.optional(z.string()),
-  /** Of a void entry: that what was lost was returned in the transaction that wrote it. */
+  /** Present on a void entry whose transaction returned the money. */
   isReturned: z.optional(z.literal(true)),
   /** Why the operator made it. */
   reason: z.optional(z.string()),
-  /** What the operator's movement is known by; of releases before 0.3 the audit log alone has it. */
+  /** The reference of the operator's movement. For releases before 0.3, only the audit log has it. */
   reference: z.optional(z.string()),
   createdAt: z.string(),
 });
@@ -37,7 +37,7 @@ export interface NewLedgerEntry extends Omit<LedgerEntryRecord, "entity"> {
   readonly part: string;
 }
 
-/** The write of one ledger entry; it fails where its seq is taken. */
+/** Returns the write of one ledger entry. It fails if its seq has an entry already. */
 export function ledgerEntry({ part, ...entry }: NewLedgerEntry): Put {
   const record: LedgerEntryRecord = { entity: "ledgerEntry", ...entry };
   return {
@@ -47,8 +47,8 @@ export function ledgerEntry({ part, ...entry }: NewLedgerEntry): Put {
 }
 
 /**
- * The entry that takes the place of one that was never written: its debit is lost, and to be refunded. Whatever may
- * still be on its way to that seq is refused from then on.
+ * Returns the void entry for a debit without a record, which is to be refunded. From then on, in-flight writes of that seq are
+ * rejected.
  */
 export function voidEntry(
   lost: Pick<NewLedgerEntry, "amountMicros" | "balanceAfterMicros" | "organizationId" | "part" | "seq">,
@@ -66,12 +66,12 @@ export function voidEntry(
   };
 }
 
-/** At most `limit` entries whose seq lies between two, in order, as they are now. */
+/** Reads at most `limit` entries in a range of seqs, in order and as they are now. */
 export async function readLedger(
   wallet: WalletRecord,
   { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
 ): Promise<LedgerEntryRecord[]> {
-  // DynamoDB refuses a range that ends before it begins.
+  // DynamoDB rejects a range that ends before it begins.
   if (from > to) return [];
   const range = { from: ledgerSortKey(from), to: ledgerSortKey(to), limit, consistent: true };
   const ofParts = await Promise.all(
@@ -83,7 +83,7 @@ export async function readLedger(
     .slice(0, limit);
 }
 
-/** A page of a wallet's ledger, newest first. Its seq is the number of its entries. */
+/** Returns a page of a wallet's ledger, newest first. The wallet's seq is the number of its entries. */
 export async function listLedger(wallet: WalletRecord, query: PageQuery): Promise<Page<Transaction>> {
   const page = await readMergedPage(
     LedgerEntryRecord,

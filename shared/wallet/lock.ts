@@ -6,9 +6,8 @@ import { updateItem } from "../platform/table/table.ts";
 import { WalletRecord } from "./record.ts";
 
 /*
- * A posting names the seq that it saw, and is rejected when a debit came in between: on a wallet that is debited hundreds
- * of times a second it would never get through. A posting that was rejected therefore locks the wallet with a lease, for
- * which debits wait.
+ * A posting names the seq that it saw, and is rejected when a debit came in between. On a wallet with hundreds of debits a
+ * second it would never succeed. A rejected posting therefore locks the wallet with a lease, and debits wait for its end.
  */
 
 /** When the lock lapses if its holder never releases it. Debits of the wallet wait at most this time. */

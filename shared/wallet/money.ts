@@ -1,19 +1,19 @@
-/** Money is kept as a whole number of millionths of the currency unit, which adds without rounding. */
+/** Money is stored as a whole number of millionths of the currency unit, which adds without rounding. */
 const microsPerUnit = 1_000_000;
 
-/** An amount in currency units, for example 0.0075, as micro-units. The decimals beyond six are not kept. */
+/** Converts an amount in currency units, for example 0.0075, to micro-units. It rounds to six decimals. */
 export function microsOf(amount: number): number {
   return Math.round(amount * microsPerUnit);
 }
 
-/** Micro-units as an amount in currency units; exact to the micro-unit for every safe integer. */
+/** Converts micro-units to an amount in currency units, exact to the micro-unit for every safe integer. */
 export function amountOf(micros: number): number {
   return micros / microsPerUnit;
 }
 
 export const currency = "USD";
 
-/** Micro-units in words, exactly: `9.992100 USD`. */
+/** Formats micro-units exactly: `9.992100 USD`. */
 export function moneyText(micros: number): string {
   const size = Math.abs(micros);
   const fraction = size % microsPerUnit;
@@ -22,8 +22,8 @@ export function moneyText(micros: number): string {
 }
 
 /**
- * The micro-units of a decimal number as people type it, for example `12.5`. Its digits are never rounded.
- * @returns undefined for anything else, for more than six decimals, and for more than can be kept exactly
+ * Parses a decimal number, for example `12.5`, as micro-units, without rounding.
+ * @returns undefined for any other text, for more than six decimals, and above the largest exact number
  */
 export function microsOfText(text: string): number | undefined {
   const [, whole, fraction = ""] = /^(\d{1,10})(?:\.(\d{1,6}))?$/.exec(text) ?? [];

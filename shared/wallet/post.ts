@@ -22,38 +22,37 @@ export interface Posting {
   /** Negative when money leaves the wallet. */
   readonly amountMicros: number;
   readonly messageId?: string;
-  /** Why the operator made it, and what it is known by. */
+  /** The operator's reason, and the reference of the movement. */
   readonly reason?: string;
   readonly reference?: string;
-  /** Writes that belong to it, given the wallet as it will be: all of it happens, or nothing. */
+  /** Returns the other writes of its transaction. @param after the wallet after the posting */
   readonly together?: (after: WalletRecord) => readonly Write[];
-  /** Messages that came to nothing, which the wallet does not count any more if their day is still its present one. */
+  /** Messages that were not accepted after all. The wallet subtracts them if their day is still its current day. */
   readonly uncounts?: AcceptedOfDay;
-  /** What it settles, of a refund by the reconciler. */
+  /** The settlement that a refund of the reconciler belongs to. */
   readonly settles?: Settlement;
 }
 
-/** Above this an amount in micro-units is no longer exact. */
+/** Above this an amount in micro-units is not exact. */
 const maxBalanceMicros = Number.MAX_SAFE_INTEGER;
 
-/** How often a posting is tried when others come in between or hold the lock, and for how long. */
+/** How often and for how long a posting is tried when others come in between or hold the lock. */
 const postingAttempts = 100;
 const postingTimeMs = 8 * secondMs;
 const maxPostingDelayMs = 50;
 
 /**
- * Changes a wallet's balance and writes the ledger entry of it, in one transaction that is conditioned on the
- * `seq` it saw. It therefore never leaves a gap in the ledger, and every gap is a charge for messages.
- * @returns the wallet after it, or undefined when `together` or another settlement stood in the way
- * @throws ApiError WALLET_MISSING; INSUFFICIENT_BALANCE when it takes more than there is and is no chargeback, CONFLICT above the
- *   largest balance;
+ * Changes a wallet's balance and writes its ledger entry, in one transaction that requires the `seq` that it saw. It therefore
+ * never leaves a gap in the ledger, and every gap is a charge for messages.
+ * @returns the wallet after it; undefined when `together` or another settlement caused a rejection
+ * @throws ApiError WALLET_MISSING; INSUFFICIENT_BALANCE, except for a chargeback; CONFLICT above the largest balance;
  *   UNAVAILABLE when too many others came first
  */
 export async function postToWallet(posting: Posting): Promise<WalletRecord | undefined> {
   const { organizationId } = posting;
   const entryId = newId("txn");
   const deadline = now().getTime() + postingTimeMs;
-  // On most wallets nothing comes in between, and the write that locks can be saved.
+  // On most wallets nothing comes in between, so the first attempt saves the write that locks.
   const seen = await readWallet(organizationId);
   let result: Result = isFree(seen, now()) ? await tryPosting(seen, posting, entryId) : "again";
   for (let attempt = 1; attempt < postingAttempts && now().getTime() < deadline; attempt += 1) {
@@ -71,14 +70,14 @@ export async function postToWallet(posting: Posting): Promise<WalletRecord | und
   return result === "refused" ? undefined : result;
 }
 
-/** The wallet behind a posting; or that something else stands in its way; or that it may go through later. */
+/** The result of a posting: the wallet after it; `refused`: rejected for good; `again`: it may succeed later. */
 type Result = WalletRecord | "again" | "refused";
 
 async function tryPosting(seen: WalletRecord, posting: Posting, entryId: string): Promise<Result> {
-  // Another pass of the reconciler came first and has done what this posting is for.
+  // Another pass of the reconciler came first and settled the same seqs.
   if (posting.settles !== undefined && seen.settledSeq !== posting.settles.from) return "refused";
   const after = walletAfter(seen, posting, entryId);
-  // One attempt: after meeting a debit the seq is another one, and the same writes would be refused.
+  // One attempt, because after a concurrent debit the seq is another one, and the same writes would be rejected.
   const result = await tryTransact(writesOf(seen, after, posting), 1).catch(async (error: unknown) =>
     resolveAmbiguousPosting(after, entryId, error),
   );
@@ -110,7 +109,7 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting) {
   };
 }
 
-/** A posting whose answer was lost is known by its entry; where there is none it may still land, so a 503. */
+/** Resolves a posting whose response was lost, by its entry. Without an entry it may still be applied, so a 503. */
 async function resolveAmbiguousPosting(after: WalletRecord, entryId: string, error: unknown) {
   const { organizationId, seq } = after;
   log.warn("wallet.posting_ambiguous", { organizationId, error });
@@ -123,7 +122,7 @@ async function resolveAmbiguousPosting(after: WalletRecord, entryId: string, err
 function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): WalletRecord {
   if (seen.closedAt !== undefined && posting.type === "top_up") throw walletClosed();
   const balanceMicros = seen.balanceMicros + posting.amountMicros;
-  // A bank takes a payment back whether or not it was spent. What comes in lessens what is missing.
+  // A bank reverses a payment even if it was spent. A credit is allowed, because it reduces a negative balance.
   const mayBeNegative = posting.type === "chargeback" || posting.amountMicros > 0;
   if (balanceMicros < 0 && !mayBeNegative) throw new ApiError("INSUFFICIENT_BALANCE");
   if (Math.abs(balanceMicros) > maxBalanceMicros) {

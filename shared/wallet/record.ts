@@ -16,10 +16,10 @@ import {
   spentTodayMicros,
 } from "./spending-limits.ts";
 
-/** A digit of a message's id says in which part it is. */
+/** One digit of a message's id names its part. */
 export const maxMessageParts = 8;
 
-/** Every change of the balance takes the next `seq`, and the ledger has one entry for each. */
+/** A wallet. Every change of the balance has the next `seq`, and the ledger has one entry for each. */
 export const WalletRecord = z.object({
   entity: z.literal("wallet"),
   organizationId: z.string(),
@@ -29,43 +29,43 @@ export const WalletRecord = z.object({
   /** How many messages have been paid for. */
   messageCount: z.int().check(z.nonnegative()),
   /**
-   * In how many partitions its messages are kept. It is here because whoever accepts messages, or lists them, has the
-   * wallet at hand.
+   * The number of partitions of its messages. It is a field of the wallet, because the code that accepts or lists messages has
+   * read the wallet.
    */
   messageParts: z._default(z.int().check(z.gte(1), z.lte(maxMessageParts)), 1),
-  /** From which seq on the ledger is kept in how many partitions, in order; before the first of them in one. */
+  /** The number of the ledger's partitions from a seq on, in order; one partition before the first. */
   ledgerParts: z._default(z.array(z.object({ fromSeq: z.int(), parts: z.int() })), []),
   /** The id of the ledger entry that belongs to the last change, whether or not it has been written. */
   lastId: z.string(),
   lastAt: z.string(),
   /** The reconciler has settled every seq up to this one. */
   settledSeq: z.int().check(z.nonnegative()),
-  /** Both are there while not every seq is settled. */
+  /** Both fields are present while not every seq is settled. */
   ...pendingWorkFields,
-  /** While a posting locks the wallet. */
+  /** Present while a posting locks the wallet. */
   ...leaseFields,
   ...spendingLimitFields,
-  /** The customer is told when the balance falls below it. */
+  /** The customer is notified when the balance falls below it. */
   lowBalanceThresholdMicros: z.optional(z.int().check(z.positive())),
-  /** While the balance is below it: when the customer was told, or set it. */
+  /** While the balance is below it: when the customer was notified, or set it. */
   lowBalanceNotedAt: z.optional(z.string()),
-  /** The last day on which the customer was told that the cap was reached. */
+  /** The last day on which the customer was notified that the cap was reached. */
   capReachedDay: z.optional(z.string()),
-  /** Since when it takes no sends and no top-ups; refunds and the operator's movements still arrive. */
+  /** Since when sends and top-ups are rejected. Refunds and the operator's movements are still applied. */
   closedAt: z.optional(z.string()),
   /** Why, for other operators. */
   closedReason: z.optional(z.string()),
-  /** Since when its organisation is suspended, as that one's record says. */
+  /** Since when its organization is suspended, as in the organization's record. */
   suspendedAt: z.optional(z.string()),
-  /** Since when the organisation has been erased, or is being erased: of what was paid for there is the ledger alone. */
+  /** When the erasure of the organization began. Only the ledger of its messages remains. */
   erasedAt: z.optional(z.string()),
 });
 export type WalletRecord = z.infer<typeof WalletRecord>;
 
-/** The wallets are listed in so many partitions, so that no single one takes the writes of all registrations. */
+/** The number of partitions of the list of wallets, which share the writes of all registrations. */
 export const walletListShards = 8;
 
-/** The writes that open an empty wallet; they fail where one exists. */
+/** Returns the writes that open an empty wallet. They fail if it exists. */
 export function newWallet(organizationId: string, createdAt: Date): Put[] {
   const record: WalletRecord = {
     entity: "wallet",
@@ -88,7 +88,7 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
   ];
 }
 
-/** The keys of all that opens a wallet: for one that was never moved, of which there is no ledger either. */
+/** Returns the keys of a new wallet's items, to delete a wallet that never changed. It has no ledger. */
 export function forgetWallet(organizationId: string): Key[] {
   const shard = spreadOver(walletListShards, organizationId);
   return [keys.walletListing(shard, organizationId), keys.wallet(organizationId)];
@@ -96,7 +96,7 @@ export function forgetWallet(organizationId: string): Key[] {
 
 const ListingRecord = z.object({ sk: z.string() });
 
-/** At most `limit` of the organisations with a wallet that one part of the list has, behind one of them. */
+/** Reads at most `limit` organizations with a wallet from one shard of the list, after `after`. */
 export async function listWalletsOfShard(
   shard: number,
   range: { readonly after?: string | undefined; readonly limit: number },
@@ -105,7 +105,7 @@ export async function listWalletsOfShard(
   return (await queryItems(ListingRecord, { pk, ...range })).map(({ sk }) => sk);
 }
 
-/** The organisations of all wallets, read a hundred at a time. */
+/** Yields the organizations of all wallets, read a hundred at a time. */
 export async function* listWallets(): AsyncGenerator<string> {
   const limit = 100;
   for (let shard = 0; shard < walletListShards; shard += 1) {
@@ -117,7 +117,7 @@ export async function* listWallets(): AsyncGenerator<string> {
   }
 }
 
-/** At most `limit` of the organizations with a wallet, those that registered last first, behind one of them. */
+/** Reads at most `limit` organizations with a wallet after `after`, the last registrations first. */
 export async function listNewestWallets(range: {
   readonly after?: string | undefined;
   readonly limit: number;
@@ -133,7 +133,7 @@ export async function listNewestWallets(range: {
 }
 
 /**
- * The wallet as it is now.
+ * Reads the wallet as it is now.
  * @throws ApiError WALLET_MISSING
  */
 export async function readWallet(organizationId: string): Promise<WalletRecord> {
@@ -142,7 +142,7 @@ export async function readWallet(organizationId: string): Promise<WalletRecord> 
   return wallet;
 }
 
-/** How many messages an organisation has paid for, and in how many parts they are kept; none where it has no wallet. */
+/** Reads how many messages an organization has paid for, and the number of their parts; 0 messages without a wallet. */
 export async function sizeOfMessages(
   organizationId: string,
 ): Promise<Pick<WalletRecord, "messageCount" | "messageParts">> {
@@ -150,17 +150,17 @@ export async function sizeOfMessages(
   return wallet ?? { messageCount: 0, messageParts: 1 };
 }
 
-/** Whether money has come into an organisation's wallet, and was not taken out again before any of it was spent. */
+/** Whether an organization's wallet has money, or had money that was spent. */
 export async function hasHadMoney(organizationId: string): Promise<boolean> {
   const wallet = await findItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
   return wallet !== undefined && (wallet.balanceMicros > 0 || wallet.messageCount > 0);
 }
 
 /**
- * Lets an organisation's messages and ledger entries be kept in so many partitions from now on, each of which takes 1,000
- * write units a second. What is there stays where it is, so there can only be more.
- * @param leadSeqs how many more entries the ledger gets before: those of debits that are under way now have to know
- * @throws ApiError CONFLICT when there are more already; WALLET_MISSING; UNAVAILABLE when it got so many meanwhile
+ * Sets the number of partitions for an organization's new messages and ledger entries. Each accepts 1,000 write units a second.
+ * Existing items stay where they are, so the number can only grow.
+ * @param leadSeqs how many entries the ledger writes before the change, so that debits in flight use the same partitions
+ * @throws ApiError CONFLICT when there are more already; WALLET_MISSING; UNAVAILABLE when more entries came meanwhile
  */
 export async function spreadOrganization(
   organizationId: string,
@@ -190,13 +190,13 @@ export async function spreadOrganization(
   if (!spread.applied) throw new ApiError("UNAVAILABLE");
 }
 
-/** The part of a wallet's ledger that a seq is in. */
+/** Returns the part of a wallet's ledger that a seq is in. */
 export function ledgerPartOf({ ledgerParts }: Pick<WalletRecord, "ledgerParts">, seq: number): string {
   const parts = ledgerParts.findLast(({ fromSeq }) => fromSeq <= seq)?.parts ?? 1;
   return partNames(parts)[seq % parts] ?? "";
 }
 
-/** The partitions that a wallet's ledger is in. */
+/** Returns the partitions of a wallet's ledger. */
 export function ledgerPartitions({ organizationId, ledgerParts }: WalletRecord): string[] {
   const parts = Math.max(1, ...ledgerParts.map((each) => each.parts));
   return partNames(parts).map((part) => ledgerPartition(organizationId, part));
@@ -222,7 +222,7 @@ export function isLow({ balanceMicros, lowBalanceThresholdMicros = 0 }: WalletRe
   return balanceMicros < lowBalanceThresholdMicros;
 }
 
-/** To the customer a closed wallet is like none, as far as it is to be used. */
+/** Returns the error for the use of a closed wallet, which for the customer is like none. */
 export function walletClosed(): ApiError {
-  return new ApiError("WALLET_MISSING", { message: "The organisation's wallet is closed." });
+  return new ApiError("WALLET_MISSING", { message: "The organization's wallet is closed." });
 }

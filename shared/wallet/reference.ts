@@ -10,19 +10,18 @@ import { moneyText } from "./money.ts";
 import type { WalletRecord } from "./record.ts";
 
 /*
- * What the operator's movements of money are known by: a bank transfer or an invoice is booked once, to one customer.
- * A reference is one item that is written with the ledger entry, and never changed or deleted.
+ * The references of the operator's movements of money, so that a bank transfer or an invoice is booked once, to one customer. A
+ * reference is one item, which is written with the ledger entry, and never changed or deleted.
  */
 
-/** What two movements with one reference have in common if they are the same. */
+/** The fields that are equal if two movements with one reference are the same. */
 export interface Movement {
   readonly organizationId: string;
   readonly type: (typeof operatorTransactionTypes)[number];
-  /** In micro-units; negative to take money. */
+  /** In micro-units; negative to charge money. */
   readonly amountMicros: number;
   /**
-   * What it is known by, for ever and over all organizations: the same movement again changes nothing. The customer reads
-   * it in the ledger.
+   * Unique for ever and over all organizations. A repeated movement changes nothing. The ledger shows it to the customer.
    */
   readonly reference: string;
 }
@@ -39,7 +38,7 @@ const ReferenceRecord = z.object({
 });
 type ReferenceRecord = z.infer<typeof ReferenceRecord>;
 
-/** A reference belongs to another movement; the message says to which. */
+/** A reference belongs to another movement, which the message names. */
 export class ReferenceTakenError extends Refusal {
   override readonly name = "ReferenceTakenError";
 
@@ -51,7 +50,7 @@ export class ReferenceTakenError extends Refusal {
   }
 }
 
-/** The write that takes the reference of a movement; it fails where the reference was used before. */
+/** Returns the write that reserves the reference of a movement. It fails if the reference was used before. */
 export function referenceOf(
   { reference, organizationId, type, amountMicros }: Movement,
   { balanceMicros, lastAt }: Pick<WalletRecord, "balanceMicros" | "lastAt">,
@@ -69,7 +68,7 @@ export function referenceOf(
 }
 
 /**
- * What came of the same movement before; undefined when its reference was never used.
+ * Returns the result of the same movement before; undefined if its reference was never used.
  * @throws ReferenceTakenError when the reference belongs to a movement of another organization, type or amount
  */
 export async function findMovement(

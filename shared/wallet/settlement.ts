@@ -6,17 +6,17 @@ import { updateOf, type Changes, type Requirements } from "../platform/table/upd
 import { WalletRecord } from "./record.ts";
 
 /**
- * No change of a wallet that is younger is settled. The function that made it has ended long before: they run for half a
- * minute at the most. Writes that arrive even later are refused by the seal.
+ * The minimum age of a change that is settled. The function that made it has ended by then, because functions run for half a
+ * minute at most. The void entry rejects writes that arrive even later.
  */
 export const graceMs = 10 * minuteMs;
 
-/** When a change that was made at a moment may be settled, in ISO 8601. */
+/** Returns when a change may be settled, in ISO 8601. */
 export function settleAt(changedAt: string): string {
   return new Date(Date.parse(changedAt) + graceMs).toISOString();
 }
 
-/** What every change of a balance does beside: the wallet is on the agenda of those that are to be settled. */
+/** Returns the fields that every change of a balance sets, so that the wallet is settled later. */
 export function toBeSettled(
   organizationId: string,
   changedAt: string,
@@ -27,14 +27,14 @@ export function toBeSettled(
   };
 }
 
-/** What a pass of the reconciler settled: the seqs after `from` up to `to`, of which so many were lost debits. */
+/** The result of a reconciler's pass: the seqs after `from` up to `to`, of which `voids` were lost debits. */
 export interface Settlement {
   readonly from: number;
   readonly to: number;
   readonly voids: number;
 }
 
-/** What settling does to a wallet; it requires that no other pass came first. */
+/** Returns the changes of a wallet that is settled. They require that no other pass came first. */
 export function settling({
   from,
   to,
@@ -49,9 +49,9 @@ export function settling({
 }
 
 /**
- * Notes how far a wallet is settled and when to look at it again; does nothing when another pass came first. A wallet
- * that is settled up to its last change is taken off the agenda.
- * @param lookAt when to look again, in ISO 8601
+ * Notes how far a wallet is settled and when to visit it again. Does nothing when another pass came first. A wallet that is
+ * settled up to its last change has no pending work.
+ * @param lookAt when to visit it again, in ISO 8601
  */
 export async function settleWallet(
   organizationId: string,

@@ -120,7 +120,7 @@ function fullBucket(seen: SpendingLimits): Pick<SpendingLimits, "paceLeft" | "pa
   return { paceSince: now().toISOString(), paceLeft: sendsPerSecond(seen) ?? unlimited };
 }
 
-/** What a debit takes of the limits. Campaigns are limited by their worker: their messages are not paced here. */
+/** The amounts that a debit reserves of the limits. The worker of a campaign limits its messages itself. */
 export interface Reservation {
   readonly amountMicros: number;
   readonly sends: number;
@@ -173,8 +173,8 @@ function isSecondOver({ paceSince }: SpendingLimits): boolean {
 
 /**
  * Calculates what may still be spent after a new day began or a cap changed. Does nothing if another call was first.
- * @param keep stores the figures of the previous day. The wallet moves on only after that, and only if the figures did not
- *   change meanwhile, so that what a late debit adds to that day is not lost
+ * @param keep stores the figures of the previous day. The next day begins only after that, and only if the figures did not
+ *   change meanwhile. A late debit of that day is therefore not lost.
  */
 export async function resetDailyWindow(
   seen: SpendingLimits,

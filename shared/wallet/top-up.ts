@@ -7,7 +7,7 @@ import { postToWallet } from "./post.ts";
 import { presentWallet } from "./record.ts";
 
 /**
- * Adds money that nobody paid: for development, so stages with real customers disable it.
+ * Adds money without a payment, for development. Stages with real customers disable it.
  * @throws ApiError TOP_UP_DISABLED, WALLET_MISSING, CONFLICT
  */
 export async function topUpWallet(
@@ -22,7 +22,7 @@ export async function topUpWallet(
     amountMicros: microsOf(amount),
     ...(attempt === undefined ? {} : { together: (after) => [attempt.complete(presentWallet(after))] }),
   });
-  // Only a later attempt at the same request can have refused this one.
+  // Only a later attempt at the same request can have caused the rejection of this one.
   if (wallet === undefined) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
   return presentWallet(wallet);
 }

@@ -9,7 +9,7 @@ import { presentWallet, readWallet, WalletRecord } from "./record.ts";
 import { operatorCapMicros } from "./spending-limits.ts";
 
 /**
- * Changes what a customer may say about their wallet, and leaves the rest.
+ * Changes the fields of a wallet that a customer may set.
  * @throws ApiError VALIDATION_ERROR for a cap above the operator's; WALLET_MISSING; UNAVAILABLE
  */
 export async function updateWallet(organizationId: string, request: UpdateWalletRequest): Promise<Wallet> {
@@ -19,7 +19,7 @@ export async function updateWallet(organizationId: string, request: UpdateWallet
   });
 }
 
-/** @returns the wallet after it, or undefined when its balance has crossed the new threshold meanwhile */
+/** @returns the wallet after it; undefined if its balance has crossed the new threshold meanwhile */
 async function change(
   wallet: WalletRecord,
   { dailySpendCap, lowBalanceThreshold }: UpdateWalletRequest,
@@ -33,9 +33,9 @@ async function change(
   const thresholdMicros = microsOrNull(lowBalanceThreshold);
   const isLow = wallet.balanceMicros < (thresholdMicros ?? 0);
   const changes = changesOfPatch({
-    // What is left is computed anew before the next debit.
+    // The next debit calculates what is left of the cap.
     ...(capMicros === undefined ? {} : { customerDailyCapMicros: capMicros, spendLeftMicros: null }),
-    // Whoever sets a threshold above the balance knows that it is low: the event is for the balance that falls.
+    // A customer who sets a threshold above the balance knows that it is low. Only a falling balance causes the event.
     ...(thresholdMicros === undefined
       ? {}
       : {
