@@ -17,7 +17,7 @@ export interface DocumentConversions {
   readonly fromAttributes: (output: object) => object;
 }
 
-/** Without `convertClassInstanceToMap`, an object is a map only if its `constructor` is Object's, and customers choose the names of attributes. */
+/** Without `convertClassInstanceToMap`, only objects of the constructor `Object` are maps. Customers choose attribute names. */
 const marshallOptions = {
   removeUndefinedValues: true,
   convertClassInstanceToMap: true,
