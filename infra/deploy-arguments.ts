@@ -1,6 +1,6 @@
 /**
- * Returns the CDK's arguments for `npm run deploy -- …`. At a terminal it shows changes of permissions and asks about them.
- * Without one it could only fail, and the person who runs a pipeline has approved what it deploys.
+ * Returns the CDK's arguments for `npm run deploy -- …`. At a terminal the CDK shows changes of permissions and asks about
+ * them. Without one it could only fail, and the person who runs a pipeline has approved what it deploys.
  * @param typed the arguments after `--`
  * @param canAsk whether a person can reply at a terminal
  */

@@ -117,7 +117,7 @@ export async function recordExamples(): Promise<Examples> {
   }
 }
 
-/** The handwritten examples of events that need a carrier or a completed campaign. */
+/** Returns the handwritten examples of events. Not all can be recorded: some need a carrier or a completed campaign. */
 function writtenEvents(): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(openApiDocument().webhooks).map(([name, { post }]) => [
@@ -331,8 +331,8 @@ function toObject(example: unknown): Record<string, unknown> {
 }
 
 /**
- * Returns the same examples with constant ids, times and secrets. They do not depend on the time of the recording or on other
- * examples: a new operation changes only its own.
+ * Returns the same examples with constant ids, times and secrets. They do not depend on the time of the recording or on
+ * other examples: a new operation changes only its own.
  */
 function steady(examples: Readonly<Record<string, unknown>>, webhookUrl: string): Record<string, unknown> {
   return Object.fromEntries(

@@ -15,12 +15,12 @@ import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 const dev = stageNamed("dev");
 const prod = stageNamed("prod");
 
-/** Batches at once of all queues together. */
+/** The concurrent batches of all queues together. */
 function sumOf({ workerConcurrency }: Stage): number {
   return queueNames.reduce((sum, queue) => sum + (workerConcurrency[queue] ?? Number.NaN), 0);
 }
 
-it("leaves a stage as it is in an account that has room for it", () => {
+it("does not change a stage that fits the account", () => {
   expect(fitToAccount(prod, 1_000)).toEqual({ stage: prod });
 });
 

@@ -20,7 +20,7 @@ function synthesize(stage: Stage): Template {
 
 const emails = ["night@example.com", "day@example.com"];
 
-/** With everything that brings an alarm, so that the runbook has an entry for each. */
+/** A stage with all alarms, so that the runbook has an entry for each. */
 let prod: Template;
 let dev: Template;
 let alarms: AlarmInTemplate[];
@@ -43,7 +43,7 @@ beforeAll(async () => {
   );
 });
 
-/** CodeDeploy looks at these while it lets a version in, and nobody else. */
+/** Returns whether only CodeDeploy uses an alarm, during the deployment of a version. */
 function isOfVersion(alarm: AlarmInTemplate): boolean {
   return kindOf(alarm).startsWith("version-");
 }
@@ -57,7 +57,7 @@ it("gives each alarm an entry in the runbook, and each entry an alarm", () => {
   expect([...entries.keys()].toSorted()).toEqual([...kinds].toSorted());
 });
 
-it("says in each alarm what it means, the first step and the command, and in its entry the same command", () => {
+it("states in each alarm its meaning, the first step and the command, and in its entry the same command", () => {
   for (const alarm of alarms) {
     const kind = kindOf(alarm);
     const texts = /^(?<means>.+) First: (?<firstStep>.+) Run: (?<command>.+) More: /.exec(
@@ -78,7 +78,7 @@ it("says in each alarm what it means, the first step and the command, and in its
   }
 });
 
-it("names each alarm after its stage and its entry, sends it to the topic, and says when it is over", () => {
+it("names each alarm after its stage and its entry, sends it to the topic, and reports its end", () => {
   const [topicId = ""] = Object.keys(prod.findResources("AWS::SNS::Topic"));
   for (const alarm of alarms) {
     expect(alarm.AlarmName.startsWith(`sms-gateway-prod/${kindOf(alarm)}`), alarm.AlarmName).toBe(true);
@@ -99,8 +99,8 @@ it("makes all alarms in one place", async () => {
   expect(makers).toEqual(["infra/constructs/alarms.ts"]);
 });
 
-it("sends alarms to the addresses of the stage, and has the same alarms where there are none", () => {
-  // The topic that AWS tells of messages on has a queue.
+it("sends alarms to the addresses of the stage, and has the same alarms without addresses", () => {
+  // A queue is subscribed to the topic on which AWS reports on messages.
   const toPeople = { Properties: { Protocol: "email" } };
   const endpoints = Object.values(prod.findResources("AWS::SNS::Subscription", toPeople)).map(
     ({ Properties }) => z.object({ Endpoint: z.string() }).parse(Properties).Endpoint,
@@ -108,17 +108,17 @@ it("sends alarms to the addresses of the stage, and has the same alarms where th
   expect(endpoints.toSorted()).toEqual(emails.toSorted());
   expect(dev.findResources("AWS::SNS::Subscription")).toEqual({});
   const inDev = alarmsOf(dev).map(({ AlarmName }) => AlarmName.replace("-dev/", "-prod/"));
-  // What AWS lets one spend on SMS is of no matter to a carrier that sends nothing.
+  // The spending limit of AWS for SMS is irrelevant for a carrier that sends nothing.
   const inProd = alarms.filter((alarm) => !isOfVersion(alarm)).map(({ AlarmName }) => AlarmName);
   expect(inProd.filter((name) => !inDev.includes(name))).toEqual(["sms-gateway-prod/carrier-spend"]);
   expect(inDev.filter((name) => !inProd.includes(name))).toEqual([]);
 });
 
-it("rings at four fifths of what the carrier may cost", () => {
+it("fires at four fifths of the carrier's spending limit", () => {
   expect(alarms.find((alarm) => kindOf(alarm) === "carrier-spend")).toMatchObject({ Threshold: 800 });
 });
 
-it("takes a schedule without calls for one that did not run", () => {
+it("treats a schedule without calls as missed", () => {
   const missed = alarms.filter((alarm) => kindOf(alarm) === "schedule-missed");
   expect(missed).toHaveLength(Object.keys(prod.findResources("AWS::Events::Rule")).length);
   for (const alarm of missed) {
@@ -126,7 +126,7 @@ it("takes a schedule without calls for one that did not run", () => {
   }
 });
 
-it("watches each queue for jobs that wait and for jobs that are parked", () => {
+it("watches each queue for waiting jobs and for dead letters", () => {
   const queues = Object.keys(prod.findResources("AWS::SQS::Queue"));
   const watched = alarms.flatMap(metricsOfAlarm).flatMap(({ dimensions }) => {
     const name = dimensions["QueueName"];
@@ -137,7 +137,7 @@ it("watches each queue for jobs that wait and for jobs that are parked", () => {
   expect(watched.map(({ "Fn::GetAtt": [id] }) => id).toSorted()).toEqual(queues.toSorted());
 });
 
-it("warns of a budget by mail", () => {
+it("warns of a budget by email", () => {
   const [budget, ...others] = Object.values(prod.findResources("AWS::Budgets::Budget"));
   expect(others).toEqual([]);
   const subscribers = expect.arrayContaining(
@@ -161,7 +161,7 @@ it("traces every function", () => {
   }
 });
 
-it("shows all alarms, queues and metrics of ours on one page", () => {
+it("shows all alarms, queues and own metrics on one page", () => {
   const [dashboard, ...others] = Object.values(prod.findResources("AWS::CloudWatch::Dashboard"));
   expect(others).toEqual([]);
   const body = JSON.stringify(dashboard);
@@ -172,7 +172,7 @@ it("shows all alarms, queues and metrics of ours on one page", () => {
   for (const name of metricNames) expect(body).toContain(name);
 });
 
-it("says in its outputs where the logs and the dashboard are, and in the runbook what they are called", () => {
+it("has the logs and the dashboard in its outputs, and their names in the runbook", () => {
   const outputs = Object.keys(prod.findOutputs("*"));
   expect(outputs).toEqual(expect.arrayContaining([...Object.values(outputNames.logGroups), "DashboardName"]));
   for (const { Properties } of Object.values(prod.findResources("AWS::Logs::LogGroup"))) {
@@ -180,14 +180,14 @@ it("says in its outputs where the logs and the dashboard are, and in the runbook
   }
 });
 
-it("looks in the logs only for what is written there", async () => {
+it("searches the logs only for existing events and fields", async () => {
   let code = "";
   for await (const file of glob("shared/**/*.ts")) code += await readFile(file, "utf8");
   const text = runbook + alarms.map(({ AlarmDescription }) => AlarmDescription).join("\n");
   const events = new Set([...text.matchAll(/\$\.event = "([^"]+)"/g)].map(([, event = ""]) => event));
   expect(events.size).toBeGreaterThan(5);
   for (const event of events) expect(code, event).toContain(`"${event}"`);
-  // The fields of the access log, and those of the functions' own.
+  // The fields of the access log, and those of the functions' logs.
   const { AccessLogSettings } = AccessLogStage.parse(
     Object.values(prod.findResources("AWS::ApiGatewayV2::Stage"))[0],
   ).Properties;
@@ -202,7 +202,7 @@ const AccessLogStage = z.object({
   Properties: z.object({ AccessLogSettings: z.object({ Format: z.string() }) }),
 });
 
-it("reckons in the runbook what watching costs", () => {
+it("states the cost of watching in the runbook", () => {
   const watched = alarms.flatMap(metricsOfAlarm);
   // One is counted from the access log.
   const own = metricNames.length + 1;

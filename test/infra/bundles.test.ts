@@ -11,11 +11,11 @@ import { projectRoot } from "../../infra/project-root.ts";
 import { operations } from "../../shared/routes.ts";
 
 /*
- * Copies of the sources, in which a test may change a line, bundled as in any other folder. They stand below the
+ * Copies of the sources, in which a test may change a line, bundled as in any other folder. They are below the
  * project, so that they find its packages.
  */
 
-/** Each function with the hash of its bundle, and of all that lies beside it. */
+/** Each function with the hash of its bundle, and of all files next to it. */
 type Bundles = ReadonlyMap<string, string>;
 
 let folder: string;
@@ -32,7 +32,7 @@ async function bundleCopy(copy: string): Promise<void> {
   await promisify(execFile)(process.execPath, ["--eval", script], { cwd: copy });
 }
 
-/** The bundles of a copy in which one file is changed. */
+/** Returns the bundles of a copy with one changed file. */
 async function bundlesOfCopy(
   name: string,
   file = "README.md",
@@ -48,7 +48,7 @@ async function bundlesOfCopy(
   return bundlesIn(copy);
 }
 
-/** The bundles that a copy has. */
+/** Returns the bundles of a copy. */
 async function bundlesIn(copy: string): Promise<Bundles> {
   const bundles = new Map<string, string>();
   const cwd = path.join(copy, ".build/functions");
@@ -65,7 +65,7 @@ async function bundlesIn(copy: string): Promise<Bundles> {
   return bundles;
 }
 
-/** The functions whose bundles are others than without the change. */
+/** Returns the functions whose bundles differ from those without the change. */
 function changedFunctions(bundles: Bundles): string[] {
   expect([...bundles.keys()].toSorted()).toEqual([...unchanged.keys()].toSorted());
   return [...bundles.keys()].filter((name) => unchanged.get(name) !== bundles.get(name)).toSorted();
@@ -75,7 +75,7 @@ it("makes the same bundles of the same sources in any folder", async () => {
   expect(changedFunctions(await bundlesOfCopy("the-same-in-another-folder"))).toEqual([]);
 });
 
-it("bundles once where several processes ask for it at the same time, also after one that was killed", async () => {
+it("bundles once when several processes request it at the same time, also after one was killed", async () => {
   const copy = path.join(folder, "unchanged");
   await rm(path.join(copy, ".build/stamps"), { recursive: true });
   await mkdir(path.join(copy, ".build/stamps"));
@@ -86,7 +86,7 @@ it("bundles once where several processes ask for it at the same time, also after
   expect(await readdir(path.join(copy, ".build/stamps"))).toEqual(["functions"]);
 });
 
-it("bundles again when a source has changed, or the last build did not end, and not otherwise", async () => {
+it("bundles again only when a source has changed or the last build did not end", async () => {
   const copy = path.join(folder, "unchanged");
   const bundleFile = path.join(copy, ".build/functions/wallet/get-wallet/index.mjs");
   const original = await readFile(bundleFile, "utf8");
@@ -107,7 +107,7 @@ it("bundles again when a source has changed, or the last build did not end, and 
   expect(await readFile(bundleFile, "utf8")).toBe(original);
 });
 
-it("carries in a function the row of its own operation and no other", async () => {
+it("includes only the row of its own operation in a function", async () => {
   for (const [operation, { tag, summary }] of operations()) {
     const bundle = `${tag}/${kebabCase(operation)}/index.mjs`;
     const content = await readFile(path.join(folder, "unchanged/.build/functions", bundle), "utf8");
@@ -117,10 +117,10 @@ it("carries in a function the row of its own operation and no other", async () =
 });
 
 it.each([
-  // So many rare letters make all short names others wherever the text has a say in them.
+  // These rare letters change all short names where the text affects them.
   { column: "summary", value: "One message", changed: "One jazzy message ".repeat(1_000), served: true },
   { column: "errors", value: "errors: []", changed: 'errors: ["WALLET_MISSING"]', served: true },
-  // What an operation answers with is for the document.
+  // Only the document needs the schema of an operation's response.
   { column: "schema", value: "data: Message", changed: "data: Transaction", served: false },
 ])(
   "changes with the $column of one row the document, the console, the fallback and, if it has that, its function alone",
@@ -130,7 +130,7 @@ it.each([
       const withRow = source.replace(row, (text) => text.replace(value, changed));
       return `import { Transaction } from "../contract/wallet.ts";\n${withRow}`;
     });
-    // The others carry the whole table; the page of the console names the files, whose names change with them.
+    // The others include the whole table; the page of the console names the files, whose names change with them.
     expect(changedFunctions(bundles)).toEqual([
       "console/get-console",
       "console/get-console-file",
@@ -141,7 +141,7 @@ it.each([
   },
 );
 
-it("changes with a line of one handler its function alone, also when it comes to use more of what is shared", async () => {
+it("changes only one function with a line of its handler, also when it uses more shared code", async () => {
   const bundles = await bundlesOfCopy(
     "line",
     "functions/wallet/get-wallet.ts",
@@ -151,7 +151,7 @@ it("changes with a line of one handler its function alone, also when it comes to
   expect(changedFunctions(bundles)).toEqual(["wallet/get-wallet"]);
 });
 
-it("carries of the SDK's clients no more than their commands, their schemas and their errors", async () => {
+it("includes only the commands, schemas and errors of the SDK's clients", async () => {
   const marks = {
     "retry strategy": "No retry token available",
     signer: "AWS4-HMAC-SHA256-PAYLOAD",
@@ -207,7 +207,7 @@ it.each([
   expect((await stat(bundle)).size).toBeLessThanOrEqual(maxBytes);
 });
 
-it("carries in no function how schemas are described as JSON Schema", async () => {
+it("includes the code for JSON Schema in no function", async () => {
   for (const name of unchanged.keys()) {
     const bundle = path.join(folder, "unchanged/.build/functions", name, "index.mjs");
     const content = await readFile(bundle, "utf8");
@@ -215,7 +215,7 @@ it("carries in no function how schemas are described as JSON Schema", async () =
   }
 });
 
-it("has the metadata of phone numbers beside the bundles that read it, and no others", async () => {
+it("has the metadata of phone numbers only next to the bundles that read it", async () => {
   const metadata = "libphonenumber-js/metadata.max.json";
   for (const name of unchanged.keys()) {
     const bundle = path.join(folder, "unchanged/.build/functions", name);

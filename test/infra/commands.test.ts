@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 import { commandsIn, mistakeIn } from "../support/commands.ts";
 
-/** The pages that tell people what to type. */
+/** The pages with commands. */
 const pages = [
   "README.md",
   ".github/CONTRIBUTING.md",

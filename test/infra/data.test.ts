@@ -39,7 +39,7 @@ function synthesize(settings: Partial<z.input<typeof StageSettings>>): Template 
   return wholeTemplate(app.synth().directory, stackName);
 }
 
-it("takes an adopted table for its own, and can neither change nor delete it", () => {
+it("uses an adopted table, and can neither change nor delete it", () => {
   const template = synthesize({ adoptTableName: "left-behind", backups: { retentionDays: 35 } });
   template.resourceCountIs("AWS::DynamoDB::GlobalTable", 0);
   template.resourceCountIs("AWS::DynamoDB::Table", 0);
@@ -78,7 +78,7 @@ function statementsOfRoles(template: Template): z.infer<typeof Roles>[string]["P
   );
 }
 
-/** What the roles name in their statements about DynamoDB, as JSON. */
+/** Returns the resources in the roles' statements about DynamoDB, as JSON. */
 function tableResources(template: Template): string[] {
   return statementsOfRoles(template)
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
@@ -91,7 +91,7 @@ function arnInStack(resource: string): string {
   return JSON.stringify({ "Fn::Join": ["", parts] });
 }
 
-it("encrypts the table with the stage's key, which a function may use through DynamoDB alone", () => {
+it("encrypts the table with the stage's key, which a function may use only through DynamoDB", () => {
   const template = synthesize({ encryptionKeyArn });
   template.hasResourceProperties("AWS::DynamoDB::GlobalTable", {
     SSESpecification: { SSEEnabled: true, SSEType: "KMS" },
@@ -120,7 +120,7 @@ it("encrypts the table with the stage's key, which a function may use through Dy
   }
 });
 
-it("keeps the logs when the stack goes, where it keeps the data", () => {
+it("keeps the logs after the stack if it keeps the data", () => {
   const policiesOf = (template: Template): unknown[] =>
     Object.values(template.findResources("AWS::Logs::LogGroup")).map((group) => [
       group["DeletionPolicy"],
@@ -132,7 +132,7 @@ it("keeps the logs when the stack goes, where it keeps the data", () => {
   );
 });
 
-it("keeps daily copies in a vault that outlives the stack, and whose name a new stack does not take", () => {
+it("keeps daily copies in a vault that outlives the stack, and whose name no new stack uses", () => {
   const template = synthesize({ backups: { retentionDays: 35, copyToVaultArn } });
   template.hasResource("AWS::Backup::BackupVault", {
     Properties: { BackupVaultName: Match.objectLike({ "Fn::Join": Match.anyValue() }) },
@@ -210,7 +210,7 @@ const keyOfTable = "the key that the secrets in the table are sealed with, long 
 const anotherKey = "the key of another stack, which never sealed anything, long enough";
 const arnOf = (name: string): string => `arn:aws:secretsmanager:eu-west-1:123456789012:secret:${name}-AbCdEf`;
 
-/** Lets the table say with which key the secrets of webhooks and of second factors are sealed. */
+/** Records in the table which keys seal the secrets of webhooks and of second factors. */
 function noteKeys(webhooks?: string, secondFactors?: string): void {
   const noted = [
     ["webhooks", webhooks],
@@ -233,7 +233,7 @@ function keepSecret(name: string, SecretString: string): string {
   return arnOf(name);
 }
 
-/** Lets the stack of the stage be there, with keys that it has made. */
+/** Simulates the stack of the stage with its own keys. */
 function deployStack(made: Readonly<Record<string, string>>): void {
   const StackResourceSummaries = Object.entries(made).map(([id, PhysicalResourceId]) => ({
     LogicalResourceId: `${id}1A2B3C4D`,
@@ -245,9 +245,9 @@ function deployStack(made: Readonly<Record<string, string>>): void {
   cloudFormation.on(ListStackResourcesCommand).resolves({ StackResourceSummaries });
 }
 
-it("does not let a table be adopted without the keys that its secrets are sealed with", async () => {
+it("rejects the adoption of a table without the keys of its secrets", async () => {
   noteKeys(keyOfTable, keyOfTable);
-  // A new stack would make keys of its own.
+  // A new stack would create its own keys.
   const refused = checkAdoptedTable(adopting, "eu-west-1");
   await expect(refused).rejects.toThrow(
     "the secrets of webhooks in it are sealed with a key, and this stack would make a new one: adoptWebhookKeyArn must be",
@@ -259,7 +259,7 @@ it("does not let a table be adopted without the keys that its secrets are sealed
   await expect(checkAdoptedTable(withKeys, "eu-west-1")).resolves.toBeUndefined();
 });
 
-it("does not let a table be adopted with another key, and says which setting is wrong", async () => {
+it("rejects the adoption of a table with another key, and names the wrong setting", async () => {
   noteKeys(keyOfTable, keyOfTable);
   const adoptWebhookKeyArn = keepSecret("webhooks", anotherKey);
   const adoptSecondFactorKeyArn = keepSecret("second-factors", keyOfTable);
@@ -271,7 +271,7 @@ it("does not let a table be adopted with another key, and says which setting is 
   await expect(refused).rejects.not.toThrow("adoptSecondFactorKeyArn");
 });
 
-it("lets a living stack adopt a table that its own keys belong to, and none of another stack", async () => {
+it("lets a living stack adopt a table with its own keys, but not with those of another stack", async () => {
   noteKeys(keyOfTable, keyOfTable);
   deployStack({
     WebhookKey: keepSecret("webhooks", keyOfTable),
@@ -284,7 +284,7 @@ it("lets a living stack adopt a table that its own keys belong to, and none of a
   );
 });
 
-it("says which permission is missing where a key cannot be looked at", async () => {
+it("names the missing permission when it cannot read a key", async () => {
   noteKeys(keyOfTable);
   deployStack({ WebhookKey: arnOf("webhooks") });
   secrets.on(GetSecretValueCommand).rejects(new Error("not authorized"));
@@ -293,7 +293,7 @@ it("says which permission is missing where a key cannot be looked at", async () 
   );
 });
 
-it("warns of a table that does not say which keys it needs, and lets it be adopted", async () => {
+it("warns of a table without a record of its keys, and adopts it", async () => {
   noteKeys(undefined, keyOfTable);
   deployStack({ SecondFactorKey: keepSecret("second-factors", keyOfTable) });
   const warning = await checkAdoptedTable(adopting, "eu-west-1");
@@ -301,7 +301,7 @@ it("warns of a table that does not say which keys it needs, and lets it be adopt
   expect(warning).not.toContain("adoptSecondFactorKeyArn");
 });
 
-it("finds nothing wrong with a table that a stack of this gateway has left behind", async () => {
+it("accepts the table of a destroyed stack of this gateway", async () => {
   noteKeys(keyOfTable, keyOfTable);
   deployStack({
     WebhookKey: keepSecret("webhooks", keyOfTable),
@@ -312,7 +312,7 @@ it("finds nothing wrong with a table that a stack of this gateway has left behin
   expect(dynamodb.commandCalls(DescribeTableCommand)).toHaveLength(1);
 });
 
-it("says that the table to adopt is not there, or is another kind of table", async () => {
+it("reports a missing table, and another kind of table", async () => {
   dynamodb
     .on(DescribeTableCommand)
     .rejects(new ResourceNotFoundException({ message: "not found", $metadata: {} }));
@@ -325,7 +325,7 @@ it("says that the table to adopt is not there, or is another kind of table", asy
   );
 });
 
-it("names with its command each thing that a restored table lacks", async () => {
+it("names each missing feature of a restored table with its command", async () => {
   const { GlobalSecondaryIndexes: _index, ...withoutIndex } = adopted;
   answer({ ...withoutIndex, DeletionProtectionEnabled: false }, "DISABLED", "DISABLED");
   const refused = checkAdoptedTable(adopting, "eu-west-1");
@@ -339,7 +339,7 @@ it("names with its command each thing that a restored table lacks", async () => 
   }
 });
 
-it("does not let functions be deployed that could not read what another key encrypts", async () => {
+it("rejects functions that could not read data of another key", async () => {
   const KMSMasterKeyArn = encryptionKeyArn;
   answer({ ...adopted, SSEDescription: { KMSMasterKeyArn } });
   await expect(checkAdoptedTable(adopting, "eu-west-1")).rejects.toThrow(

@@ -13,7 +13,7 @@ it.each([
   [["-c", "stage=dev"], false, ["deploy", "--all", "--require-approval", "never", "-c", "stage=dev"]],
   [["--require-approval", "broadening"], false, ["deploy", "--all", "--require-approval", "broadening"]],
   [["--require-approval=any-change"], false, ["deploy", "--all", "--require-approval=any-change"]],
-])("npm run deploy -- %j, with somebody to ask: %s", (typed, canAsk, expected) => {
+])("npm run deploy -- %j, with a person to ask: %s", (typed, canAsk, expected) => {
   expect(deployArguments(typed, canAsk)).toEqual(expected);
 });
 

@@ -56,13 +56,13 @@ function aliases(): { id: string; functionId: string; versionId: string; groupNa
   });
 }
 
-it("lets new code of whatever moves money, and of each worker, in gradually", () => {
+it("gradually deploys new code of functions that move money, and of each worker", () => {
   const ofApi = ["ApiCancelSms", "ApiSendSms", "ApiSendTemplate", "ApiTopUpWallet", "ApiUpdateWallet"];
   const names = aliases().map(({ functionId }) => functionId.replace(/Function[0-9A-F]{8}$/, ""));
   expect(names.toSorted()).toEqual([...ofApi, ...Object.keys(workers).map(pascalCase)].toSorted());
 });
 
-/** The places where a function is named to be called. */
+/** The properties that name a function to call. */
 const callers: Readonly<Record<string, string>> = {
   "AWS::ApiGatewayV2::Integration": "IntegrationUri",
   "AWS::Lambda::EventSourceMapping": "FunctionName",
@@ -71,7 +71,7 @@ const callers: Readonly<Record<string, string>> = {
   "AWS::IAM::Role": "Policies",
 };
 
-/** The ids of all resources that a part of the template refers to. */
+/** Returns the ids of all resources to which a part of the template refers. */
 function references(part: unknown): string[] {
   if (typeof part !== "object" || part === null) return [];
   return Object.entries(part).flatMap(([key, value]) => {
@@ -80,7 +80,7 @@ function references(part: unknown): string[] {
   });
 }
 
-it("has every caller of such a function go through its alias", () => {
+it("calls such a function only by its alias", () => {
   const called = Object.entries(callers).flatMap(([type, property]) => {
     const resources = Object.values(prod.findResources(type));
     expect(resources.length, type).toBeGreaterThan(0);
@@ -90,14 +90,14 @@ it("has every caller of such a function go through its alias", () => {
     expect(called).not.toContain(functionId);
     expect(called).toContain(id);
   }
-  // That a failed call of the clock is not repeated is said of the alias, since that is what the clock calls.
+  // The schedule calls the alias, so the alias disables the retries of failed calls.
   const ids = aliases().map(({ id }) => id);
   for (const config of Object.values(prod.findResources("AWS::Lambda::EventInvokeConfig"))) {
     expect(ids).toContain(references(Object(config)["Properties"]["Qualifier"])[0]);
   }
 });
 
-it("gives a new version a tenth of the calls, and takes it back when an alarm of its own rings", () => {
+it("gives a new version a tenth of the calls, and rolls it back when its own alarm fires", () => {
   const groups = new Map(
     Object.values(prod.findResources("AWS::CodeDeploy::DeploymentGroup")).map((group) => [
       Group.parse(group).Properties.DeploymentGroupName,
@@ -147,7 +147,7 @@ const Metric = z.object({
   Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })),
 });
 
-/** The metrics that an alarm computes its value from. */
+/** Returns the metrics from which an alarm computes its value. */
 function metricsOf(alarm: unknown): z.infer<typeof Metric>[] {
   const Alarm = z.object({
     Properties: z.object({
@@ -157,7 +157,7 @@ function metricsOf(alarm: unknown): z.infer<typeof Metric>[] {
   return Alarm.parse(alarm).Properties.Metrics.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []);
 }
 
-it("has what watches a version in place before calls go to it", () => {
+it("has the alarms of a version in place before it gets calls", () => {
   const { main, nested } = stackTemplates(".build/test-deployments-prod.out", "test-prod");
   const aliasesIn = ({ Resources }: typeof main): [id: string, resource: Record<string, unknown>][] =>
     Object.entries(Resources).filter(([, { Type }]) => Type === "AWS::Lambda::Alias");
@@ -171,7 +171,7 @@ it("has what watches a version in place before calls go to it", () => {
   expect(aliasesIn(main).length + ofTags.length).toBe(aliases().length);
 });
 
-it("watches what a version writes when something goes wrong in it", () => {
+it("watches the errors in a version's log", () => {
   vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "send-sms");
   vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "7");
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
@@ -202,7 +202,7 @@ it("watches what a version writes when something goes wrong in it", () => {
   }
 });
 
-it("counts no fault of what is called without a version, as on a laptop and in dev", () => {
+it("counts no faults of functions without a version, as on the local gateway and in dev", () => {
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   log.error("request.crashed");
   vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "send-sms");
@@ -214,7 +214,7 @@ it("counts no fault of what is called without a version, as on a laptop and in d
   for (const line of lines) expect(line).toContain('"event":"request.crashed"');
 });
 
-it("has none of it in dev", () => {
+it("has no gradual deployments in dev", () => {
   for (const type of ["AWS::Lambda::Alias", "AWS::Lambda::Version", "AWS::CodeDeploy::Application"]) {
     expect(Object.keys(prod.findResources(type)), type).not.toEqual([]);
     expect(dev.findResources(type), type).toEqual({});
@@ -227,7 +227,7 @@ const Policy = z.object({
 });
 const withoutTls = { Bool: { "aws:SecureTransport": "false" } };
 
-it("refuses whatever comes to a queue without TLS", () => {
+it("rejects requests to a queue without TLS", () => {
   const [policy, ...others] = Object.values(prod.findResources("AWS::SQS::QueuePolicy"));
   expect(others).toEqual([]);
   const queues = Object.keys(prod.findResources("AWS::SQS::Queue"));
@@ -236,7 +236,7 @@ it("refuses whatever comes to a queue without TLS", () => {
   expect(ofPolicy.map(({ Ref: id }) => id).toSorted()).toEqual(queues.toSorted());
   expect(Policy.parse(policy).Properties.PolicyDocument.Statement).toEqual([
     { Effect: "Deny", Principal: "*", Action: "sqs:*", Resource: "*", Condition: withoutTls },
-    // What the carrier tells of messages comes over its topic, and over no other.
+    // The carrier's events of messages come only over its topic.
     {
       Effect: "Allow",
       Principal: { Service: "sns.amazonaws.com" },
@@ -247,7 +247,7 @@ it("refuses whatever comes to a queue without TLS", () => {
   ]);
 });
 
-it("hears of emails that came back where the stage names a configuration set, and lets SES use no other way", () => {
+it("receives bounces if the stage names a configuration set, and lets SES use no other way", () => {
   const { email = { from: "sms@example.com", name: "SMS gateway" }, ...others } = stageNamed("prod");
   const stage = { ...others, email: { ...email, configurationSet: "transactional" } };
   const template = Template.fromStack(
@@ -288,7 +288,7 @@ it("hears of emails that came back where the stage names a configuration set, an
       ]),
     },
   });
-  // SES asks for the permission on both, whichever of them it finds first.
+  // SES requires the permission on both.
   const roles = JSON.stringify(template.findResources("AWS::IAM::Role"));
   const allowed = [
     ...roles.matchAll(/"ses:SendEmail","Condition":(.*?),"Effect":"Allow","Resource":(.*?\])\}/g),
@@ -304,7 +304,7 @@ it("hears of emails that came back where the stage names a configuration set, an
   });
 });
 
-it("lets the account's alarms publish to their topic, and nobody without TLS", () => {
+it("lets the account's alarms publish to their topic, and only with TLS", () => {
   const topics = Object.keys(prod.findResources("AWS::SNS::Topic")).filter((id) => id.startsWith("Alarms"));
   expect(topics).toHaveLength(1);
   const policies = Object.values(prod.findResources("AWS::SNS::TopicPolicy"));
@@ -332,7 +332,7 @@ it("lets the account's alarms publish to their topic, and nobody without TLS", (
   );
 });
 
-it("keeps the session key of a stage that keeps its data, also where an update would take another in its place", () => {
+it("keeps the session key of a stage that keeps its data, also when an update would replace it", () => {
   const key = (template: Template): unknown => {
     const [only, ...others] = Object.values(template.findResources("AWS::KMS::Key"));
     expect(others).toEqual([]);
@@ -342,6 +342,6 @@ it("keeps the session key of a stage that keeps its data, also where an update w
   expect(key(dev)).toMatchObject({ DeletionPolicy: "Delete" });
 });
 
-it("makes the same template of the same tree each time", () => {
+it("synthesizes the same template from the same tree each time", () => {
   expect(synthesize("prod", "prod-again").toJSON()).toEqual(prod.toJSON());
 });

@@ -37,8 +37,8 @@ const domain = {
   certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/1",
 };
 
-describe("a stage that says nothing", () => {
-  it("is called at the address that AWS gives it, with nothing in front", () => {
+describe("a stage without a domain or a firewall", () => {
+  it("is called directly at the address that AWS gives it", () => {
     const { gateway, firewall } = synthesize(stageNamed("dev"));
     expect(firewall).toBeUndefined();
     const apiUrl = Object.values(gateway.findOutputs("ApiUrl"))[0];
@@ -62,7 +62,7 @@ describe("a stage with a domain", () => {
     ({ gateway } = synthesize({ ...fullStage, name: "domain", domain, firewall: undefined }));
   });
 
-  it("is called there with TLS 1.2, and nowhere else", () => {
+  it("is called only there, with TLS 1.2", () => {
     gateway.hasResourceProperties("AWS::ApiGatewayV2::DomainName", {
       DomainName: "sms.example.com",
       DomainNameConfigurations: [
@@ -75,7 +75,7 @@ describe("a stage with a domain", () => {
     expect(functionsThatTrustTheHeader(gateway)).toBe(0);
   });
 
-  it("says where the DNS record has to lead, or makes it", () => {
+  it("reports the target of the DNS record, or creates the record", () => {
     gateway.hasOutput("DomainTarget", {
       Value: { "Fn::GetAtt": [Match.stringLikeRegexp("^EdgeDomain"), "RegionalDomainName"] },
     });
@@ -95,7 +95,7 @@ describe("a stage with a domain", () => {
   });
 });
 
-/** How many functions believe what a header says about who called. */
+/** Returns the number of functions that trust a header with the caller's address. */
 function functionsThatTrustTheHeader(template: Template): number {
   const trusting = { Properties: { Environment: { Variables: { BEHIND_FIREWALL: "true" } } } };
   return Object.keys(template.findResources("AWS::Lambda::Function", trusting)).length;
@@ -119,7 +119,7 @@ describe("a stage with a firewall", () => {
     ({ assembly, gateway, firewall } = { ...both, firewall: both.firewall });
   });
 
-  it("has each request shown by CloudFront with its key, or API Gateway refuses it", () => {
+  it("rejects in API Gateway each request without CloudFront's key", () => {
     const secrets = gateway.findResources("AWS::SecretsManager::Secret", {
       Properties: { Description: Match.stringLikeRegexp("CloudFront") },
     });
@@ -155,7 +155,7 @@ describe("a stage with a firewall", () => {
     });
   });
 
-  it("lets one function read the key, which the API may call", () => {
+  it("lets only one function read the key, and lets the API call it", () => {
     const readers = Object.entries(gateway.findResources("AWS::IAM::Role")).filter(([, role]) =>
       /secretsmanager:GetSecretValue[^}]*"Ref":"OriginKey/.test(JSON.stringify(role)),
     );
@@ -165,7 +165,7 @@ describe("a stage with a firewall", () => {
     expect(authorizer).toHaveProperty("Properties.AuthorizerCredentialsArn", role);
   });
 
-  it("passes all on as it came, by https only, and writes down who called", () => {
+  it("forwards requests unchanged, by https only, and records the caller's address", () => {
     gateway.hasResourceProperties("AWS::CloudFront::Distribution", {
       DistributionConfig: {
         Aliases: ["sms.example.com"],
@@ -190,12 +190,12 @@ describe("a stage with a firewall", () => {
     gateway.hasResourceProperties("AWS::Route53::RecordSet", { Type: "A", Name: "sms.example.com." });
   });
 
-  it("overwrites what a caller writes about its own address", () => {
+  it("overwrites the address that a caller states", () => {
     const [edgeFunction] = Object.values(gateway.findResources("AWS::CloudFront::Function"));
     const code = z.object({ Properties: z.object({ FunctionCode: z.string() }) }).parse(edgeFunction)
       .Properties.FunctionCode;
     const request = { headers: { "x-viewer-address": { value: "192.0.2.1" }, accept: { value: "*/*" } } };
-    // It is run as CloudFront would run it.
+    // The test runs it like CloudFront.
     // oxlint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-call
     const handled: unknown = new Function("event", `${code}; return handler(event);`)({
       request,
@@ -206,7 +206,7 @@ describe("a stage with a firewall", () => {
     });
   });
 
-  it("stops addresses that make too many requests, with the words of the API", () => {
+  it("stops addresses with too many requests, with the API's own response", () => {
     firewall.hasResourceProperties("AWS::WAFv2::WebACL", {
       Scope: "CLOUDFRONT",
       DefaultAction: { Allow: {} },
@@ -231,7 +231,7 @@ describe("a stage with a firewall", () => {
     expect(ErrorBody.parse(JSON.parse(Content)).error).toMatchObject({ code, message });
   });
 
-  it("limits an address to less on the routes that ask for no credential, and carriers apart from all others", () => {
+  it("has a lower limit for an address on routes without a credential, and a separate one for carriers", () => {
     const rule = z.object({
       Name: z.string(),
       Statement: z.object({
@@ -266,7 +266,7 @@ describe("a stage with a firewall", () => {
     for (const path of paths) expect(path).toMatch(/^\/v1\/auth\//);
   });
 
-  it("has its firewall in the one region where CloudFront looks for it, and gives it to CloudFront", () => {
+  it("has its firewall in CloudFront's region, and attaches it to CloudFront", () => {
     expect(assembly.getStackByName("gateway-firewall").environment.region).toBe("us-east-1");
     expect(Object.keys(firewall.findOutputs("WebAclArn"))).toEqual(["WebAclArn"]);
     expect(webAclId(gateway)).toEqual({
@@ -280,7 +280,7 @@ describe("a stage with a firewall", () => {
     expect(dependencies).toContain("gateway-firewall");
   });
 
-  it("has an address of CloudFront's where there is no domain", () => {
+  it("has an address of CloudFront's without a domain", () => {
     const bare = synthesize({ ...fullStage, name: "bare", domain: undefined }).gateway;
     const [distribution] = Object.keys(bare.findResources("AWS::CloudFront::Distribution"));
     expect(bare.findOutputs("ApiUrl")).toHaveProperty("ApiUrl.Value", {
@@ -288,7 +288,7 @@ describe("a stage with a firewall", () => {
     });
   });
 
-  it("stays far enough below CloudFormation's 500 resources with all that a stage can have", () => {
+  it("stays well below CloudFormation's 500 resources with all settings of a stage", () => {
     const { main, nested } = stackTemplates(assembly.directory, "gateway");
     for (const { Resources } of [main, ...nested.values()]) {
       expect(Object.keys(Resources).length).toBeLessThanOrEqual(400);
@@ -297,7 +297,7 @@ describe("a stage with a firewall", () => {
 });
 
 describe("prod", () => {
-  it("has a firewall, and a stage that keeps its data without one is warned of", () => {
+  it("has a firewall; synthesis warns of a stage that keeps its data without one", () => {
     expect(stageNamed("prod").firewall).toMatchObject({ authRequestsPerAddressPer5Minutes: 300 });
     const warnings = (stage: Stage): string[] => {
       const app = testApp(`.build/test-edge-warning-${stage.name}.out`);

@@ -13,20 +13,20 @@ import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
 import { fullStage } from "../support/full-stage.ts";
 import { hasPython, pythonPrograms } from "../support/python.ts";
 
-// `npm run lint:templates`: holds the stacks of all stages, and of one that has everything, against the rules of
-// cdk-nag and cfn-lint. What a rule finds is mended, or explained beside the resource.
+// `npm run lint:templates` checks the stacks of all stages, and of one with all settings, against the rules of cdk-nag and
+// cfn-lint. Fix each finding, or explain it next to the resource.
 
 const folder = path.join(projectRoot, ".build/lint");
 
 const rulePacks = [AwsSolutionsChecks, ServerlessChecks];
 
-/** What cdk-nag finds in the stacks of a stage that nobody has explained, and the files of their templates. */
+/** Returns the unexplained findings of cdk-nag in the stacks of a stage, and the files of their templates. */
 function synthesize(stage: Stage): { findings: string[]; templates: string[] } {
   const app = new App({
     outdir: path.join(folder, stage.name),
     analyticsReporting: false,
     treeMetadata: false,
-    // `npm run synth` holds the stack against these rules.
+    // `npm run synth` checks the stack against these rules.
     builtinCloudFormationValidation: false,
   });
   new GatewayStack(app, `sms-gateway-${stage.name}`, stage);
@@ -36,12 +36,12 @@ function synthesize(stage: Stage): { findings: string[]; templates: string[] } {
     .flatMap(({ ruleName, description, violatingResources }) =>
       violatingResources.map(({ constructPath }) => `${constructPath}: ${ruleName}: ${description}`),
     );
-  // Those of nested stacks too, which the CDK takes for files of the stack around them.
+  // This includes nested stacks, which the CDK treats as files of their parent stack.
   const templates = readdirSync(directory).filter((file) => file.endsWith(".template.json"));
   return { findings, templates: templates.map((file) => path.join(directory, file)) };
 }
 
-/** What cfn-lint finds in templates, or why it could not look at them. */
+/** Returns the findings of cfn-lint in templates, or the reason why it could not check them. */
 async function lint(cfnLint: string, templates: readonly string[]): Promise<string[]> {
   const config = path.join(projectRoot, "test/infra/cfn-lint.yaml");
   const options = ["--config-file", config, "--format", "parseable", "--template", ...templates];
@@ -52,7 +52,7 @@ async function lint(cfnLint: string, templates: readonly string[]): Promise<stri
   });
 }
 
-/** Distributes files over at most so many groups that have about the same number of bytes. */
+/** Distributes files over at most `count` groups with about the same number of bytes. */
 function groupsOfLikeSize(files: readonly string[], count: number): string[][] {
   const groups = Array.from({ length: count }, () => ({ bytes: 0, files: new Array<string>() }));
   const sized = files.map((file) => ({ file, bytes: statSync(file).size }));
@@ -68,23 +68,23 @@ await bundleFunctions();
 const names = readdirSync(path.join(projectRoot, "infra/stages"))
   .filter((file) => file.endsWith(".json"))
   .map((file) => path.basename(file, ".json"))
-  // It is deployed nowhere.
+  // No one deploys it.
   .filter((name) => name !== "local");
 const stages = [...names.map((name) => stageNamed(name)), fullStage].map(synthesize);
 const findings = stages.flatMap((stage) => stage.findings);
 const templates = stages.flatMap((stage) => stage.templates);
 if (await hasPython()) {
   const cfnLint = path.join(await pythonPrograms("test/infra/requirements.txt"), "cfn-lint");
-  // Several at once, for it uses one core, and takes as long as a template is.
+  // Several run at the same time, because cfn-lint uses one core, and its time grows with the template.
   const groups = groupsOfLikeSize(templates, availableParallelism());
   findings.push(...(await Promise.all(groups.map((group) => lint(cfnLint, group)))).flat());
 } else {
-  process.stdout.write("Left out: cfn-lint, for there is no Python 3 with venv.\n");
+  process.stdout.write("Skipped cfn-lint, because it needs Python 3 with venv.\n");
 }
 for (const finding of findings) process.stdout.write(`${finding}\n`);
 if (findings.length > 0) {
   process.stdout.write(
-    "Mend what was found, or explain it beside the resource: Validations.of(construct).acknowledge({ id, reason }).\n",
+    "Fix each finding, or explain it next to the resource: Validations.of(construct).acknowledge({ id, reason }).\n",
   );
   process.exitCode = 1;
 }

@@ -16,7 +16,7 @@ const Pattern = z.pipe(
   z.transform(([pattern]) => pattern),
 );
 
-/** The patterns of all types of numbers of a calling code. */
+/** Returns the patterns of all types of numbers of a calling code. */
 function patternsOf(code: string): string[] {
   const { countries, nonGeographic } = metadata;
   const regions: (readonly unknown[] | undefined)[] = codesOfCountries[code]?.map(
@@ -28,7 +28,7 @@ function patternsOf(code: string): string[] {
     .filter((pattern) => pattern !== "");
 }
 
-/** What the table calls the types of libphonenumber; of satellites are the mobile numbers without a country. */
+/** The table's names for the types of libphonenumber. Mobile numbers without a country are satellites. */
 const names: Readonly<Record<NonNullable<LibraryType>, readonly NumberType[]>> = {
   FIXED_LINE: ["fixed"],
   MOBILE: ["mobile"],
@@ -54,7 +54,7 @@ const digits = (length: number): fc.Arbitrary<string> =>
     maxLength: length,
   });
 
-/** Numbers of a country code: of any length, of possible ones, and such as a range of the metadata has. */
+/** Generates numbers of a country code: of any length, of possible lengths, and in the ranges of the metadata. */
 const numbersOf = codes.map((code) => {
   const ofRanges = patternsOf(code).map((pattern) => fc.stringMatching(new RegExp(`^(${pattern})$`)));
   const national = fc.oneof(
@@ -66,23 +66,23 @@ const numbersOf = codes.map((code) => {
 });
 const AnyNumber = fc.oneof(...numbersOf);
 
-it("says of random numbers the same countries, types and possible lengths as libphonenumber-js", () => {
+it("finds the same countries, types and possible lengths of random numbers as libphonenumber-js", () => {
   let known = 0;
   fc.assert(
     fc.property(AnyNumber, (number) => {
-      // In North America 976 is added to what libphonenumber has.
+      // In North America the table adds 976 to libphonenumber.
       fc.pre(/^\d{7,15}$/.test(number) && !/^1.{3}976/.test(number));
       const found = parsePhoneNumber(`+${number}`);
-      // It takes off the 0 that callers inside a country dial first, and other such digits.
+      // libphonenumber removes the 0 and other prefixes for calls inside a country.
       fc.pre(found.number === `+${number}`);
       const country = found.country && (countriesOf[found.country] ?? found.country);
-      // It has no country for what nobody was given, where several share the code.
+      // It has no country for unassigned numbers, where several countries share the code.
       expect(country ?? countryOfNumber(number)).toBe(countryOfNumber(number));
       const [main] = codesOfCountries[found.countryCallingCode] ?? [];
-      // Of Canada and of parts of countries, such as Christmas Island, it knows the lengths of their own.
+      // It has separate lengths for Canada and for parts of countries, such as Christmas Island.
       const isOfPart = found.country !== undefined && found.country !== main;
       expect(isPossibleNumber(number)).toBe(isOfPart ? isPossibleNumber(number) : found.isPossible());
-      // It has a pattern of all numbers of a country too, which leaves out some very long German ones of its own ranges.
+      // It also has a pattern for all numbers of a country, without some very long German numbers in its own ranges.
       const ofAll = found.country === undefined ? undefined : metadata.countries[found.country]?.[2];
       fc.pre(ofAll === undefined || new RegExp(`^(${ofAll})$`).test(found.nationalNumber));
       const type = found.getType();

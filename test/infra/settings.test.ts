@@ -35,7 +35,7 @@ beforeAll(() => {
   template = wholeTemplate(app.synth().directory, stack.stackName);
 });
 
-/** The properties of all resources of a type, with their logical ids. */
+/** Returns the properties of all resources of a type, with their logical ids. */
 function resources<Schema extends z.ZodMiniType>(type: string, schema: Schema): [string, z.output<Schema>][] {
   const resource = z.object({ Properties: z.unknown() });
   return Object.entries(template.findResources(type)).map(([id, each]) => [
@@ -49,7 +49,7 @@ it("belongs to the account and the region of its stage, and its resources carry 
   expect(stack.tags.tagValues()).toMatchObject({ stage: "dev", "cost-centre": "messaging" });
 });
 
-it("warns of an address that is an example, and of no other", () => {
+it("warns only of an address that is an example", () => {
   const warnings = ["sms@example.com", "sms@gateway.test"].map((from) => {
     const app = testApp(".build/test-email-from.out");
     const stage = { ...stageNamed("dev"), email: { from, name: "SMS gateway" } };
@@ -61,14 +61,14 @@ it("warns of an address that is an example, and of no other", () => {
   expect(warnings).toEqual([1, 0]);
 });
 
-it("serves no reference where the stage wants none", () => {
+it("serves no reference if the stage disables it", () => {
   const keys = resources("AWS::ApiGatewayV2::Route", z.object({ RouteKey: z.string() })).map(
     ([, { RouteKey }]) => RouteKey,
   );
   expect(keys).toContain("POST /v1/sms/send");
   expect(keys).toContain("GET /health");
   expect(keys.filter((key) => /^GET \/(docs.*|openapi\.json|)$/.test(key))).toEqual([]);
-  // The console is told of it.
+  // The console's settings have it.
   const environment = z.object({ Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }) });
   const functions = resources("AWS::Lambda::Function", environment);
   const [, page] = functions.find(([id]) => /^ApiGetConsole(?!File)/.test(id)) ?? [];
@@ -85,7 +85,7 @@ it("limits the requests of the whole API and of single operations", () => {
       "POST /v1/auth/login": { ThrottlingRateLimit: 3, ThrottlingBurstLimit: 5 },
     },
   });
-  // API Gateway takes the limits of a route that is there already, and of no other.
+  // API Gateway accepts limits only for existing routes.
   const { DependsOn } = z
     .object({ DependsOn: z.array(z.string()) })
     .parse(template.toJSON()["Resources"][String(id)]);
@@ -94,7 +94,7 @@ it("limits the requests of the whole API and of single operations", () => {
   }
 });
 
-it("gives each route that asks for no credential a limit of its own, so that it uses up nobody else's", () => {
+it("gives each route without a credential a separate limit, so that it cannot exhaust the shared one", () => {
   const [[, apiStage] = []] = resources(
     "AWS::ApiGatewayV2::Stage",
     z.object({ RouteSettings: z.record(z.string(), z.object({ ThrottlingRateLimit: z.number() })) }),
@@ -102,7 +102,7 @@ it("gives each route that asks for no credential a limit of its own, so that it 
   const limited = Object.entries(apiStage?.RouteSettings ?? {}).map(
     ([route, { ThrottlingRateLimit }]) => `${route} ${ThrottlingRateLimit}`,
   );
-  // There is no reference in this stage.
+  // This stage has no reference.
   const expected = [
     "$default 7",
     "GET /console 7",
@@ -118,18 +118,18 @@ it("gives each route that asks for no credential a limit of its own, so that it 
     "POST /v1/auth/accept-invitation 7",
     "GET /account 7",
   ];
-  // What the fallback answers where a parameter would be taken has its limit too.
+  // The fallback's routes next to routes with parameters have its limit too.
   const shadowed = shadowedRouteKeys().map((routeKey) => `${routeKey} 7`);
   expect(limited.toSorted()).toEqual([...expected, ...shadowed, "POST /v1/sms/send 50"].toSorted());
 });
 
-it("keeps its logs as long as the stage says", () => {
+it("keeps its logs for the retention of the stage", () => {
   const groups = resources("AWS::Logs::LogGroup", z.object({ RetentionInDays: z.number() }));
   expect(groups.length).toBeGreaterThan(1);
   for (const [, { RetentionInDays }] of groups) expect(RetentionInDays).toBe(400);
 });
 
-it("lets workers do as much at once, and reserves what the stage says for functions", () => {
+it("sets the concurrency of workers, and the reservations of functions", () => {
   const feeds = resources(
     "AWS::Lambda::EventSourceMapping",
     z.object({ ScalingConfig: z.object({ MaximumConcurrency: z.number() }) }),

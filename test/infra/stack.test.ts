@@ -21,7 +21,7 @@ import { roleWith } from "../support/roles.ts";
 import { testApp } from "../support/test-app.ts";
 import { wholeTemplate } from "../support/whole-template.ts";
 
-/** Synthesizes the stack of a stage, and says where it is and what it is called. */
+/** Synthesizes the stack of a stage, and returns its folder and name. */
 function synthesize(stage: string): [folder: string, stackName: string] {
   const app = testApp(`.build/test-${stage}.out`);
   const { stackName } = new GatewayStack(app, `test-${stage}`, stageNamed(stage));
@@ -61,7 +61,7 @@ const Role = roleWith(
       "ForAnyValue:StringLike": z.optional(LeadingKeys),
       Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }),
     }),
-    // Of the worker of emails, which a test of its own looks at.
+    // The worker of emails has a separate test.
     z.pipe(
       OnFromAddress,
       z.transform(() => undefined),
@@ -73,7 +73,7 @@ type Statement = z.infer<
   typeof Role
 >["Properties"]["Policies"][number]["PolicyDocument"]["Statement"][number];
 
-/** What the role of a function allows on the table. */
+/** Returns the permissions of a function's role on the table. */
 function tableStatements(name: string): Statement[] {
   const roles = Object.entries(prod.findResources("AWS::IAM::Role")).filter(([id]) =>
     id.includes(`${name}Role`),
@@ -85,13 +85,13 @@ function tableStatements(name: string): Statement[] {
     .filter(({ Action }) => Action.some((action) => action.startsWith("dynamodb:")));
 }
 
-/** The families that a statement is for, without those that may stand beside them. */
+/** Returns the families of a statement, without the other families of their transactions. */
 function ownFamilies(condition: Statement["Condition"]): string[] {
   const all = condition?.["ForAllValues:StringLike"]["dynamodb:LeadingKeys"] ?? [];
   return condition?.["ForAnyValue:StringLike"]?.["dynamodb:LeadingKeys"] ?? all;
 }
 
-/** The same as `action family`, sorted; `action beside family` is what else may stand in its transactions. */
+/** Returns them sorted as `action family`; `action beside family` is for the other families of its transactions. */
 function tableAccess(name: string): string[] {
   return tableStatements(name)
     .flatMap(({ Action, Condition }) => {
@@ -165,7 +165,7 @@ it("has the four resources of each endpoint in the stack of its tag", () => {
   expect(templates.nested.size).toBe(new Set(operations().map(([, { tag }]) => tag)).size + 2);
 });
 
-it("keeps all data, keys and queues in the stack itself, and makes nested stacks of what can be made again", () => {
+it("keeps all data, keys and queues in the stack itself, and replaceable resources in nested stacks", () => {
   const typesIn = (nested: StackTemplates["main"][]): Set<string> =>
     new Set(nested.flatMap(({ Resources }) => Object.values(Resources).map(({ Type }) => Type)));
   const isMonitoring = (id: string): boolean => id.startsWith("Monitoring");
@@ -189,7 +189,7 @@ it("keeps all data, keys and queues in the stack itself, and makes nested stacks
   expect(typesIn([templates.main])).not.toContain("AWS::CloudWatch::Alarm");
 });
 
-/** What a part of a template refers to by its id. */
+/** Returns the ids to which a part of a template refers. */
 function references(part: unknown): string[] {
   if (typeof part !== "object" || part === null) return [];
   return Object.entries(part).flatMap(([key, value]) => {
@@ -198,7 +198,7 @@ function references(part: unknown): string[] {
   });
 }
 
-it("refers in each of its templates to what is in it", () => {
+it("refers in each template only to its own resources", () => {
   for (const { Resources, Parameters, Outputs } of [templates.main, ...templates.nested.values()]) {
     const there = new Set([...Object.keys(Resources), ...Object.keys(Parameters)]);
     const missing = references([Resources, Outputs]).filter(
@@ -211,7 +211,7 @@ it("refers in each of its templates to what is in it", () => {
 it("lets the API call the functions of its own routes in each stack, and nothing else", () => {
   const called: string[] = [];
   for (const { Resources } of [templates.main, ...templates.nested.values()]) {
-    // A function whose new code comes in gradually is called by its alias.
+    // The API calls a gradually deployed function by its alias.
     const aliases = Object.entries(Resources)
       .filter(([, { Type }]) => Type === "AWS::Lambda::Alias")
       .map(([id, alias]) => [id, AliasResource.parse(alias).Properties.FunctionName.Ref] as const);
@@ -269,7 +269,7 @@ it("has a route and a function for each row of the table, and one for everything
   expect(keys.toSorted()).toEqual([...expected, "$default", ...shadowedRouteKeys()].toSorted());
 });
 
-it("gives every function Node 24 on arm64 and a role that no other has", () => {
+it("gives every function Node 24 on arm64 and a separate role", () => {
   const functions = Object.values(prod.findResources("AWS::Lambda::Function")).map(
     (each) => Function.parse(each).Properties,
   );
@@ -282,7 +282,7 @@ it("gives every function Node 24 on arm64 and a role that no other has", () => {
   expect(new Set(roles).size).toBe(functions.length);
 });
 
-it("lets what talks to the outside touch no wallet", () => {
+it("gives functions with outside connections no access to wallets", () => {
   expect(tableAccess("SendMessage")).toEqual([
     "GetItem CONTACTS#*",
     "GetItem MESSAGES#*",
@@ -319,7 +319,7 @@ it("lets what talks to the outside touch no wallet", () => {
   ]);
 });
 
-/** The functions whose role has a statement of a kind. */
+/** Returns the functions whose role has a statement of a kind. */
 function functionsWith(allows: (statement: Statement) => boolean): string[] {
   return Object.entries(prod.findResources("AWS::IAM::Role"))
     .filter(([, role]) =>
@@ -331,7 +331,7 @@ function functionsWith(allows: (statement: Statement) => boolean): string[] {
     .toSorted();
 }
 
-/** The functions that an action is allowed to on a family. */
+/** Returns the functions with permission for an action on a family. */
 function functionsThatMay(action: string, family: string): string[] {
   return functionsWith(({ Action, Condition }) => {
     const all = Condition?.["ForAllValues:StringLike"]["dynamodb:LeadingKeys"] ?? [];
@@ -340,7 +340,7 @@ function functionsThatMay(action: string, family: string): string[] {
   });
 }
 
-/** The functions that may read a key that the stack keeps in Secrets Manager. */
+/** Returns the functions that may read a key in Secrets Manager. */
 function functionsWithKey(name: string): string[] {
   const keyIds = Object.keys(prod.findResources("AWS::SecretsManager::Secret")).filter((id) =>
     id.startsWith(name),
@@ -349,7 +349,7 @@ function functionsWithKey(name: string): string[] {
   return functionsWith(({ Resource }) => JSON.stringify(Resource).includes(keyIds[0] ?? "no key"));
 }
 
-it("lets only what makes, checks or replaces what a log-in is checked with touch it", () => {
+it("limits access to login credentials to functions that create, check or replace them", () => {
   const mayTouch = (action: string): string[] => functionsThatMay(action, "CREDENTIALS");
   expect(mayTouch("GetItem")).toEqual([
     "ChangePassword",
@@ -373,7 +373,7 @@ it("lets only what makes, checks or replaces what a log-in is checked with touch
   ]);
 });
 
-it("lets only what makes, changes or removes members write what role somebody has", () => {
+it("lets only functions that create, change or remove members write roles", () => {
   const mayTouch = (action: string): string[] => functionsThatMay(action, "MEMBERS");
   expect(mayTouch("PutItem")).toEqual(["AcceptInvitation", "InviteMember", "Register"]);
   expect(mayTouch("UpdateItem")).toEqual(["UpdateMember"]);
@@ -386,7 +386,7 @@ it("lets only what makes, changes or removes members write what role somebody ha
   ]);
 });
 
-it("lets only what registers, verifies or changes members write who owns an organization and who is verified", () => {
+it("lets only registration, verification and changes of members write ownership and verification", () => {
   const mayTouch = (action: string): string[] => functionsThatMay(action, "RIGHTS");
   const changing = ["AcceptInvitation", "DeleteMember", "ResetPassword", "UpdateMember", "VerifyEmail"];
   expect(mayTouch("UpdateItem")).toEqual(changing);
@@ -394,18 +394,18 @@ it("lets only what registers, verifies or changes members write who owns an orga
   expect(mayTouch("DeleteItem")).toEqual(["ExpireAccounts"]);
 });
 
-it("lets only a submission write what customers submit for KYC, and no function decide on it", () => {
+it("lets only a KYC submission write its data, and no function decide on it", () => {
   const mayTouch = (action: string): string[] => functionsThatMay(action, "KYC");
   expect(mayTouch("PutItem")).toEqual(["SubmitKyc"]);
   expect(mayTouch("UpdateItem")).toEqual([]);
   expect(mayTouch("DeleteItem")).toEqual(["ExpireAccounts"]);
-  // An approval counts in the rights, which it may not write.
+  // The approval is in the rights, which it may not write.
   for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
     expect(functionsThatMay(action, "RIGHTS"), action).not.toContain("SubmitKyc");
   }
 });
 
-it("lets only what makes or checks codes have the key of second factors", () => {
+it("gives the key of second factors only to functions that create or check codes", () => {
   expect(functionsWithKey("SecondFactorKey")).toEqual([
     "ConfirmTotp",
     "DeleteTotp",
@@ -415,7 +415,7 @@ it("lets only what makes or checks codes have the key of second factors", () => 
   ]);
 });
 
-it("lets only what makes, replaces or uses the secrets of webhooks touch them, and have their key", () => {
+it("gives the secrets of webhooks and their key only to functions that create, replace or use them", () => {
   const mayTouch = (action: string): string[] => functionsThatMay(action, "WEBHOOK_SECRETS");
   expect(mayTouch("GetItem")).toEqual(["DispatchWebhook", "RotateWebhookSecret"]);
   expect(mayTouch("Query")).toEqual([]);
@@ -438,7 +438,7 @@ it.each(["WebhookKey", "SecondFactorKey"])(
   },
 );
 
-it("lets nothing but read the audit log and add to it, and add only what is audited", () => {
+it("allows only to read the audit log and to append audited events", () => {
   const roles = Object.values(prod.findResources("AWS::IAM::Role")).map((role) => Role.parse(role));
   const statements = roles
     .flatMap(({ Properties }) => Properties.Policies)
@@ -461,14 +461,14 @@ it("lets nothing but read the audit log and add to it, and add only what is audi
   }
 });
 
-it("lets the sender alone read what carriers know the stage by, and use what messages come from", () => {
+it("lets only the sender read carriers' credentials and use origination identities", () => {
   const reads = functionsWith(({ Action, Resource }) =>
     /secretsmanager:GetSecretValue.*:secret:[\w-]+\/carriers\/\*/.test(JSON.stringify([Action, Resource])),
   );
   expect(reads).toEqual(["SendMessage"]);
   const sends = functionsWith(({ Action }) => Action.includes("sms-voice:SendTextMessage"));
   expect(sends).toEqual(["SendMessage"]);
-  // Nobody but the operator changes a carrier, a route or a secret of one.
+  // Only the operator changes a carrier, a route or a secret of a carrier.
   for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
     expect(functionsThatMay(action, "CARRIERS"), action).toEqual([]);
   }
@@ -477,7 +477,7 @@ it("lets the sender alone read what carriers know the stage by, and use what mes
   );
 });
 
-it("lets no function pause what the stage sends, or suspend an organisation's wallet", () => {
+it("lets no function pause sending, or suspend an organization's wallet", () => {
   const roles = Object.values(prod.findResources("AWS::IAM::Role")).map((role) => Role.parse(role));
   const actions = roles
     .flatMap(({ Properties }) => Properties.Policies)
@@ -522,7 +522,7 @@ it("lets a send debit and record, and no more", () => {
   ]);
 });
 
-it("lets a top-up and a new API key pass if AWS judges each write by the keys of its whole transaction", () => {
+it("allows a top-up and a new API key if AWS checks each write against the keys of its whole transaction", () => {
   const update = (pk: string): unknown => ({ Update: { TableName: "table", Key: { pk: { S: pk } } } });
   const put = (pk: string): unknown => ({ Put: { TableName: "table", Item: { pk: { S: pk } } } });
   const denied = (name: string, ...writes: unknown[]): string | undefined => {
@@ -541,14 +541,14 @@ it("lets a top-up and a new API key pass if AWS judges each write by the keys of
   const newKey = [update("ORG#org_1"), put("ORG#org_1"), put("KEY#1")];
   const ofMaker = [check("USER#usr_1"), check("MEMBERS#org_1")];
   expect(denied("CreateApiKey", ...newKey, ...ofMaker)).toBeUndefined();
-  // No write gets more than is its own by standing beside another.
+  // No write gets further permissions from another write of its transaction.
   expect(denied("TopUpWallet", update("WALLET#org_1"), update("LEDGER#org_1"))).toBe(
     "dynamodb:UpdateItem on LEDGER#*",
   );
   expect(denied("CreateApiKey", update("ORG#org_1"), update("KEY#1"))).toBe("dynamodb:UpdateItem on KEY#*");
 });
 
-it("lets registration and log-in alone sign sessions, and nothing but endpoints look at the key", () => {
+it("lets only registration and login sign sessions, and only endpoints read the key", () => {
   const [key, ...others] = Object.entries(prod.findResources("AWS::KMS::Key"));
   expect(others).toEqual([]);
   expect(key?.[1]).toMatchObject({ Properties: { KeySpec: "ECC_NIST_P256", KeyUsage: "SIGN_VERIFY" } });
@@ -573,7 +573,7 @@ it("lets registration and log-in alone sign sessions, and nothing but endpoints 
   );
 });
 
-it("lets the worker of emails send from the stage's address, and nothing else send any", () => {
+it("lets only the worker of emails send emails, from the stage's address", () => {
   const sending = Object.entries(prod.findResources("AWS::IAM::Role")).flatMap(([id, role]) =>
     roleWith(z.unknown())
       .parse(role)
@@ -590,7 +590,7 @@ it("lets the worker of emails send from the stage's address, and nothing else se
   expect(JSON.stringify(dev.toJSON())).not.toContain("ses:");
 });
 
-it("keeps every role's policy far below the 10,240 characters that IAM takes", () => {
+it("keeps every role's policy far below IAM's 10,240 characters", () => {
   for (const role of Object.values(prod.findResources("AWS::IAM::Role"))) {
     expect(JSON.stringify(Role.parse(role).Properties.Policies).length).toBeLessThan(7_000);
   }
@@ -598,12 +598,12 @@ it("keeps every role's policy far below the 10,240 characters that IAM takes", (
 
 const tracingActions = new Set(["xray:PutTraceSegments", "xray:PutTelemetryRecords"]);
 
-it("lets no role do everything with something, or something with everything", () => {
+it("has no wildcard for actions or resources in a role", () => {
   for (const role of Object.values(prod.findResources("AWS::IAM::Role"))) {
     for (const { PolicyDocument } of Role.parse(role).Properties.Policies) {
       for (const { Action, Resource } of PolicyDocument.Statement) {
         expect(Action.filter((action) => action.includes("*"))).toEqual([]);
-        // X-Ray knows no resources that a permission could name.
+        // Permissions for X-Ray cannot name resources.
         if (Action.every((action) => tracingActions.has(action))) continue;
         expect(JSON.stringify(Resource)).not.toContain('"*"');
       }
@@ -611,7 +611,7 @@ it("lets no role do everything with something, or something with everything", ()
   }
 });
 
-it("keeps the table of prod whatever happens, and lets dev go with its stack", () => {
+it("always keeps the table of prod, and deletes that of dev with its stack", () => {
   const table = {
     BillingMode: "PAY_PER_REQUEST",
     TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
@@ -628,7 +628,7 @@ it("keeps the table of prod whatever happens, and lets dev go with its stack", (
     DeletionPolicy: "Retain",
     UpdateReplacePolicy: "Retain",
   });
-  // Its index has no data, so that whoever may list it learns nothing.
+  // Its index has only keys, so that its listing reveals no data.
   expect(ofProd).toHaveProperty("Properties.GlobalSecondaryIndexes", [
     {
       IndexName: "agenda",
@@ -653,7 +653,7 @@ it("disables top-ups and local webhook targets in prod", () => {
   }
 });
 
-it("lets those workers alone run in chains of their own that queue jobs for themselves", () => {
+it("allows recursion only to workers that queue jobs for themselves", () => {
   const allowed = Object.entries(prod.findResources("AWS::Lambda::Function"))
     .filter(
       ([, each]) =>
@@ -662,14 +662,14 @@ it("lets those workers alone run in chains of their own that queue jobs for them
     )
     .map(([id]) => id.replace(/Function[0-9A-F]{8}$/, ""));
   expect(allowed.toSorted()).toEqual(["DispatchWebhook", "RecordCallback", "RunCampaign", "SendMessage"]);
-  // A worker may only send to the queues that feed it if its row says so.
+  // A worker may send to its own queues only if its row allows it.
   for (const [name, { access, queues = {}, queuesForItself }] of Object.entries<Worker>(workers)) {
     const ownQueues = Object.keys(queues).filter((queue) => access.queues?.some((each) => each === queue));
     expect(ownQueues.length > 0, name).toBe(queuesForItself === true);
   }
 });
 
-it("lets no scheduled function be called again by itself when it failed", () => {
+it("disables the automatic retries of scheduled functions", () => {
   const configs = Object.values(prod.findResources("AWS::Lambda::EventInvokeConfig"));
   expect(configs).toHaveLength(4);
   for (const config of configs) expect(config).toHaveProperty("Properties.MaximumRetryAttempts", 0);
@@ -682,18 +682,18 @@ const RedrivingQueue = z.object({
   }),
 });
 
-it("gives every queue a dead-letter queue, and tries its jobs for hours before they get there", () => {
+it("gives every queue a dead-letter queue, and retries its jobs for hours before that", () => {
   const queues = Object.values(prod.findResources("AWS::SQS::Queue"));
   const redriving = queues.flatMap((queue) => RedrivingQueue.safeParse(queue).data ?? []);
   expect(redriving).toHaveLength(queues.length / 2);
-  // An outage of hours parks nothing.
+  // An outage of hours causes no dead letters.
   for (const { Properties } of redriving) {
     const triedSeconds = Properties.RedrivePolicy.maxReceiveCount * Properties.VisibilityTimeout;
     expect(triedSeconds).toBeGreaterThanOrEqual(6 * 3_600);
   }
 });
 
-it("says in its outputs where the operator finds the table, the queues and what a parked job means", () => {
+it("has the table, the queues and the meaning of a dead letter in its outputs", () => {
   const outputs = Object.keys(prod.findOutputs("*"));
   expect(outputs).toContain(outputNames.tableName);
   for (const queue of queueNames) {
@@ -703,7 +703,7 @@ it("says in its outputs where the operator finds the table, the queues and what 
   }
 });
 
-it("has every queue feed a function that reports its failures one by one", () => {
+it("connects every queue to a function that reports its failures individually", () => {
   const mappings = Object.values(prod.findResources("AWS::Lambda::EventSourceMapping"));
   expect(mappings).toHaveLength(Object.keys(prod.findResources("AWS::SQS::Queue")).length / 2);
   for (const mapping of mappings) {
@@ -712,7 +712,7 @@ it("has every queue feed a function that reports its failures one by one", () =>
   }
 });
 
-it("lets a webhook call that takes its time hold up no other job of its batch", () => {
+it("has one webhook call in a batch, so that a slow call delays no other job", () => {
   const feeds = Object.entries(prod.findResources("AWS::Lambda::EventSourceMapping"))
     .filter(([id]) => id.includes("Webhook"))
     .map(([, mapping]) => mapping);
@@ -724,7 +724,7 @@ it("knows its stages by name only", () => {
   expect(() => stageNamed("production")).toThrow("there is no stage production, only dev, local, prod");
 });
 
-/** What tells in a bundle that it carries the client of a service. */
+/** The text in a bundle that shows the client of a service. */
 const clients = {
   table: "com.amazonaws.dynamodb",
   queues: "com.amazonaws.sqs",
@@ -733,7 +733,7 @@ const clients = {
   email: "com.amazonaws.sesv2",
 };
 
-/** Which of them a grant is for, where it has another name. */
+/** The client for a grant, if its name differs. */
 const clientOfGrant = new Map([
   ["transactions", "table"],
   ["webhookKey", "secrets"],
@@ -767,7 +767,7 @@ it.each(functions)(
   },
 );
 
-/** What a function's bundle consists of: `index.mjs`, and what it loads when it first needs it. */
+/** Returns the files of a function's bundle: `index.mjs`, and the files that it loads later. */
 async function modulesOf(name: string): Promise<string[]> {
   const files = (await readdir(bundleFolder(name))).filter((file) => file.endsWith(".mjs"));
   return Promise.all(files.map(async (file) => readFile(`${bundleFolder(name)}/${file}`, "utf8")));
@@ -777,8 +777,8 @@ it.each(functions)("%s loads less than 300 kB", async (name) => {
   expect((await stat(`${bundleFolder(name)}/index.mjs`)).size).toBeLessThan(300_000);
 });
 
-it("the health check carries neither the table nor the sessions nor a schema", async () => {
-  // A schema brings 75 kB of zod, the table 60 kB of the SDK.
+it("the health check includes neither the table nor the sessions nor a schema", async () => {
+  // A schema adds 75 kB of zod, the table 60 kB of the SDK.
   expect((await stat(`${bundleFolder("health/get-health")}/index.mjs`)).size).toBeLessThan(25_000);
 });
 
