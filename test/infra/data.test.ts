@@ -289,7 +289,7 @@ it("names the missing permission when it cannot read a key", async () => {
   deployStack({ WebhookKey: arnOf("webhooks") });
   secrets.on(GetSecretValueCommand).rejects(new Error("not authorized"));
   await expect(checkAdoptedTable(adopting, "eu-west-1")).rejects.toThrow(
-    "It takes secretsmanager:GetSecretValue.",
+    "It needs secretsmanager:GetSecretValue.",
   );
 });
 
