@@ -21,7 +21,7 @@ const maxCampaigns = 100_000;
  * Creates a campaign: a draft, or with a time a scheduled one. Its text, sender ID and audience stay as they
  * are now; who belongs to the audience is looked up when it is sent.
  * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkSender`), CONFLICT when the
- *   organisation has as many as it may have
+ *   organization has as many as it may have
  */
 export async function createCampaign(
   organization: OrganizationRecord,
@@ -69,7 +69,7 @@ export async function createCampaign(
   if (created.outcome === "refused") {
     // Or a later attempt at the same request has taken over, which the idempotency of the request sorts out.
     if (created.refusals.quota === undefined) throw new ApiError("UNAVAILABLE");
-    throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxCampaigns} campaigns.` });
+    throw new ApiError("CONFLICT", { message: `An organization has at most ${maxCampaigns} campaigns.` });
   }
   const delaySeconds = secondsUntil(scheduledAt);
   if (scheduledAt !== undefined && delaySeconds <= maxDelaySeconds) {

@@ -8,7 +8,7 @@ import { CampaignRecord, presentCampaign, readCampaign } from "./record.ts";
 
 /**
  * One campaign and how far it has come.
- * @throws ApiError NOT_FOUND, also for a campaign of another organisation
+ * @throws ApiError NOT_FOUND, also for a campaign of another organization
  */
 export async function getCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
   const [record, counts] = await Promise.all([
@@ -18,7 +18,7 @@ export async function getCampaign(organizationId: string, campaignId: string): P
   return presentCampaign(record, counts);
 }
 
-/** A page of the organisation's campaigns, newest first. */
+/** A page of the organization's campaigns, newest first. */
 export async function listCampaigns(organizationId: string, query: PageQuery): Promise<Page<Campaign>> {
   const { rows, meta } = await readPage(
     CampaignRecord,

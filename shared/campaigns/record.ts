@@ -116,7 +116,7 @@ export function completedEvent(
 
 /**
  * One campaign as it is now.
- * @throws ApiError NOT_FOUND, also for a campaign of another organisation
+ * @throws ApiError NOT_FOUND, also for a campaign of another organization
  */
 export async function readCampaign(organizationId: string, campaignId: string): Promise<CampaignRecord> {
   const record = await findCampaign(organizationId, campaignId);

@@ -94,7 +94,7 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
   await enqueue(campaignJob(job));
 }
 
-/** Ends a campaign with contacts left as failed, if its organisation may not, or may no longer, send as it does. */
+/** Ends a campaign with contacts left as failed, if its organization may not, or may no longer, send as it does. */
 async function mayNotSend(campaign: CampaignRecord): Promise<boolean> {
   if (campaign.acceptedAllAt !== undefined) return false;
   const refusal = await refusalOfSender(campaign);

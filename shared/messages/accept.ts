@@ -67,9 +67,9 @@ export function newMessage(
  * Charges the wallet for new messages and records them, together with what the caller wants to be recorded with
  * them. Those that are due soon are queued then, those that are due later wait in the table from the same transaction
  * on. All are accepted or none. Once they are recorded they are safe; whatever fails after that is made good later.
- * @param messages at most `maxAcceptedTogether`, all of one organisation and moment; one that waits in the table takes
+ * @param messages at most `maxAcceptedTogether`, all of one organization and moment; one that waits in the table takes
  *   a write more
- * @param together is given the messages in their places: where its organisation's messages are in several parts, the end
+ * @param together is given the messages in their places: where its organization's messages are in several parts, the end
  *   of a message's id says in which it is; and the wallet behind the debit
  * @throws ApiError ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; UNAVAILABLE when
  *   none was accepted although the wallet may have been debited: the reconciler returns that

@@ -73,7 +73,7 @@ const countDayAfterMs = hourMs;
 
 /** Counts messages that have just come to their end, with one write for each day and each campaign among them. */
 export async function countOutcomes(messages: readonly MessageRecord[]): Promise<void> {
-  // The id of a campaign is no other organisation's.
+  // The id of a campaign is no other organization's.
   const ofCampaigns = Map.groupBy(messages, ({ campaignId }) => campaignId);
   await Promise.all([
     countOnDays(messages, outcomeOf),
@@ -119,7 +119,7 @@ export async function countReceipts(heard: readonly HeardReceipt[]): Promise<voi
   );
 }
 
-/** Counts messages on the days on which they were accepted, each part of an organisation's messages apart. */
+/** Counts messages on the days on which they were accepted, each part of an organization's messages apart. */
 async function countOnDays(
   messages: readonly MessageRecord[],
   changeOf: (ofDay: readonly MessageRecord[]) => Partial<Tally>,
@@ -141,7 +141,7 @@ async function countOnDays(
 
 /**
  * Makes sure that a day on which something was accepted is counted once it is over, though its counts were lost.
- * @param part of the organisation's messages
+ * @param part of the organization's messages
  */
 export async function noteDay(organizationId: string, moment: string, part: string): Promise<void> {
   const key = keys.dayCounts(organizationId, dayOf(moment), part);
@@ -192,7 +192,7 @@ async function count(
   }
 }
 
-/** The counters of one organisation between two keys, in order; where nothing was counted there is none. */
+/** The counters of one organization between two keys, in order; where nothing was counted there is none. */
 export async function readCounts(range: {
   readonly from: Key;
   readonly to: Key;

@@ -27,7 +27,7 @@ const Margin = z.object({
 export type Margin = z.infer<typeof Margin>;
 export const Margins = z.array(Margin);
 
-/** What a day of an organisation, or of a part of its messages, brought in and cost. */
+/** What a day of an organization, or of a part of its messages, brought in and cost. */
 export const MarginsRecord = z.object({
   entity: z.literal("margins"),
   sk: z.string(),

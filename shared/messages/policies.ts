@@ -18,12 +18,12 @@ import type { MessageRecord } from "./record.ts";
 /** Who sends, under which name. */
 type Sending = Pick<MessageRecord, "organizationId" | "senderId">;
 
-/** Why an organisation may not send, if it may not. */
+/** Why an organization may not send, if it may not. */
 type SenderRefusal = "EMAIL_NOT_VERIFIED" | "KYC_REQUIRED" | "SENDER_ID_NOT_APPROVED";
 
 /**
  * Holds a message that is to be accepted against all policies.
- * @param organization the record of the message's organisation
+ * @param organization the record of the message's organization
  * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, DESTINATION_NOT_ALLOWED, RECIPIENT_OPTED_OUT,
  *   in this order
  */

@@ -6,7 +6,7 @@ import { queryItems } from "../platform/table/table.ts";
 import { MarginsRecord, marginsOf, sumOfMargins, type Margin } from "./margins.ts";
 import { MessageRecord } from "./record.ts";
 
-/** What all organisations' messages of a day brought in and cost, as far as the day has been counted. */
+/** What all organizations' messages of a day brought in and cost, as far as the day has been counted. */
 export async function* readMargins(day: string): AsyncGenerator<MarginsRecord> {
   for await (const batch of batchesOf(MarginsRecord, keys.margins(day, "").pk)) yield* batch;
 }
@@ -14,7 +14,7 @@ export async function* readMargins(day: string): AsyncGenerator<MarginsRecord> {
 /** Messages that are read at once. */
 const batchSize = 500;
 
-/** The same of a part of one organisation's messages, by reading those of the day: for one that has not been counted. */
+/** The same of a part of one organization's messages, by reading those of the day: for one that has not been counted. */
 export async function readMarginsOfMessages(
   organizationId: string,
   part: string,

@@ -11,8 +11,8 @@ import { sizeOfMessages, type WalletRecord } from "../wallet/record.ts";
 import { hasExpired, MessageRecord, presentMessage } from "./record.ts";
 
 /**
- * One message of an organisation, as it is now.
- * @throws ApiError NOT_FOUND, also for a message of another organisation
+ * One message of an organization, as it is now.
+ * @throws ApiError NOT_FOUND, also for a message of another organization
  */
 export async function readMessage(organizationId: string, messageId: string): Promise<MessageRecord> {
   const record = await findItem(MessageRecord, keys.message(organizationId, messageId), { consistent: true });
@@ -22,7 +22,7 @@ export async function readMessage(organizationId: string, messageId: string): Pr
 
 /**
  * One message as its customer sees it.
- * @throws ApiError NOT_FOUND, also for a message of another organisation
+ * @throws ApiError NOT_FOUND, also for a message of another organization
  */
 export async function getMessage(organizationId: string, messageId: string): Promise<Message> {
   return presentMessage(await readMessage(organizationId, messageId));
@@ -52,7 +52,7 @@ export async function newestMessageAt({
 /** Behind it stands the part that a message is in. */
 const messageIdLength = "msg_".length + 26;
 
-/** A page of an organisation's messages, newest first; of those alone that a state or a number is asked for. */
+/** A page of an organization's messages, newest first; of those alone that a state or a number is asked for. */
 export async function listMessages(organizationId: string, query: MessagesQuery): Promise<Page<Message>> {
   const { status, to } = query;
   const { messageCount, messageParts } = await sizeOfMessages(organizationId);

@@ -25,7 +25,7 @@ const idDelayMs = minuteMs;
 /** The messages that a recount looks at: those that were accepted in a stretch of time and that it takes. */
 export interface Recount {
   readonly organizationId: string;
-  /** The parts of the organisation's messages that they are in. */
+  /** The parts of the organization's messages that they are in. */
   readonly parts: readonly string[];
   readonly key: Key;
   readonly from: Date;

@@ -21,7 +21,7 @@ import { attemptJob } from "./webhook-job.ts";
 /** Calls that a customer may ask for by hand; they cost nothing, and a webhook may be somebody else's. */
 const handLimit = { name: "webhook-calls", max: 300, windowMs: minuteMs };
 
-/** Tests of an organisation's webhooks: each holds a function while it waits. */
+/** Tests of an organization's webhooks: each holds a function while it waits. */
 const testLimit = { name: "webhook-tests", max: 30, windowMs: minuteMs };
 
 /** Longer than a call may take, and shorter than the 15 seconds that the function of an operation has. */

@@ -14,7 +14,7 @@ import { checkWebhookUrl } from "./target.ts";
 
 /**
  * Registers a webhook. Its signing secret is in the answer and never again.
- * @throws ApiError VALIDATION_ERROR; CONFLICT when the organisation has as many webhooks as it may have, PAYMENT_REQUIRED
+ * @throws ApiError VALIDATION_ERROR; CONFLICT when the organization has as many webhooks as it may have, PAYMENT_REQUIRED
  *   when it may have more once money has come in; UNAVAILABLE
  */
 export async function createWebhook(
@@ -45,7 +45,7 @@ export async function createWebhook(
       const message = `There are at most ${max} webhooks until money has come into the wallet.`;
       throw new ApiError("PAYMENT_REQUIRED", { message });
     }
-    throw new ApiError("CONFLICT", { message: `An organisation has at most ${maxWebhooks} webhooks.` });
+    throw new ApiError("CONFLICT", { message: `An organization has at most ${maxWebhooks} webhooks.` });
   }
   return { ...presentWebhook(record), secret };
 }

@@ -9,8 +9,8 @@ import type { WebhookRecord } from "./record.ts";
 import type { Lane } from "./webhook-job.ts";
 
 /**
- * The calls that a webhook may leave unanswered at once, and those that a host may leave over all of an organisation's
- * webhooks: it need not be the organisation's own. The queues' workers are ten times as many.
+ * The calls that a webhook may leave unanswered at once, and those that a host may leave over all of an organization's
+ * webhooks: it need not be the organization's own. The queues' workers are ten times as many.
  */
 const maxOpenCalls = 20;
 
@@ -84,7 +84,7 @@ export interface OpenCall {
 }
 
 /**
- * The host of a webhook, as one organisation calls it. Not over all organisations: many have theirs at the same few
+ * The host of a webhook, as one organization calls it. Not over all organizations: many have theirs at the same few
  * services, and one must not keep the calls of another waiting.
  */
 function hostOf({ organizationId, url }: Callee): string {
@@ -236,7 +236,7 @@ export async function forgetFailures(webhookId: string): Promise<void> {
   await updateOpenCalls(webhookId, now(), { remove: healthFields });
 }
 
-/** Forgets a webhook that has been removed for good, and its host as its organisation calls it. */
+/** Forgets a webhook that has been removed for good, and its host as its organization calls it. */
 export async function forgetCalls(callee: Callee): Promise<void> {
   for (const whom of [callee.id, hostOf(callee)]) await deleteItem(keys.openCalls(whom));
 }

@@ -23,7 +23,7 @@ export type WebhookRecord = z.infer<typeof WebhookRecord>;
 
 export const maxWebhooks = 100;
 
-/** All webhooks of an organisation, newest first. */
+/** All webhooks of an organization, newest first. */
 export async function readWebhooks(organizationId: string): Promise<WebhookRecord[]> {
   const { pk } = keys.organization(organizationId);
   const rows = await queryRows(WebhookRecord, {
@@ -47,7 +47,7 @@ export async function findWebhook(
 
 /**
  * One webhook.
- * @throws ApiError NOT_FOUND, also for a webhook of another organisation
+ * @throws ApiError NOT_FOUND, also for a webhook of another organization
  */
 export async function readWebhook(organizationId: string, webhookId: string): Promise<WebhookRecord> {
   const webhook = await findWebhook(organizationId, webhookId);

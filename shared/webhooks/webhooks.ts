@@ -11,7 +11,7 @@ import { findFailingHealth, forgetFailures } from "./open-calls.ts";
 import { presentWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
 import { checkWebhookUrl } from "./target.ts";
 
-/** The organisation's webhooks, newest first. */
+/** The organization's webhooks, newest first. */
 export async function listWebhooks(organizationId: string, query: PageQuery): Promise<Page<Webhook>> {
   const { rows, meta } = pageOf(await readWebhooks(organizationId), query);
   return { rows: await Promise.all(rows.map(presentWithHealth)), meta };
@@ -19,7 +19,7 @@ export async function listWebhooks(organizationId: string, query: PageQuery): Pr
 
 /**
  * One webhook.
- * @throws ApiError NOT_FOUND, also for a webhook of another organisation
+ * @throws ApiError NOT_FOUND, also for a webhook of another organization
  */
 export async function getWebhook(organizationId: string, webhookId: string): Promise<Webhook> {
   return presentWithHealth(await readWebhook(organizationId, webhookId));
@@ -71,7 +71,7 @@ export async function disableWebhook(webhook: WebhookRecord, reason: "failing" |
 
 /**
  * Removes a webhook.
- * @throws ApiError NOT_FOUND, also for a webhook of another organisation; UNAVAILABLE
+ * @throws ApiError NOT_FOUND, also for a webhook of another organization; UNAVAILABLE
  */
 export async function deleteWebhook(
   organizationId: string,

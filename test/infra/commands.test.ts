@@ -48,7 +48,7 @@ it.each([
   ["npm run operator -- wallets credit", "<organization> is missing"],
   ["npm run operator -- wallets borrow", "Unknown command 'wallets borrow'"],
   ["npm run nothing", "there is no script nothing"],
-  ["npm run deploy -c stage=dev", "npm would not pass on"],
+  ["npm run deploy -c stage=dev", "npm would keep"],
   ["npm run deploy -- --never", "--never"],
   ["npm run smoke -- --stge dev", "--stge"],
   ["aws dynamodb update-table --table TABLE", "aws dynamodb update-table takes no --table"],
