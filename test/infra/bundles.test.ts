@@ -118,12 +118,12 @@ it("includes only the row of its own operation in a function", async () => {
 
 it.each([
   // These rare letters change all short names where the text affects them.
-  { column: "summary", value: "One message", changed: "One jazzy message ".repeat(1_000), served: true },
+  { column: "summary", value: "Get a message", changed: "One jazzy message ".repeat(1_000), served: true },
   { column: "errors", value: "errors: []", changed: 'errors: ["WALLET_MISSING"]', served: true },
   // Only the document needs the schema of an operation's response.
   { column: "schema", value: "data: Message", changed: "data: Transaction", served: false },
 ])(
-  "changes with the $column of one row the document, the console, the fallback and, if it has that, its function alone",
+  "a changed $column of one row changes only the document, the console, the fallback and the function that uses it",
   async ({ column, value, changed, served }) => {
     const bundles = await bundlesOfCopy(column, "shared/routes/sms.ts", (source) => {
       const row = /(?<=export const getSms = ).*?^}/ms;
