@@ -16,7 +16,7 @@ import type { Slot } from "./message-job.ts";
 import type { MessageRecord } from "./record.ts";
 import { heldBackSeconds, type Sending } from "./sending-pause.ts";
 
-/** What of a message its carrier is chosen by. */
+/** The fields of a message that decide its carrier. */
 export type Choosable = Pick<
   MessageRecord,
   | "campaignId"
@@ -31,42 +31,42 @@ export type Choosable = Pick<
   | "totalMicros"
 >;
 
-/** What a sender goes by; an instance of a function has one of each for all its calls. */
+/** The dependencies of a sender. A function's instance has one set for all its calls. */
 export interface Sender {
   readonly carriers: Carriers;
-  /** Without them, every carrier is asked whatever came of it before. */
+  /** Without them, every carrier may get messages, whatever its earlier outcomes. */
   readonly breakers?: Breakers;
-  /** Without them, carriers take as much as there is. */
+  /** Without it, the throughput of carriers has no limit. */
   readonly throughput?: Throughput;
   readonly sending?: Sending;
-  /** What carriers take. Without it, what a message costs is not known. */
+  /** The prices of carriers. Without it, the costs of messages are unknown. */
   readonly rateCard?: RateCard | undefined;
-  /** A carrier that says nothing for so long is given up. */
+  /** How long a sender waits for a carrier. Later the outcome is unknown. */
   readonly carrierTimeoutMs?: number;
   /** The state of an organization, read once for all jobs of a batch; without it, it is read for each job. */
   readonly stateOf?: (organizationId: string) => Promise<OrganizationState>;
-  /** How long the sender can still run. Without it there is no end. */
+  /** How long the sender can still run. Without it, there is no limit. */
   readonly remainingTimeMs?: () => number;
 }
 
-/** The carrier that is to be asked, when the job is to come again, or why no carrier may be asked any more. */
+/** The carrier to submit to, or when the job returns, or why no carrier may get the message. */
 export type Choice =
   | { readonly kind: "ask"; readonly named: NamedCarrier; readonly probe?: string | undefined }
   | { readonly kind: "wait"; readonly delaySeconds: number; readonly slot?: Slot }
   | { readonly kind: "fail"; readonly errorCode: MessageErrorCode };
 
-/** What is due so soon is waited for: a queue cannot delay a job by less. */
+/** The longest time that a sender waits itself: a queue cannot delay a job by less. */
 const waitedForMs = secondMs;
 
-/** A start that came so long ago was missed, and what was not used then is not used at once now. */
+/** How late a reserved start is still used. Older starts were missed, and are not made up for in a burst. */
 const slotGoodForMs = minuteMs / 2;
 
-/** Those who wait for a breaker come back over so many seconds, and not all at once. */
+/** The period over which jobs that wait for a breaker return, so that they do not all return together. */
 const spreadSeconds = 30;
 
 /**
- * Chooses who is asked about a message that nobody holds. Where an earlier sender ended without a word on what its carrier
- * did, no other may be asked, and that one only if it recognises the message.
+ * Chooses the carrier of a message that no sender holds. If the outcome of an earlier attempt is unknown, only its carrier
+ * may get the message again, and only if it recognizes repeats.
  */
 export async function chooseCarrier(message: Choosable, sender: Sender, slot?: Slot): Promise<Choice> {
   const { carriers } = sender;
@@ -90,9 +90,9 @@ export async function chooseCarrier(message: Choosable, sender: Sender, slot?: S
 }
 
 /**
- * Chooses who is asked next about a message that this sender holds, and that a carrier surely did not take.
- * @param tried those that this sender has asked
- * @returns undefined when no carrier is left that may ever take it
+ * Chooses the next carrier of a message that this sender holds, and that a carrier definitely did not accept.
+ * @param tried the carriers that this sender has tried
+ * @returns undefined when no carrier is left that may ever accept it
  */
 export async function chooseNext(
   held: Choosable,
@@ -105,22 +105,22 @@ export async function chooseNext(
   return left.length === 0 ? undefined : firstWilling(untried, held, sender);
 }
 
-/** The names of the carriers that a message may go to first, in their order. */
+/** Returns the names of the carriers that may get a message first, in their order. */
 export function candidatesFor(message: Choosable, sender: Sender): string[] {
   return leftOf(sender.carriers.routeOf(message), message, sender).left.map(({ name }) => name);
 }
 
-/** The carriers of a route that have not refused a message. */
+/** The carriers of a route that have not rejected a message. */
 interface Left {
-  /** Those that it may go to. */
+  /** The carriers that may get it. */
   readonly left: readonly NamedCarrier[];
-  /** Those that take more for it than the customer paid. They are passed over as if the route did not name them. */
+  /** The carriers that charge more for it than the customer paid. They are skipped as if the route did not name them. */
   readonly tooDear: readonly NamedCarrier[];
 }
 
 /**
- * The first carrier of a route is the operator's choice, whatever it costs. A message goes on to another one at no loss,
- * unless the stage allows it or the cost is not known.
+ * Splits a route by cost. The first carrier is the operator's choice at any cost. A message fails over to another carrier
+ * only without a loss, unless the stage allows losses or the cost is unknown.
  */
 function leftOf(route: readonly NamedCarrier[], message: Choosable, { rateCard }: Sender): Left {
   const { refusedBy = [], totalMicros } = message;
@@ -136,7 +136,7 @@ function leftOf(route: readonly NamedCarrier[], message: Choosable, { rateCard }
   return { left, tooDear };
 }
 
-/** Tells why a message that waits or fails did not go to the other carriers of its route. */
+/** Logs why a message that waits or fails did not go to the other carriers of its route. */
 function logTooDear(tooDear: readonly NamedCarrier[], { organizationId, id }: Choosable): void {
   for (const { name } of tooDear) {
     log.warn("carrier.too_dear", { organizationId, messageId: id, carrier: name });
@@ -178,7 +178,7 @@ async function firstWilling(
   return { kind: "wait", delaySeconds: delays.length === 0 ? heldBackSeconds : Math.min(...delays) };
 }
 
-/** When a carrier's pace lets a message start: at the moment that its job says, or at the next one that is free. */
+/** Returns when a carrier's throughput lets a message start: the start that its job reserved, or the next free one. */
 async function startOf(
   { name, segmentsPerSecond }: NamedCarrier,
   message: Choosable,

@@ -10,14 +10,13 @@ import { Margins } from "./margins.ts";
 import type { FinalDelivery, MessageRecord } from "./record.ts";
 
 /*
- * How many messages came to what end: counters for each day and each campaign, so that reading them costs the
- * same however many messages there are. A function that dies between a change and its count leaves a counter
- * wrong by what it did not count; when the day is over the messages themselves are counted (`recount.ts`), and
- * the counter is closed once all of them have ended.
+ * The outcomes of messages, counted for each day and each campaign: reading them costs the same for any number of
+ * messages. A function that dies between a change and its count leaves the counter wrong by that change. When the day is
+ * over, the messages themselves are counted (`recount.ts`). The counter is closed once all of them have ended.
  *
  * Accepted messages are not counted here: the debit that pays for them counts them in the wallet, for the wallet's
- * present day. When the wallet moves on to the next day, the figures of the day before are noted in that day's counter.
- * Until the messages have been counted they may include debits that came to no message.
+ * present day. When the wallet starts its next day, the figures of the day before are noted in that day's counter.
+ * Until the messages have been counted they may include debits without a message.
  */
 
 export const Tally = z.object({
@@ -25,10 +24,10 @@ export const Tally = z.object({
   sent: z._default(z.int(), 0),
   failed: z._default(z.int(), 0),
   cancelled: z._default(z.int(), 0),
-  /** Those of which a receipt has come at last. */
+  /** Messages with a final receipt. */
   delivered: z._default(z.int(), 0),
   undelivered: z._default(z.int(), 0),
-  /** The prices of the messages, less those that were or are being returned; see `accepted-of-day.ts`. */
+  /** The prices of the messages, without those that were or are being returned; see `accepted-of-day.ts`. */
   spentMicros: z._default(z.int(), 0),
   /** The prices that were or are being returned. */
   returnedMicros: z._default(z.int(), 0),
@@ -41,16 +40,16 @@ export const CountsRecord = z.extend(Tally, {
   entity: z.literal("messageCounts"),
   sk: z.string(),
   /**
-   * Of a day that is over: what its organization's wallet counted, in the counter of the first part for all parts. Without
-   * meaning once the messages have been counted.
+   * The count of the organization's wallet for a day that is over, in the counter of the first shard for all shards. It has
+   * no meaning once the messages have been counted.
    */
   acceptedByWallet: z._default(z.int(), 0),
   acceptedByWalletMicros: z._default(z.int(), 0),
-  /** Grows with each change, so that a count of the messages themselves notices what came in between. */
+  /** Grows with each change, so that a count of the messages themselves notices concurrent changes. */
   changes: z._default(z.int(), 0),
-  /** When somebody last began to count the messages themselves. */
+  /** When a count of the messages themselves last began. */
   lookedAt: z.optional(z.string()),
-  /** How far a count of the messages has come that takes more than one look, and what `changes` was when it began. */
+  /** The progress of a count of the messages that takes more than one run, and `changes` from when it began. */
   unfinished: z.optional(
     z.extend(Tally, {
       part: z._default(z.string(), ""),
@@ -61,19 +60,19 @@ export const CountsRecord = z.extend(Tally, {
   ),
   /** When `accepted` and `spentMicros` became those of the messages; later changes are added to them. */
   countedAt: z.optional(z.string()),
-  /** Since when the counts are exact and final. */
+  /** When the counts became exact and final. */
   closedAt: z.optional(z.string()),
-  /** Of a day, until it is closed. */
+  /** Present for a day until it is closed. */
   ...pendingWorkFields,
 });
 export type CountsRecord = z.infer<typeof CountsRecord>;
 
-/** A day is counted when it has been over for so long: by then its last messages have ended. */
+/** The time from the end of a day until it is counted: by then its last messages have ended. */
 const countDayAfterMs = hourMs;
 
-/** Counts messages that have just come to their end, with one write for each day and each campaign among them. */
+/** Counts messages that have just ended, with one write for each day and each campaign among them. */
 export async function countOutcomes(messages: readonly MessageRecord[]): Promise<void> {
-  // The id of a campaign is no other organization's.
+  // A campaign's id belongs to one organization only.
   const ofCampaigns = Map.groupBy(messages, ({ campaignId }) => campaignId);
   await Promise.all([
     countOnDays(messages, outcomeOf),
@@ -90,7 +89,7 @@ function outcomeOf(messages: readonly MessageRecord[]): Partial<Tally> {
   return { sent, failed, cancelled, returnedMicros, spentMicros: -returnedMicros };
 }
 
-/** What a receipt has changed: a message, and what receipts had said of it before. */
+/** A change by a receipt: the message, and its delivery status before. */
 export interface HeardReceipt {
   readonly message: MessageRecord;
   readonly before: FinalDelivery | undefined;
@@ -119,7 +118,7 @@ export async function countReceipts(heard: readonly HeardReceipt[]): Promise<voi
   );
 }
 
-/** Counts messages on the days on which they were accepted, each part of an organization's messages apart. */
+/** Counts messages on the days on which they were accepted, separately for each shard. */
 async function countOnDays(
   messages: readonly MessageRecord[],
   changeOf: (ofDay: readonly MessageRecord[]) => Partial<Tally>,
@@ -140,8 +139,8 @@ async function countOnDays(
 }
 
 /**
- * Makes sure that a day on which something was accepted is counted once it is over, though its counts were lost.
- * @param part of the organization's messages
+ * Makes sure that a day with accepted messages is counted once it is over, even if its counts were lost.
+ * @param part the shard of the organization's messages
  */
 export async function noteDay(organizationId: string, moment: string, part: string): Promise<void> {
   const key = keys.dayCounts(organizationId, dayOf(moment), part);
@@ -150,7 +149,7 @@ export async function noteDay(organizationId: string, moment: string, part: stri
   await updateItem(CountsRecord, updateOf(key, changes, { absent: ["closedAt"] }));
 }
 
-/** What puts a day on the agenda of those that are to be closed. */
+/** The changes that list a day in the pending-work index until it is closed. */
 export function toBeClosed(
   organizationId: string,
   moment: string,
@@ -162,12 +161,12 @@ export function toBeClosed(
   };
 }
 
-/** Puts off the next look at a day that is not at its end, until a moment in ISO 8601. */
+/** Defers the next visit of a day with messages that have not ended, until a moment in ISO 8601. */
 export async function lookAtDayAgain(key: Key, lookAt: string): Promise<void> {
   await updateItem(CountsRecord, updateOf(key, { set: { lookAt } }, { absent: ["closedAt"] }));
 }
 
-/** A count that fails is made good when the counter is closed; what it counts has happened all the same. */
+/** Adds to a counter. A failure is only logged, because the recount corrects the counter before it is closed. */
 async function count(
   key: Key,
   change: Partial<Tally>,
@@ -181,10 +180,10 @@ async function count(
       updateOf(
         key,
         { set: { entity: "messageCounts", ...set }, setIfAbsent, add: { ...add, changes: 1 } },
-        // Receipts come when all messages have long come to their end.
+        // Receipts arrive long after all messages have ended.
         { absent: alsoClosed ? [] : ["closedAt"] },
       ),
-      // Counted twice is as wrong as not counted, and neither is worth a customer's wait.
+      // A double count is as wrong as a missing one, and neither is worth a customer's wait.
       { bestEffort: true },
     );
   } catch (error) {
@@ -192,7 +191,7 @@ async function count(
   }
 }
 
-/** The counters of one organization between two keys, in order; where nothing was counted there is none. */
+/** Returns the counters of one organization between two keys, in order. Days without counts have none. */
 export async function readCounts(range: {
   readonly from: Key;
   readonly to: Key;
@@ -202,7 +201,7 @@ export async function readCounts(range: {
   return itemsOf(await queryRows(CountsRecord, { pk: from.pk, from: from.sk, to: to.sk, limit }));
 }
 
-/** What is counted of one campaign; undefined while nothing has ended. */
+/** Returns the counts of one campaign; undefined while no message has ended. */
 export async function findCampaignCounts(
   organizationId: string,
   campaignId: string,
@@ -210,7 +209,7 @@ export async function findCampaignCounts(
   return findItem(CountsRecord, keys.campaignCounts(organizationId, campaignId));
 }
 
-/** What messages count for. */
+/** Counts the statuses and prices of messages. */
 export function tallyOf(messages: readonly MessageRecord[]): Tally {
   const tally = { ...emptyTally };
   for (const { status, refund, totalMicros, deliveryStatus } of messages) {
@@ -223,7 +222,7 @@ export function tallyOf(messages: readonly MessageRecord[]): Tally {
   return tally;
 }
 
-/** Two tallies as one. */
+/** Adds two tallies. */
 export function sumOf(one: Tally, other: Tally): Tally {
   return {
     accepted: one.accepted + other.accepted,
@@ -237,7 +236,7 @@ export function sumOf(one: Tally, other: Tally): Tally {
   };
 }
 
-/** The share that some have of all, to four digits; null where there are none. */
+/** Returns a part as a share of the whole, to four digits; null if the whole is 0. */
 export function shareOf(some: number, all: number): number | null {
   return all === 0 ? null : Math.round((some / all) * 10_000) / 10_000;
 }

@@ -9,35 +9,35 @@ import type { Put } from "../platform/table/table.ts";
 import type { MessageRecord } from "./record.ts";
 import { RoutingFacts, routingFactsOf } from "./routing-facts.ts";
 
-/** When a carrier's pace lets a message start, of which the carrier's time has been taken. */
+/** A start that a carrier's throughput has reserved for a message. */
 const Slot = z.object({ carrier: z.string(), startsAt: z.string() });
 export type Slot = z.infer<typeof Slot>;
 
-/** What the send and refund queues carry: the message itself stays in the table. */
+/** The content of the send and refund queues: the message itself stays in the table. */
 export const MessageJob = z.object({
   organizationId: z.string(),
   messageId: z.string(),
   slot: z.optional(Slot),
-  /** Since when carriers have put the message off, in ISO 8601. Time that it waits for its slot does not count. */
+  /** Since when carriers have delayed the message, in ISO 8601. Time that it waits for its slot does not count. */
   putOffSince: z.optional(z.string()),
-  /** Of a send, where the message need not be read first; jobs of releases before 0.4 have none. */
+  /** Present if a send need not read the message first. Jobs of releases before 0.4 have none. */
   facts: z.optional(RoutingFacts),
 });
 export type MessageJob = z.infer<typeof MessageJob>;
 
-/** What a job needs to know of its message. */
+/** The fields of a message that its job needs. */
 type Queueable = Pick<MessageRecord, "campaignId" | "id" | "messageType" | "organizationId">;
 
-/** What a send job carries from one attempt to the next. */
+/** The state of a send job from one attempt to the next. */
 type Progress = Pick<MessageJob, "facts" | "putOffSince" | "slot">;
 
-/** The job that hands a message to a carrier. Marketing has a queue of its own, so that it never delays a one-time code. */
+/** The job that submits a message. Marketing has a queue of its own, so that it never delays a one-time code. */
 export function sendJob(message: Queueable, delaySeconds = 0, progress: Progress = {}): QueuedJob {
   const queue = trafficClass(message) === "marketing" ? "marketingSends" : "transactionalSends";
   return jobOn(queue, message, delaySeconds, progress);
 }
 
-/** The same for a message that nobody holds. Its job carries what a carrier is chosen by, where that is enough. */
+/** The send job of a message that no sender holds. It has the routing facts, if these are enough. */
 export function sendJobWithFacts(
   message: MessageRecord,
   delaySeconds = 0,
@@ -52,7 +52,7 @@ export function refundJob(message: Queueable): QueuedJob {
 }
 
 /**
- * The write that asks for a refund once more, some time later, whatever becomes of its first job. It is written with the
+ * The write that later requests a refund once more, whatever the outcome of its first job. It is written with the
  * failure that owes the refund.
  */
 export function owedRefund(message: Queueable, failedAt: Date): Put {
@@ -70,8 +70,8 @@ function jobOn(
 }
 
 /**
- * Whether a message is due too late for a queue to hold it, and waits in the table. It is decided by what the
- * message itself says, so that all who ask get the same answer.
+ * Whether a message is due too late for a queue to hold it, so that it waits in the table. Only the message itself decides
+ * this, so that all callers agree.
  */
 export function waitsInTable({ scheduledAt, queuedAt }: MessageRecord): boolean {
   return (
@@ -79,7 +79,7 @@ export function waitsInTable({ scheduledAt, queuedAt }: MessageRecord): boolean 
   );
 }
 
-/** The write that lets a message wait in the table for its time. */
+/** The write that lets a message wait in the table until it is due. */
 export function waitingJob(message: MessageRecord): Put {
   return scheduledJob({ id: message.id, dueAt: message.scheduledAt ?? message.queuedAt }, sendJob(message));
 }

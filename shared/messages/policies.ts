@@ -11,18 +11,18 @@ import { countryOfNumber, typesOfNumber } from "./numbering-plan.ts";
 import type { MessageRecord } from "./record.ts";
 
 /*
- * What a stage asks of those who send and of what they send, beside the contract's own rules (`policies` in
- * `infra/stages/README.md`), and what people have asked for who get it. Where a stage asks for nothing, nothing is read.
+ * The rules of a stage for senders and messages, in addition to the contract (`policies` in `infra/stages/README.md`), and
+ * the wishes of recipients. Without a rule, nothing is read for it.
  */
 
-/** Who sends, under which name. */
+/** A sender and the name that it sends under. */
 type Sending = Pick<MessageRecord, "organizationId" | "senderId">;
 
 /** Why an organization may not send, if it may not. */
 type SenderRefusal = "EMAIL_NOT_VERIFIED" | "KYC_REQUIRED" | "SENDER_ID_NOT_APPROVED";
 
 /**
- * Holds a message that is to be accepted against all policies.
+ * Checks a message that is to be accepted against all policies.
  * @param organization the record of the message's organization
  * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, DESTINATION_NOT_ALLOWED, RECIPIENT_OPTED_OUT,
  *   in this order
@@ -38,7 +38,7 @@ export async function checkMessage(
 }
 
 /**
- * Holds those who want to send against the policies, whatever they send.
+ * Checks a sender against the policies, regardless of the message.
  * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, in this order
  */
 export async function checkSender(sending: Sending): Promise<void> {
@@ -46,7 +46,7 @@ export async function checkSender(sending: Sending): Promise<void> {
   if (refusal !== undefined) throw new ApiError(refusal);
 }
 
-/** The same for those who have something to do about a refusal. */
+/** Returns why a sender may not send, for callers that handle the reason themselves. */
 export async function refusalOfSender({
   organizationId,
   senderId,
@@ -73,15 +73,15 @@ export function isDestinationAllowed(to: string): boolean {
   return refusalOfDestination(to) === undefined;
 }
 
-/** The numbers that the sandbox carrier decides by. They are not assigned, so no policy applies to them. */
+/** The numbers that decide the outcome at the sandbox carrier. They are not assigned, so no policy applies to them. */
 const sandboxNumbers = /^1500555000[0-8]$/;
 
 /**
- * Why messages may not go to a number, in a sentence for the caller. A number of no country is allowed only where any country
- * is, and one of no known type only where any type is.
+ * Returns why messages may not go to a number, in a sentence for the caller. A number without a country is allowed only if
+ * every country is. A number of unknown type is allowed only if every type is.
  */
 function refusalOfDestination(to: string): string | undefined {
-  // An older release took numbers of lengths that are impossible, which contacts may still have.
+  // An older release accepted numbers of impossible lengths, and contacts may still have them.
   if (!isPossibleNumber(to)) return "This cannot be a phone number.";
   if (config.carrier() === "sandbox" && sandboxNumbers.test(to)) return undefined;
   const countries = config.allowedCountries();
@@ -98,8 +98,8 @@ function refusalOfDestination(to: string): string | undefined {
 }
 
 /**
- * Whether it has to be looked up if a number wants a message.
- * @param mayHaveReplies whether anybody can answer the organization
+ * Whether a message may be unwanted, so that its number has to be looked up.
+ * @param mayHaveReplies whether people can reply to the organization
  */
 export function mayBeUnwanted(
   message: Pick<MessageRecord, "campaignId" | "messageType">,
@@ -110,10 +110,9 @@ export function mayBeUnwanted(
 }
 
 /**
- * Whether a number does not want a message: no marketing once an opt-out is in force, and nothing but one-time codes once
- * the person has answered STOP. A message of no type is no code here, for it may be anything.
- * @param mayHaveReplies whether anybody can answer the organization: where nobody can, nobody has said STOP, and it costs no
- *   read to know that
+ * Whether a number does not want a message. An opt-out ends marketing. A reply of STOP ends everything except one-time
+ * codes. A message without a type does not count as a code here, because it may be anything.
+ * @param mayHaveReplies whether people can reply to the organization. If not, there is no STOP, and nothing is read.
  */
 async function isUnwanted(
   message: Pick<MessageRecord, "campaignId" | "messageType" | "organizationId" | "to">,
@@ -130,14 +129,14 @@ async function isUnwanted(
   }
 }
 
-/** Whether the stage asks for approved sender IDs, and this one is none. */
+/** Whether the stage requires approved sender IDs, and this one is not approved. */
 export async function isSenderIdRefused({ organizationId, senderId }: Sending): Promise<boolean> {
   return config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId));
 }
 
 /**
- * Why a message may go to no carrier any more though it was accepted: much can change until its time has come.
- * @param mayHaveReplies whether anybody can answer the organization
+ * Returns why an accepted message may no longer go to a carrier. Rules and wishes can change until it is due.
+ * @param mayHaveReplies whether people can reply to the organization
  */
 export async function refusalBeforeHandOff(
   message: MessageRecord,

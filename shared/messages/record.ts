@@ -19,7 +19,7 @@ import { updateOf } from "../platform/table/update.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 import { Attempt, presentAttempts } from "./attempts.ts";
 
-/** The last words on a delivery, each of which takes the place of those before it, and of no other. */
+/** The final states of a delivery. Each may replace only the ones before it. */
 export const finalDeliveries = ["unknown", "undelivered", "delivered"] as const;
 export type FinalDelivery = (typeof finalDeliveries)[number];
 
@@ -41,45 +41,45 @@ export const MessageRecord = z.object({
   totalMicros: z.int().check(z.nonnegative()),
   queuedAt: z.string(),
   scheduledAt: z.optional(z.string()),
-  /** When it is no longer handed to a carrier, in ISO 8601; without it only `maxPutOffMs` ends its waiting. */
+  /** When it expires and is no longer submitted, in ISO 8601. Without it, only `maxRescheduleMs` ends its waiting. */
   validUntil: z.optional(z.string()),
-  /** How often it was taken up for sending. */
+  /** How often a sender has acquired it. */
   attempts: z.int().check(z.nonnegative()),
   /** While a sender holds the message. */
   ...leaseFields,
-  /** Claims that ended without a word on what the carrier did, the present one included. */
+  /** Attempts without a known outcome, the present one included. */
   openClaims: z.int().check(z.nonnegative()),
-  /** The carrier that was asked last, or is being asked. Rows of release 0.2 have none: it was the stage's own. */
+  /** The carrier of the last or present submission. Rows of release 0.2 have none: it was the stage's own. */
   carrier: z.optional(z.string()),
-  /** The last attempts but for one that a carrier accepted: see `attemptsOf`. */
+  /** The last attempts, except one that a carrier accepted: see `attemptsOf`. */
   attemptLog: z.optional(z.array(Attempt)),
-  /** Carriers that surely did not take it and never will. */
+  /** Carriers that definitely rejected it for good. */
   refusedBy: z.optional(z.array(z.string())),
   carrierReference: z.optional(z.string()),
-  /** What the carrier takes for it, by the rate card of the moment; absent where that is not known. */
+  /** The carrier's price for it, by the rate card at that time; absent if unknown. */
   costMicros: z.optional(z.int().check(z.nonnegative())),
   sentAt: z.optional(z.string()),
   failedAt: z.optional(z.string()),
   cancelledAt: z.optional(z.string()),
   errorCode: z.optional(MessageErrorCode),
-  /** What the carrier's receipts have said at last, and when that came; a message that is still on its way has none. */
+  /** The last state that the carrier's receipts reported, and when it arrived; absent until then. */
   deliveryStatus: z.optional(z.enum(finalDeliveries)),
   deliveryAt: z.optional(z.string()),
   deliveryErrorCode: z.optional(DeliveryErrorCode),
   /** The carrier's own code for it: see `providerCodeOf`. */
   deliveryProviderCode: z.optional(z.string()),
-  /** Whose receipt that was, where it is known: see `Receipt`. */
+  /** The carrier that sent the receipt, if known: see `Receipt`. */
   deliveryCarrier: z.optional(z.string()),
-  /** Which attempt to record the receipt did so, so that the attempt recognises its own write. */
+  /** Names the attempt that recorded the receipt, so that the attempt recognizes its own write. */
   deliveryToken: z.optional(z.string()),
-  /** Of a message that failed or was cancelled: whether its price is still to be returned. */
+  /** Whether the price of a failed or cancelled message is still due. */
   refund: z.optional(z.enum(["due", "done"])),
   /**
-   * When the table forgets it, in seconds since the epoch: of a message that is queued, because it may have been written
-   * without being paid; of one that came to its end, if the stage keeps messages for a time only.
+   * When the table deletes it, in seconds since the epoch. A queued message has it while its payment is unconfirmed. A
+   * message that has ended has it if the stage limits the retention of messages.
    */
   expiresAt: z.optional(z.int()),
-  /** The seq of the debit that pays for it, of a message that was written before its ledger entry. */
+  /** The seq of the debit that pays for it, if the message was written before its ledger entry. */
   debitSeq: z.optional(z.int()),
 });
 export type MessageRecord = z.infer<typeof MessageRecord>;
@@ -112,7 +112,7 @@ export function presentMessage(record: MessageRecord): Message {
   };
 }
 
-/** So long a receipt is waited for. One that comes later is heard all the same. */
+/** How long a receipt is expected. A later one is still recorded. */
 const receiptPatienceMs = 7 * dayMs;
 
 function presentDelivery(record: MessageRecord): Message["delivery"] {
@@ -138,18 +138,18 @@ export function presentPricing(
 }
 
 /*
- * The transitions of a message. Each names the state that it starts from as its condition, so a transition
- * that comes late or twice is refused and changes nothing.
+ * The transitions of a message. Each has the state that it starts from as its condition, so that a late or repeated
+ * transition changes nothing.
  */
 
 /**
- * Longer than a paid message can be without having been taken up or looked at by the reconciler, both of which end its
- * being provisional, though everything be down for days.
+ * Longer than a paid message can stay unconfirmed, even in an outage of days. The first attempt to send it confirms it, and
+ * so does the reconciler.
  */
 const unconfirmedMs = 7 * dayMs;
 
 /**
- * A message as it is before its ledger entry, which alone makes it count, has been written.
+ * Returns a message as it is before its ledger entry exists. Only that entry makes the message count.
  * @param debitSeq the seq of that entry
  */
 export function unconfirmed(message: MessageRecord, debitSeq: number): MessageRecord {
@@ -160,23 +160,23 @@ function unconfirmedUntil({ queuedAt }: MessageRecord): number {
   return epochSeconds(new Date(Date.parse(queuedAt) + unconfirmedMs));
 }
 
-/** Whether the table would still delete a message as unpaid, whatever its status: a sender may have left that as it was. */
+/** Whether the table would delete a message as unpaid. The status does not show this: senders may leave `expiresAt`. */
 export function isUnconfirmed(message: MessageRecord): boolean {
   return message.expiresAt === unconfirmedUntil(message);
 }
 
-/** Provisional → lasting, for its ledger entry is there. */
+/** Unconfirmed → confirmed, because its ledger entry exists. */
 export function confirm(paid: MessageRecord): Update {
   return updateOf(messageKey(paid), { remove: ["expiresAt"] }, { is: { expiresAt: paid.expiresAt } });
 }
 
-/** What makes the table forget a message that has ended, where the stage does not keep messages for ever. */
+/** The expiry of a message that has ended, if the stage limits the retention of messages. */
 function retention(at: Date): Pick<MessageRecord, "expiresAt"> {
   const days = config.messageRetentionDays();
   return days === undefined ? {} : { expiresAt: epochSeconds(new Date(at.getTime() + days * dayMs)) };
 }
 
-/** Whether a message is so old that, if it is not there, the table may have forgotten it in its time. */
+/** Whether a message is so old that it may have existed and expired. */
 export function mayHaveExpired(messageId: string): boolean {
   const days = config.messageRetentionDays();
   if (days === undefined) return false;
@@ -184,17 +184,17 @@ export function mayHaveExpired(messageId: string): boolean {
   return messageId < firstIdAt("msg", forgottenBefore);
 }
 
-/** Whether the time of a message is over; the table deletes it some days later. */
+/** Whether the retention of a message is over; the table deletes it within days. */
 export function hasExpired({ expiresAt = Infinity }: MessageRecord): boolean {
   return expiresAt <= epochSeconds(now());
 }
 
-/** What is kept in the place of a text that has gone. */
+/** Replaces a text that was removed. */
 export const redactedText = "[removed]";
 
 /**
- * What a one-time code loses when its message has ended, where the stage asks for that: its text, for a code
- * may be digits, words or a link. A message of no type may be a code.
+ * Removes the text of a one-time code that has ended, if the stage requires that. A code may be digits, words or a link,
+ * so the whole text is removed. A message without a type may be a code.
  */
 function withoutCode({
   messageType = "otp",
@@ -202,25 +202,25 @@ function withoutCode({
   return messageType === "otp" && config.redactOneTimeCodes() ? { message: redactedText } : {};
 }
 
-/** What a sender acquires the lease of a message for. */
+/** The purpose and the conditions of a sender's lease on a message. */
 export interface Claim {
   readonly lease: Lease;
   readonly at: Date;
-  /** The carrier that will be asked; without one none will be. */
+  /** The carrier to submit to, if any. */
   readonly carrier?: string | undefined;
-  /** Whether it is the carrier of those messages that name none. */
+  /** Whether messages without a carrier belong to it. */
   readonly isStageCarrier?: boolean;
-  /** Whether it passes only for a message that nobody has taken up before. */
+  /** Whether the lease requires that no sender has acquired the message before. */
   readonly isFirst?: boolean;
-  /** Where an earlier lease has lapsed: when it did, and the attempts with that of its sender. */
+  /** After an earlier lease lapsed: when it did, and the attempts including that of its sender. */
   readonly lapsed?:
     | (Required<Pick<MessageRecord, "leaseUntil">> & Pick<MessageRecord, "attemptLog">)
     | undefined;
 }
 
 /**
- * queued and free → held. Where an earlier sender ended without a word, the carrier that it asked is the only one that may
- * be asked again.
+ * queued and free → held. If the outcome of an earlier attempt is unknown, only the carrier of that attempt may get the
+ * message again.
  */
 export function claim(
   key: Key,
@@ -230,10 +230,10 @@ export function claim(
   return acquireLease(key, lease, at, {
     set: { carrier, attemptLog: lapsed?.attemptLog },
     add: { attempts: 1, openClaims: 1 },
-    // There are jobs of paid messages alone.
+    // Only paid messages have jobs.
     remove: ["expiresAt"],
     requires: {
-      // The attempts were read with that lease, and are those of the message only while nobody has acquired it since.
+      // The attempts were read with that lease. They are current only while no other sender has acquired it since.
       is: {
         status: "queued",
         ...(isFirst ? { attempts: 0 } : {}),
@@ -246,7 +246,7 @@ export function claim(
   });
 }
 
-/** queued, and held by nobody → the same, but known to have its job: it waits for long, and is not lost. */
+/** queued and free → the same, but known to have a job: it waits for a long time, and is not lost. */
 export function noteWaiting(waiting: MessageRecord): Update {
   return updateOf(
     messageKey(waiting),
@@ -257,13 +257,13 @@ export function noteWaiting(waiting: MessageRecord): Update {
 
 const isQueued = { is: { status: "queued" } };
 
-/** held → held for another carrier, because the one before surely did not take it. */
+/** held → held for another carrier, because the one before definitely did not accept it. */
 export function passOn(held: MessageRecord, carrier: string, lease: Lease, at: Date): Update {
   const { refusedBy, attemptLog } = held;
   return renewLease(messageKey(held), lease, at, { set: { carrier, refusedBy, attemptLog }, ...isQueued });
 }
 
-/** held → queued, because the carrier surely did not take it. */
+/** held → queued, because the carrier definitely did not accept it. */
 export function release(held: MessageRecord): Update {
   const { refusedBy, attemptLog } = held;
   return releaseLease(messageKey(held), held, {
@@ -274,11 +274,12 @@ export function release(held: MessageRecord): Update {
 }
 
 /**
- * When a message was sent at the latest, if a receipt proves it: an earlier sender ended without recording what the carrier
- * did, and that carrier has reported on the message since. `delivered` and `unknown` prove that it had taken the message.
- * `undelivered` does not: carriers report so what they refused, too. Then the message must not count as sent, which is
- * charged; its carrier may be asked again if it recognises repeats, and otherwise the price is returned. A receipt of a
- * carrier that was asked before the last one proves nothing.
+ * Returns when a message was sent at the latest, if a receipt proves that it was sent. This applies if an earlier sender
+ * ended without recording the outcome, and its carrier has reported on the message since.
+ *
+ * `delivered` and `unknown` prove that the carrier had accepted the message. `undelivered` does not, because carriers also
+ * report it for rejected messages. Such a message must not count as sent, because that is charged. Its carrier may get it
+ * again if it recognizes repeats; otherwise the price is returned. A receipt of an earlier carrier proves nothing.
  */
 export function sentByReceipt(held: MessageRecord): Date | undefined {
   const { openClaims, carrier, deliveryStatus, deliveryAt, deliveryCarrier = carrier } = held;
@@ -304,7 +305,7 @@ export function markSent(
   return releaseLease(messageKey(held), held, { set, requires: isQueued });
 }
 
-/** held → failed, with its price still to be returned, before which it is not forgotten. */
+/** held → failed, with its refund due. It does not expire before the refund. */
 export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErrorCode): Update {
   const set = {
     status: "failed",
@@ -318,8 +319,8 @@ export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErro
 }
 
 /**
- * queued, waiting for its time and never taken up → cancelled, its price returned. Part of the transaction that
- * credits the wallet.
+ * queued, not yet due and without an unresolved attempt → cancelled and refunded. Part of the transaction that credits the
+ * wallet.
  */
 export function markCancelled(waiting: MessageRecord, at: Date): Update {
   const set = { status: "cancelled", cancelledAt: at.toISOString(), refund: "done" };
@@ -330,30 +331,30 @@ export function markCancelled(waiting: MessageRecord, at: Date): Update {
   );
 }
 
-/** failed, price to be returned → price returned. Part of the transaction that credits the wallet. */
+/** failed, refund due → refunded. Part of the transaction that credits the wallet. */
 export function markRefunded(failed: MessageRecord): Update {
   const set = { refund: "done", ...retention(now()) };
   return updateOf(messageKey(failed), { set }, { is: { refund: "due" } });
 }
 
-/** What a carrier says has become of a message at last. */
+/** A carrier's final report on a message. */
 export interface Receipt {
   readonly status: FinalDelivery;
   readonly errorCode?: DeliveryErrorCode | undefined;
   /** The carrier's own code for it: see `providerCodeOf`. */
   readonly providerCode?: string | undefined;
-  /** When it came, in ISO 8601. */
+  /** When it arrived, in ISO 8601. */
   readonly at: string;
-  /** The carrier that says so; where that is not known, it is one that every receipt of its kind comes from. */
+  /** The carrier that reports it; absent if every receipt of this kind has the same carrier. */
   readonly carrier?: string | undefined;
   /** Names this attempt to record it. */
   readonly token: string;
 }
 
 /**
- * `before` → what a receipt says, whatever the state of the message itself: the receipt may come before it is known that
- * the message was sent. Only the carrier that was asked last is heard.
- * @param before what earlier receipts have said; undefined is nothing
+ * `before` → the status of a receipt, in every state of the message: the receipt may arrive before the message is recorded
+ * as sent. Only the last carrier of the message can report.
+ * @param before the status from earlier receipts; undefined if there was none
  */
 export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | undefined): Update {
   const { status, errorCode, providerCode, at, carrier, token } = receipt;

@@ -8,28 +8,28 @@ import { MessageRecord, noteWaiting } from "./record.ts";
 import { secondsUntilExpired } from "./validity.ts";
 
 /*
- * When the job of a message comes again, and how long carriers may put a message off.
+ * When the job of a message returns, and for how long carriers may delay a message.
  */
 
-/** Waits before the next attempts when the carrier asks to come back; the last one is kept to. */
+/** The delays before the next attempts when the carrier throttles. The last one repeats. */
 const retryDelaysSeconds = [1, 5, 30, 120] as const;
 const longestRetryDelaySeconds = 120;
 
 /**
- * A message that carriers put off for so long fails. The time runs from the first time that one puts it off, whatever
- * the message waited for before: its schedule, a pause, its turn in a large campaign.
+ * How long carriers may delay a message before it fails. The time runs from the first delay by a carrier. Earlier waiting
+ * does not count: for its schedule, a pause, or throughput in a large campaign.
  */
 const maxRescheduleMs = 6 * hourMs;
 
-/** A message that waits so long for its turn is noted to have its job, before the reconciler takes it for stranded. */
+/** The wait after which a message is noted to have a job, before the reconciler would consider it stranded. */
 const notedAfterMs = 5 * minuteMs;
 
-/** Whether carriers have put a message off for as long as they may. */
+/** Whether carriers have delayed a message for the longest permitted time. */
 export function isRescheduledTooLong({ putOffSince }: MessageJob): boolean {
   return putOffSince !== undefined && now().getTime() - Date.parse(putOffSince) > maxRescheduleMs;
 }
 
-/** After how many seconds a carrier is asked again: later after each attempt, and no sooner than the carrier asks for. */
+/** Returns the delay before the next attempt: longer after each attempt, and at least the one that the carrier requests. */
 export function rescheduleSeconds({ attempts }: MessageRecord, retryAfterSeconds: number): number {
   return Math.max(retryDelaysSeconds[attempts - 1] ?? longestRetryDelaySeconds, retryAfterSeconds);
 }
@@ -38,8 +38,8 @@ export function rescheduleSeconds({ attempts }: MessageRecord, retryAfterSeconds
 type Wait = Omit<Extract<Choice, { kind: "wait" }>, "kind">;
 
 /**
- * The job of a message that starts later. Without a slot the message is put off. While it waits for its slot, the time
- * for which it has been put off stands still.
+ * Returns the job of a message with a later start. Without a slot, a carrier delays the message. While the message waits for
+ * a slot, the time of its delay does not run.
  */
 export function laterJob(message: MessageRecord, wait: Wait, { putOffSince }: MessageJob): QueuedJob {
   const { slot } = wait;
@@ -53,12 +53,12 @@ export function laterJob(message: MessageRecord, wait: Wait, { putOffSince }: Me
   return sendJob(message, delaySeconds, { slot, putOffSince: since });
 }
 
-/** Gives the job of a message that nobody holds a later start. */
+/** Adds a job with a later start for a message that no sender holds. */
 export async function reschedule(message: MessageRecord, wait: Wait, job: MessageJob): Promise<void> {
   const waitsUntilMs = now().getTime() + wait.delaySeconds * secondMs;
   const dueAt = message.scheduledAt ?? message.queuedAt;
   if (message.attempts === 0 && waitsUntilMs - Date.parse(dueAt) > notedAfterMs) {
-    // Refused where another sender has it, which then sees to its job.
+    // Rejected if another sender holds it, which then takes care of its job.
     await updateItem(MessageRecord, noteWaiting(message));
   }
   await enqueue(laterJob(message, wait, job));

@@ -23,13 +23,13 @@ import {
 } from "./submit-to-carrier.ts";
 import { isExpired } from "./validity.ts";
 
-/** The time that a sender needs after a carrier's answer, to record it though the table be slow. */
+/** The time that a sender needs after a carrier's response to record it, even if the table is slow. */
 const recordingMs = 2 * secondMs;
 
-/** How often the carrier is asked when it does not say anything that can be relied on. */
+/** How many attempts may have an unknown outcome. */
 const maxUnknownOutcomes = 5;
 
-/** Whether a carrier can be asked, time out, and be recorded, before the sender itself is ended. */
+/** Whether the sender has time for a submission that times out, and for its recording. */
 export function hasTimeToSubmit({
   carrierTimeoutMs = usualCarrierTimeoutMs,
   remainingTimeMs,
@@ -37,7 +37,7 @@ export function hasTimeToSubmit({
   return remainingTimeMs === undefined || remainingTimeMs() >= carrierTimeoutMs + recordingMs;
 }
 
-/** One message on its way from carrier to carrier, in the hands of one sender. */
+/** One message of one sender on its way from carrier to carrier. */
 export class Submission {
   readonly #sender: Sender;
   readonly #job: MessageJob;
@@ -45,7 +45,7 @@ export class Submission {
 
   constructor(sender: Sender, job: MessageJob) {
     this.#sender = sender;
-    // The message has been taken up: the next sender has to read it.
+    // The message has been acquired, so the next sender has to read it.
     this.#job = { ...job, facts: undefined };
   }
 
@@ -53,10 +53,10 @@ export class Submission {
   async bringToItsEnd(held: MessageRecord, choice: Decision): Promise<MessageRecord | undefined> {
     const sentAt = sentByReceipt(held);
     if (sentAt !== undefined) return this.#endAsSent(held, { at: sentAt });
-    // The claim that was open when the carrier was chosen may be one of several: then only a carrier that recognizes the
-    // message may be asked.
+    // Other attempts than the one that the choice is based on may be unresolved. Then only a carrier that recognizes
+    // repeats may get the message.
     if (choice.kind === "fail") {
-      // The open claim that this was decided by has been released since: its carrier surely did not take the message.
+      // This decision rests on an attempt that has been released since: its carrier did not accept the message.
       const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && held.openClaims === 1;
       return isOutdated ? comeBack(held, sendJob(held, 1, this.#job)) : endAsUnsent(held, choice.errorCode);
     }
@@ -70,7 +70,7 @@ export class Submission {
     held: MessageRecord,
     { named, probe }: Extract<Choice, { kind: "ask" }>,
   ): Promise<MessageRecord | undefined> {
-    // The claim may have taken long. No carrier was asked, so the message is free again.
+    // Acquiring the lease may have taken long. The message was not submitted, so it is free again.
     if (!hasTimeToSubmit(this.#sender)) return comeBack(held, sendJob(held, 1, this.#job));
     if (isExpired(held)) return endAsUnsent(held, "MESSAGE_EXPIRED");
     const answer = await submitToCarrier(held, named, this.#sender);
@@ -79,12 +79,12 @@ export class Submission {
     try {
       return await this.#settle(asked, named, answer);
     } finally {
-      // After the message: a slow write here must not cost what the carrier's answer was.
+      // After the message: a slow write here must not lose the carrier's outcome.
       await this.#note(named.name, answer, probe);
     }
   }
 
-  /** Does with a message what a carrier's answer asks for. */
+  /** Applies the outcome of a submission to the message. */
   async #settle(
     held: MessageRecord,
     named: NamedCarrier,
@@ -94,14 +94,14 @@ export class Submission {
       case "accepted":
         return this.#endAsSent(held, { at: now(), carrierReference: answer.carrierReference });
       case "unknown":
-        // The job comes again when the claim has lapsed, until it has been tried enough. Being put off does not count.
+        // The job returns when the lease has lapsed, up to the bound. Delays by carriers do not count.
         if (held.openClaims < maxUnknownOutcomes) {
           throw new Error(`what the carrier did is not known: ${answer.errorName}`);
         }
         return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
       case "refused":
-        // What is wrong with the number is wrong for all carriers. And where an earlier sender ended without a word, the
-        // carrier may have taken the message then, whatever it says now: no other one is asked.
+        // An invalid number is invalid for all carriers. If an earlier outcome is unknown, that attempt may have been
+        // accepted, whatever the carrier returns now. Then no other carrier gets the message.
         if (isForGood(answer.errorCode) || held.openClaims > 1) return endAsFailed(held, answer.errorCode);
         return this.#askNext({ ...held, refusedBy: [...(held.refusedBy ?? []), named.name] }, named, answer);
       case "notReached":
@@ -144,7 +144,7 @@ export class Submission {
     return comeBack(held, laterJob(held, { delaySeconds }, this.#job));
   }
 
-  /** Ends a message as sent by the carrier that it is held for. */
+  /** Ends a message as sent by its carrier. */
   async #endAsSent(
     held: MessageRecord,
     { at, carrierReference }: { readonly at: Date; readonly carrierReference?: string | undefined },
@@ -155,7 +155,7 @@ export class Submission {
     return applyToHeld(markSent(held, at, { carrierReference, costMicros }), held);
   }
 
-  /** Lets the breaker know. What becomes of the message does not depend on it. */
+  /** Informs the breaker. The message does not depend on it. */
   async #note(carrier: string, answer: SubmitOutcome, probe: string | undefined): Promise<void> {
     try {
       await this.#sender.breakers?.note(carrier, isOfWorkingCarrier(answer), probe);
@@ -165,17 +165,17 @@ export class Submission {
   }
 }
 
-/** Whether no carrier is to be asked about a message that one has refused. */
+/** Whether no other carrier may get a message that one has rejected. */
 function isForGood(errorCode: MessageErrorCode): boolean {
   return errorCode === "MESSAGE_INVALID_DESTINATION" || errorCode === "MESSAGE_RECIPIENT_OPTED_OUT";
 }
 
-/** Ends a message as failed that may not be handed over any more, with the reason, unless it may have been sent before. */
+/** Ends a message as failed because it may no longer be submitted. The reason is unknown if it may have been sent before. */
 async function endAsUnsent(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
   return endAsFailed(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
 }
 
-/** Ends a message as failed. The refund that is then owed is written down in the same transaction. */
+/** Ends a message as failed, and records the refund that it owes in the same transaction. */
 async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
   const at = now();
   const result = await transact([markFailed(held, at, errorCode), owedRefund(held, at)]);
@@ -184,7 +184,7 @@ async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Pr
   return MessageRecord.parse(failed);
 }
 
-/** Gives the message back and queues a later job. After a crash in between, the present job comes again. */
+/** Releases the message and queues a later job. After a crash in between, the present job returns. */
 async function comeBack(message: MessageRecord, later: QueuedJob): Promise<undefined> {
   await applyToHeld(release(message), message);
   await enqueue(later);
@@ -193,7 +193,7 @@ async function comeBack(message: MessageRecord, later: QueuedJob): Promise<undef
 /** Applies a transition of a message that this sender holds. */
 export async function applyToHeld(transition: Update, held: MessageRecord): Promise<MessageRecord> {
   const applied = await updateItem(MessageRecord, transition, {
-    // Nobody claimed it since, and it is free.
+    // No other sender has acquired it since, and it is free.
     isOwn: ({ attempts, leaseToken }) => attempts === held.attempts && leaseToken === undefined,
   });
   if (applied.applied) return applied.item;

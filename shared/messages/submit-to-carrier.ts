@@ -13,13 +13,13 @@ import { countryOfNumber } from "./numbering-plan.ts";
 import type { MessageRecord } from "./record.ts";
 import { validitySeconds } from "./validity.ts";
 
-/** A carrier that says nothing for so long is given up: a second one can be asked in a sender's time. */
+/** The usual time for a carrier's response. A sender has time for two carriers. */
 export const usualCarrierTimeoutMs = 9 * secondMs;
 
-/** What the carrier says, or that it did not say anything that can be relied on. */
+/** The carrier's outcome, or that it did not return a reliable one. */
 export type SubmitOutcome = HandOff | { readonly outcome: "unknown"; readonly errorName: string };
 
-/** Hands a message to a carrier, once, and counts what the carrier says. */
+/** Submits a message to a carrier, once, and counts the outcome. */
 export async function submitToCarrier(
   message: MessageRecord,
   named: NamedCarrier,
@@ -66,11 +66,11 @@ async function answerOf(
         validitySeconds: validitySeconds(message),
       }),
       silence.then(() => {
-        throw Object.assign(new Error("the carrier did not answer in time"), { name: "NoAnswerInTime" });
+        throw Object.assign(new Error("the carrier did not respond in time"), { name: "NoAnswerInTime" });
       }),
     ]);
   } catch (error) {
-    // Its name only: the message of a carrier's error may hold anything, a secret too.
+    // Only its name: the message of a carrier's error may contain anything, including secrets.
     return { outcome: "unknown", errorName: error instanceof Error ? error.name : typeof error };
   } finally {
     silence.catch(() => undefined);
@@ -92,7 +92,7 @@ function metricOf(answer: SubmitOutcome): keyof typeof nothingCounted {
     case "accepted":
       return "CarrierAccepted";
     case "refused":
-      // A number that does not exist says nothing against the carrier or the stage.
+      // A number that does not exist is no fault of the carrier or the stage.
       return answer.errorCode === "MESSAGE_INVALID_DESTINATION"
         ? "CarrierInvalidDestinations"
         : "CarrierRejected";
@@ -104,7 +104,7 @@ function metricOf(answer: SubmitOutcome): keyof typeof nothingCounted {
   }
 }
 
-/** A carrier's answer as an attempt that is kept; undefined where the message is sent, and no more is to be said of it. */
+/** Returns an outcome as an attempt to keep; undefined if the message is sent and needs no attempt. */
 export function attemptOf(carrier: string, answer: SubmitOutcome): Attempt | undefined {
   const at = now().toISOString();
   switch (answer.outcome) {
@@ -127,7 +127,7 @@ export function attemptOf(carrier: string, answer: SubmitOutcome): Attempt | und
   }
 }
 
-/** Whether an answer counts for a carrier's breaker as one of a carrier that works. */
+/** Whether an outcome shows the breaker that the carrier works. */
 export function isOfWorkingCarrier(answer: SubmitOutcome): boolean {
   return (
     answer.outcome === "refused" ||
