@@ -12,18 +12,19 @@ import { withinRecipientLimit } from "./recipient-limits.ts";
 import { presentPricing, type MessageRecord } from "./record.ts";
 import { parseSchedule } from "./schedule.ts";
 
-/** What is known of a request to send, beside its body. */
+/** Facts about a request to send, besides its body. */
 export interface AcceptOptions {
   readonly attempt?: Attempt | undefined;
   readonly reportRateLimit?: (status: RateLimitStatus) => void;
 }
 
 /**
- * Accepts a message: takes its price from the wallet, records it together with the ledger entry, and queues
- * it for sending. Once recorded the message is safe; whatever fails after that is made good later.
- * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkMessage`),
- *   DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED, in this
- *   order; UNAVAILABLE when the message was not accepted although the wallet may have been debited
+ * Accepts a message: debits its price from the wallet, records it together with the ledger entry, and queues it for sending.
+ * A recorded message is safe: the reconciler repairs whatever fails after that.
+ * @throws ApiError, in this order: VALIDATION_ERROR, MISSING_SENDER_ID, the errors of the policies (`checkMessage`),
+ *   DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE,
+ *   DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. It is UNAVAILABLE when the message was not accepted although the wallet
+ *   may have been debited
  */
 export async function acceptMessage(
   organization: OrganizationRecord,

@@ -14,8 +14,8 @@ import { messageKey, unconfirmed, type MessageRecord } from "./record.ts";
 import { validUntil } from "./validity.ts";
 
 /**
- * Messages that are paid and recorded together at the most: each takes two writes, its own and its ledger
- * entry's, and DynamoDB takes 100 in one transaction, of which the caller may want a few.
+ * The most messages that are paid and recorded together. Each needs two writes: its own and its ledger entry's. DynamoDB
+ * accepts 100 in one transaction, and the caller may need a few.
  */
 export const maxAcceptedTogether = 48;
 
@@ -28,14 +28,14 @@ export interface NewMessage extends Pick<
   readonly campaignId?: string;
 }
 
-/** When messages are accepted, and what they cost then. */
+/** The time of acceptance, and the prices at that time. */
 export interface Terms {
   readonly queuedAt: Date;
   readonly prices: Prices;
 }
 
 /**
- * A message as it is when it has been accepted, with its price, which stays what it is then.
+ * Returns a new message as accepted, with its price, which does not change later.
  * @throws ApiError DESTINATION_NOT_PRICED
  */
 export function newMessage(
@@ -64,15 +64,15 @@ export function newMessage(
 }
 
 /**
- * Charges the wallet for new messages and records them, together with what the caller wants to be recorded with
- * them. Those that are due soon are queued then, those that are due later wait in the table from the same transaction
- * on. All are accepted or none. Once they are recorded they are safe; whatever fails after that is made good later.
- * @param messages at most `maxAcceptedTogether`, all of one organization and moment; one that waits in the table takes
- *   a write more
- * @param together is given the messages in their places: where its organization's messages are in several parts, the end
- *   of a message's id says in which it is; and the wallet behind the debit
- * @throws ApiError ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; UNAVAILABLE when
- *   none was accepted although the wallet may have been debited: the reconciler returns that
+ * Charges the wallet for new messages and records them, together with the writes of the caller. Messages that are due soon
+ * are then queued. Later ones wait in the table, from the same transaction on. All are accepted or none. Recorded messages
+ * are safe: the reconciler repairs whatever fails after that.
+ * @param messages at most `maxAcceptedTogether`, all of one organization and moment; one that waits in the table needs
+ *   another write
+ * @param together receives the messages with their final ids, and the wallet after the debit. If the organization has
+ *   several shards, the end of a message's id names its shard
+ * @throws ApiError ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED;
+ *   UNAVAILABLE when none was accepted although the wallet may have been debited: the reconciler returns that
  * @returns the messages as they were recorded
  */
 export async function acceptTogether(
@@ -81,8 +81,8 @@ export async function acceptTogether(
 ): Promise<readonly MessageRecord[]> {
   const [first] = messages;
   if (first === undefined) return [];
-  // A message that nobody can cancel, and that no campaign waits for, need not be written in one transaction with its
-  // entry, which costs twice as much: without the entry it has no job, and vanishes.
+  // One transaction for the message and its entry costs twice as much. It is needed only if the message can be cancelled
+  // or a campaign waits for it. Other messages have no job without the entry, and expire.
   const { scheduledAt, campaignId } = first;
   const isProvisional = messages.length === 1 && scheduledAt === undefined && campaignId === undefined;
   const { accepted } = await chargeWallet({
@@ -112,7 +112,7 @@ function messagePut(message: MessageRecord): Put {
   return { put: { ...messageKey(message), ...message }, condition: "attribute_not_exists(pk)" };
 }
 
-/** Queues recorded messages. A queue that is down costs a delay, not a message: they have been accepted. */
+/** Queues recorded messages. An unavailable queue delays the messages, but they have been accepted. */
 async function queueForSending(messages: readonly MessageRecord[]): Promise<void> {
   try {
     await enqueueAll(messages.map((message) => sendJobWithFacts(message, secondsUntil(message.scheduledAt))));

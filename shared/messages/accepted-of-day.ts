@@ -5,11 +5,11 @@ import type { AcceptedOfDay } from "../wallet/spending-limits.ts";
 import { CountsRecord, emptyTally, sumOf, toBeClosed, type Tally } from "./counts.ts";
 
 /*
- * What the wallet has counted of a day, and how it goes together with the counters of the day.
+ * The wallet's count of a day, and its combination with the counters of the day.
  */
 
 /**
- * Notes what a wallet has counted on a day, before the wallet forgets it. May be repeated: the highest count stays.
+ * Records a wallet's count of a day before the wallet deletes it. May be repeated: the highest count stays.
  * @throws ApiError UNAVAILABLE
  */
 export async function noteAccepted(
@@ -18,7 +18,7 @@ export async function noteAccepted(
 ): Promise<void> {
   const { set, setIfAbsent } = toBeClosed(organizationId, day);
   const noted = { acceptedByWallet: accepted, acceptedByWalletMicros: acceptedMicros };
-  // Refused where a closed day, or another function that saw more, has made it unnecessary.
+  // Rejected if the day is closed, or another function has recorded a higher count.
   await updateItem(
     CountsRecord,
     updateOf(
@@ -33,9 +33,9 @@ export async function noteAccepted(
 }
 
 /**
- * The messages of one day, as far as they are known.
- * @param counters those of the day, one for each part of the organization's messages that has any
- * @param byWallet what the wallet has counted on that day, if that is its present day
+ * Tallies the messages of one day, as far as they are known.
+ * @param counters those of the day, one for each shard that has messages
+ * @param byWallet the wallet's count of that day, if it is the wallet's present day
  */
 export function tallyOfDay(counters: readonly CountsRecord[], byWallet?: AcceptedOfDay): Tally {
   const sum = counters.reduce<Tally>(sumOf, emptyTally);
@@ -45,7 +45,7 @@ export function tallyOfDay(counters: readonly CountsRecord[], byWallet?: Accepte
   if (counted.length > 0 && uncounted.length === 0) return sum;
   const { accepted, acceptedMicros } = mostAccepted(counters, byWallet);
   if (accepted === 0) return sum;
-  // Releases before 0.4 counted accepted messages in the counters: those of the day on which they were replaced.
+  // Releases before 0.4 counted accepted messages in the counters. These are added on the day of the update.
   const before = uncounted.reduce<Tally>(sumOf, emptyTally);
   const { returnedMicros } = counted.reduce<Tally>(sumOf, emptyTally);
   return {
@@ -55,7 +55,7 @@ export function tallyOfDay(counters: readonly CountsRecord[], byWallet?: Accepte
   };
 }
 
-/** The wallet may hold a day that has been noted already: the higher count is the later one. */
+/** Returns the highest count. The wallet may hold a day that has been recorded already; a higher count is a later one. */
 function mostAccepted(
   counters: readonly CountsRecord[],
   byWallet: AcceptedOfDay | undefined,

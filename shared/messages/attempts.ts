@@ -4,33 +4,33 @@ import type { Message } from "../contract/sms.ts";
 import type { MessageRecord } from "./record.ts";
 
 /*
- * What became of a message at each carrier that was asked about it. It is written with writes that happen anyway, and a
- * message that the first carrier took keeps nothing for it: that follows from its state.
+ * The outcomes of a message's submissions. They are recorded with writes that happen anyway. A message that its first
+ * carrier accepted needs no record, because its state shows the attempt.
  */
 
-/** So many of the last attempts are kept. */
+/** How many of the last attempts are kept. */
 const maxAttempts = 5;
 
-/** `buffered`: the carrier has taken the message, and keeps it because it cannot send it on now. */
+/** `buffered`: the carrier has accepted the message, and keeps it because it cannot send it on now. */
 const outcomes = ["accepted", "buffered", "refused", "throttled", "unknown", "unreachable"] as const;
 
 export const Attempt = z.object({
-  /** When the carrier answered; where the outcome is not known, when it was asked. In ISO 8601. */
+  /** When the carrier responded, or, if the outcome is unknown, when the attempt began. In ISO 8601. */
   at: z.string(),
   /** Rows of release 0.2 do not name it. */
   carrier: z.optional(z.string()),
   outcome: z.enum(outcomes),
-  /** The carrier's own code, or the name of what went wrong on the way to it: see `providerCodeOf`. */
+  /** The carrier's own code, or the name of the failure on the way to it: see `providerCodeOf`. */
   code: z.optional(z.string()),
 });
 export type Attempt = z.infer<typeof Attempt>;
 
-/** A message after one more attempt. */
+/** Returns a message with one more attempt. */
 export function withAttempt(message: MessageRecord, attempt: Attempt): MessageRecord {
   return { ...message, attemptLog: [...(message.attemptLog ?? []), attempt].slice(-maxAttempts) };
 }
 
-/** The last attempts of a message, the oldest first. */
+/** Returns the last attempts of a message, the oldest first. */
 export function attemptsOf({ attemptLog = [], carrier, status, sentAt }: MessageRecord): readonly Attempt[] {
   if (status !== "sent" || sentAt === undefined || attemptLog.at(-1)?.outcome === "buffered")
     return attemptLog;
@@ -42,7 +42,7 @@ export function attemptsOf({ attemptLog = [], carrier, status, sentAt }: Message
   return [...attemptLog, accepted].slice(-maxAttempts);
 }
 
-/** The last attempts as customers see them, who know nothing of carriers and their codes. */
+/** Returns the last attempts as customers see them, without carriers and their codes. */
 export function presentAttempts(message: MessageRecord): Message["attempts"] {
   const attempts = attemptsOf(message).map(({ at, outcome }) => ({
     at,

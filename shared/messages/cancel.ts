@@ -7,9 +7,9 @@ import { readMessage } from "./read.ts";
 import { markCancelled, presentMessage } from "./record.ts";
 
 /**
- * Cancels a scheduled message that is still waiting for its time, and returns its price in the same write.
- * Cancelling it again gives the same answer. Its job finds it cancelled and does nothing.
- * @throws ApiError NOT_FOUND, CONFLICT when it is not scheduled or its time has come; WALLET_MISSING
+ * Cancels a scheduled message that is not yet due, and returns its price in the same write. A repetition has the same
+ * result. The message's job finds it cancelled and does nothing.
+ * @throws ApiError NOT_FOUND, CONFLICT when it is not scheduled or is due; WALLET_MISSING
  */
 export async function cancelMessage(organizationId: string, messageId: string): Promise<Message> {
   const message = await readMessage(organizationId, messageId);

@@ -41,7 +41,7 @@ export interface Sender {
   readonly sending?: Sending;
   /** The prices of carriers. Without it, the costs of messages are unknown. */
   readonly rateCard?: RateCard | undefined;
-  /** How long a sender waits for a carrier. Later the outcome is unknown. */
+  /** How long a sender waits for a carrier's response; after that, the outcome is unknown. */
   readonly carrierTimeoutMs?: number;
   /** The state of an organization, read once for all jobs of a batch; without it, it is read for each job. */
   readonly stateOf?: (organizationId: string) => Promise<OrganizationState>;

@@ -9,13 +9,13 @@ import { applyToHeld } from "./submission.ts";
 import { isExpired } from "./validity.ts";
 
 /*
- * Most messages are taken up once, at once, and nothing stands against them. Their jobs carry what a carrier is chosen
- * by, and the claim returns the message, so that it is not read before.
+ * Most messages are due immediately, are acquired once, and no rule stops them. Their jobs carry the routing facts, and the
+ * write that acquires the lease returns the message, so that it is not read before.
  *
- * Nothing is trusted to a job. The claim passes only for a message that no sender has taken up before, which therefore has
- * no open claim, refusal or attempt to take into account. The message that it returns is compared with the facts before a
- * carrier is asked; where it differs it is released, and its sender goes on as if the job had carried none. What has to be
- * looked up by the number, which a job does not carry, or fails a message, is left to those who have read the message.
+ * A job is not trusted. The lease is acquired only for a message that no sender has acquired before. Such a message has no
+ * unresolved attempt and no rejection to consider. The message is compared with the facts before it is submitted. If it
+ * differs, it is released, and its sender continues as if the job had no facts. A message has to be read first if its whole
+ * number must be looked up, or if it would fail.
  */
 
 /**
@@ -35,7 +35,7 @@ export async function chooseByFacts(
   return choice.kind === "fail" ? undefined : choice;
 }
 
-/** A message that no sender has taken up, as far as its job describes it. */
+/** Returns a message that no sender has acquired, with the fields that its job has. */
 function choosable(
   { organizationId, messageId }: MessageJob,
   { numberPrefix, messageType, segments, totalMicros }: RoutingFacts,
@@ -52,8 +52,8 @@ function choosable(
 }
 
 /**
- * Claims a message for a carrier that was chosen by the facts of its job.
- * @throws Error when the claim of a message that differs from the facts could not be released
+ * Acquires a message for a carrier that was chosen by the facts of its job.
+ * @throws Error when a message that differs from the facts could not be released
  */
 export async function claimByFacts(job: MessageJob, sender: Sender, choice: Decision): Promise<ClaimByFacts> {
   const { facts, organizationId, messageId } = job;
@@ -61,11 +61,11 @@ export async function claimByFacts(job: MessageJob, sender: Sender, choice: Deci
   if (claimed.held === undefined || facts === undefined) return claimed;
   const { held } = claimed;
   if (areFactsOf(facts, held) && hasSameCandidates(choosable(job, facts), held, sender)) return claimed;
-  // No carrier was asked.
+  // It was not submitted to any carrier.
   return { found: await applyToHeld(release(held), held) };
 }
 
-/** Whether the digits that the job does not carry lead to the same carriers. */
+/** Whether the complete number leads to the same carriers as the digits in the job. */
 function hasSameCandidates(one: Choosable, other: Choosable, sender: Sender): boolean {
   const namesOf = (message: Choosable): string => candidatesFor(message, sender).join(" ");
   return namesOf(one) === namesOf(other);

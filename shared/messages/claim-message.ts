@@ -6,8 +6,8 @@ import type { Choice, Sender } from "./choose-carrier.ts";
 import { claim, messageKey, MessageRecord, type Claim } from "./record.ts";
 
 /**
- * Longer than a sender can run, so that a claim lapses only when its sender is surely gone; shorter than the
- * queue hides a job, so that it has lapsed when the job comes again.
+ * Longer than a sender can run, so that a lease lapses only after its sender has ended. Shorter than the queue hides a job,
+ * so that the lease has lapsed when the job returns.
  */
 export const claimLeaseMs = minuteMs;
 
@@ -15,9 +15,9 @@ export const claimLeaseMs = minuteMs;
 export type Decision = Exclude<Choice, { kind: "wait" }>;
 
 /**
- * Claims a message for what was chosen.
- * @returns the message as it is held now, or as it is since it has ended meanwhile
- * @throws Error when another sender holds it, or it was chosen by what has changed since
+ * Acquires a message for a choice.
+ * @returns the message as it is held now, or as it has ended since
+ * @throws Error when another sender holds it, or the choice is based on outdated state
  */
 export async function claimFor(
   message: MessageRecord,
@@ -33,7 +33,7 @@ export async function claimFor(
 }
 
 /**
- * Claims a message that nobody has read, for what was chosen. It passes only where nobody has taken the message up before.
+ * Acquires a message without reading it, for a choice. This succeeds only if no sender has acquired the message before.
  * @returns the message as it is held now, or as it was found
  * @throws Error when another sender holds it
  */
@@ -50,7 +50,7 @@ export async function claimUntouched(
   return { found };
 }
 
-/** A message that is held for what was chosen, or one that is not, as far as it is known. */
+/** A message that is held, or one that is not, if it was found. */
 export type ClaimByFacts =
   | { readonly held: MessageRecord }
   | { readonly held?: undefined; readonly found: MessageRecord | undefined };
@@ -75,7 +75,7 @@ async function applyClaim(
   );
 }
 
-/** The claim of a sender that ended without a word on what its carrier did, and the attempts with that one. */
+/** Returns the lease of a sender that ended without recording an outcome, and the attempts including that one. */
 function lapsedClaim(message: MessageRecord, at: Date): Claim["lapsed"] {
   const { openClaims, carrier, leaseUntil } = message;
   if (openClaims === 0 || carrier === undefined || leaseUntil === undefined) return undefined;

@@ -9,7 +9,7 @@ import { quote } from "./quote.ts";
 import { presentPricing } from "./record.ts";
 
 /**
- * What a message would cost, and whether the balance covers it. Nothing is debited and nothing is kept.
+ * Returns the cost of a message, and whether the balance covers it. Nothing is debited and nothing is stored.
  * @throws ApiError DESTINATION_NOT_ALLOWED, DESTINATION_NOT_PRICED, WALLET_MISSING, in this order; UNAVAILABLE
  */
 export async function estimateMessage(

@@ -7,39 +7,39 @@ import { countryOfNumber } from "./numbering-plan.ts";
 import type { MessageRecord } from "./record.ts";
 
 /*
- * What the messages of a day brought in and cost, by country and carrier: computed where a day is counted by its messages
- * anyway, so that no message costs a write for it. A message counts for the day on which it was accepted, once it is sent.
+ * The revenue and cost of a day's messages, by country and carrier. They are computed when the day's messages are counted,
+ * so that no message costs an extra write. A message counts for the day on which it was accepted, once it is sent.
  */
 
 /** Sums of messages that were sent to one country by one carrier. */
 const Margin = z.object({
-  /** As an ISO 3166-1 code, or XK; `none` of numbers of no country, or that were erased. */
+  /** As an ISO 3166-1 code, or XK; `none` for numbers without a country and erased numbers. */
   country: z.string(),
-  /** `unknown` of messages of release 0.2. */
+  /** `unknown` for messages of release 0.2. */
   carrier: z.string(),
   messages: z.int().check(z.nonnegative()),
   segments: z.int().check(z.nonnegative()),
   revenueMicros: z.int().check(z.nonnegative()),
   costMicros: z.int().check(z.nonnegative()),
-  /** Those of the messages whose cost is not known, and is not in the costs. */
+  /** The number of messages whose cost is unknown and missing from `costMicros`. */
   messagesWithoutCost: z.int().check(z.nonnegative()),
 });
 export type Margin = z.infer<typeof Margin>;
 export const Margins = z.array(Margin);
 
-/** What a day of an organization, or of a part of its messages, brought in and cost. */
+/** The revenue and cost of a day of an organization, or of one shard of its messages. */
 export const MarginsRecord = z.object({
   entity: z.literal("margins"),
   sk: z.string(),
   organizationId: z.string(),
   countedAt: z.string(),
-  /** Since when all messages of the day have ended, so that nothing here changes any more. */
+  /** When all messages of the day had ended, so that the record is final. */
   closedAt: z.optional(z.string()),
   margins: Margins,
 });
 export type MarginsRecord = z.infer<typeof MarginsRecord>;
 
-/** What those of some messages that were sent brought in and cost. */
+/** Returns the revenue and cost of the sent messages among those given. */
 export function marginsOf(messages: readonly MessageRecord[]): Margin[] {
   return sumOfMargins(
     messages
@@ -56,7 +56,7 @@ export function marginsOf(messages: readonly MessageRecord[]): Margin[] {
   );
 }
 
-/** Margins with one for each country and carrier. */
+/** Adds up margins into one for each country and carrier. */
 export function sumOfMargins(margins: readonly Margin[]): Margin[] {
   const sums = new Map<string, Margin>();
   for (const each of margins) {
@@ -67,7 +67,7 @@ export function sumOfMargins(margins: readonly Margin[]): Margin[] {
   return [...sums.values()];
 }
 
-/** The numbers of one margin with those of another. */
+/** Adds one margin to another. */
 export function addedMargin<Sum extends Margin>(sum: Sum, other: Margin): Sum {
   return {
     ...sum,
@@ -80,9 +80,9 @@ export function addedMargin<Sum extends Margin>(sum: Sum, other: Margin): Sum {
 }
 
 /**
- * Writes down what a day brought in.
- * @param isFinal whether all its messages have ended. What is final is not overwritten, for whoever writes it
- *   has counted the same messages in the same states
+ * Records the margins of a day.
+ * @param isFinal whether all its messages have ended. A final record is not overwritten, because every later count has the
+ *   same messages in the same states
  */
 export async function writeMargins(
   {

@@ -9,7 +9,7 @@ import type { Put } from "../platform/table/table.ts";
 import type { MessageRecord } from "./record.ts";
 import { RoutingFacts, routingFactsOf } from "./routing-facts.ts";
 
-/** A start that a carrier's throughput has reserved for a message. */
+/** A reserved start: when the throughput of a carrier lets a message start. */
 const Slot = z.object({ carrier: z.string(), startsAt: z.string() });
 export type Slot = z.infer<typeof Slot>;
 

@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 import { callingCodeOf, type NumberType } from "../contract/phone-numbers.ts";
 
 /*
- * The country and the types of a phone number, by the metadata of libphonenumber-js. The metadata lies beside the bundle of a
+ * The country and the types of a phone number, by the metadata of libphonenumber-js. The metadata is next to the bundle of a
  * function, which reads it with the first number.
  */
 
@@ -31,25 +31,25 @@ const typesInOrder = [
   "shared-cost",
 ] as const satisfies readonly NumberType[];
 
-/** The places in a region's metadata of what its numbers begin with, and of their patterns by type. */
+/** The positions in a region's metadata of its leading digits, and of its patterns by type. */
 const leadingDigits = 10;
 const patternsByType = 11;
 
 /** Reserved codes that libphonenumber uses for parts of Saint Helena; ISO 3166-1 assigns them to no country. */
 const countriesOfReservedCodes: Readonly<Record<string, string>> = { AC: "SH", TA: "SH" };
 
-/** The exchange 976 is pay-per-call in each area code of North America; libphonenumber takes it for any other. */
+/** The exchange 976 is pay-per-call in each area code of North America; libphonenumber does not know this. */
 const northAmericanPremium: Range = { type: "premium", pattern: /^[2-9]\d\d976\d{4}$/ };
 
 interface Country {
   readonly name: string;
-  /** What its numbers begin with, where that alone tells it from the others of its code. */
+  /** The leading digits, if these alone distinguish its numbers from others with the same code. */
   readonly begin: RegExp | undefined;
 }
 
 interface Range {
   readonly type: NumberType;
-  /** Of the numbers after the calling code. */
+  /** For the digits after the calling code. */
   readonly pattern: RegExp;
   /** Undefined for all countries of the code. */
   readonly country?: string;
@@ -63,7 +63,7 @@ interface CallingCode {
 /** The calling codes that were read so far. A function sends to few countries. */
 const read = new Map<string, CallingCode>();
 
-/** The country that a number in international digits belongs to; undefined where it is no country's. */
+/** Returns the country of a number in international digits; undefined if it has none. */
 export function countryOfNumber(number: string): string | undefined {
   const { code, national } = partsOf(number);
   const [main, ...others] = code.countries;
@@ -73,13 +73,13 @@ export function countryOfNumber(number: string): string | undefined {
       ? code.ranges.some((range) => isIn(range, name) && range.pattern.test(national))
       : begin.test(national),
   );
-  // Two dozen countries share +1: an area code that none of them has is not the main one's.
+  // Two dozen countries share +1: an area code of none of them does not belong to the main one.
   return (found ?? (number.startsWith("1") ? undefined : main))?.name;
 }
 
 /**
- * The types that a number in international digits may be of; none where its range is not assigned. `fixed` and `mobile`
- * come together where numbers do not distinguish them, as in the United States.
+ * Returns the possible types of a number in international digits; none if its range is not assigned. `fixed` and `mobile`
+ * occur together if numbers do not distinguish them, as in the United States.
  */
 export function typesOfNumber(number: string): readonly NumberType[] {
   const { code, national } = partsOf(number);
@@ -87,7 +87,7 @@ export function typesOfNumber(number: string): readonly NumberType[] {
   const types = code.ranges
     .filter((range) => isIn(range, country) && range.pattern.test(national))
     .map((range) => range.type);
-  // A special service within a range of phones is no phone.
+  // A special service within a range of phones is not a phone.
   const special = types.filter((type) => type !== "fixed" && type !== "mobile");
   return [...new Set(special.length > 0 ? special : types)];
 }
@@ -128,19 +128,19 @@ function readCode(digits: string): CallingCode {
   };
 }
 
-/** The ranges of a country, or of a service of no country. */
+/** Returns the ranges of a country, or of a service without a country. */
 function rangesOf(region: readonly unknown[], isCountry: boolean): Range[] {
   const types: unknown = region[patternsByType];
-  // A type that the region does not have is a 0, or left out at the end.
+  // A type that the region does not have is a 0, or missing at the end.
   const [fixed, mobile, ...others] = (Array.isArray(types) ? types : []).map((type: unknown) =>
     Array.isArray(type) ? String(type[0]) : "",
   );
-  // Where the metadata has no pattern of mobile numbers, they are not distinguished from those of fixed lines.
+  // If the metadata has no pattern of mobile numbers, they have the pattern of fixed lines.
   const patterns = [fixed, mobile || fixed, ...others];
   return typesInOrder.flatMap((type, index) => {
     const pattern = patterns[index] ?? "";
     if (pattern === "") return [];
-    // Mobile numbers of no country are those of satellites, and of networks on ships and planes.
+    // Mobile numbers without a country belong to satellites, and to networks on ships and planes.
     const named = type === "mobile" && !isCountry ? "satellite" : type;
     return [{ type: named, pattern: new RegExp(`^(?:${pattern})$`) }];
   });

@@ -5,21 +5,21 @@ import { enqueue } from "../platform/jobs/queue.ts";
 import { refundJob } from "./message-job.ts";
 import { redactedText, type MessageRecord } from "./record.ts";
 
-/** What follows from a final state. Doing it again changes nothing, apart from repeating the event. */
+/** Queues the refund and the event of a final state. A repetition changes nothing, apart from repeating the event. */
 export async function publishOutcome(
   message: MessageRecord,
   { hasWebhooks }: OrganizationState,
 ): Promise<void> {
   if (message.refund === "due") {
-    // The sender talks to the outside and may not touch a wallet; another function returns the money.
+    // The sender has access to the internet and none to wallets. Another function returns the money.
     await enqueue(refundJob(message));
   }
-  // Most customers have no webhook: the way to the dispatcher is a sixth of what their messages cost.
+  // Most customers have no webhook, and a job for the dispatcher is a sixth of a message's cost.
   const event = hasWebhooks ? eventOf(message) : undefined;
   if (event !== undefined) await enqueue(eventJob(message.organizationId, event));
 }
 
-/** The event for the customer; none for a message that the customer cancelled, or whose number was erased. */
+/** Returns the event for the customer; none for a message that was cancelled or whose number was erased. */
 function eventOf(message: MessageRecord): WebhookEvent | undefined {
   const { id, to, status, sentAt, failedAt, errorCode } = message;
   if (to === redactedText) return undefined;

@@ -7,7 +7,7 @@ import { segmentsOf } from "./segments.ts";
 export type Quote = Pick<MessageRecord, "encoding" | "segments" | "totalMicros" | "unitPriceMicros">;
 
 /**
- * How a text travels to a destination, and what that costs.
+ * Returns the encoding and segments of a text to a destination, and its price.
  * @throws ApiError DESTINATION_NOT_PRICED
  */
 export function quote(

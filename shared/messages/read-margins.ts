@@ -6,15 +6,15 @@ import { queryItems } from "../platform/table/table.ts";
 import { MarginsRecord, marginsOf, sumOfMargins, type Margin } from "./margins.ts";
 import { MessageRecord } from "./record.ts";
 
-/** What all organizations' messages of a day brought in and cost, as far as the day has been counted. */
+/** Reads the revenue and cost of all organizations' messages of a day, if they have been counted. */
 export async function* readMargins(day: string): AsyncGenerator<MarginsRecord> {
   for await (const batch of batchesOf(MarginsRecord, keys.margins(day, "").pk)) yield* batch;
 }
 
-/** Messages that are read at once. */
+/** How many messages are read together. */
 const batchSize = 500;
 
-/** The same of a part of one organization's messages, by reading those of the day: for one that has not been counted. */
+/** Calculates the same from the day's messages, for one shard of an organization that has not been counted. */
 export async function readMarginsOfMessages(
   organizationId: string,
   part: string,
@@ -24,7 +24,7 @@ export async function readMarginsOfMessages(
   const range = {
     pk: messagesPartition(organizationId, part),
     from: firstIdAt("msg", from),
-    // An id is made a moment after the time that the message says it was queued at.
+    // An id is made a moment after the message's `queuedAt`.
     to: firstIdAt("msg", new Date(from.getTime() + dayMs + minuteMs)),
     limit: batchSize,
   };

@@ -11,7 +11,7 @@ import { sizeOfMessages, type WalletRecord } from "../wallet/record.ts";
 import { hasExpired, MessageRecord, presentMessage } from "./record.ts";
 
 /**
- * One message of an organization, as it is now.
+ * Reads one message of an organization in its present state.
  * @throws ApiError NOT_FOUND, also for a message of another organization
  */
 export async function readMessage(organizationId: string, messageId: string): Promise<MessageRecord> {
@@ -21,7 +21,7 @@ export async function readMessage(organizationId: string, messageId: string): Pr
 }
 
 /**
- * One message as its customer sees it.
+ * Returns one message as its customer sees it.
  * @throws ApiError NOT_FOUND, also for a message of another organization
  */
 export async function getMessage(organizationId: string, messageId: string): Promise<Message> {
@@ -30,7 +30,7 @@ export async function getMessage(organizationId: string, messageId: string): Pro
 
 const Keyed = z.object({ sk: z.string() });
 
-/** When the newest message that is kept of an organization was accepted; undefined where none is kept. */
+/** Returns when the newest remaining message of an organization was accepted; undefined if none remains. */
 export async function newestMessageAt({
   organizationId,
   messageParts,
@@ -49,10 +49,10 @@ export async function newestMessageAt({
   return last === undefined ? undefined : momentOf(last.slice(0, messageIdLength));
 }
 
-/** Behind it stands the part that a message is in. */
+/** The length of a message's id before its shard. */
 const messageIdLength = "msg_".length + 26;
 
-/** A page of an organization's messages, newest first; of those alone that a state or a number is asked for. */
+/** Returns a page of an organization's messages, newest first, filtered by status and number. */
 export async function listMessages(organizationId: string, query: MessagesQuery): Promise<Page<Message>> {
   const { status, to } = query;
   const { messageCount, messageParts } = await sizeOfMessages(organizationId);
@@ -60,7 +60,7 @@ export async function listMessages(organizationId: string, query: MessagesQuery)
     pks: partNames(messageParts).map((part) => messagesPartition(organizationId, part)),
     consistent: true,
   };
-  // No index serves a filter: it would cost a write for each change of each message, where people ask now and then.
+  // No index serves a filter: it would cost a write for each change of each message, and filters are rare.
   const page =
     status === undefined && to === undefined
       ? await readMergedPage(MessageRecord, range, query, messageCount)

@@ -10,7 +10,7 @@ import { updateItem } from "../platform/table/table.ts";
 import { countReceipts, type HeardReceipt } from "./counts.ts";
 import { finalDeliveries, MessageRecord, noteReceipt, type FinalDelivery, type Receipt } from "./record.ts";
 
-/** Enough to tell the few attempts to record one receipt apart; the record should stay small. */
+/** Long enough to distinguish the few attempts to record one receipt; the record should stay small. */
 const tokenLength = 8;
 
 /** A receipt, and the message that it is about. */
@@ -20,11 +20,11 @@ export interface ReceiptOfMessage extends Omit<Receipt, "token"> {
 }
 
 /**
- * Notes what a carrier says has become of a message. Receipts may come twice, in any order, late, and before it is known
- * that the message was sent: the strongest word counts, `delivered` before all others. One that says nothing new writes
- * nothing; its event is told again, for whoever noted it may have died before.
- * @returns what it has changed, for whoever counts
- * @throws Error when the event could not be queued, so that the receipt has to come again
+ * Records a carrier's receipt on its message. Receipts may arrive twice, in any order, late, and before the message is
+ * recorded as sent. The strongest status wins, and `delivered` is the strongest. A receipt without news writes nothing. Its
+ * event is queued again, because the function that recorded it may have died before.
+ * @returns the change, to be counted
+ * @throws Error when the event could not be queued, so that the receipt has to arrive again
  */
 export async function hearReceipt(receipt: ReceiptOfMessage): Promise<HeardReceipt | undefined> {
   const { organizationId, messageId } = receipt;
@@ -40,7 +40,7 @@ export async function hearReceipt(receipt: ReceiptOfMessage): Promise<HeardRecei
       const { carrier, errorCode, providerCode } = receipt;
       log.info("message.receipt", { organizationId, messageId, carrier, errorCode, providerCode });
       await tell(noted.item).catch(async (error: unknown) => {
-        // When it comes again it changes nothing any more.
+        // A repeated receipt changes nothing, so it is counted now.
         await countReceipts([heard]);
         throw error;
       });
@@ -58,23 +58,23 @@ export async function hearReceipt(receipt: ReceiptOfMessage): Promise<HeardRecei
   throw new Error(`the receipt of message ${messageId} met others in every attempt`);
 }
 
-/** Whether it comes from a carrier that was asked before another one took the message. */
+/** Whether a receipt comes from an earlier carrier of the message than the last one. */
 function isOfOther({ carrier }: ReceiptOfMessage, message: MessageRecord): boolean {
   return carrier !== undefined && message.carrier !== undefined && message.carrier !== carrier;
 }
 
-/** The strength of a word on a delivery; none is the weakest. */
+/** Returns the strength of a delivery status; none is the weakest. */
 function rankOf(delivery: FinalDelivery | undefined): number {
   return delivery === undefined ? -1 : finalDeliveries.indexOf(delivery);
 }
 
-/** Queues the event of what receipts have said. Doing it again repeats the same event. */
+/** Queues the event of the receipts so far. A repetition queues the same event. */
 async function tell(message: MessageRecord): Promise<void> {
   const event = eventOf(message);
   if (event !== undefined) await enqueue(eventJob(message.organizationId, event));
 }
 
-/** The event for the customer: none while nothing is known, and none about a number that was erased. */
+/** Returns the event for the customer: none without a final status, and none for an erased number. */
 function eventOf(message: MessageRecord): WebhookEvent | undefined {
   const { id, to, deliveryStatus, deliveryAt: timestamp, deliveryErrorCode } = message;
   if (timestamp === undefined || !PhoneNumber.safeParse(to).success) return undefined;

@@ -8,15 +8,15 @@ import { log } from "../platform/log.ts";
 import type { MessageRecord } from "./record.ts";
 
 /*
- * How many messages one number may get of one organization, for each class of traffic apart: the caller chooses the class,
- * so none may be without a limit. A message of no type counts as a one-time code, for most codes do not say that they are
- * one. The stage has the figures (`limits` in `infra/stages/README.md`); where it has none, nothing is counted.
+ * The limit of one organization's messages to one number, separate for each class of traffic. The caller chooses the class,
+ * so every class needs a limit. A message without a type counts as a one-time code, because most codes have no type. The stage
+ * has the figures (`limits` in `infra/stages/README.md`); without a figure, nothing is counted.
  */
 
-/** What decides which limit a message is counted against. */
+/** The fields that decide the limit of a message. */
 type Classified = Pick<MessageRecord, "campaignId" | "messageType">;
 
-/** The limit that a message is counted against; undefined where the stage has none for its class. */
+/** Returns the limit of a message; undefined if the stage has none for its class. */
 function limitOf(message: Classified): RateLimit | undefined {
   const isUntyped = message.messageType === undefined && message.campaignId === undefined;
   switch (isUntyped ? "otp" : trafficClass(message)) {
@@ -34,8 +34,8 @@ function limit(name: string, max: number | undefined, windowMs: number): RateLim
 }
 
 /**
- * Accepts a message by `accept`, unless its number has got as many of its class as it may get.
- * @throws ApiError RECIPIENT_RATE_EXCEEDED, and what `accept` throws: then the message is not counted
+ * Accepts a message by `accept`, unless its number has reached the limit of its class.
+ * @throws ApiError RECIPIENT_RATE_EXCEEDED, and the errors of `accept`: then the message is not counted
  */
 export async function withinRecipientLimit<Accepted>(
   organizationId: string,
@@ -56,8 +56,8 @@ export async function withinRecipientLimit<Accepted>(
 }
 
 /**
- * Counts a campaign's message against the limit of its number. The campaign is counted once for each number however often
- * a block of it is tried again, as of its start.
+ * Counts a campaign's message against the limit of its number, as of the campaign's start. It counts once for each number,
+ * however often a block of the campaign is repeated.
  * @returns whether the number may get it
  */
 export async function countCampaignMessage(

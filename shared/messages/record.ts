@@ -53,7 +53,7 @@ export const MessageRecord = z.object({
   carrier: z.optional(z.string()),
   /** The last attempts, except one that a carrier accepted: see `attemptsOf`. */
   attemptLog: z.optional(z.array(Attempt)),
-  /** Carriers that definitely rejected it for good. */
+  /** Carriers that rejected it, and do not get it again. */
   refusedBy: z.optional(z.array(z.string())),
   carrierReference: z.optional(z.string()),
   /** The carrier's price for it, by the rate card at that time; absent if unknown. */

@@ -8,10 +8,10 @@ import { marginsOf, sumOfMargins, writeMargins } from "./margins.ts";
 import { MessageRecord } from "./record.ts";
 
 /*
- * Counting the messages themselves, which makes a counter exact.
+ * Counts the messages themselves, which makes a counter exact.
  */
 
-/** How many messages one look takes: so many batches, each read at once. */
+/** The size of one run: the number of batches, and the messages that each batch reads together. */
 export interface LookLimits {
   readonly batches: number;
   readonly batchSize: number;
@@ -19,32 +19,32 @@ export interface LookLimits {
 
 const defaultLimits: LookLimits = { batches: 20, batchSize: 500 };
 
-/** An id is made a moment after the time that the message says it was queued at. */
+/** The longest time from `queuedAt` of a message until its id is made. */
 const idDelayMs = minuteMs;
 
-/** The messages that a recount looks at: those that were accepted in a stretch of time and that it takes. */
+/** The messages of a recount: those of a period that it includes. */
 export interface Recount {
   readonly organizationId: string;
-  /** The parts of the organization's messages that they are in. */
+  /** The shards of the organization's messages that they are in. */
   readonly parts: readonly string[];
   readonly key: Key;
   readonly from: Date;
   readonly to: Date;
   readonly takes: (message: MessageRecord) => boolean;
-  /** The day whose margins are written down with it, if it counts a day. */
+  /** The day whose margins are recorded too, if it counts a day. */
   readonly day?: string;
 }
 
 /**
- * What a look at the messages found: the counter is exact and closed; some messages have not ended;
- * or there are more messages than one look takes, so that another one has to go on.
+ * The outcome of a run. `closed`: the counter is exact and final. `open`: some messages have not ended. `unfinished`: there
+ * are more messages than one run reads, and another run has to continue.
  */
 export type Look = "closed" | "open" | "unfinished";
 
 /**
- * Counts the messages themselves. When all have ended, and an ended message stays so, what it found takes
- * the place of the counter, and the counter is closed; a change that comes after that has been counted already and is
- * refused. While some have not, what it found takes the counter's place only if nothing changed in between.
+ * Counts the messages themselves. When all have ended, the result replaces the counter, and the counter is closed. An ended
+ * message stays so; a later change has been counted already and is rejected. While some have not ended, the result replaces
+ * the counter only if nothing changed in between.
  */
 export async function recount(
   { organizationId, parts, key, from, to, takes, day }: Recount,
@@ -86,11 +86,11 @@ export async function recount(
   return "unfinished";
 }
 
-/** Notes that the messages are looked at. @returns the counter, or undefined when it is closed */
+/** Notes that a count begins. @returns the counter, or undefined when it is closed */
 async function noteLook(key: Key): Promise<CountsRecord | undefined> {
   const changes = {
     set: { entity: "messageCounts", lookedAt: now().toISOString() },
-    // A counter that nothing was counted on is made, so that it can be closed.
+    // A missing counter is created, so that it can be closed.
     add: { changes: 0 },
   };
   const noted = await updateItem(CountsRecord, updateOf(key, changes, { absent: ["closedAt"] }));
@@ -106,7 +106,7 @@ async function replaceCounts(key: Key, changes: number, tally: Tally): Promise<L
     const closed = { ...ends, countedAt: closedAt, closedAt };
     const exact = { set: { ...closed, delivered, undelivered }, remove };
     const replaced = await updateItem(CountsRecord, updateOf(key, exact, { is: { changes }, absent }));
-    // The ends are final, whatever was counted in between; receipts, which are not, have been counted as they came.
+    // The final states stay, whatever was counted in between. Receipts can change, and were counted as they arrived.
     if (!replaced.applied) await updateItem(CountsRecord, updateOf(key, { set: closed, remove }, { absent }));
     return "closed";
   }

@@ -5,8 +5,8 @@ import type { MessageJob } from "./message-job.ts";
 import { markRefunded, MessageRecord } from "./record.ts";
 
 /**
- * Returns the price of a message that failed, once: the credit and the note that it was made are one write.
- * @throws ApiError when the wallet is gone or too busy, so that the job comes again
+ * Returns the price of a failed message, once: one write has the credit and the note of it.
+ * @throws ApiError when the wallet is missing or contended, so that the job returns
  */
 export async function refundMessage(job: MessageJob): Promise<void> {
   const key = keys.message(job.organizationId, job.messageId);

@@ -11,7 +11,7 @@ import { secondsUntilExpired } from "./validity.ts";
  * When the job of a message returns, and for how long carriers may delay a message.
  */
 
-/** The delays before the next attempts when the carrier throttles. The last one repeats. */
+/** The delays before further attempts of a message that no carrier has accepted. The last one repeats. */
 const retryDelaysSeconds = [1, 5, 30, 120] as const;
 const longestRetryDelaySeconds = 120;
 
@@ -38,8 +38,8 @@ export function rescheduleSeconds({ attempts }: MessageRecord, retryAfterSeconds
 type Wait = Omit<Extract<Choice, { kind: "wait" }>, "kind">;
 
 /**
- * Returns the job of a message with a later start. Without a slot, a carrier delays the message. While the message waits for
- * a slot, the time of its delay does not run.
+ * Returns the job of a message with a later start. Without a slot, the wait counts as a delay by carriers. The wait for a
+ * slot does not count.
  */
 export function laterJob(message: MessageRecord, wait: Wait, { putOffSince }: MessageJob): QueuedJob {
   const { slot } = wait;

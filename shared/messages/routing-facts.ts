@@ -10,8 +10,8 @@ import type { MessageRecord } from "./record.ts";
 const hiddenDigits = 4;
 
 /**
- * What a carrier is chosen by. The job of a message that is due at once and was never taken up carries it, so that a sender
- * chooses and claims without reading the message before.
+ * The fields that decide a message's carrier. The job has them if the message is due immediately and has no attempts. Its
+ * sender then chooses a carrier and acquires the message without reading it before.
  */
 export const RoutingFacts = z.object({
   /** The number without its last digits. Routes and prices may depend on these too: see `claimByFacts`. */
@@ -32,7 +32,7 @@ export function routingFactsOf(message: MessageRecord): RoutingFacts | undefined
   return { numberPrefix, senderId, messageType, segments, totalMicros, validUntil };
 }
 
-/** Whether a message that was claimed for the first time is what the facts say. */
+/** Whether a message that was acquired for the first time matches the facts. */
 export function areFactsOf(facts: RoutingFacts, held: MessageRecord): boolean {
   const found = routingFactsOf({ ...held, attempts: 0 });
   return (

@@ -4,8 +4,8 @@ import { dayMs } from "../platform/clock.ts";
 const maxScheduleAheadMs = 30 * dayMs;
 
 /**
- * The time to send at in UTC, or undefined for now.
- * @throws ApiError VALIDATION_ERROR in the past, and beyond 30 days ahead
+ * Returns the time to send at in UTC, or undefined for now.
+ * @throws ApiError VALIDATION_ERROR in the past, and more than 30 days ahead
  */
 export function parseSchedule(scheduledAt: string | undefined, at: Date): string | undefined {
   if (scheduledAt === undefined) return undefined;

@@ -5,17 +5,17 @@ import { listWallets, maxMessageParts } from "../wallet/record.ts";
 import { hasExpired, MessageRecord } from "./record.ts";
 
 /*
- * How an operator finds messages.
+ * The operator's search for messages.
  */
 
-/** Organizations that are asked for one message at the most, and at once. A miss is half a read unit. */
+/** The most organizations that are searched for one message, and how many together. A miss is half a read unit. */
 export const maxSearched = 10_000;
 const searchedAtOnce = 25;
 
 /**
- * The message with an id, whose key takes its organization. Without that the organizations with a wallet are asked one by
- * one, up to `maxSearched`.
- * @returns the message, and whether all organizations that can have it were asked
+ * Finds a message by its id. Its key needs its organization; without that, the organizations with a wallet are searched, up
+ * to `maxSearched`.
+ * @returns the message, and whether all organizations that can have it were searched
  */
 export async function findMessageById(
   messageId: string,
@@ -46,23 +46,23 @@ export async function findMessageById(
   return { message: await findInBatch(), isComplete: true };
 }
 
-/** Which messages of an organization are searched for. */
+/** The conditions for messages of an organization. */
 export interface MessageSearch {
   readonly to?: string | undefined;
   readonly status?: MessageRecord["status"] | undefined;
-  /** Those that were accepted then or later. */
+  /** The earliest time of acceptance. */
   readonly since?: Date | undefined;
-  /** How many are found at the most. */
+  /** The most messages to find. */
   readonly limit: number;
 }
 
-/** Messages of each part of an organization's that are looked at, at the most and at once. */
+/** The most messages of each shard that are examined, and how many together. */
 const maxExamined = 100_000;
 const examinedAtOnce = 500;
 
 /**
- * The newest messages of an organization that are searched for, newest first.
- * @returns them, and whether all that can fit were looked at
+ * Finds the newest messages of an organization that fit, newest first.
+ * @returns them, and whether all that can fit were examined
  */
 export async function searchMessages(
   organizationId: string,

@@ -9,14 +9,14 @@ const basicCharacters = new Set(
 /** The extension table (section 6.2.1.1): each of these is sent as an escape and a second septet. */
 const extensionCharacters = new Set("\f^{}\\[~]|€");
 
-/** What fits into a message that stands alone, and into each part of one that is split (TS 23.040). */
+/** The capacity of a message with one segment, and of each segment of a longer one (TS 23.040). */
 const capacities: Record<Encoding, { readonly single: number; readonly part: number }> = {
   "GSM-7": { single: 160, part: 153 },
   "UCS-2": { single: 70, part: 67 },
 };
 
 /**
- * How a text is sent: GSM-7 when every character allows it and UCS-2 is not asked for, else UCS-2. No
+ * Returns how a text is sent: in GSM-7 if every character allows it and UCS-2 is not required, otherwise in UCS-2. No
  * character is ever replaced by a similar one.
  */
 export function segmentsOf(

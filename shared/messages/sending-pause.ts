@@ -8,14 +8,14 @@ import { updateOf } from "../platform/table/update.ts";
 import { TtlCache } from "../platform/ttl-cache.ts";
 
 /*
- * An operator can hold back all that the stage sends. Accepting goes on; the jobs of what was accepted go round on their
- * queues, none of them tried and none of them old, until sending is resumed.
+ * An operator can pause all sending of a stage. Messages are still accepted. Their jobs return to their queues without an
+ * attempt and without aging, until sending is resumed.
  */
 
-/** Whether the stage sends. Without the item it always has. */
+/** Whether the stage sends. Without the item, it was never paused. */
 const SendingRecord = z.object({
   entity: z.literal("sending"),
-  /** While nothing is handed to a carrier: since when, and why, for other operators. */
+  /** Since when nothing is submitted, and why, for other operators; absent unless sending is paused. */
   pausedAt: z.optional(z.string()),
   pausedReason: z.optional(z.string()),
   /** When the last pause ended. */
@@ -23,15 +23,15 @@ const SendingRecord = z.object({
 });
 export type Sending = Omit<z.infer<typeof SendingRecord>, "entity">;
 
-/** How long a sender goes by what it has read. */
+/** How long a sender uses the state that it has read. */
 const cachedMs = minuteMs;
 
-/** A job that is held back looks again after so long: all have gone out soon after a pause. */
+/** The delay of a job while sending is paused: after a pause, all jobs leave the queues soon. */
 export const heldBackSeconds = 120;
 
 /**
- * Whether the stage sends, as it was within the last minute.
- * @returns asks; what is known is kept with it, so that a function has one for all its calls
+ * Whether the stage sends, as of at most a minute ago.
+ * @returns a reader that caches the state; an instance of a function has one for all its calls
  */
 export function cachedSending(): () => Promise<Sending> {
   const cache = new TtlCache<Sending>({ ttlMs: cachedMs });
@@ -43,15 +43,15 @@ export function cachedSending(): () => Promise<Sending> {
     });
 }
 
-/** Whether the stage sends, as it is now. */
+/** Returns whether the stage sends now. */
 export async function readSending(): Promise<Sending> {
   return (await findItem(SendingRecord, keys.sending(), { consistent: true })) ?? {};
 }
 
 /**
- * Lets the stage hand nothing to a carrier from within a minute on.
+ * Pauses all submissions within a minute.
  * @param reason for other operators
- * @returns the pause; one that was on before stays, for the reason of then
+ * @returns the pause; an earlier one stays, with its reason
  */
 export async function pauseSending(reason: string): Promise<Sending> {
   const set = { entity: "sending", pausedAt: now().toISOString(), pausedReason: reason };
@@ -62,7 +62,7 @@ export async function pauseSending(reason: string): Promise<Sending> {
   return paused.applied ? paused.item : SendingRecord.parse(paused.found);
 }
 
-/** Lets the stage send again. What was held back goes out within minutes. */
+/** Lets the stage send again. The waiting messages leave within minutes. */
 export async function resumeSending(): Promise<Sending> {
   const set = { resumedAt: now().toISOString() };
   const remove = ["pausedAt", "pausedReason"];

@@ -37,7 +37,7 @@ export function hasTimeToSubmit({
   return remainingTimeMs === undefined || remainingTimeMs() >= carrierTimeoutMs + recordingMs;
 }
 
-/** One message of one sender on its way from carrier to carrier. */
+/** The submission of one message by one sender, from carrier to carrier. */
 export class Submission {
   readonly #sender: Sender;
   readonly #job: MessageJob;
@@ -170,7 +170,7 @@ function isForGood(errorCode: MessageErrorCode): boolean {
   return errorCode === "MESSAGE_INVALID_DESTINATION" || errorCode === "MESSAGE_RECIPIENT_OPTED_OUT";
 }
 
-/** Ends a message as failed because it may no longer be submitted. The reason is unknown if it may have been sent before. */
+/** Ends a message as failed that may no longer be submitted. If it may have been sent before, its outcome is unknown. */
 async function endAsUnsent(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
   return endAsFailed(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
 }

@@ -17,14 +17,14 @@ import { Submission, hasTimeToSubmit } from "./submission.ts";
 import { isExpired, secondsUntilExpired } from "./validity.ts";
 
 /**
- * Hands one message to a carrier, at most once however often its job arrives, and brings it to its end: sent, or failed
- * with its refund queued, and its webhook event queued. What a carrier surely did not take goes to the next one of its
- * route; no other carrier is asked about a message whose outcome is unknown.
+ * Submits one message to a carrier, at most once however often its job arrives. It ends as sent, or as failed with its
+ * refund queued, and its webhook event is queued. If a carrier definitely did not accept the message, it fails over to the
+ * next one of its route. A message with an unknown outcome goes to no other carrier.
  * @returns the message, if it has ended now and is to be counted
- * @throws Error when the job has to come again later: another sender holds the message, or a write failed
+ * @throws Error when the job has to return later: another sender holds the message, or a write failed
  */
 export async function submitMessage(job: MessageJob, sender: Sender): Promise<MessageRecord | undefined> {
-  // Before the claim: if a read failed after it, what the carrier did would count as unknown.
+  // Before the lease is acquired: if a read failed after that, the outcome would count as unknown.
   const stateOf = sender.stateOf ?? stateOfOrganization;
   const [organization, read] = await Promise.all([
     stateOf(job.organizationId),
@@ -47,12 +47,12 @@ export async function submitMessage(job: MessageJob, sender: Sender): Promise<Me
     return undefined;
   }
   if (message.status !== "queued") {
-    // An earlier sender may have ended between the last state and what follows from it.
+    // An earlier sender may have ended between the final state and its publication.
     await publishOutcome(message, organization);
     return undefined;
   }
   if (sender.sending?.pausedAt !== undefined && !isExpired(message)) {
-    // Without a claim, which would count as an attempt.
+    // Without a lease, which would count as an attempt.
     await enqueue(sendJobWithFacts(message, Math.min(heldBackSeconds, secondsUntilExpired(message))));
     return undefined;
   }
@@ -61,7 +61,7 @@ export async function submitMessage(job: MessageJob, sender: Sender): Promise<Me
     await enqueue(sendJob(message, delaySeconds));
     return undefined;
   }
-  // A slot that was taken for it is not taken twice.
+  // A start that was reserved for it is not reserved twice.
   const isAsInJob = choiceByFacts?.kind === "wait" && message.attempts === 0;
   const choice = isAsInJob ? choiceByFacts : await chooseOrFail(message, sender, { organization, job });
   if (choice.kind === "wait") {
@@ -77,7 +77,7 @@ export async function submitMessage(job: MessageJob, sender: Sender): Promise<Me
   return submitHeld(held, choice, { sender, organization, job });
 }
 
-/** Brings a message to its end that this sender holds. @returns the message, if it has ended */
+/** Submits a message that this sender holds. @returns the message, if it has ended */
 async function submitHeld(
   held: MessageRecord,
   choice: Decision,
@@ -95,7 +95,7 @@ async function submitHeld(
     messageId,
     carrier,
     errorCode,
-    // A message that the first carrier took has nothing to say.
+    // A message that its first carrier accepted has no attempts to report.
     providerCode: attemptLog?.at(-1)?.code,
     attempts: attemptLog,
   });
@@ -104,20 +104,21 @@ async function submitHeld(
 }
 
 /**
- * Before a claim, which would leave open what the carrier did: the queue brings the job back.
+ * Requires time for a submission before the lease is acquired, because a sender that ends later leaves the outcome open.
+ * The queue delivers the job again.
  * @throws Error when too little time is left
  */
 function requireTimeToSubmit(sender: Sender): void {
-  if (!hasTimeToSubmit(sender)) throw new Error("too little time is left to ask a carrier");
+  if (!hasTimeToSubmit(sender)) throw new Error("too little time is left to submit the message");
 }
 
-/** The message of a job. What is not seen yet may only just have been written. */
+/** Returns the message of a job. If the first read does not find it, it may be new, so a consistent read follows. */
 async function findOfJob({ organizationId, messageId }: MessageJob): Promise<MessageRecord | undefined> {
   const key = keys.message(organizationId, messageId);
   return (await findItem(MessageRecord, key)) ?? (await findItem(MessageRecord, key, { consistent: true }));
 }
 
-/** Chooses a carrier, unless something that changed since the message was accepted forbids it. */
+/** Chooses a carrier, unless a change since the message was accepted forbids it. */
 async function chooseOrFail(
   message: MessageRecord,
   sender: Sender,

@@ -104,7 +104,7 @@ function metricOf(answer: SubmitOutcome): keyof typeof nothingCounted {
   }
 }
 
-/** Returns an outcome as an attempt to keep; undefined if the message is sent and needs no attempt. */
+/** Returns an outcome as an attempt to keep; undefined if the message is sent and its state shows the attempt. */
 export function attemptOf(carrier: string, answer: SubmitOutcome): Attempt | undefined {
   const at = now().toISOString();
   switch (answer.outcome) {

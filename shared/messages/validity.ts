@@ -5,14 +5,14 @@ import { config } from "../platform/config.ts";
 import type { MessageRecord } from "./record.ts";
 
 /**
- * The least time that a message must have left to be handed to a carrier: AWS End User Messaging takes no shorter
- * `TimeToLive`, and a carrier that was given more could send the message after its expiry.
+ * The time that a message must at least have left to be submitted. AWS End User Messaging accepts no shorter `TimeToLive`.
+ * With a longer one, a carrier could send the message after its expiry.
  */
 const minValidityLeftMs = 5 * secondMs;
 
 /**
- * When a new message expires: so long after it is due. A one-time code has the stage's default, other messages expire only
- * where the request says so.
+ * Returns when a new message expires, counted from when it is due. A one-time code has the stage's default. Other messages
+ * expire only if the request requires it.
  * @returns ISO 8601, or undefined for a message that does not expire
  */
 export function validUntil(
@@ -31,17 +31,17 @@ export function validUntil(
 
 type Expiring = Pick<MessageRecord, "validUntil">;
 
-/** Whether a message has too little time left to be handed to a carrier. */
+/** Whether a message has too little time left to be submitted. */
 export function isExpired(message: Expiring): boolean {
   return msUntilExpired(message) <= 0;
 }
 
-/** How long a message may still be handed to a carrier, in whole seconds rounded up; without an expiry for ever. */
+/** Returns how long a message may still be submitted, in whole seconds rounded up; infinite without an expiry. */
 export function secondsUntilExpired(message: Expiring): number {
   return Math.ceil(Math.max(0, msUntilExpired(message)) / secondMs);
 }
 
-/** How long a carrier may try to deliver a message that is handed to it now, in whole seconds rounded down. */
+/** Returns how long a carrier may try to deliver a message that is submitted now, in whole seconds rounded down. */
 export function validitySeconds({ validUntil: until }: Expiring): number | undefined {
   if (until === undefined) return undefined;
   return Math.floor(Math.max(minValidityLeftMs, Date.parse(until) - now().getTime()) / secondMs);

@@ -49,7 +49,7 @@ const cleanPlaces = [
   "shared/events",
   "shared/inbound",
   "shared/kyc",
-  "shared/messages/README.md",
+  "shared/messages",
   "shared/numbers/list.ts",
   "shared/numbers/record.ts",
   "shared/openapi",
