@@ -55,7 +55,7 @@ export async function hearReceipt(receipt: ReceiptOfMessage): Promise<HeardRecei
     if (rankOf(found.deliveryStatus) >= rankOf(receipt.status)) return undefined;
     before = found.deliveryStatus;
   }
-  throw new Error(`the receipt of message ${messageId} met others in every attempt`);
+  throw new Error(`the receipt of message ${messageId} conflicted with others in every attempt`);
 }
 
 /** Whether a receipt comes from an earlier carrier of the message than the last one. */

@@ -45,7 +45,7 @@ export const MessageRecord = z.object({
   validUntil: z.optional(z.string()),
   /** How often a sender has acquired it. */
   attempts: z.int().check(z.nonnegative()),
-  /** While a sender holds the message. */
+  /** Present while a sender holds the message. */
   ...leaseFields,
   /** Attempts without a known outcome, the present one included. */
   openClaims: z.int().check(z.nonnegative()),
@@ -160,7 +160,7 @@ function unconfirmedUntil({ queuedAt }: MessageRecord): number {
   return epochSeconds(new Date(Date.parse(queuedAt) + unconfirmedMs));
 }
 
-/** Whether the table would delete a message as unpaid. The status does not show this: senders may leave `expiresAt`. */
+/** Whether the table would still delete a message as unpaid, in any status: a sender may not have changed `expiresAt`. */
 export function isUnconfirmed(message: MessageRecord): boolean {
   return message.expiresAt === unconfirmedUntil(message);
 }

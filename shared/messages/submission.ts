@@ -26,7 +26,7 @@ import { isExpired } from "./validity.ts";
 /** The time that a sender needs after a carrier's response to record it, even if the table is slow. */
 const recordingMs = 2 * secondMs;
 
-/** How many attempts may have an unknown outcome. */
+/** The number of attempts with an unknown outcome after which a message fails. */
 const maxUnknownOutcomes = 5;
 
 /** Whether the sender has time for a submission that times out, and for its recording. */
@@ -94,7 +94,7 @@ export class Submission {
       case "accepted":
         return this.#endAsSent(held, { at: now(), carrierReference: answer.carrierReference });
       case "unknown":
-        // The job returns when the lease has lapsed, up to the bound. Delays by carriers do not count.
+        // The job returns when the lease has lapsed, for at most `maxUnknownOutcomes` attempts. Delays by carriers do not count.
         if (held.openClaims < maxUnknownOutcomes) {
           throw new Error(`what the carrier did is not known: ${answer.errorName}`);
         }
@@ -201,5 +201,5 @@ export async function applyToHeld(transition: Update, held: MessageRecord): Prom
 }
 
 function claimLapsed({ id }: MessageRecord): Error {
-  return new Error(`the claim on message ${id} lapsed before its outcome was recorded`);
+  return new Error(`the lease on message ${id} lapsed before its outcome was recorded`);
 }
