@@ -236,7 +236,7 @@ export function sumOf(one: Tally, other: Tally): Tally {
   };
 }
 
-/** Returns a part as a share of the whole, to four digits; null if the whole is 0. */
+/** Returns the share of `some` in `all`, to four digits; null if there are none. */
 export function shareOf(some: number, all: number): number | null {
   return all === 0 ? null : Math.round((some / all) * 10_000) / 10_000;
 }

@@ -9,8 +9,8 @@ import type { MessageRecord } from "./record.ts";
 
 /*
  * The limit of one organization's messages to one number, separate for each class of traffic. The caller chooses the class,
- * so every class needs a limit. A message without a type counts as a one-time code, because most codes have no type. The stage
- * has the figures (`limits` in `infra/stages/README.md`); without a figure, nothing is counted.
+ * so every class needs a limit. A message without a type counts as a one-time code, because most codes have no type. The
+ * stage has the figures (`limits` in `infra/stages/README.md`); without a figure, nothing is counted.
  */
 
 /** The fields that decide the limit of a message. */

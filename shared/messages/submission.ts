@@ -94,7 +94,7 @@ export class Submission {
       case "accepted":
         return this.#endAsSent(held, { at: now(), carrierReference: answer.carrierReference });
       case "unknown":
-        // The job returns when the lease has lapsed, for at most `maxUnknownOutcomes` attempts. Delays by carriers do not count.
+        // The job returns when the lease has lapsed. Delays by carriers are no attempts with an unknown outcome.
         if (held.openClaims < maxUnknownOutcomes) {
           throw new Error(`what the carrier did is not known: ${answer.errorName}`);
         }
