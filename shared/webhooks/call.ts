@@ -7,23 +7,23 @@ import type { WebhookRecord } from "./record.ts";
 import { serviceSignature, standardSignatures, type SigningSecrets } from "./signature.ts";
 import { guardedLookup, isPublicHost, RefusedHost } from "./target.ts";
 
-/** How long a call may take in all, from the look-up of the name to the last of the answer's headers. */
+/** The longest duration of a call, from the name's lookup to the last header of the response. */
 const callTimeoutMs = 10 * secondMs;
 
-/** An answer's headers may have this size; its body is not read at all. */
+/** The largest size of a response's headers. Its body is not read. */
 const maxHeaderBytes = 16 * 1024;
 
-/** What came of a call: an answer, or in words for the customer why there was none. */
+/** The result of a call: the response, or the reason for the customer why there was none. */
 export type CallResult =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly error: string };
 
-/** A webhook with what its calls are signed with. */
+/** A webhook with its signing secrets. */
 export type CallableWebhook = WebhookRecord & SigningSecrets;
 
 /**
- * Makes one signed call. Redirects are not followed, the connection is not used again, and whatever the
- * receiver does, the call has ended after ten seconds.
+ * Makes one signed call. It follows no redirects, and does not use the connection again. The call ends after ten
+ * seconds at most.
  */
 export async function callWebhook(
   webhook: CallableWebhook,
@@ -64,8 +64,8 @@ export async function callWebhook(
         },
       );
       outgoing.on("error", reject);
-      // A receiver that switches protocols ends the call without an answer and without an error.
-      outgoing.on("close", () => reject(new Error("the connection was closed without an answer")));
+      // A receiver that switches protocols ends the call without a response and without an error.
+      outgoing.on("close", () => reject(new Error("the connection was closed without a response")));
       outgoing.end(body);
     });
   } catch (error) {
@@ -82,11 +82,11 @@ const problems: Readonly<Record<string, string>> = {
   ETIMEDOUT: "timed out",
 };
 
-/** What went wrong, in words that tell the customer what to look at and nothing of us. */
+/** Returns the error for the customer. It names what the customer can fix, and nothing about the gateway. */
 function problemOf(error: unknown): string {
   if (error instanceof RefusedHost) return "the host is not a public address";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code.startsWith("HPE_")) return "not an HTTP response";
-  if (/CERT|_TLS_|_SSL_|EPROTO/.test(code)) return "no secure connection: see to the certificate";
+  if (/CERT|_TLS_|_SSL_|EPROTO/.test(code)) return "no secure connection: check the certificate";
   return problems[code] ?? "connection broken";
 }

@@ -18,21 +18,21 @@ import {
 import { readWebhook, type WebhookRecord } from "./record.ts";
 import { attemptJob } from "./webhook-job.ts";
 
-/** Calls that a customer may ask for by hand; they cost nothing, and a webhook may be somebody else's. */
+/** The rate limit of manual calls: they are free, and a webhook's URL may belong to a third party. */
 const handLimit = { name: "webhook-calls", max: 300, windowMs: minuteMs };
 
-/** Tests of an organization's webhooks: each holds a function while it waits. */
+/** The rate limit of an organization's webhook tests: each occupies a function while it waits. */
 const testLimit = { name: "webhook-tests", max: 30, windowMs: minuteMs };
 
-/** Longer than a call may take, and shorter than the 15 seconds that the function of an operation has. */
+/** Longer than a call may take, and shorter than the 15 seconds of an operation's function. */
 const maxTestWaitMs = 12 * secondMs;
 
-/** The pause before the first look at a delivery; each further one is twice as long, up to the longest. */
+/** The pause before the first read of a delivery. Each further pause is twice as long, up to the longest. */
 const firstPauseMs = 50;
 const maxPauseMs = 800;
 
 /**
- * Queues another attempt of a delivery, also of one that succeeded. If it fails, the schedule goes on.
+ * Queues another attempt of a delivery, also of one that succeeded. If it fails, the schedule continues.
  * @throws ApiError NOT_FOUND; CONFLICT when the webhook is disabled, or an attempt is under way or queued;
  *   RATE_LIMITED
  */
@@ -53,9 +53,9 @@ export async function retryWebhookDelivery(
 }
 
 /**
- * Sends a `ping` to one webhook, whatever it subscribes to, and waits for what the endpoint answers. The dispatcher makes
- * the call, which alone may read the secrets that sign it.
- * @returns the delivery with the outcome of its first attempt; without one when it was not made in time
+ * Sends a `ping` to one webhook, whatever it subscribes to, and waits for the endpoint's response. The dispatcher makes
+ * the call, because only it may read the signing secrets.
+ * @returns the delivery with the outcome of its first attempt; without an outcome when there is none in time
  * @throws ApiError NOT_FOUND; CONFLICT when the webhook is disabled; RATE_LIMITED
  */
 export async function testWebhook(organizationId: string, webhookId: string): Promise<WebhookDelivery> {
@@ -69,12 +69,12 @@ export async function testWebhook(organizationId: string, webhookId: string): Pr
   });
   await putItem(putDelivery(webhookId, delivery));
   const deliveryId = delivery.id;
-  // Of a webhook that fails, only retries are attempted without delay.
+  // A failing webhook has only its retries attempted without delay.
   await enqueue(attemptJob({ organizationId, webhookId, deliveryId, attempt: 1, lane: "retry" }));
   return presentDelivery(await withOutcome(webhookId, delivery));
 }
 
-/** Reads a delivery until its first attempt has an outcome, or there is no more time to wait for it. */
+/** Reads a delivery until its first attempt has an outcome, or the time to wait is over. */
 async function withOutcome(webhookId: string, delivery: DeliveryRecord): Promise<DeliveryRecord> {
   let pauseMs = firstPauseMs;
   let seen = delivery;

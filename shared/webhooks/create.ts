@@ -13,9 +13,9 @@ import { newWebhookSecret } from "./signature.ts";
 import { checkWebhookUrl } from "./target.ts";
 
 /**
- * Registers a webhook. Its signing secret is in the answer and never again.
- * @throws ApiError VALIDATION_ERROR; CONFLICT when the organization has as many webhooks as it may have, PAYMENT_REQUIRED
- *   when it may have more once money has come in; UNAVAILABLE
+ * Registers a webhook. Only this response contains its signing secret.
+ * @throws ApiError VALIDATION_ERROR; CONFLICT at the limit of webhooks; PAYMENT_REQUIRED at the limit before the first
+ *   payment; UNAVAILABLE
  */
 export async function createWebhook(
   organizationId: string,
@@ -50,7 +50,7 @@ export async function createWebhook(
   return { ...presentWebhook(record), secret };
 }
 
-/** Fewer before money has come in: each message makes a call of each, and the server called may be somebody else's. */
+/** Returns the limit. It is lower before the first payment, because each webhook multiplies calls to a third party. */
 async function webhooksAllowed(organizationId: string): Promise<number> {
   const beforePayment = config.webhooksBeforePayment() ?? maxWebhooks;
   if (beforePayment >= maxWebhooks || (await hasHadMoney(organizationId))) return maxWebhooks;

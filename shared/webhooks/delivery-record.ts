@@ -19,19 +19,19 @@ import { findItem, updateItem, type Put } from "../platform/table/table.ts";
 import { changesOfPatch, updateOf } from "../platform/table/update.ts";
 import type { WebhookRecord } from "./record.ts";
 
-/** How long a delivery can be seen and sent again. */
+/** The retention of a delivery, during which it can be read and sent again. */
 const retentionMs = 30 * dayMs;
 
 /**
- * Longer than a dispatcher can run, so that a claim lapses only when its dispatcher is surely gone; shorter
- * than the queue hides a job, so that it has lapsed when the job comes again.
+ * Longer than a dispatcher can run, so that its lease lapses only after it has ended. Shorter than the queue hides a job,
+ * so that the lease has lapsed when the queue delivers the job again.
  */
 const attemptLeaseMs = minuteMs;
 
-/** A repeat that was asked for by hand and has not begun after this long may be asked for again. */
+/** A manual redelivery that has not begun after this time may be requested again. */
 const repeatGraceMs = 5 * minuteMs;
 
-/** What is kept of an event for one webhook. */
+/** The delivery of an event to one webhook. */
 export const DeliveryRecord = z.object({
   entity: z.literal("webhookDelivery"),
   id: z.string(),
@@ -45,11 +45,11 @@ export const DeliveryRecord = z.object({
   lastAttemptAt: z.optional(z.string()),
   lastStatus: z.optional(z.int()),
   lastError: z.optional(z.string()),
-  /** How long the endpoint took to answer, or the call to fail. */
+  /** The time until the endpoint responded, or the call failed. */
   lastDurationMs: z.optional(z.int().check(z.nonnegative())),
-  /** Of the last repeat that was asked for by hand: tells it from others of the same moment. */
+  /** Identifies the last manual redelivery among others of the same moment. */
   repeatToken: z.optional(z.string()),
-  /** When that was. As long as the repeat waits for its attempt, it is the time that the attempt is due as well. */
+  /** When that was requested. Until its attempt begins, this is also when the attempt is due. */
   repeatedAt: z.optional(z.string()),
   /** While a dispatcher makes an attempt. */
   ...leaseFields,
@@ -59,12 +59,12 @@ export type DeliveryRecord = z.infer<typeof DeliveryRecord>;
 
 const disabledError = "the endpoint is disabled";
 
-/** The id of the delivery of an event, which an endpoint has one of. */
+/** Returns the id of an event's delivery. An endpoint has one for each event. */
 export function deliveryIdOf(eventId: string): string {
   return `dlv_${eventId.slice(eventId.indexOf("_") + 1)}`;
 }
 
-/** A delivery whose id follows from its event, so that an event that is handed out twice makes one. */
+/** Returns a new delivery. Its id follows from its event, so that a repeated fan-out creates only one. */
 export function newDelivery(
   webhook: WebhookRecord,
   eventId: string,
@@ -92,7 +92,7 @@ export function claimedAtOnce(delivery: DeliveryRecord): DeliveryRecord & Lease 
   return { ...delivery, attempts: 1, lastAttemptAt: at.toISOString(), ...newLease(at, attemptLeaseMs) };
 }
 
-/** The write that stores a new delivery. It is refused when the delivery is there. */
+/** The write that stores a new delivery. It fails when the delivery exists. */
 export function putDelivery(webhookId: string, delivery: DeliveryRecord): Put {
   return {
     put: { ...keys.webhookDelivery(webhookId, delivery.id), ...delivery },
@@ -101,10 +101,10 @@ export function putDelivery(webhookId: string, delivery: DeliveryRecord): Put {
 }
 
 /**
- * Takes an attempt for one dispatcher. An attempt is taken once; one whose dispatcher is gone can be followed
- * by another.
- * @returns undefined when the attempt was made, or is not to be made any more
- * @throws Error while another dispatcher makes an attempt, for the job must come again in case that one dies
+ * Acquires the lease of an attempt for one dispatcher. After its dispatcher has ended without an outcome, another can
+ * follow.
+ * @returns undefined when the attempt was made already, or must not be made
+ * @throws Error while another dispatcher makes an attempt, so that the job returns in case that dispatcher dies
  */
 export async function claimAttempt(job: {
   readonly webhookId: string;
@@ -132,7 +132,7 @@ export async function claimAttempt(job: {
   throw new Error("another dispatcher makes this attempt");
 }
 
-/** A delivery as it is now; undefined when there is none. */
+/** Returns a delivery; undefined when there is none. */
 export async function findDelivery(
   webhookId: string,
   deliveryId: string,
@@ -140,7 +140,7 @@ export async function findDelivery(
   return findItem(DeliveryRecord, keys.webhookDelivery(webhookId, deliveryId), { consistent: true });
 }
 
-/** Gives an attempt back that was taken and not made. */
+/** Releases the lease of an attempt that was not made. */
 export async function releaseAttempt(webhookId: string, claimed: DeliveryRecord): Promise<void> {
   await updateItem(
     DeliveryRecord,
@@ -148,7 +148,7 @@ export async function releaseAttempt(webhookId: string, claimed: DeliveryRecord)
   );
 }
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export type AttemptOutcome = {
   readonly lastStatus?: number | undefined;
   readonly lastError?: string | undefined;
@@ -158,7 +158,7 @@ export type AttemptOutcome = {
   | { readonly state: "pending"; readonly nextAttemptAt: Date }
 );
 
-/** Notes what came of an attempt, unless its claim has lapsed and another one has begun. */
+/** Records the outcome of an attempt, unless its lease has lapsed and another attempt has begun. */
 export async function recordOutcome(
   webhookId: string,
   claimed: DeliveryRecord,
@@ -192,7 +192,7 @@ export async function giveUp(webhookId: string, deliveryId: string): Promise<voi
 }
 
 /**
- * Lets a delivery have its next attempt now, whatever came of those before.
+ * Makes the next attempt of a delivery due now, whatever the outcome of the previous ones.
  * @returns the delivery; `busy` while an attempt is under way or waits on a queue; undefined when there is none
  */
 export async function repeatNow(
@@ -216,8 +216,8 @@ export async function repeatNow(
       },
       whileFree(at, {
         present: ["pk"],
-        // Requests that ask side by side need not arrive in the order of their clocks: what one of them has just made due
-        // may lie ahead of another's present. An attempt of the schedule, which may be brought forward, has another time.
+        // The clocks of concurrent requests differ, so a redelivery that one has just made due may be in another's future.
+        // It is recognized by its equal times. A scheduled attempt, which may be brought forward, has different ones.
         where:
           "#state <> :state OR #nextAttemptAt < :stale OR (#nextAttemptAt > :at AND " +
           "(attribute_not_exists(#repeatedAt) OR #repeatedAt <> #nextAttemptAt))",

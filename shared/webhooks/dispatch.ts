@@ -25,7 +25,7 @@ import { storeDelivery } from "./store-delivery.ts";
 import { attemptJob, type AttemptJob, type WebhookJob } from "./webhook-job.ts";
 import { disableWebhook } from "./webhooks.ts";
 
-/** The status that asks not to be called again (RFC 9110, 15.5.11). */
+/** With this status an endpoint requests no further calls (RFC 9110, 15.5.11). */
 const gone = 410;
 
 type Attempt = Omit<AttemptJob, "kind">;
@@ -33,8 +33,8 @@ type Attempt = Omit<AttemptJob, "kind">;
 /**
  * Handles one job: creates the deliveries of an event and queues its email, or attempts one delivery. An endpoint's response
  * is recorded, and is never an error of the job.
- * @throws Error when the job has to come again: another dispatcher makes the attempt, a write failed, or the key of the
- *   secrets is not there
+ * @throws Error when the job has to be repeated: another dispatcher makes the attempt, a write failed, or the key of the
+ *   secrets is not available
  */
 export async function dispatchWebhook(job: WebhookJob): Promise<void> {
   switch (job.kind) {
@@ -54,12 +54,12 @@ async function fanOut({ organizationId, eventId, event }: EventJob): Promise<voi
       .filter(({ events }) => events.includes(event.event))
       .map(async (webhook) => fanOutTo(webhook, newDelivery(webhook, eventId, event))),
   );
-  // Each webhook has had its turn before the job is said to have failed for one of them.
+  // The job fails for one webhook only after all of them have been processed.
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Notes a delivery and makes its first attempt at once, which saves a write and a job, or queues it. */
+/** Records a delivery. Makes its first attempt immediately, which saves a write and a job, or queues it. */
 async function fanOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Promise<void> {
   const { organizationId, id: webhookId } = webhook;
   if (delivery.state !== "pending") {
@@ -85,8 +85,7 @@ async function fanOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Promi
   const stored = await storeDelivery(webhook, noted);
   if (stored === "erased") return;
   if (stored === "stored") return makeCall(callable, noted, attempt);
-  // An event that comes twice finds its delivery there, but whoever noted it may be gone. A job too many is refused by
-  // the claim.
+  // A repeated event finds its delivery, whose dispatcher may have died. The lease makes a surplus job harmless.
   await enqueue(attemptJob(attempt));
 }
 
@@ -104,15 +103,15 @@ async function makeAttempt(attempt: Attempt): Promise<void> {
 }
 
 /**
- * A webhook with its secrets; undefined when it has been removed. They are read before an attempt is claimed: a job that
- * cannot get them comes again, and no attempt is lost.
+ * Returns a webhook with its secrets; undefined when it has been removed. They are read before the lease of an attempt is
+ * acquired: if that fails, the queue delivers the job again, and no attempt is lost.
  */
 async function callableOf(webhook: WebhookRecord): Promise<CallableWebhook | undefined> {
   const secrets = await findSecrets(webhook);
   return secrets && { ...webhook, ...secrets };
 }
 
-/** Makes the call of an attempt that this dispatcher has claimed. */
+/** Makes the call of an attempt whose lease this dispatcher has. */
 async function makeCall(webhook: CallableWebhook, claimed: DeliveryRecord, attempt: Attempt): Promise<void> {
   const open = await openCall(webhook);
   if (open === undefined) return releaseClaimed(attempt, claimed);
@@ -125,27 +124,27 @@ async function makeCall(webhook: CallableWebhook, claimed: DeliveryRecord, attem
   if (health !== undefined && isToBeDisabled(health)) await disableWebhook(webhook, "failing");
 }
 
-/** Others took the last slots in the meantime. Its job first, so that a crash in between loses nothing. */
+/** Reschedules an attempt that got no slot. It queues the job first, so that a crash in between loses nothing. */
 async function releaseClaimed(attempt: Attempt, claimed: DeliveryRecord): Promise<void> {
   await requeue({ ...attempt, attempt: claimed.attempts }, 1);
   await releaseAttempt(attempt.webhookId, claimed);
 }
 
-/** Lets a job come again on the lane of retries, each time after twice as long. */
+/** Queues a job again, as a retry. Each time the delay doubles. */
 async function requeue(attempt: Attempt, firstSeconds: number): Promise<void> {
   const longestSeconds = Math.min(maxDelaySeconds, firstSeconds * 2 ** attempt.putOff);
   const delaySeconds = Math.ceil((longestSeconds * (1 + Math.random())) / 2);
   await enqueue(attemptJob({ ...attempt, lane: "retry", putOff: attempt.putOff + 1 }, delaySeconds));
 }
 
-/** Why a call failed; undefined when it succeeded. */
+/** Returns the reason why a call failed; undefined when it succeeded. */
 function failureOf(result: CallResult): Failure | undefined {
   if ("error" in result) return result;
   const { status } = result;
   return status >= 200 && status <= 299 ? undefined : { status, error: `responded with ${status}` };
 }
 
-/** Notes what came of an attempt, and sees to the next one. */
+/** Records the outcome of an attempt, and queues or schedules the next one. */
 async function finalize(
   webhook: WebhookRecord,
   claimed: DeliveryRecord,
@@ -172,7 +171,7 @@ async function finalize(
   if (nextAttemptAt === undefined) {
     return recordOutcome(webhookId, claimed, { state: "failed", ...answer });
   }
-  // The next job first: a crash in between makes a job too many, which its claim makes harmless.
+  // The next job comes first: a crash in between leaves a surplus job, which the lease makes harmless.
   await queueRetry(webhook, claimed, nextAttemptAt);
   await recordOutcome(webhookId, claimed, { state: "pending", nextAttemptAt, ...answer });
 }

@@ -7,7 +7,7 @@ import { DeliveryRecord, presentDelivery } from "./delivery-record.ts";
 import { readWebhook } from "./record.ts";
 
 /**
- * A page of a webhook's deliveries, those of the newest messages first, as long as they are kept.
+ * Returns a page of a webhook's deliveries within their retention, those of the newest messages first.
  * @throws ApiError NOT_FOUND
  */
 export async function listWebhookDeliveries(

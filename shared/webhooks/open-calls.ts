@@ -9,21 +9,21 @@ import type { WebhookRecord } from "./record.ts";
 import type { Lane } from "./webhook-job.ts";
 
 /**
- * The calls that a webhook may leave unanswered at once, and those that a host may leave over all of an organization's
- * webhooks: it need not be the organization's own. The queues' workers are ten times as many.
+ * The limit of in-flight calls to a webhook, and to a host over all of an organization's webhooks. The host may belong to
+ * a third party. The queues have ten times as many workers.
  */
 const maxOpenCalls = 20;
 
-/** The same for a webhook whose last call failed: enough to notice that it is up again. */
+/** The limit for a webhook whose last call failed: enough to notice its recovery. */
 const maxOpenCallsFailing = 2;
 
-/** Longer than a dispatcher can run, so that a call counts until its dispatcher is surely gone. */
+/** Longer than a dispatcher can run, so that a call counts until its dispatcher has ended. */
 const callLeaseMs = minuteMs;
 
-/** A webhook whose calls take longer than this is slow: there is no use in coming back soon. */
+/** A webhook whose calls take longer than this is slow, so that an early return to it is useless. */
 const slowMs = 5 * secondMs;
 
-/** How soon a slot may be free at a webhook that answers, and at one that is slow or failing. */
+/** The expected wait for a free slot: `soon` at a webhook that responds, `later` at a slow or failing one. */
 const comeBackSeconds = { soon: 1, later: 15 };
 
 /**
@@ -32,18 +32,18 @@ const comeBackSeconds = { soon: 1, later: 15 };
  */
 const maxFailureGapMs = 2 * dayMs;
 
-/** A webhook that has failed continuously for so long, in so many calls at least, is disabled: more than one delivery's. */
+/** A webhook that has failed continuously for this time is disabled, after at least more calls than one delivery makes. */
 const maxFailingMs = 5 * dayMs;
 const minFailedCalls = 10;
 
-/** Nothing is remembered of a webhook that is not called for so long. */
+/** The retention of this record after the last call. */
 const retentionMs = 30 * dayMs;
 
 const OpenCallsRecord = z.object({
   entity: z.literal("openCalls"),
-  /** The slots that are taken: `<end of its lease>#<random>` of each call. */
+  /** The occupied slots: `<end of its lease>#<random>` of each call. */
   openCalls: z._default(z.set(z.string()), new Set()),
-  /** While it fails continuously: since when, in how many calls, and what came of the last one. */
+  /** While it fails continuously: since when, in how many calls, and the outcome of the last one. */
   failingSince: z.optional(z.string()),
   failedCalls: z._default(z.int().check(z.nonnegative()), 0),
   lastFailedAt: z.optional(z.string()),
@@ -60,7 +60,7 @@ const healthFields = [
   "lastFailedError",
 ] as const satisfies (keyof OpenCallsRecord)[];
 
-/** What is known of a webhook whose last call failed. */
+/** The failures of a webhook whose last call failed. */
 export interface FailingHealth {
   readonly failingSince: string;
   /** Since then. */
@@ -68,33 +68,33 @@ export interface FailingHealth {
   readonly lastFailure: Failure & { readonly at: string };
 }
 
-/** Why a call failed: the status that was answered, or in words for the customer that there was no answer. */
+/** The reason why a call failed, for the customer. Without a response it has no status. */
 export interface Failure {
   readonly status?: number | undefined;
   readonly error: string;
 }
 
-/** Whom a call goes to. */
+/** The endpoint of a call. */
 type Callee = Pick<WebhookRecord, "id" | "organizationId" | "url">;
 
-/** A call that counts as unanswered until it is closed. */
+/** A call that counts as in flight until it is closed. */
 export interface OpenCall {
   readonly callee: Callee;
   readonly slot: string;
 }
 
 /**
- * The host of a webhook, as one organization calls it. Not over all organizations: many have theirs at the same few
- * services, and one must not keep the calls of another waiting.
+ * Returns the host of a webhook for one organization. The hosts of organizations are separate: many use the same few
+ * services, and one organization must not delay the calls of another.
  */
 function hostOf({ organizationId, url }: Callee): string {
   return `${organizationId}#${new URL(url).host.replace(/\.(?=:|$)/, "")}`;
 }
 
 /**
- * Looks whether a webhook and its host have a slot for a call. A read costs the item's partition less than a refused write,
- * and many are refused where a webhook hangs.
- * @returns how many seconds later to look again, or undefined when there is a slot
+ * Checks whether a webhook and its host have a slot for a call. A read costs the item's partition less than a rejected
+ * write, and a webhook that hangs would cause many of these.
+ * @returns the seconds until the next check; undefined when there is a slot
  */
 export async function waitForSlot(callee: Callee, lane: Lane): Promise<number | undefined> {
   const waits = await Promise.all([callee.id, hostOf(callee)].map(async (whom) => waitFor(whom, lane)));
@@ -102,7 +102,7 @@ export async function waitForSlot(callee: Callee, lane: Lane): Promise<number | 
   return longest === 0 ? undefined : longest;
 }
 
-/** @param whom a webhook or a host, of which nobody says that it is failing */
+/** Returns the wait for a webhook or for a host. No failures are recorded for hosts. */
 async function waitFor(whom: string, lane: Lane): Promise<number | undefined> {
   const at = now();
   const seen = await findItem(OpenCallsRecord, keys.openCalls(whom));
@@ -114,7 +114,7 @@ async function waitFor(whom: string, lane: Lane): Promise<number | undefined> {
   return isSlow ? comeBackSeconds.later : comeBackSeconds.soon;
 }
 
-/** Takes one of a webhook's slots and one of its host's for a call; undefined when others were quicker. */
+/** Occupies a slot of a webhook and one of its host for a call. Returns undefined when either has none. */
 export async function openCall(callee: Callee): Promise<OpenCall | undefined> {
   const at = now();
   const { leaseUntil, leaseToken } = newLease(at, callLeaseMs);
@@ -161,8 +161,8 @@ async function forgetLapsed(whom: string, { openCalls }: OpenCallsRecord, at: Da
 }
 
 /**
- * Gives a call's slots back and notes what came of the call. All that is known of a webhook's health is in the writes
- * that its slots need in any case.
+ * Frees the slots of a call and records its outcome. A webhook's health needs no additional writes, because these write
+ * the same items.
  * @returns how the webhook fails, if it does
  */
 export async function closeCall(
@@ -180,7 +180,7 @@ export async function closeCall(
   return closed.applied ? healthOf(closed.item) : undefined;
 }
 
-/** Notes a failed call, as one more of those before it, or after a long time without calls as the first. */
+/** Records a failed call. It continues the previous failures, or is the first one after a long gap. */
 async function noteFailure(
   webhookId: string,
   at: Date,
@@ -221,27 +221,27 @@ function healthOf(record: OpenCallsRecord | undefined): FailingHealth | undefine
   return { failingSince, failedCalls, lastFailure: { at: lastFailedAt, status, error: lastFailedError } };
 }
 
-/** How a webhook fails; undefined while its last call succeeded, or there was none. */
+/** Returns how a webhook fails; undefined while its last call succeeded, or there was none. */
 export async function findFailingHealth(webhookId: string): Promise<FailingHealth | undefined> {
   return healthOf(await findItem(OpenCallsRecord, keys.openCalls(webhookId), { consistent: true }));
 }
 
-/** Whether a webhook has failed so continuously that it is to be disabled. */
+/** Returns whether a webhook has failed continuously for long enough to be disabled. */
 export function isToBeDisabled({ failingSince, failedCalls }: FailingHealth): boolean {
   return failedCalls >= minFailedCalls && now().getTime() - Date.parse(failingSince) >= maxFailingMs;
 }
 
-/** Forgets that a webhook has been failing, so that it is called like a new one. */
+/** Deletes the failures of a webhook, so that it is called like a new one. */
 export async function forgetFailures(webhookId: string): Promise<void> {
   await updateOpenCalls(webhookId, now(), { remove: healthFields });
 }
 
-/** Forgets a webhook that has been removed for good, and its host as its organization calls it. */
+/** Deletes the records of a webhook that was permanently removed, and of its host for its organization. */
 export async function forgetCalls(callee: Callee): Promise<void> {
   for (const whom of [callee.id, hostOf(callee)]) await deleteItem(keys.openCalls(whom));
 }
 
-/** Each update may be the one that creates the item. */
+/** Updates the item, or creates it. */
 async function updateOpenCalls(
   whom: string,
   at: Date,

@@ -14,7 +14,7 @@ export const WebhookRecord = z.object({
   organizationId: z.string(),
   url: z.string(),
   events: z.array(EventName),
-  /** Both are there exactly while the webhook is disabled. */
+  /** Both exist exactly while the webhook is disabled. */
   disabledAt: z.optional(z.string()),
   disabledReason: z.optional(DisabledReason),
   createdAt: z.string(),
@@ -23,7 +23,7 @@ export type WebhookRecord = z.infer<typeof WebhookRecord>;
 
 export const maxWebhooks = 100;
 
-/** All webhooks of an organization, newest first. */
+/** Returns all webhooks of an organization, newest first. */
 export async function readWebhooks(organizationId: string): Promise<WebhookRecord[]> {
   const { pk } = keys.organization(organizationId);
   const rows = await queryRows(WebhookRecord, {
@@ -37,7 +37,7 @@ export async function readWebhooks(organizationId: string): Promise<WebhookRecor
   return itemsOf(rows);
 }
 
-/** One webhook; undefined when it has been removed. */
+/** Returns one webhook; undefined when it has been removed. */
 export async function findWebhook(
   organizationId: string,
   webhookId: string,
@@ -55,7 +55,7 @@ export async function readWebhook(organizationId: string, webhookId: string): Pr
   return webhook;
 }
 
-/** A webhook as its owner sees it. @param health how it fails, if it does */
+/** Returns a webhook as its owner sees it. @param health how it fails, if it does */
 export function presentWebhook(webhook: WebhookRecord, health?: FailingHealth): Webhook {
   const { id, url, events, disabledAt, disabledReason, createdAt } = webhook;
   const status = disabledAt === undefined ? "enabled" : "disabled";

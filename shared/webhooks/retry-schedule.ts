@@ -11,15 +11,15 @@ const retryDelaysMs = [
   12 * hourMs,
 ] as const;
 
-/** A wait is up to this share longer, so that what failed together is not tried again together. */
+/** A wait is up to this share longer, so that simultaneous failures are not retried simultaneously. */
 const jitterShare = 0.2;
 
-/** The longest that a receiver can put us off with Retry-After. */
+/** The longest delay that a receiver can request with Retry-After. */
 const maxRetryAfterMs = 24 * hourMs;
 
 /**
- * When to try again after so many attempts, or undefined when there were enough. A receiver's Retry-After can
- * make it later, by 24 hours at the most, and never sooner than the schedule.
+ * Returns the time of the next attempt; undefined after the last one. A receiver's Retry-After can delay it to at most 24
+ * hours after the failure, and never makes it earlier than the schedule.
  * @param failed `attempts` counts the one that failed `at`; `retryAfter` is the header as it came
  * @param random from 0 to 1, decides on the jitter
  */
@@ -33,7 +33,7 @@ export function retryAt(
   return new Date(failed.at.getTime() + Math.max(delayMs * (1 + jitterShare * random), askedMs));
 }
 
-/** A Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date) in milliseconds; 0 when it says nothing. */
+/** Returns a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date) in milliseconds; 0 without a valid one. */
 function retryAfterMs(header: string | undefined, at: Date): number {
   if (header === undefined) return 0;
   if (/^\d{1,10}$/.test(header)) return Number(header) * secondMs;

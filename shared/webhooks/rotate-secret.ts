@@ -7,8 +7,8 @@ import { newWebhookSecret, secretOverlapMs } from "./signature.ts";
 import { presentWithHealth } from "./webhooks.ts";
 
 /**
- * Gives a webhook a new signing secret, which is in the answer and never again. For a day the one before it
- * signs the Standard Webhooks header too; an even older one signs no more.
+ * Gives a webhook a new signing secret, which only this response contains. For a day the previous one also signs the
+ * Standard Webhooks header. An older one signs no calls.
  * @throws ApiError NOT_FOUND, UNAVAILABLE
  */
 export async function rotateWebhookSecret(

@@ -11,14 +11,14 @@ import { findWebhook, type WebhookRecord } from "./record.ts";
 import type { SigningSecrets } from "./signature.ts";
 
 /*
- * The signing secrets of webhooks. They are apart from the webhooks, which many functions read, and sealed with a key of
- * the stage: only what makes, replaces or uses them may read them, and has the key.
+ * The signing secrets of webhooks. They are separate from the webhooks, because many functions read those. They are sealed
+ * with a key of the stage. Only the functions that create, replace or use secrets may read them and have the key.
  */
 
 const WebhookSecretRecord = z.object({
   entity: z.literal("webhookSecret"),
   sealedSecret: z.string(),
-  /** The secret before the last rotation, which signs too until its time is over. */
+  /** The secret before the last rotation, which also signs until `previousSecretUntil`. */
   previousSealedSecret: z.optional(z.string()),
   previousSecretUntil: z.optional(z.string()),
 });
@@ -37,7 +37,7 @@ function placeOf({ organizationId, id }: WebhookId): string {
   return `webhook secret of ${organizationId} ${id}`;
 }
 
-/** The write that keeps a webhook's first secret, sealed. It belongs into the transaction that makes the webhook. */
+/** The write that stores a webhook's first secret, sealed. It belongs in the transaction that creates the webhook. */
 export async function putSecret(webhook: WebhookId, secret: string): Promise<Put> {
   const key = await webhookKey.value();
   await noteSealingKey("webhooks", key);
@@ -47,8 +47,8 @@ export async function putSecret(webhook: WebhookId, secret: string): Promise<Put
 }
 
 /**
- * The secrets that sign the calls of a webhook, as they are now; undefined when the webhook has been removed.
- * @throws SealedWithAnotherKey when the stage's key has been lost or replaced; Error when the key does not come
+ * Returns the secrets that sign the calls of a webhook; undefined when the webhook has been removed.
+ * @throws SealedWithAnotherKey when the stage's key has been lost or replaced; Error when the key is not available
  */
 export async function findSecrets(webhook: WebhookRecord): Promise<SigningSecrets | undefined> {
   const record = await findItem(WebhookSecretRecord, keyOf(webhook), { consistent: true });
@@ -66,8 +66,8 @@ export async function findSecrets(webhook: WebhookRecord): Promise<SigningSecret
 }
 
 /**
- * Puts a new secret into the place of the one that is there, which signs beside it until a moment.
- * @returns whether it was put there; something else was written in between, or the webhook has been removed
+ * Replaces the secret of a webhook. The previous one also signs until `previousSecretUntil`.
+ * @returns false when another rotation came first, or the webhook has been removed
  */
 export async function replaceSecret(
   webhook: WebhookId,
@@ -79,7 +79,7 @@ export async function replaceSecret(
   const key = await webhookKey.value();
   await noteSealingKey("webhooks", key);
   const sealedSecret = sealText(key, secret, placeOf(webhook));
-  // After the loss of the key the one before can sign no more, and must not keep the new one from signing.
+  // After a loss of the key, the previous secret cannot sign, and must not prevent the new one from signing.
   const canSign = isSealedWith(key, seen.sealedSecret);
   const replaced = await updateItem(
     WebhookSecretRecord,

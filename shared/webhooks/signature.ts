@@ -4,7 +4,7 @@ import { dayMs } from "../platform/clock.ts";
 
 const secretPrefix = "whsec_";
 
-/** What the calls of a webhook are signed with. */
+/** The secrets that sign the calls of a webhook. */
 export interface SigningSecrets {
   readonly secret: string;
   readonly previousSecret?: string | undefined;
@@ -17,20 +17,20 @@ interface SignedMessage {
   readonly body: string;
 }
 
-/** A new signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
+/** Returns a new signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
 export function newWebhookSecret(): string {
   return secretPrefix + randomBytes(32).toString("base64");
 }
 
-/** The spec's `X-Service-Signature`: hex HMAC-SHA256 of the raw body, keyed with the secret as it is shown. */
+/** Returns the `X-Service-Signature`: hex HMAC-SHA256 of the raw body, keyed with the secret as it is shown. */
 export function serviceSignature(secret: string, body: string): string {
   return createHmac("sha256", secret).update(body).digest("hex");
 }
 
-/** How long after a rotation calls are also signed with the secret before it. */
+/** The time after a rotation in which the previous secret also signs calls. */
 export const secretOverlapMs = dayMs;
 
-/** The `webhook-signature` header of a call: by the secret, and for a day after a rotation by the one before. */
+/** Returns the `webhook-signature` header: by the secret, and for a day after a rotation by the previous one. */
 export function standardSignatures(
   { secret, previousSecret, previousSecretUntil = "" }: SigningSecrets,
   at: Date,
@@ -43,7 +43,7 @@ export function standardSignatures(
 }
 
 /**
- * One signature of Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, keyed
+ * Returns one signature of Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, keyed
  * with the bytes that the secret encodes.
  */
 export function standardSignature(secret: string, message: SignedMessage): string {

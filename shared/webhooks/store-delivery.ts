@@ -8,9 +8,9 @@ import { putDelivery, type DeliveryRecord } from "./delivery-record.ts";
 import type { WebhookRecord } from "./record.ts";
 
 /**
- * Stores a new delivery, unless it is there. It is taken away again when its event is about a number that has been erased
- * while the event was on its queue. That is looked at after the delivery is stored: then either the erasure finds the
- * delivery, or this finds that the message is erased.
+ * Stores a new delivery, unless it exists. Deletes it again when its event is about a number that was erased while the
+ * event was on its queue. The check comes after the write: then either the erasure finds the delivery, or the check finds
+ * the erasure.
  */
 export async function storeDelivery(
   { organizationId, id: webhookId }: WebhookRecord,
@@ -29,7 +29,7 @@ export async function storeDelivery(
 
 const Stored = z.object({ to: z.string() });
 
-/** Whether what an event is about has been erased. A message that the table has forgotten in its time has not. */
+/** Returns whether the message of an event has been erased. A message past its retention counts as not erased. */
 async function isErased(organizationId: string, payload: WebhookPayload): Promise<boolean> {
   const consistent = { consistent: true };
   switch (payload.event) {

@@ -7,7 +7,7 @@ import ipaddr from "ipaddr.js";
 import { invalidField } from "../contract/errors.ts";
 import { config } from "../platform/config.ts";
 
-/** A host that must not be dialled. */
+/** A host that must not be called. */
 export class RefusedHost extends Error {
   constructor() {
     super("the webhook's host is not a public address");
@@ -15,8 +15,8 @@ export class RefusedHost extends Error {
 }
 
 /**
- * Checks the address of a webhook endpoint. What its host resolves to is checked when it is dialled, because
- * it can change at any time.
+ * Checks the address of a webhook endpoint. The addresses that its host resolves to can change at any time, so each call
+ * checks them.
  * @throws ApiError VALIDATION_ERROR
  */
 export function checkWebhookUrl(value: string): void {
@@ -36,7 +36,7 @@ function problemOf(url: URL): string | undefined {
   return isPublicHost(url) ? undefined : "must be a public address";
 }
 
-/** Whether a URL's host may be dialled as far as its name tells. */
+/** Returns whether a URL's host may be called, judged by its name alone. */
 export function isPublicHost(url: URL): boolean {
   if (config.webhookTargets() === "any") return true;
   // The URL parser has already turned every spelling of an IPv4 address, such as 0x7f.1, into the plain one.
@@ -45,9 +45,9 @@ export function isPublicHost(url: URL): boolean {
 }
 
 /**
- * Resolves a host for a connection and refuses it when any of its addresses is not public. The address that
- * is checked is the one that is dialled, so a name that changes between two lookups gains nothing. Node asks
- * no lookup about an IP literal: those are checked by `isPublicHost`.
+ * Resolves a host for a connection, and rejects it when any of its addresses is not public. The connection uses the
+ * checked address, so a name that changes between two lookups gains nothing. Node does not look up IP literals:
+ * `isPublicHost` checks those.
  */
 export const guardedLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
@@ -59,7 +59,7 @@ export const guardedLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-/** Of IPv6 only 2000::/3 is given out; what the library also calls unicast, such as ::7f00:1, leads elsewhere. */
+/** The allocated part of IPv6. Other addresses that the library calls unicast, such as ::7f00:1, are not public. */
 const givenOut = ipaddr.IPv6.parseCIDR("2000::/3");
 
 function isPublicAddress(address: string): boolean {

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { EventJob } from "../events/event-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 
-/** Where an attempt comes from: first tries only go to webhooks that answer. */
+/** The queue of an attempt. Attempts on `first` only call webhooks that respond. */
 export const Lane = z.enum(["first", "retry"]);
 export type Lane = z.infer<typeof Lane>;
 
@@ -15,12 +15,12 @@ const AttemptJob = z.object({
   /** The first attempt is 1. */
   attempt: z.int().check(z.positive()),
   lane: Lane,
-  /** How often the attempt was put off because the webhook had no slot for it. */
+  /** How often the attempt was rescheduled because the webhook had no free slot. */
   putOff: z._default(z.int().check(z.nonnegative()), 0),
 });
 export type AttemptJob = z.infer<typeof AttemptJob>;
 
-/** A job of the webhook queues: to fan out an event, or to attempt its delivery to one webhook. */
+/** A job of the webhook queues: fans out an event, or attempts its delivery to one webhook. */
 export const WebhookJob = z.discriminatedUnion("kind", [EventJob, AttemptJob]);
 export type WebhookJob = z.infer<typeof WebhookJob>;
 

@@ -11,7 +11,7 @@ import { findFailingHealth, forgetFailures } from "./open-calls.ts";
 import { presentWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
 import { checkWebhookUrl } from "./target.ts";
 
-/** The organization's webhooks, newest first. */
+/** Returns the organization's webhooks, newest first. */
 export async function listWebhooks(organizationId: string, query: PageQuery): Promise<Page<Webhook>> {
   const { rows, meta } = pageOf(await readWebhooks(organizationId), query);
   return { rows: await Promise.all(rows.map(presentWithHealth)), meta };
@@ -25,14 +25,13 @@ export async function getWebhook(organizationId: string, webhookId: string): Pro
   return presentWithHealth(await readWebhook(organizationId, webhookId));
 }
 
-/** A webhook as its owner sees it, with how it fails as far as that can be read. */
+/** Returns a webhook as its owner sees it, with its failures as far as they can be read. */
 export async function presentWithHealth(webhook: WebhookRecord): Promise<Webhook> {
   return presentWebhook(webhook, await findFailingHealth(webhook.id).catch(undefinedIfUnreadable));
 }
 
 /**
- * Changes what is given of a webhook and leaves the rest. One that is enabled, or gets another URL, begins anew:
- * that it failed before counts no more.
+ * Changes the given fields of a webhook. Enabling it, or another URL, deletes its previous failures.
  * @throws ApiError VALIDATION_ERROR, NOT_FOUND, UNAVAILABLE
  */
 export async function updateWebhook(
@@ -47,7 +46,7 @@ export async function updateWebhook(
   const disabled = { disabledAt: now().toISOString(), disabledReason: "by_customer" };
   const changes = {
     set: { url, events },
-    // A webhook that is disabled already keeps the reason that it has.
+    // A webhook that is already disabled keeps its reason.
     ...(enabled === false ? { setIfAbsent: disabled } : {}),
     ...(enabled === true ? { remove: Object.keys(disabled) } : {}),
   };
@@ -57,7 +56,7 @@ export async function updateWebhook(
   return presentWithHealth(updated.item);
 }
 
-/** Disables a webhook for what came of calls to its URL; what the customer changed meanwhile stands. */
+/** Disables a webhook because of the calls to its URL, unless the customer changed that in the meantime. */
 export async function disableWebhook(webhook: WebhookRecord, reason: "failing" | "gone"): Promise<void> {
   await updateItem(
     WebhookRecord,

@@ -65,7 +65,7 @@ const cleanPlaces = [
   "shared/sender-ids",
   "shared/templates",
   "shared/wallet",
-  "shared/webhooks/README.md",
+  "shared/webhooks",
   "test/benchmarks",
   "test/carriers/install-kannel.ts",
   "test/carriers/kannel.test.ts",
