@@ -36,7 +36,7 @@ export async function listAuditLog(organizationId: string, query: AuditLogQuery)
 }
 
 /**
- * The newest entries of a log, newest first.
+ * Returns the newest entries of a log, newest first.
  * @param organizationId undefined for the log of the stage
  */
 export async function readAuditLog(
@@ -69,7 +69,7 @@ async function withOutcomes(
   });
 }
 
-/** The entry as customers see it, without the operator's identity and input. */
+/** Returns the entry as customers see it, without the operator's identity and input. */
 function toApiEntry(entry: EndedEntry): AuditEntry {
   const { id, createdAt, action, actor, outcome } = entry;
   if (actor.type === "operator") return { id, createdAt, action, actor: { type: "operator" }, outcome };

@@ -5,7 +5,7 @@ import { maxDelaySeconds, secondsUntil, type QueuedJob } from "../platform/jobs/
 import { scheduledJob, owedJob } from "../platform/jobs/scheduled-job.ts";
 import type { Put } from "../platform/table/table.ts";
 
-/** The content of the queue of campaigns: the campaign itself stays in the table. */
+/** A job of the campaign queue. The campaign itself stays in the table. */
 export const CampaignJob = z.object({
   organizationId: z.string(),
   campaignId: z.string(),
@@ -20,8 +20,8 @@ export function campaignJob({ organizationId, campaignId }: CampaignJob, delaySe
 }
 
 /**
- * The write that schedules a run of a campaign: at its time, or as the first of those that look every 16 minutes whether
- * the campaign still runs. It belongs into the transaction that makes the campaign due.
+ * The write that schedules a run of a campaign: at its time, or without one as the next check whether the campaign still
+ * runs. It belongs in the transaction that makes the campaign due.
  */
 export function scheduledRun({ organizationId, campaignId }: CampaignJob, startsAt?: string): Put {
   const id = `campaign#${campaignId}`;
@@ -29,7 +29,7 @@ export function scheduledRun({ organizationId, campaignId }: CampaignJob, starts
   if (startsAt !== undefined && secondsUntil(startsAt) > maxDelaySeconds) {
     return scheduledJob({ id, dueAt: startsAt }, job);
   }
-  // Jobs of one campaign that are due in the same minute are one job, so they do not add up when it is launched again.
+  // Jobs of one campaign that are due in the same minute are one job, so a repeated launch adds none.
   return owedJob(id, job, new Date(Math.ceil(now().getTime() / minuteMs) * minuteMs));
 }
 

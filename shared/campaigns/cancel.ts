@@ -5,8 +5,8 @@ import { getCampaign } from "./read.ts";
 import { cancel } from "./record.ts";
 
 /**
- * Cancels a campaign that is not completed. Messages that have been accepted go their way; no more are.
- * Cancelling it again changes nothing.
+ * Cancels a campaign that is not completed. It accepts no further messages; those already accepted are still sent. A
+ * repeated call changes nothing.
  * @throws ApiError NOT_FOUND, CONFLICT when it is completed
  */
 export async function cancelCampaign(organizationId: string, campaignId: string): Promise<Campaign> {

@@ -8,14 +8,14 @@ interface Change {
   /** Throws when the change is not allowed for another reason than the state. */
   readonly check?: (record: CampaignRecord) => Promise<void>;
   readonly writes: (record: CampaignRecord) => Write[];
-  /** What the caller reads when the campaign is in a state that the change does not start from. */
+  /** The error message for a campaign in a state that the change does not start from. */
   readonly refusal: string;
 }
 
 /**
- * Brings a campaign into another state, at a customer's wish. In that state already, nothing changes.
- * @throws ApiError NOT_FOUND; CONFLICT in a state that the change does not start from; UNAVAILABLE when its state
- *   changes under its hands again and again
+ * Changes the state of a campaign for a customer. A campaign that is already in this state stays unchanged.
+ * @throws ApiError NOT_FOUND; CONFLICT in a state that the change does not start from; UNAVAILABLE when concurrent
+ *   changes repeatedly interfere
  */
 export async function changeState(organizationId: string, campaignId: string, wanted: Change): Promise<void> {
   await untilUndisturbed(async () => {

@@ -18,10 +18,10 @@ import { requestFirstRun } from "./request-run.ts";
 const maxCampaigns = 100_000;
 
 /**
- * Creates a campaign: a draft, or with a time a scheduled one. Its text, sender ID and audience stay as they
- * are now; who belongs to the audience is looked up when it is sent.
- * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, what the policies refuse (`checkSender`), CONFLICT when the
- *   organization has as many as it may have
+ * Creates a campaign: a draft, or with a time a scheduled one. Its text, sender ID and audience are fixed from now on. The
+ * contacts of the audience are read when it is sent.
+ * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, the rejections of the policies (`checkSender`), CONFLICT at the
+ *   limit of campaigns
  */
 export async function createCampaign(
   organization: OrganizationRecord,
@@ -67,7 +67,7 @@ export async function createCampaign(
     attempt: attempt === undefined ? [] : attempt.complete(campaign),
   });
   if (created.outcome === "refused") {
-    // Or a later attempt at the same request has taken over, which the idempotency of the request sorts out.
+    // Otherwise a later attempt of the same request took over. The idempotency of the request handles that.
     if (created.refusals.quota === undefined) throw new ApiError("UNAVAILABLE");
     throw new ApiError("CONFLICT", { message: `An organization has at most ${maxCampaigns} campaigns.` });
   }

@@ -7,9 +7,9 @@ import { launch } from "./record.ts";
 import { requestFirstRun } from "./request-run.ts";
 
 /**
- * Begins to send a draft, or goes on with a campaign that failed. Launching one that is being
- * sent already changes nothing.
- * @throws ApiError NOT_FOUND, CONFLICT in every other state, what the policies refuse (`checkSender`)
+ * Begins to send a draft, or continues a campaign that failed. Launching a campaign that is already being sent changes
+ * nothing.
+ * @throws ApiError NOT_FOUND, CONFLICT in every other state, the rejections of the policies (`checkSender`)
  */
 export async function launchCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
   await changeState(organizationId, campaignId, {

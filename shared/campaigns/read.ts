@@ -7,7 +7,7 @@ import { readPage } from "../platform/table/page.ts";
 import { CampaignRecord, presentCampaign, readCampaign } from "./record.ts";
 
 /**
- * One campaign and how far it has come.
+ * Returns one campaign and its progress.
  * @throws ApiError NOT_FOUND, also for a campaign of another organization
  */
 export async function getCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
@@ -18,7 +18,7 @@ export async function getCampaign(organizationId: string, campaignId: string): P
   return presentCampaign(record, counts);
 }
 
-/** A page of the organization's campaigns, newest first. */
+/** Returns a page of the organization's campaigns, newest first. */
 export async function listCampaigns(organizationId: string, query: PageQuery): Promise<Page<Campaign>> {
   const { rows, meta } = await readPage(
     CampaignRecord,

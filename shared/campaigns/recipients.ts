@@ -9,10 +9,10 @@ import { undefinedIfUnreadable } from "../platform/table/table.ts";
 import { contactValues, renderTemplate } from "../templates/render.ts";
 import type { CampaignRecord } from "./record.ts";
 
-/** What becomes of one contact of the audience, and where the campaign stands behind it. */
+/** The result for one contact of the audience, and the campaign's position after it. */
 export type Turn = { readonly position: string } & (
   | { readonly message: MessageRecord }
-  /** `other` is a contact that does not belong to the audience, which nobody counts. */
+  /** `other` is a contact outside the audience. The progress does not count it. */
   | {
       readonly skipped:
         | "destinationNotAllowed"
@@ -26,9 +26,9 @@ export type Turn = { readonly position: string } & (
 );
 
 /**
- * The next turns of a campaign, behind its position.
- * @param limit how many contacts are looked at
- * @returns fewer turns than that when the audience ends
+ * Returns the results for the next contacts of a campaign, after its position.
+ * @param limit the number of contacts to read
+ * @returns fewer results than that when the audience ends
  */
 export async function nextTurns(campaign: CampaignRecord, limit: number, terms: Terms): Promise<Turn[]> {
   const { organizationId, audience, position } = campaign;
@@ -48,7 +48,7 @@ export async function nextTurns(campaign: CampaignRecord, limit: number, terms: 
   return contacts.map((contact, index) => turnOf(campaign, contact, String(start + index + 1), terms));
 }
 
-/** Turns without the messages that their numbers may not get for now: how much marketing each has got is counted here. */
+/** Counts the marketing messages of each recipient, and skips those over their limit. */
 export async function withinLimits({ startedAt }: CampaignRecord, turns: readonly Turn[]): Promise<Turn[]> {
   const startOfCampaign = startedAt === undefined ? now() : new Date(startedAt);
   return Promise.all(

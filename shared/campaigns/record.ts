@@ -29,17 +29,17 @@ export const CampaignRecord = z.object({
   senderId: z.string(),
   language: Language,
   messageType: MessageType,
-  /** How long each message may wait to be handed to a carrier; without it for as long as any message. */
+  /** The time in which each message must be submitted to a carrier. By default it is that of any message. */
   expiresInSeconds: z.optional(z.int().check(z.positive())),
   createdAt: z.string(),
   scheduledAt: z.optional(z.string()),
   startedAt: z.optional(z.string()),
-  /** When the last contact of the audience had its turn; some messages may still be on their way. */
+  /** When the last contact of the audience was processed. Some messages may still be in progress. */
   acceptedAllAt: z.optional(z.string()),
   endedAt: z.optional(z.string()),
-  /** How far through the audience it has come: the last contact, or the number of `contactIds`, that had its turn. */
+  /** The progress through the audience: the last contact that was processed, or the number of `contactIds`. */
   position: z.string(),
-  /** The messages of the last block, which a worker that died may not have queued. */
+  /** The messages of the last block. A worker that died may not have queued them. */
   lastMessageIds: z._default(z.array(z.string()), []),
   accepted: z.int().check(z.nonnegative()),
   chargedMicros: z.int().check(z.nonnegative()),
@@ -49,9 +49,9 @@ export const CampaignRecord = z.object({
   skippedDestinationNotAllowed: z._default(z.int().check(z.nonnegative()), 0),
   skippedDestinationNotPriced: z._default(z.int().check(z.nonnegative()), 0),
   skippedRecipientRateExceeded: z._default(z.int().check(z.nonnegative()), 0),
-  /** While a worker runs it; deferred while it waits for its last messages or for the next day. */
+  /** The lease of the worker that runs it. Deferred while it waits for its last messages or for the next day. */
   ...leaseFields,
-  /** While the wallet's daily cap keeps it from going on: when the next day begins. */
+  /** The start of the next day, while the wallet's daily cap stops the campaign. */
   waitsUntil: z.optional(z.string()),
 });
 export type CampaignRecord = z.infer<typeof CampaignRecord>;
@@ -115,7 +115,7 @@ export function completedEvent(
 }
 
 /**
- * One campaign as it is now.
+ * Returns one campaign.
  * @throws ApiError NOT_FOUND, also for a campaign of another organization
  */
 export async function readCampaign(organizationId: string, campaignId: string): Promise<CampaignRecord> {
@@ -124,7 +124,7 @@ export async function readCampaign(organizationId: string, campaignId: string): 
   return record;
 }
 
-/** One campaign as it is now. */
+/** Returns one campaign; undefined when there is none. */
 export async function findCampaign(
   organizationId: string,
   campaignId: string,
@@ -137,8 +137,8 @@ function keyOf({ organizationId, id }: CampaignRecord): Key {
 }
 
 /*
- * The transitions of a campaign. Each names the state that it starts from as its condition. The one that makes it due
- * schedules a job in the same transaction, so that it runs whatever becomes of the jobs on its queue.
+ * The transitions of a campaign. The condition of each is the state that it starts from. A transition that makes the
+ * campaign due schedules a job in the same transaction, so that it runs even if its queue loses a job.
  */
 
 /** nothing → draft, or scheduled when it has a time. */
@@ -186,9 +186,9 @@ export function startRun(record: CampaignRecord, lease: Lease, at: Date): Update
 
 const isSending = { is: { status: "sending" } };
 
-/** What one block of contacts adds to the progress. */
+/** The progress that one block of contacts adds. */
 export interface Block {
-  /** Behind the last contact of the block. */
+  /** The position after the last contact of the block. */
   readonly position: string;
   readonly messageIds: readonly string[];
   readonly chargedMicros: number;
@@ -200,7 +200,7 @@ export interface Block {
   readonly skippedRecipientRateExceeded: number;
 }
 
-/** held → held, behind a block of contacts. Part of the transaction that records the block's messages. */
+/** held → held, after a block of contacts. Part of the transaction that records the block's messages. */
 export function passBlock(held: CampaignRecord, block: Block): Update {
   return updateOf(
     keyOf(held),

@@ -33,48 +33,48 @@ import {
   type Block,
 } from "./record.ts";
 
-/** Longer than a worker can run, so that a run lapses only when its worker is surely gone. */
+/** Longer than a worker can run, so that the lease of a run lapses only after its worker has ended. */
 const runLeaseMs = minuteMs;
 
-/** How much the clocks of two workers may differ. */
+/** The largest difference between the clocks of two workers. */
 const clockToleranceMs = 500;
 
-/** How much of a campaign one run does; the next run goes on. */
+/** The limits of one run. The next run continues the campaign. */
 export interface RunLimits {
   readonly blocks: number;
-  /** Contacts that are looked at, and messages that are paid and recorded, together. */
+  /** The number of contacts that are read together, and whose messages are paid and recorded together. */
   readonly blockSize: number;
   readonly timeMs: number;
 }
 
 const defaultLimits: RunLimits = { blocks: 20, blockSize: maxAcceptedTogether, timeMs: 10 * secondMs };
 
-/** How long a campaign waits whose block could not be recorded for want of room in the table. */
+/** The wait of a campaign after too much contention for recording a block. */
 const contentionSeconds = 5;
 
-/** The longest wait between two looks whether the last messages have ended. */
+/** The longest wait between two checks whether the last messages have ended. */
 const maxWaitSeconds = 60;
 
 /**
- * In case a counter has lost a count, the messages are looked at even if the counters do not say so: first after
- * this time, and then whenever half of the time waited has gone by without a look.
+ * A counter may have lost a count. So the messages are also recounted without a sign from the counters. The first time is
+ * after this interval, and then whenever half of the time waited has passed without a recount.
  */
 const minLookIntervalMs = 10 * secondMs;
 
-/** A message that has not ended by then never will by itself: the queues have given it up. */
+/** A message that has not ended after this time never will by itself, because the queues have dropped its job. */
 const patienceMs = 5 * dayMs;
 
 /**
- * Takes a campaign a few blocks further: each block of contacts is debited in one update and recorded in one
- * transaction, together with how far the campaign has come. A block is therefore accepted once, whatever
- * happens to the worker, and the next run goes on behind it.
- * @throws Error when the job has to come again
+ * Advances a campaign by a few blocks. Each block of contacts is debited in one update, and recorded in one transaction
+ * together with the campaign's progress. A block is therefore accepted once, even if the worker dies, and the next run
+ * continues after it.
+ * @throws Error when the job has to be repeated
  */
 export async function runCampaign(job: CampaignJob, limits = defaultLimits): Promise<void> {
   const held = await hold(job);
   if (held === undefined) return;
   if (held.isTakenOver) await queueLastBlock(held.campaign);
-  // Those that wait for their last messages need nothing of it.
+  // A campaign that waits for its last messages does not need its organization.
   const organization =
     held.campaign.acceptedAllAt === undefined ? await findOrganization(job.organizationId) : undefined;
   if (await mayNotSend(held.campaign)) return;
@@ -86,7 +86,7 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
       if (!(error instanceof ApiError && error.code === "UNAVAILABLE")) throw error;
       await comeBackSoon(campaign);
     });
-    // It was cancelled under our hands, has failed, or was let go to come back soon.
+    // It was cancelled in the meantime, has failed, or was released for a later run.
     if (passed === undefined) return;
     campaign = passed;
   }
@@ -94,7 +94,7 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
   await enqueue(campaignJob(job));
 }
 
-/** Ends a campaign with contacts left as failed, if its organization may not, or may no longer, send as it does. */
+/** Fails a campaign with remaining contacts if its organization may not send it, or may not any longer. */
 async function mayNotSend(campaign: CampaignRecord): Promise<boolean> {
   if (campaign.acceptedAllAt !== undefined) return false;
   const refusal = await refusalOfSender(campaign);
@@ -103,11 +103,11 @@ async function mayNotSend(campaign: CampaignRecord): Promise<boolean> {
   return true;
 }
 
-/** Lets a campaign go whose block met too much contention, instead of leaving it held until its queue gives it up. */
+/** Releases a campaign after too much contention, so that its next run need not wait until the lease lapses. */
 async function comeBackSoon(campaign: CampaignRecord): Promise<void> {
   const held = await findHeld(campaign);
   if (held === undefined) return;
-  // It is not certain that nothing was recorded; what was has not been queued.
+  // The last block may have been recorded, but it has not been queued.
   await queueLastBlock(held);
   await updateItem(CampaignRecord, releaseRun(held));
   await enqueue(campaignJob({ organizationId: held.organizationId, campaignId: held.id }, contentionSeconds));
@@ -115,11 +115,11 @@ async function comeBackSoon(campaign: CampaignRecord): Promise<void> {
 
 interface Held {
   readonly campaign: CampaignRecord;
-  /** Whether the run before this one never let it go: its worker has died, or gave up. */
+  /** Whether the previous run did not release it, because its worker died or gave up. */
   readonly isTakenOver: boolean;
 }
 
-/** The campaign, held by this run; undefined when it is not due or another run has it. */
+/** Acquires the lease of the campaign. Returns undefined when it is not due or another run has the lease. */
 async function hold({ organizationId, campaignId, isScheduled }: CampaignJob): Promise<Held | undefined> {
   const campaign = await findCampaign(organizationId, campaignId);
   if (campaign?.status !== "scheduled" && campaign?.status !== "sending") return undefined;
@@ -133,19 +133,19 @@ async function hold({ organizationId, campaignId, isScheduled }: CampaignJob): P
   return undefined;
 }
 
-/** Whether a campaign that nobody holds is only a moment away from its time: clocks differ a little. */
+/** Returns whether a campaign without a lease is almost due. Clocks differ a little. */
 function isFreeSoon({ leaseToken, scheduledAt = "", leaseUntil = "" }: CampaignRecord, at: Date): boolean {
   const freeAt = Date.parse(leaseUntil > scheduledAt ? leaseUntil : scheduledAt);
   return leaseToken === undefined && freeAt - at.getTime() < clockToleranceMs;
 }
 
-/** Queues messages that were recorded just before their worker died; a job too many does nothing. */
+/** Queues messages that were recorded just before their worker died. A surplus job does nothing. */
 async function queueLastBlock(campaign: CampaignRecord): Promise<void> {
   const { organizationId, messageType, id: campaignId, lastMessageIds } = campaign;
   await enqueueAll(lastMessageIds.map((id) => sendJob({ organizationId, id, messageType, campaignId })));
 }
 
-/** Takes the campaign over its next contacts. @returns it, still held; undefined when it has come to an end */
+/** Processes the next contacts. @returns the campaign, still held; undefined when it has ended */
 async function nextBlock(
   campaign: CampaignRecord,
   organization: OrganizationRecord | undefined,
@@ -165,7 +165,7 @@ async function nextBlock(
   return undefined;
 }
 
-/** Lets a campaign go until the day's cap leaves something again: at midnight (UTC), or sooner if it is raised. */
+/** Releases a campaign until the daily cap allows more: at midnight (UTC), or sooner if the cap is raised. */
 async function waitForMoreToSpend(campaign: CampaignRecord): Promise<undefined> {
   const held = await findHeld(campaign);
   if (held === undefined) return;
@@ -176,7 +176,7 @@ async function waitForMoreToSpend(campaign: CampaignRecord): Promise<undefined> 
   await enqueue(campaignJob({ organizationId: held.organizationId, campaignId: held.id }, waitSeconds));
 }
 
-/** Accepts the messages of a block, or of as much of it as the balance and the day's cap cover. */
+/** Accepts the messages of a block, or the first ones that the balance and the daily cap cover. */
 async function accept(
   campaign: CampaignRecord,
   turns: readonly Turn[],
@@ -194,17 +194,17 @@ async function accept(
     if (error.code === "WALLET_MISSING" || error.code === "ORGANIZATION_SUSPENDED") return error.code;
     if (error.code !== "INSUFFICIENT_BALANCE" && error.code !== "DAILY_SPEND_CAP_REACHED") throw error;
     const covered = await coveredTurns(campaign.organizationId, turns);
-    // The balance may not cover the block, and the cap not even the first message: then that says what there is to wait for.
+    // If not even the first message is covered, its own error decides whether the balance or the cap is the reason.
     if (covered.length === 0) {
       return turns.length === 1 ? error.code : accept(campaign, turns.slice(0, 1));
     }
-    // More may be spent than a moment ago, and it covers the block, which is tried again.
+    // The balance or the cap has grown in the meantime and covers the block. The caller tries it again.
     if (covered.length === turns.length) return undefined;
     return accept(campaign, covered);
   }
 }
 
-/** The first turns of a block that the balance and the day's cap cover. */
+/** Returns the first results of a block that the balance and the daily cap cover. */
 async function coveredTurns(organizationId: string, turns: readonly Turn[]): Promise<readonly Turn[]> {
   const wallet = await readWallet(organizationId);
   let leftMicros = Math.min(wallet.balanceMicros, spendLeftMicros(wallet));
@@ -236,7 +236,7 @@ async function findHeld(held: CampaignRecord): Promise<CampaignRecord | undefine
   return campaign?.status === "sending" && campaign.leaseToken === held.leaseToken ? campaign : undefined;
 }
 
-/** Completes a campaign when the last of its messages has ended, or looks again later. */
+/** Completes a campaign when the last of its messages has ended, or schedules another check. */
 async function completeOrWait(campaign: CampaignRecord): Promise<void> {
   const { organizationId, id: campaignId, acceptedAllAt = "" } = campaign;
   const waitedMs = now().getTime() - Date.parse(acceptedAllAt);
@@ -244,13 +244,13 @@ async function completeOrWait(campaign: CampaignRecord): Promise<void> {
   if (look === "closed") return finish(campaign);
   const patientSeconds = Math.min(maxWaitSeconds, Math.ceil((waitedMs + 1) / (2 * secondMs)));
   const waitSeconds = look === "unfinished" ? 1 : patientSeconds;
-  // Jobs that come earlier find it held and end, so that a campaign that was asked for twice is soon looked at once.
+  // Jobs that arrive earlier find it deferred and end. So a campaign with duplicate jobs soon has only one.
   const until = new Date(now().getTime() + (waitSeconds - 1) * secondMs);
   await updateItem(CampaignRecord, releaseRun(campaign, until));
   await enqueue(campaignJob({ organizationId, campaignId }, waitSeconds));
 }
 
-/** Completes a campaign and tells its webhooks. */
+/** Completes a campaign and publishes the event. */
 async function finish(campaign: CampaignRecord): Promise<void> {
   const at = now();
   const { organizationId, id } = campaign;
@@ -262,7 +262,7 @@ async function finish(campaign: CampaignRecord): Promise<void> {
   if (outcome === "committed") await enqueue(job);
 }
 
-/** Whether all messages of a campaign have ended; the counters only say when to look. */
+/** Returns whether all messages of a campaign have ended. The counters only indicate when a recount is useful. */
 async function lookAtMessages(campaign: CampaignRecord, waitedMs: number): Promise<Look> {
   const { organizationId, id, accepted, startedAt = "", acceptedAllAt = "" } = campaign;
   const counts = await findCampaignCounts(organizationId, id);

@@ -1,8 +1,6 @@
 import type { Keyword } from "../contract/inbound.ts";
 
-/*
- * The messages that are commands, in many languages. Words that have other uses too, such as YES, are not among them.
- */
+// The messages that are commands, in many languages. Words with other uses, such as YES, are not among them.
 
 const words: Readonly<Record<Keyword, string>> = {
   stop: `stop, stop all, stopall, unsubscribe, end, quit, cancel, revoke, opt out, optout, stopp, stoppen, stoppa, avmeld,

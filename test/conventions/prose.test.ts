@@ -36,6 +36,8 @@ const cleanPlaces = [
   "infra/workers.ts",
   "shared/accounts",
   "shared/api",
+  "shared/audit-log",
+  "shared/campaigns",
   "shared/carrier-reports",
   "shared/carriers",
   "shared/client.ts",
