@@ -10,27 +10,27 @@ export interface Audit {
   readonly organizationId: string;
   readonly balanceMicros: number;
   readonly entries: number;
-  /** What is wrong, in words; a wallet in order has none. */
+  /** The errors as text. A correct wallet has none. */
   readonly findings: readonly string[];
-  /** What looks the same but is too young to be wrong: a send or a refund may still be at work on it. */
+  /** Differences that are too recent to be errors, because a request or a refund may still be in progress. */
   readonly pending: readonly string[];
 }
 
 /**
- * What the reconciler would repair is wrong only when it has had its time: its grace, and as much again to come
- * around to the wallet.
+ * A repairable difference of this age is an error: after the reconciler's grace period, and the same time again to reach the
+ * wallet.
  */
 const pendingMs = 2 * graceMs;
 
-/** Entries that are read at once. */
+/** The number of entries in one read. */
 const batchSize = 500;
 
-/** A wallet that is wrong in thousands of places is reported with the first ones. */
+/** The largest number of findings in a report. */
 const maxFindings = 100;
 
 /**
- * Walks the whole ledger of a wallet and proves that every seq has its entry, that each balance follows from
- * the one before, that the last is the wallet's, and that every paid message exists at that price.
+ * Reads the whole ledger of a wallet and verifies it. Every seq has an entry, and each balance follows from the previous
+ * one. The last balance is the wallet's, and every paid message exists at its price.
  * @throws ApiError WALLET_MISSING
  */
 export async function auditWallet(organizationId: string): Promise<Audit> {
@@ -38,7 +38,7 @@ export async function auditWallet(organizationId: string): Promise<Audit> {
   try {
     return await auditLedger(wallet);
   } catch (error) {
-    // What lies behind it cannot be proved.
+    // The entries after the unreadable one cannot be verified.
     if (!(error instanceof UnreadableRecordError)) throw error;
     const { balanceMicros } = wallet;
     return { organizationId, balanceMicros, entries: 0, findings: [error.message], pending: [] };
@@ -73,7 +73,6 @@ async function auditLedger(wallet: WalletRecord): Promise<Audit> {
       const problem = await problemOfMessage(entry, wallet);
       if (problem !== undefined) note(problem);
     }
-    // What lies behind so many findings is not looked at.
     if (findings.length >= maxFindings) break;
     if (batch.length === batchSize) continue;
     if (seq !== wallet.seq) note(gap(seq, wallet.seq + 1, wallet.lastAt));
@@ -93,7 +92,7 @@ async function auditLedger(wallet: WalletRecord): Promise<Audit> {
 
 interface Finding {
   readonly text: string;
-  /** Of what the reconciler repairs: when it came about, or what came after it. */
+  /** For a difference that the reconciler repairs: its time, or the time of the next entry. */
   readonly mendableSince?: string | undefined;
 }
 

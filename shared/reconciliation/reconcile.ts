@@ -21,45 +21,44 @@ import { graceMs, settleAt, settleWallet } from "../wallet/settlement.ts";
 import { deleteUnpaidMessages } from "./unpaid-messages.ts";
 
 /*
- * Every debit takes a seq and every ledger entry is keyed by one, so a seq without an entry proves a debit
- * whose message was not recorded: its function crashed, or its answer was lost. Credits are transactions and
- * never leave such a gap. What the gap cost follows from its neighbours' balances.
+ * Every debit takes a seq, and every ledger entry has one in its key. So a seq without an entry proves a debit whose
+ * message was not recorded, because its function crashed or a response was lost. Credits are transactions and never leave
+ * such a gap. The balances before and after the gap show its cost.
  */
 
-/** Entries that one pass over one wallet looks at; the next pass goes on. */
+/** The number of entries that one pass over a wallet checks. The next pass continues after them. */
 const maxEntriesPerPass = 500;
 
-/** Messages that are read side by side. */
+/** The number of messages that are read at the same time. */
 const maxReadTogether = 25;
 
-/** DynamoDB takes 100 writes in one transaction. */
+/** DynamoDB accepts 100 writes in one transaction. */
 const maxSealedTogether = 100;
 
 export interface Reconciliation {
-  /** Lost debits that were sealed. */
+  /** The number of lost debits that were voided. */
   readonly sealed: number;
-  /** Money that was returned, in micro-units. */
+  /** The refunded money, in micro-units. */
   readonly refundedMicros: number;
-  /** Messages whose job was put on a queue again. */
+  /** The number of messages whose job was queued again. */
   readonly requeued: number;
-  /** Places where the ledger does not add up. Each is reported once, and what lies behind it goes on. */
+  /** The number of places where the ledger does not add up. Each is reported once, and the pass continues after it. */
   readonly inconsistencies: number;
-  /** Whether the wallet has more to look at than one pass takes. */
+  /** Whether the wallet has more entries to check than one pass. */
   readonly isUnfinished: boolean;
 }
 
-/** Where a pass stands: all seqs up to this one are in order, and this is the balance after it. */
+/** The progress of a pass: all seqs up to this one are correct, and this is the balance after it. */
 interface Position {
   readonly seq: number;
   readonly balanceMicros: number;
-  /** When the entry of this seq was made. */
+  /** The time of this seq's entry. */
   readonly at: string;
 }
 
 /**
- * Brings one wallet in order: seals and refunds lost debits, and queues again the messages that were recorded
- * but whose job never got onto a queue. It can stop or be repeated anywhere: a seal and a refund are writes
- * that succeed once.
+ * Reconciles one wallet: voids and refunds lost debits, and queues recorded messages again whose job never reached a queue.
+ * It can stop and be repeated at any point, because each void entry and each refund is a write that succeeds only once.
  */
 export async function reconcileWallet(organizationId: string): Promise<Reconciliation> {
   const pass = new Pass(await readWallet(organizationId));
@@ -74,12 +73,12 @@ class Pass implements Reconciliation {
   inconsistencies = 0;
   isUnfinished = false;
   readonly #wallet: WalletRecord;
-  /** Everything that was made, or changed the wallet, before this is old enough to be looked at. */
+  /** Entries and changes of the wallet before this time are old enough to be checked. */
   readonly #horizon: string;
-  /** How far the wallet is settled, as its item says. */
+  /** The seq up to which the wallet is settled, according to its item. */
   #settledSeq: number;
   readonly #messages = new Map<string, MessageRecord | "unreadable">();
-  /** The days that have their counter, in each part of the messages. */
+  /** The days that have a counter, for each shard of the messages. */
   readonly #notedDays = new Set<string>();
   #position: Position = { seq: 0, balanceMicros: 0, at: new Date(0).toISOString() };
   #voidsSinceSettled = 0;
@@ -92,7 +91,7 @@ class Pass implements Reconciliation {
 
   async run(): Promise<void> {
     const { seq, settledSeq, lastAt } = this.#wallet;
-    // The last settled entry is read along, for the balance after it.
+    // The first entry is the last settled one, whose balance is needed.
     const entries = await readLedger(this.#wallet, {
       from: settledSeq,
       to: seq,
@@ -105,8 +104,8 @@ class Pass implements Reconciliation {
         this.#notedDays.add(dayAndPart(entry));
         continue;
       }
-      // A void entry right behind the position asks for its refund at once. A gap before a young entry of any
-      // kind may be a debit whose function is still at work.
+      // A void entry directly after the position is refunded immediately. A gap before a recent entry of any kind may be a
+      // debit whose function is still running.
       const isRefundable = entry.type === "void" && entry.seq === this.#position.seq + 1;
       if (!isRefundable && entry.createdAt > this.#horizon) return this.#settle(settleAt(entry.createdAt));
       const balanceMicros = entry.balanceAfterMicros - entry.amountMicros;
@@ -119,19 +118,19 @@ class Pass implements Reconciliation {
       if (!(await this.#pass(entry))) return;
     }
     const isWholeLedger = entries.length < maxEntriesPerPass;
-    // The wallet was read before its entries: what is missing up to its seq is a gap at the end of the ledger.
+    // The wallet was read before its entries, so missing entries up to its seq are a gap at the end of the ledger.
     if (isWholeLedger && lastAt <= this.#horizon) {
       if (!(await this.#close({ seq, balanceMicros: this.#wallet.balanceMicros, at: lastAt }))) return;
     }
     this.isUnfinished = !isWholeLedger;
     const at = now().toISOString();
-    // Whatever changes the wallet from now on is younger.
+    // Later changes of the wallet are more recent than this.
     await this.#settle(this.isUnfinished ? at : settleAt(lastAt > this.#horizon ? lastAt : at));
   }
 
   /**
-   * Reads the messages that old entries paid for. They were accepted one after another like their entries, so they lie
-   * side by side in their list; those that do not are read one by one.
+   * Reads the messages that old entries paid for. Entries and messages have the same order, so a range query finds almost
+   * all messages. The others are read individually.
    */
   async #readMessages(entries: readonly LedgerEntryRecord[]): Promise<void> {
     const ids = entries
@@ -161,8 +160,8 @@ class Pass implements Reconciliation {
   }
 
   /**
-   * Closes the gap, if there is one, between the present position and a seq after which the balance is known.
-   * @param end its `at` is a time at which all debits of the gap had been made
+   * Closes the gap, if there is one, between the current position and a seq with a known balance.
+   * @param end its `at` is a time after all debits of the gap
    * @returns false when the ledger changed in the meantime, so that this pass has to end
    */
   async #close(end: Position): Promise<boolean> {
@@ -171,12 +170,12 @@ class Pass implements Reconciliation {
     while (this.#position.seq < lastSeq) {
       const seals = this.#seals(lastSeq, balanceMicros);
       const sealed = await tryTransact({ seals: seals.map(ledgerEntry) });
-      // A debit that was thought lost has been recorded after all, or is being recorded; the next pass sees it.
+      // A message that seemed lost has been recorded in the meantime. The next pass finds its entry.
       if (sealed.outcome !== "committed") return false;
       this.sealed += seals.length;
-      // Before the refund, after which no pass looks at these seqs again.
+      // This comes before the refund, because no pass checks these seqs after it.
       await deleteUnpaidMessages(this.#wallet, seals, { from: startedAt, to: end.at });
-      // A gap is a debit. One that added money hides something that this pass cannot make good.
+      // A gap is a debit. If it added money, it hides another error, which this pass cannot repair.
       if (seals.some(({ amountMicros }) => amountMicros > 0)) this.#report(lastSeq);
       for (const seal of seals) {
         if (!(await this.#pass({ entity: "ledgerEntry", ...seal }))) return false;
@@ -191,7 +190,7 @@ class Pass implements Reconciliation {
     log.error("ledger.inconsistent", { organizationId: this.#wallet.organizationId, seq });
   }
 
-  /** Entries for the next seqs of a gap. The last seq of the gap carries all that was lost in it. */
+  /** Returns void entries for the next seqs of a gap. The last seq of the gap has its whole amount. */
   #seals(lastSeq: number, balanceMicros: number): NewLedgerEntry[] {
     const count = Math.min(lastSeq - this.#position.seq, maxSealedTogether);
     return Array.from({ length: count }, (_, index) => {
@@ -207,7 +206,7 @@ class Pass implements Reconciliation {
     });
   }
 
-  /** Moves behind an entry, after doing what it still asks for. */
+  /** Completes an entry's unfinished work and advances the position. */
   async #pass(entry: LedgerEntryRecord): Promise<boolean> {
     if (entry.type === "message") await this.#requeueStranded(entry);
     if (entry.type === "void") this.#voidsSinceSettled += 1;
@@ -218,7 +217,7 @@ class Pass implements Reconciliation {
     return true;
   }
 
-  /** Sees to the counter of an entry's day: one whose counts were all lost would never be counted. */
+  /** Ensures that an entry's day has a counter, because a day that lost all its counts would never be recalculated. */
   async #noteDay(entry: LedgerEntryRecord): Promise<void> {
     const { organizationId, createdAt, messageId = "" } = entry;
     if (this.#notedDays.has(dayAndPart(entry))) return;
@@ -226,7 +225,7 @@ class Pass implements Reconciliation {
     this.#notedDays.add(dayAndPart(entry));
   }
 
-  /** Returns a lost debit. The credit and the note that it is settled are one write, so it happens once. */
+  /** Refunds a lost debit. One write credits and settles it, so that it is refunded only once. */
   async #refund(lost: LedgerEntryRecord): Promise<boolean> {
     const credited = await postToWallet({
       organizationId: lost.organizationId,
@@ -242,9 +241,9 @@ class Pass implements Reconciliation {
   }
 
   /**
-   * Looks after a message whose sender should long have been there: its job may never have reached a queue.
-   * A job too many is harmless, for the sender claims the message first. A message that was taken up before has its job,
-   * which its queue keeps until the message has ended; another one would only make a backlog longer.
+   * Confirms an old message. Queues it again when it has no attempt, because its job may never have reached a queue. A
+   * surplus job is harmless, because the sender first acquires the message's lease. A message with an attempt has its job,
+   * which the queue keeps until the message has ended. Another job would only extend a backlog.
    */
   async #requeueStranded(entry: LedgerEntryRecord): Promise<void> {
     const { organizationId, messageId = "" } = entry;
@@ -254,7 +253,7 @@ class Pass implements Reconciliation {
       return;
     }
     if (message === "unreadable") {
-      // Its state is not known; the ledger after it need not wait for that.
+      // Its state is unknown, but the pass can continue after it.
       this.#report(entry.seq);
       return;
     }
@@ -265,9 +264,9 @@ class Pass implements Reconciliation {
     }
   }
 
-  /** Notes how far the wallet is settled, and when to look at it again if there is more to settle. */
+  /** Records how far the wallet is settled, and the time of the next pass if there is more to settle. */
   async #settle(lookAt: string): Promise<void> {
-    // The debit that should have told it may be among those that were lost; settled wallets are not looked at again.
+    // A lost debit may have lowered the balance without a notification, and a settled wallet is not checked again.
     const isLowPossible = this.#wallet.lowBalanceThresholdMicros !== undefined;
     if (isLowPossible) await notifyLowBalance(await readWallet(this.#wallet.organizationId));
     const to = Math.max(this.#position.seq, this.#settledSeq);

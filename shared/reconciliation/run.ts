@@ -5,12 +5,12 @@ import { log } from "../platform/log.ts";
 import { countMetrics } from "../platform/metrics.ts";
 import { reconcileWallet, type Reconciliation } from "./reconcile.ts";
 
-/** A run ends after this, with the function's time-out still ahead; the next run goes on with what is left. */
+/** The duration of a run, which is shorter than the function's time-out. The next run continues with the rest. */
 const runTimeMs = 40 * secondMs;
 
 /**
- * Goes through the wallets of a shard that have something to settle, until all have had their turn or its time is over.
- * @returns what it did, summed up
+ * Reconciles the wallets of a shard that have something to settle, until all are processed or its time is over.
+ * @returns the totals
  */
 export async function reconcileWallets(shard: number): Promise<Total> {
   const deadline = now().getTime() + runTimeMs;
@@ -31,7 +31,6 @@ export async function reconcileWallets(shard: number): Promise<Total> {
     },
   });
   const { sealed, refundedMicros, requeued, failed, inconsistencies } = total;
-  // A round that looked at nothing has nothing to say.
   if (total.wallets > 0) {
     countMetrics({
       VoidedDebits: sealed,
@@ -46,13 +45,13 @@ export async function reconcileWallets(shard: number): Promise<Total> {
 
 interface Total extends Done {
   readonly wallets: number;
-  /** Wallets that could not be reconciled. */
+  /** The number of wallets that could not be reconciled. */
   readonly failed: number;
 }
 
 type Done = Omit<Reconciliation, "isUnfinished">;
 
-/** One wallet that cannot be reconciled now must not keep the others from their turn. */
+/** Reconciles one wallet. An error is logged, so that it does not stop the other wallets. */
 async function reconcileSafely(organizationId: string, isTimeLeft: () => boolean): Promise<Done | undefined> {
   const done = { sealed: 0, refundedMicros: 0, requeued: 0, inconsistencies: 0 };
   try {
@@ -65,7 +64,7 @@ async function reconcileSafely(organizationId: string, isTimeLeft: () => boolean
       ({ isUnfinished } = pass);
     }
   } catch (error) {
-    // A wallet that has been closed since it was listed needs nothing.
+    // A wallet may have been deleted since it was listed.
     if (!(error instanceof ApiError && error.code === "WALLET_MISSING")) {
       log.error("wallet.reconciliation_failed", { organizationId, error });
       return undefined;

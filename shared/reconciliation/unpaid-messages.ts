@@ -6,15 +6,15 @@ import { deleteItem, queryRows } from "../platform/table/table.ts";
 import type { LedgerEntryRecord } from "../wallet/ledger.ts";
 import type { WalletRecord } from "../wallet/record.ts";
 
-/** A message is written within so long of its debit, by clocks that may differ. */
+/** The longest time between a debit and its message, measured by clocks that may differ. */
 const debitToMessageMs = minuteMs;
 
-/** Messages that are searched in each part of an organization's messages; an unpaid one beyond them expires in a week. */
+/** The number of messages to search in each shard. An unpaid message beyond them expires in a week. */
 const maxSearched = 10_000;
 
 /**
- * Deletes the messages that were written for debits that are void. A void entry has taken the seq of each debit, so that
- * nothing can pay for its message any more.
+ * Deletes the messages of voided debits. A void entry has taken the seq of each debit, so that no entry can pay for its
+ * message.
  * @param voids the void entries
  * @param debited a time before these debits were made, and one after it, in ISO 8601
  */
@@ -26,7 +26,7 @@ export async function deleteUnpaidMessages(
   const seqs = new Set(voids.map(({ seq }) => seq));
   const from = firstIdAt("msg", new Date(Date.parse(debited.from) - debitToMessageMs));
   const to = firstIdAt("msg", new Date(Date.parse(debited.to) + debitToMessageMs));
-  // The times come from several clocks; DynamoDB refuses a range that ends before it begins.
+  // The times come from several clocks. DynamoDB rejects a range that ends before it begins.
   if (from > to) return;
   for (const part of partNames(messageParts)) {
     const pk = messagesPartition(organizationId, part);

@@ -60,7 +60,7 @@ const cleanPlaces = [
   "shared/platform",
   "shared/prices",
   "shared/proofs",
-  "shared/reconciliation/README.md",
+  "shared/reconciliation",
   "shared/reviews",
   "shared/routes",
   "shared/routes.ts",
