@@ -4,10 +4,10 @@ import { availableParallelism } from "node:os";
 
 import { projectRoot } from "../infra/project-root.ts";
 
-// `npm run check`: runs the scripts of package.json that look for mistakes without a test, as many at once as there are
-// cores. What each of them wrote is printed when it ends.
+// `npm run check`: runs the checking scripts of package.json in parallel, one for each core. It prints the output of each
+// when it ends.
 
-/** The longest first, so that none is left running alone at the end. */
+/** The slowest first, so that none runs alone at the end. */
 const scripts = [
   "lint:templates",
   "check:lint",

@@ -11,8 +11,8 @@ const tooManyRequests = { error: { code: "RATE_LIMITED", message: "Too many requ
 
 /**
  * The firewall of a stage: a stack of its own, because it has to be in one region of AWS. It checks
- * who calls and how often, and never the contents. AWS's rule sets for contents reject valid requests: an import of
- * contacts over 8 kB, a text with a URL, or a client without a `User-Agent`. The API checks each part of a request
+ * who calls and how often, and never the contents. AWS's rule sets for contents reject valid requests, such as an
+ * import of contacts over 8 kB, a URL, or a missing `User-Agent`. The API checks each part of a request
  * against its schema.
  */
 export class FirewallStack extends Stack {

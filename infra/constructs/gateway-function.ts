@@ -187,7 +187,7 @@ export class GatewayFunction extends Construct {
 
   /**
    * Allows an action only on items whose partition key is of a family that names it. AWS does not document which keys it
-   * checks for a write of a transaction: its own, those of the same action, or those of all writes. So for an action that
+   * checks for a transaction's write: its own, those of the same action, or those of all writes. So for an action that
    * is used in transactions, the statement allows the other families of these transactions (`ForAllValues`). One of the
    * keys has to be of the action's own families (`ForAnyValue`). A call outside a transaction has one key, which must be
    * of those families. The same holds for each write if AWS checks it by its own key.

@@ -37,7 +37,7 @@ interface LookAlike {
  * Shows which sender IDs of other organizations and which well-known names a sender ID resembles. The same sender ID in
  * another case is not a look-alike: `--shared` decides about it.
  * @param most the number of organizations to compare
- * @throws Refusal for a look-alike that was not accepted, or if not all organizations were compared
+ * @throws {@link Refusal} for a look-alike that was not accepted, or if not all organizations were compared
  */
 export async function guardAgainstLookAlikes(
   asked: { readonly organizationId: string; readonly senderId: string; readonly areAccepted: boolean },

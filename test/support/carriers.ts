@@ -8,7 +8,7 @@ export class ScriptedCarrier implements Carrier {
   readonly deduplicates: boolean;
   readonly #answer: (call: number) => HandOff | Promise<HandOff>;
 
-  /** @param answer receives the number of the call, from 1. If it throws, the result of the submission is unknown */
+  /** The function receives the number of the call, from 1. If it throws, the result of the submission is unknown. */
   constructor(answer: (call: number) => HandOff | Promise<HandOff>, deduplicates = true) {
     this.#answer = answer;
     this.deduplicates = deduplicates;

@@ -3,8 +3,8 @@ import { vi } from "vitest";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 
 /**
- * Stands between the present code and the table, until `vi.restoreAllMocks`.
- * @param answer receives each request, and a function that sends it on
+ * Intercepts the requests of this process to the table, until `vi.restoreAllMocks`. The given function receives each
+ * request, and a function that sends it to the table.
  */
 export function interceptTableRequests(
   answer: (command: object, send: () => Promise<unknown>) => Promise<unknown>,

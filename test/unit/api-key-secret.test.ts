@@ -24,7 +24,7 @@ it("a key with any one character changed is not recognized", () => {
   }
 });
 
-it("what is stored and shown of a key does not give it away", () => {
+it("the stored and shown parts of a key do not reveal it", () => {
   const secret = newApiKeySecret();
   expect(hashApiKeySecret(secret)).toMatch(/^[0-9a-f]{64}$/);
   expect(apiKeyHint(secret)).toBe(`${secret.slice(0, 7)}…`);

@@ -9,8 +9,8 @@ import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
 
 /*
- * What becomes of a message when the network to AWS misbehaves, with the real client. What surely did not arrive is
- * tried later; of all else it is not known.
+ * The outcome of a message when the network to AWS fails, with the real client. A message that has definitely not arrived
+ * is tried later. In all other cases the outcome is unknown.
  */
 
 const message = {
@@ -110,12 +110,12 @@ it.each(["AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenEx
   },
 );
 
-it("does not know what became of a message whose connection broke after it had arrived", async () => {
+it("reports an unknown outcome when the connection breaks after the message has arrived", async () => {
   const carrier = await carrierAt((request) => request.socket.destroy());
   await expect(carrier.send(message)).rejects.toThrow("socket hang up");
 });
 
-it("never sends into a connection that may have died since the last message", async () => {
+it("never uses a connection that may have died since the last message", async () => {
   const sockets = new Set<unknown>();
   const carrier = await carrierAt((request, response) => {
     // A server that has closed an idle connection resets it at the next request.

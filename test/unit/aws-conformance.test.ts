@@ -49,8 +49,8 @@ import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { answering, startAwsServer, type AwsServer } from "../support/aws-server.ts";
 
 /*
- * Our client beside the SDK's: the same commands are to be asked with the same requests, and the same answers to be
- * understood in the same way.
+ * Compares our client with the SDK's: it sends the same requests for the same commands, and understands the responses in
+ * the same way.
  */
 
 let server: AwsServer;
@@ -356,10 +356,10 @@ const { attribute } = fc.letrec((tie) => ({
   ),
 }));
 
-it("any item goes there and comes back as with the SDK", async () => {
+it("any item is sent and returned as with the SDK", async () => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), attribute), async (item) => {
-      // What was put is given back.
+      // The server returns the item that was put.
       server.respond(({ body }, response) =>
         answering({ Attributes: JSON.parse(body).Item })({ path: "", headers: {}, body }, response),
       );

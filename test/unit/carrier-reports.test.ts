@@ -38,7 +38,7 @@ describe("a receipt of Kannel's", () => {
     ],
     ["16", "NACK/0x00000045/Submit failed", undelivered("DELIVERY_REJECTED", "0x00000045")],
     ["16", "NACK/", undelivered("DELIVERY_REJECTED")],
-  ])("of the type %s with the answer %s is understood", (type, answer, expected) => {
+  ])("of the type %s with the text %s is understood", (type, answer, expected) => {
     expect(kannelReports.receipt({ type, answer })).toEqual(expected);
   });
 

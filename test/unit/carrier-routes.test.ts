@@ -53,13 +53,13 @@ it("a campaign takes the routes of marketing, whatever its type", () => {
   expect(routeFor(routes, campaign)?.carriers).toEqual(["gb-marketing"]);
 });
 
-it("leads a message nowhere when no route is for it", () => {
+it("returns no carriers for a message without a route", () => {
   const carriers = carriersOf(book([route("44", ["one"])], carrier("one")));
   expect(carriers.routeOf({ to: "33600000000" })).toEqual([]);
   expect(carriers.routeOf({ to: "447700900123" }).map(({ name }) => name)).toEqual(["one"]);
 });
 
-it("gives the carriers of a route in their order, with what their records say", () => {
+it("returns the carriers of a route in their order, with the settings of their records", () => {
   const disabled = carrier("two", { disabledAt: at, segmentsPerSecond: 30 });
   const carriers = carriersOf(book([route("", ["two", "gone", "one"])], carrier("one"), disabled));
   expect(carriers.routeOf({ to: "447700900123" })).toMatchObject([

@@ -68,7 +68,7 @@ it("every password of the published list that is long enough is rejected", async
   }
 });
 
-it("what is packed is the published list", async () => {
+it("the packed list is the published list", async () => {
   expect(await readFile(packedFile, "utf8")).toBe(packedModule());
   expect(packedPasswords().length).toBeGreaterThan(10_000);
 });

@@ -8,8 +8,8 @@ import * as z from "zod/mini";
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 
 /*
- * A DynamoDB that lets connections go while nobody looks, as one does whose client was frozen: whoever uses such a
- * connection again finds it reset, and the request has not arrived.
+ * A DynamoDB that closes idle connections without the client's notice, as happens to a frozen function. A request on such a
+ * connection finds it reset, and has not arrived.
  */
 
 const maxIdleMs = 60_000;
@@ -39,7 +39,7 @@ afterEach(async () => {
   await once(server, "close");
 });
 
-it("a write that must not be sent twice is not sent into a connection that died while the function was frozen", async () => {
+it("a write that must not be sent twice uses no connection that died while the function was frozen", async () => {
   // The table finds out when it is loaded where DynamoDB is.
   const { updateItem } = await import("../../shared/platform/table/table.ts");
   const { updateOf } = await import("../../shared/platform/table/update.ts");
@@ -58,7 +58,7 @@ it("a write that must not be sent twice is not sent into a connection that died 
   expect(lastUsedMs.size).toBe(2);
 });
 
-it("a connection that is let go is not taken though a younger one stands before it", async () => {
+it("a closed connection is not used, even when a more recent one comes before it", async () => {
   const { updateItem } = await import("../../shared/platform/table/table.ts");
   const { updateOf } = await import("../../shared/platform/table/update.ts");
   const count = async (): Promise<unknown> =>

@@ -24,7 +24,7 @@ it("lays it out as HTML that shows the same, and leads to the same place", () =>
   expect(html).not.toContain("<a href></a>");
 });
 
-it("escapes what is HTML in a text, wherever it stands", () => {
+it("escapes HTML in a text, at any position", () => {
   const evil = `<img src=x onerror='alert("1")'>&`;
   const { html, text: plain } = layOut("ada@example.com", {
     subject: evil,

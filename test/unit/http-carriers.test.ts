@@ -10,8 +10,8 @@ import { HttpCarrier, says } from "../support/http-carrier.ts";
 import { localSettings } from "../support/local-settings.ts";
 
 /*
- * Each kind of carrier that is asked over HTTP, against a carrier of ours over real HTTP: what it is asked, and what each
- * of its answers says about the message. What says nothing for sure is thrown, and by its name alone.
+ * Each kind of HTTP carrier, against a test carrier over real HTTP: the requests to it, and the outcome of each response.
+ * An unknown outcome is thrown as an error that has only a name.
  */
 
 const password = "correct-horse-battery";
@@ -116,7 +116,7 @@ function carrierOfKind(kind: keyof typeof kinds, url = server.url): Carrier {
 
 const callback = `https://sms.example.com/v1/carriers/one/receipts?token=${token}&reference=org_1.msg_1`;
 
-describe("what a carrier is asked", () => {
+describe("a message is submitted", () => {
   it("by Kannel's sendsms interface", async () => {
     server.answer = kinds.kannel.accepts;
     expect(await carrierOfKind("kannel").send(message)).toEqual({ outcome: "accepted" });
@@ -198,7 +198,7 @@ describe("what a carrier is asked", () => {
     });
   });
 
-  it("by each kind with the time that is left until the message expires", async () => {
+  it("to each kind with the time that is left until the message expires", async () => {
     const validityOf = async (kind: keyof typeof kinds, validitySeconds: number): Promise<unknown> => {
       server.answer = kinds[kind].accepts;
       await carrierOfKind(kind).send({ ...message, validitySeconds });
@@ -217,7 +217,7 @@ describe("what a carrier is asked", () => {
     expect(await validityOf("http", 599)).toEqual({ seconds: 599, text: "599 s" });
   });
 
-  it("by a form, or by an address alone, and by no placeholder that a customer has typed", async () => {
+  it("in a form, or in a URL alone, without replacing placeholders that a customer has typed", async () => {
     const answers = [{ meaning: "accepted" as const, statuses: [200] }];
     const base = { kind: "http", answers };
     const record = { name: "one", secretId: "form", secretVersion: "1" };
@@ -282,7 +282,7 @@ describe("the outcome of a response", () => {
     ["http", 200, statusOf("STOPPED"), refused("MESSAGE_RECIPIENT_OPTED_OUT", "HTTP200")],
     ["http", 422, "", refused("MESSAGE_PROVIDER_ERROR", "HTTP422")],
     ["http", 422, reasonOf("E-17.b"), refused("MESSAGE_PROVIDER_ERROR", "E-17.b")],
-    // Words are no code, and what is too long is cut.
+    // Text with spaces is not a code, and a long code is cut.
     ["http", 422, reasonOf("the number is wrong"), refused("MESSAGE_PROVIDER_ERROR", "HTTP422")],
     ["http", 422, reasonOf("A".repeat(40)), refused("MESSAGE_PROVIDER_ERROR", "A".repeat(32))],
     ["http", 422, reasonOf("A".repeat(65)), refused("MESSAGE_PROVIDER_ERROR", "HTTP422")],
@@ -294,7 +294,7 @@ describe("the outcome of a response", () => {
     expect(await carrierOfKind(kind).send(message)).toEqual(handOff);
   });
 
-  it.each(kindNames)("of %s: 429 with when to come back", async (kind) => {
+  it.each(kindNames)("of %s: 429 with the time of the next attempt", async (kind) => {
     server.answer = says(429, "slow down", { "Retry-After": "7" });
     const later = { outcome: "tryLater", providerCode: "HTTP429" };
     expect(await carrierOfKind(kind).send(message)).toEqual({ ...later, retryAfterSeconds: 7 });
@@ -303,16 +303,20 @@ describe("the outcome of a response", () => {
   });
 });
 
-describe.each(kindNames)("of %s it is not known what became of the message", (kind) => {
+describe.each(kindNames)("the outcome of a message to %s is unknown", (kind) => {
   it.each([
-    ["answers 500 after it took it", says(500, `failed for ${password}`), "UnclearAnswer500"],
-    ["answers 502", says(502), "UnclearAnswer502"],
-    ["answers 503 without a word of its own", says(503, "<html>busy</html>"), "UnclearAnswer503"],
-    ["answers with what is none of its answers", says(200, "<html>hello</html>"), "UnclearAnswer200"],
-    ["answers with an empty object", says(201, "{}"), "UnclearAnswer201"],
-    ["never answers", () => undefined, "NoAnswerInTime"],
     [
-      "drips",
+      "responds with 500 after it accepted the message",
+      says(500, `failed for ${password}`),
+      "UnclearAnswer500",
+    ],
+    ["responds with 502", says(502), "UnclearAnswer502"],
+    ["responds with 503 and an unknown body", says(503, "<html>busy</html>"), "UnclearAnswer503"],
+    ["responds with 200 and an unknown body", says(200, "<html>hello</html>"), "UnclearAnswer200"],
+    ["responds with an empty object", says(201, "{}"), "UnclearAnswer201"],
+    ["never responds", () => undefined, "NoAnswerInTime"],
+    [
+      "responds one byte at a time",
       (response) => {
         response.writeHead(200);
         const dripping = setInterval(() => response.write(" "), 20);

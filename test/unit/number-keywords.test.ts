@@ -38,7 +38,7 @@ it.each([
   ],
   ["start", ["START", "unstop", "Alta", "Début".replace("Début", "démarrer"), "старт", "開始"]],
   ["help", ["HELP", "info?", "Ayuda", "aide", "HILFE", "помощь"]],
-] as const)("%s is what says nothing else, in many languages", (keyword, texts) => {
+] as const)("%s is recognized when it is the whole message, in many languages", (keyword, texts) => {
   for (const text of texts) expect(keywordOf(text), text).toBe(keyword);
 });
 

@@ -6,8 +6,8 @@ import { MessageRecord, presentMessage } from "../../shared/messages/record.ts";
 import { operations } from "../../shared/routes.ts";
 
 /*
- * Who carries a message and what that costs is the operator's. All tests hold the answers that they get against the
- * contract, and take no field that it does not name (`test/support/contract.ts`): so it is enough that it names none of these.
+ * Only the operator may see the carrier of a message and its cost. All tests check responses against the contract, and
+ * reject other fields (`test/support/contract.ts`). So it is enough that the contract has none of these fields.
  */
 
 const ofOperator = /carrier|cost|margin|refusedBy/i;

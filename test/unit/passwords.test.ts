@@ -25,7 +25,7 @@ it("a password that bcrypt would cut never matches, though its first 72 bytes do
   expect(await passwordMatches("x".repeat(73), hash)).toBe(false);
 });
 
-it("a password with a NUL matches nothing, nor does what bcrypt takes for the same", async () => {
+it("a password with a NUL matches nothing, and neither does one that bcrypt treats as equal", async () => {
   const hash = await hashPassword("\0".repeat(8));
   for (const password of ["", "\0", "\0".repeat(8)])
     expect(await passwordMatches(password, hash)).toBe(false);

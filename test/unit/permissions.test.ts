@@ -85,7 +85,7 @@ it("a scan has no keys, which a condition on all of them lets pass, and the one 
   expect(scan({ ...onAll, "ForAnyValue:StringLike": keysLike("ORG#*") })).toBe("dynamodb:Scan on table");
 });
 
-it("nothing that no statement names is allowed", () => {
+it("an action that no statement names is denied", () => {
   const statements = [allow("GetItem", "ORG#*")];
   expect(deniedPermission(statements, "dynamodb:Scan", { TableName: "table" })).toBe(
     "dynamodb:Scan on table",

@@ -158,7 +158,7 @@ it("rejects text that is not UTF-8", () => {
   expect(texts(parseRates(latin, ofCard).errors)).toEqual(["1 : the file is not in UTF-8"]);
 });
 
-it("takes no costs where they have no place", () => {
+it("rejects a cost column in a card without costs", () => {
   const text = Buffer.from("prefix,price,cost:aws\n44,1,1");
   expect(texts(parseRates(text, { required: ["prefix", "price"], hasCosts: false }).errors)).toEqual([
     "1 cost:aws: unknown column; the columns are prefix, country, price, valid_from",

@@ -198,7 +198,7 @@ it("a receipt whose event cannot be queued counts once, and its repeat sends the
   ]);
 });
 
-it("a receipt of a message that is not there makes none", async () => {
+it("a receipt for a missing message creates no message", async () => {
   const receipt = { status: "delivered", at: "2026-03-01T10:01:00.000Z" } as const;
   const messageId = "msg_01J00000000000000000000000";
   expect(await hearReceipt({ organizationId, messageId, ...receipt })).toBeUndefined();

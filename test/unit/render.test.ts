@@ -51,7 +51,7 @@ it("a value is never taken for a template or a pattern", () => {
   });
 });
 
-it("all that is missing is named, once, also what every object has", () => {
+it("each missing value is named once, also a name that every object has", () => {
   const text = "{{c}} {{a}} {{b}} {{c}} {{constructor}} {{toString}}";
   expect(renderTemplate(text, { a: "1" })).toEqual({ missing: ["c", "b", "constructor", "toString"] });
 });

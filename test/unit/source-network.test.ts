@@ -24,6 +24,6 @@ it("IPv6 addresses are of one network when they share their first 64 bits, howev
   expect(networkOf("fe80::1%eth0")).toBe("fe80:0:0:0::/64");
 });
 
-it("what is no address stands for itself", () => {
+it("text that is not an address stays unchanged", () => {
   expect(networkOf("unknown")).toBe("unknown");
 });
