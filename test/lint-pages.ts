@@ -6,19 +6,12 @@ import { findingsInPage } from "./conventions/prose/pages.ts";
 
 // `npm run lint:pages` checks the prose and the layout of all pages, or of those that it is given.
 
-/** Pages whose prose does not follow `.github/STYLE.md` yet. */
-const unfinished = new Set([
-  "infra/local/README.md",
-  "infra/operator/README.md",
-  "shared/audit-log/README.md",
-]);
-
 const named = process.argv.slice(2);
 const all = globSync(["*.md", ".github/**/*.md", "{functions,infra,shared,test}/**/*.md"], {
   cwd: projectRoot,
   exclude: (name) => name.includes("node_modules"),
 });
-const pages = named.length > 0 ? named : all.filter((page) => !unfinished.has(page)).toSorted();
+const pages = named.length > 0 ? named : all.toSorted();
 for (const page of pages) {
   for (const { line, found, advice } of await findingsInPage(
     page,

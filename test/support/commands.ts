@@ -22,7 +22,7 @@ import { captured } from "./operator.ts";
  * Checks the commands on our pages against the definitions of their programs. No command is run.
  */
 
-/** The commands in a page: the lines of its shell blocks, and what stands in it as code. */
+/** The commands in a page: the lines of its shell blocks, and its code spans. */
 export function commandsIn(markdown: string): string[] {
   const blocks = [...markdown.matchAll(/```sh\n(.*?)```/gs)].map(([, block = ""]) => block);
   const lines = blocks.flatMap((block) =>
@@ -44,7 +44,7 @@ const names = new Set(commands.map(({ name }) => name));
 function isCommand(span: string): boolean {
   const [program = "", second = ""] = span.split(" ");
   if (["aws", "cdk", "npm", "npx", "operator"].includes(program)) return second !== "";
-  // A command of the operator by its name, as prose has it.
+  // The name of an operator command in prose.
   return groups.has(program) && names.has(span.split(" ").slice(0, 2).join(" "));
 }
 
@@ -54,7 +54,7 @@ export async function mistakeIn(command: string): Promise<string | undefined> {
   if (program === "aws") return mistakeOfAws(words);
   if (program === "operator" || groups.has(program)) {
     const named = (program === "operator" ? words : [program, ...words]).slice(0, 2);
-    // In prose a name is enough; what has more words is to be typed.
+    // In prose a name is enough. A command with more words must be complete.
     if (names.has(named.join(" ")) && command.replace(/^operator /, "") === named.join(" ")) return undefined;
     return names.has(command.replace(/^operator /, "")) ? undefined : mistakeOfOperator(words, program);
   }
@@ -116,7 +116,7 @@ async function mistakeOfCdk([command = "", ...words]: readonly string[]): Promis
     .find((flag) => !new RegExp(`(^|[\\s,])${flag}[\\s,]`, "m").test(help));
 }
 
-/** The services whose operations an SDK of ours describes, by what the AWS CLI calls them. */
+/** The services with an installed SDK that describes their operations, by their names in the AWS CLI. */
 const services: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   cloudformation: cloudFormation,
   dynamodb,
@@ -128,7 +128,7 @@ const services: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   sts,
 };
 
-/** The options of those of other services, from the reference of the AWS CLI 2. */
+/** The options of other services' commands, from the reference of the AWS CLI 2. */
 const otherOptions: Readonly<Record<string, readonly string[]>> = {
   "cloudtrail lookup-events": ["lookup-attributes"],
   "cloudwatch describe-alarms": ["state-value", "alarm-name-prefix"],
@@ -167,7 +167,7 @@ function mistakeOfAws([service = "", operation = "", ...words]: readonly string[
   return unknown === undefined ? undefined : `aws ${service} ${operation} takes no --${unknown}`;
 }
 
-/** In the schema of an operation its input stands here, and in that of an input the names of its members. */
+/** The index of an operation's input in its schema, and of the member names in the schema of an input. */
 const OperationSchema = z.tuple(
   [z.unknown(), z.unknown(), z.unknown(), z.unknown(), z.unknown()],
   z.unknown(),
@@ -199,7 +199,7 @@ function wordsOf(line: string): string[] {
   return words.map((word) => placeholders[word] ?? word.replaceAll(/^['"]|['"]$/g, ""));
 }
 
-/** Capital letters stand for what only the reader knows. */
+/** Words in capital letters are placeholders for the reader's values. */
 const placeholders: Readonly<Record<string, string>> = {
   AMOUNT: "5",
   CARRIER: "acme",

@@ -30,7 +30,7 @@ export function answerAfter(ms: number): Fault {
   };
 }
 
-/** Its connection breaks, and it gets there only when it is let go. */
+/** The connection breaks, and the request arrives only when `arrive` is called. */
 export function heldBack(): { readonly fault: Fault; arrive(): Promise<AwsResponse> } {
   let arrive: () => Promise<AwsResponse> = async () => {
     throw new Error("there was no such request");
@@ -48,17 +48,17 @@ export function heldBack(): { readonly fault: Fault; arrive(): Promise<AwsRespon
 export const throttle: Fault = async () =>
   errorResponse("ProvisionedThroughputExceededException", "slow down");
 
-/** It met a transaction on the same item. */
+/** The request conflicts with a transaction on the same item. */
 export const conflict: Fault = async () => errorResponse("TransactionConflictException", "conflict");
 
-/** A transaction that met another one on the same items, and was not carried out. */
+/** A transaction conflicts with another one on the same items and is not executed. */
 export const collision: Fault = async () => {
   const refused = errorResponse("TransactionCanceledException", "cancelled");
   const body = { ...JSON.parse(refused.body), CancellationReasons: [{ Code: "TransactionConflict" }] };
   return { ...refused, body: JSON.stringify(body) };
 };
 
-/** It never gets there. */
+/** The request never arrives. */
 export const loseRequest: Fault = async () => {
   throw new Error("the request was lost");
 };
@@ -99,7 +99,7 @@ export function isDebit(request: AwsRequest): boolean {
   return isWalletUpdate(request) && request.body.includes("messageCount");
 }
 
-/** The update by which a send lets the wallet know what may be spent in a new day. */
+/** The update in which a send begins a new day of the spending limits. */
 export function isReckoning(request: AwsRequest): boolean {
   return isWalletUpdate(request) && !request.body.includes("messageCount");
 }
@@ -108,7 +108,7 @@ function isWalletUpdate({ operation, functionName, body }: AwsRequest): boolean 
   return operation === "dynamodb:UpdateItem" && functionName.includes("SendSms") && body.includes("WALLET#");
 }
 
-/** The write of the ledger entry that makes a message count: alone, or with what belongs to it. */
+/** The write of the ledger entry that confirms a message, alone or in a transaction. */
 export function isRecord({ operation, functionName, body }: AwsRequest): boolean {
   const isWrite = operation === "dynamodb:PutItem" || operation === "dynamodb:TransactWriteItems";
   return isWrite && functionName.includes("SendSms") && body.includes("LEDGER#") && !body.includes('"void"');
@@ -119,7 +119,7 @@ export function isMessage({ operation, functionName, body }: AwsRequest): boolea
   return operation === "dynamodb:PutItem" && functionName.includes("SendSms") && body.includes("MESSAGES#");
 }
 
-/** The transaction that takes the place of a record, so that it cannot land any more. */
+/** The transaction that writes a void entry, so that the message's own entry is rejected. */
 export function isSeal({ operation, functionName, body }: AwsRequest): boolean {
   const isBySender = operation === "dynamodb:TransactWriteItems" && functionName.includes("SendSms");
   return isBySender && body.includes('"void"');

@@ -69,7 +69,7 @@ it("tries a message later when the name is not known", async () => {
   expect(await (await carrierTo("http://no-such-host.invalid")).send(message)).toEqual(notReached);
 });
 
-/** Listens, and then sleeps for good: no connection is taken any more when its short queue is full. */
+/** Listens, and then sleeps permanently. It accepts no connection once its short queue is full. */
 const sleeper = `
   const { createServer } = require("node:net");
   const { parentPort } = require("node:worker_threads");

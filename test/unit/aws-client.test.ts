@@ -152,7 +152,7 @@ it("each request is signed with the credentials that the environment has at its 
   await expect(client.send(get)).rejects.toMatchObject({ name: "CredentialsProviderError" });
 });
 
-it("a command of the operator asks with the credentials and in the region that the SDK has found", async () => {
+it("a command of the operator uses the credentials and the region that the SDK has found", async () => {
   const { useConfigurationOf } = await import("../../infra/operator/sdk-configuration.ts");
   const { CloudFormationClient } = await import("@aws-sdk/client-cloudformation");
   const credentials = { accessKeyId: "profile", secretAccessKey: "secret" };
@@ -169,7 +169,7 @@ describe("the trace of a call", () => {
     return server.received.at(-1)?.headers["x-amzn-trace-id"];
   };
 
-  it("goes along with what a function asks, from the runtime or else from the environment", async () => {
+  it("is sent with the requests of a function, from the runtime or else from the environment", async () => {
     expect(await traceOf()).toBeUndefined();
     vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "SendSms");
     vi.stubEnv("_X_AMZN_TRACE_ID", "Root=1;Lineage=a:1");
@@ -178,7 +178,7 @@ describe("the trace of a call", () => {
     expect(await traceOf()).toBe("Root=2");
   });
 
-  it("does not go along with what a program asks that is no function", async () => {
+  it("is not sent with the requests of a program outside Lambda", async () => {
     vi.stubEnv("_X_AMZN_TRACE_ID", "Root=1");
     expect(await traceOf()).toBeUndefined();
   });
@@ -200,7 +200,7 @@ it("requests go over one connection, one after another", async () => {
   expect(ports.size).toBe(1);
 });
 
-describe("a message that SQS has garbled is not taken for the one that was sent", () => {
+describe("a message that SQS has garbled is an error", () => {
   const md5 = "5d41402abc4b2a76b9719d911017c592";
   const QueueUrl = (): string => `${server.url}/1/queue`;
   const send = async (
@@ -252,7 +252,7 @@ describe("through the port of a local function", () => {
     Reflect.deleteProperty(globalThis, Symbol.for("sms-gateway.aws-port"));
   });
 
-  it("a request goes unsigned, with its trace, and all other services are asked over HTTP", async () => {
+  it("a request is unsigned and has its trace, and all other services are called over HTTP", async () => {
     const asked = usePort(async () => ({ status: 200, body: '{"Item":{"n":{"N":"1"}}}' }));
     vi.stubEnv("AWS_ACCESS_KEY_ID", "");
     vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "SendSms");

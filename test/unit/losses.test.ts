@@ -5,7 +5,7 @@ import type { RouteRecord } from "../../shared/carriers/record.ts";
 import { documentOf, RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
 
 /*
- * Which prices are a loss: each carrier of the route that applies is looked at, for each class of numbers.
+ * The prices that are a loss. Each carrier of the route that applies is checked, for each class of numbers.
  */
 
 const at = new Date("2031-03-01T12:00:00Z");

@@ -15,7 +15,7 @@ it("an unknown email costs the same work as a known one", async () => {
   expect(nobodysHash).toHaveLength(hash.length);
 });
 
-it("nothing matches where there is no account", async () => {
+it("no password matches without an account", async () => {
   expect(await passwordMatches("", undefined)).toBe(false);
 });
 

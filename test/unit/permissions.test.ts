@@ -66,7 +66,7 @@ describe("a transaction must be allowed", () => {
   });
 });
 
-it("a call outside of transactions gets nothing from what may stand beside it", () => {
+it("a call outside of transactions gains no permission from the other families of a transaction", () => {
   const statements = [allow("UpdateItem", "WALLET#*", "LEDGER#*")];
   expect(deniedPermission(statements, "dynamodb:UpdateItem", onItem("WALLET#1"))).toBeUndefined();
   expect(deniedPermission(statements, "dynamodb:UpdateItem", onItem("LEDGER#1"))).toBe(
@@ -96,7 +96,7 @@ it("an action that no statement names is denied", () => {
   ).toBe("dynamodb:GetItem on ORG#*");
 });
 
-it("a batch of reads is judged by all its keys", () => {
+it("a batch of reads is checked by all its keys", () => {
   const batch = (...pks: string[]): object => ({
     RequestItems: {
       table: { Keys: pks.map((pk) => ({ pk: { S: pk }, sk: { S: "x" } })), ConsistentRead: true },

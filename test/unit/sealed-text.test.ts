@@ -10,7 +10,7 @@ import {
 const key = "k".repeat(64);
 const place = "webhook secret of org_1 whk_1";
 
-it("a sealed text comes back whole, and is another one each time", () => {
+it("a sealed text is unsealed completely, and is different each time", () => {
   for (const text of ["", "whsec_abc+/=", "Grüße 👋"]) {
     const [one, other] = [sealText(key, text, place), sealText(key, text, place)];
     expect(one).not.toBe(other);

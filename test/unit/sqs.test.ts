@@ -169,7 +169,7 @@ it("keeps a message for a connected receiver when another one has disconnected",
   const input = { QueueUrl: queueUrl, WaitTimeSeconds: 20 };
   const gone = sqs.send(new ReceiveMessageCommand(input), { abortSignal: hangUp.signal });
   const ended = gone.catch((error: unknown) => String(error));
-  // It waits once a message that was there before has been looked for.
+  // The receiver waits after it has checked for earlier messages.
   await counts();
   hangUp.abort();
   expect(await ended).toMatch(/abort/i);

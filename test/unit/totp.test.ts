@@ -50,13 +50,13 @@ it.each(["", "12345", "1234567", "abcdef", "００００００"])("%j is no code
   expect(stepOfTotpCode(secret, code, at(1_234_567_890))).toBeUndefined();
 });
 
-it("each secret is another one, of 160 bits", () => {
+it("each secret is different and has 160 bits", () => {
   const secrets = Array.from({ length: 100 }, newTotpSecret);
   expect(new Set(secrets).size).toBe(100);
   for (const each of secrets) expect(each).toMatch(/^[A-Z2-7]{32}$/);
 });
 
-it("an app gets to know the account, whatever characters are in it", () => {
+it("the URI names the account, with any characters", () => {
   expect(totpUri(secret, { issuer: "SMS Gateway", account: "ada+sms&x=1@example.com" })).toBe(
     `otpauth://totp/SMS%20Gateway:ada%2Bsms%26x%3D1%40example.com?secret=${secret}` +
       "&issuer=SMS%20Gateway&algorithm=SHA1&digits=6&period=30",

@@ -16,7 +16,7 @@ it("eight attempts are spread over a day: now, then after 5 s, 1 m, 5 m, 30 m, 2
   expect(waitSeconds(8, 0)).toBeUndefined();
 });
 
-it("every wait is up to a fifth longer, so that what failed together is not tried again together", () => {
+it("every wait is up to a fifth longer, so that simultaneous failures are not retried simultaneously", () => {
   expect(schedule.map((_, index) => waitSeconds(index + 1, 1))).toEqual(schedule.map((wait) => wait * 1.2));
   expect(waitSeconds(2, Math.random())).toBeGreaterThanOrEqual(60);
 });
@@ -35,6 +35,6 @@ it.each([
   expect(waitSeconds(2, 0, retryAfter)).toBe(seconds);
 });
 
-it("a Retry-After adds no attempt to those that there are", () => {
+it("a Retry-After adds no attempt to the schedule", () => {
   expect(waitSeconds(8, 0, "600")).toBeUndefined();
 });

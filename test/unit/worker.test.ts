@@ -48,7 +48,7 @@ it("reports the jobs that failed, whatever was wrong with them, and counts them 
   expect(written.filter((line) => line.includes('"FailedJobs":3'))).toHaveLength(1);
 });
 
-it("holds a failed job against the version of the function, where that came in gradually", async () => {
+it("counts a failed job for the version of the function during a gradual deployment", async () => {
   vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "send-message");
   vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "7");
   const written: string[] = [];
@@ -74,7 +74,7 @@ it("passes on the results of all successful jobs together", async () => {
   expect(concluded).toEqual([["good", "also good"]]);
 });
 
-it("writes what a schedule's work has counted, also when it fails", async () => {
+it("writes the metrics of scheduled work, also when it fails", async () => {
   const written: string[] = [];
   vi.spyOn(process.stdout, "write").mockImplementation((line) => written.push(String(line)) > 0);
   await scheduled("things.done", async () => {
@@ -92,7 +92,7 @@ it("writes what a schedule's work has counted, also when it fails", async () => 
   expect(written[2]).toContain('"UnreadableRecords":2');
 });
 
-it("gives all jobs of a batch the same to share, and another batch its own", async () => {
+it("passes the same shared value to all jobs of a batch, and another one to the next batch", async () => {
   const shared: unknown[] = [];
   const handler = worker(
     z.number(),
