@@ -32,7 +32,7 @@ const comeBackSeconds = { soon: 1, later: 15 };
  */
 const maxFailureGapMs = 2 * dayMs;
 
-/** A webhook that has failed continuously for this time is disabled, after at least more calls than one delivery makes. */
+/** A webhook is disabled after failing continuously for this time, in at least this number of calls. A delivery makes fewer. */
 const maxFailingMs = 5 * dayMs;
 const minFailedCalls = 10;
 

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { EventJob } from "../events/event-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 
-/** The queue of an attempt. Attempts on `first` only call webhooks that respond. */
+/** The queue of an attempt. Attempts on `first` only call webhooks that are not failing. */
 export const Lane = z.enum(["first", "retry"]);
 export type Lane = z.infer<typeof Lane>;
 
