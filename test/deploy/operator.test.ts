@@ -20,7 +20,9 @@ describe("the operator's commands", () => {
       "117",
     ];
     await operator("open", ...credit);
-    expect((await operator("open", ...credit)).out).toContain("This was done before");
+    expect((await operator("open", ...credit)).out).toContain(
+      "Nothing was changed: this movement was made before",
+    );
     await operator("open", "wallets", "debit", customer.email, "12.5", "--reason", "Mistake");
     expect(await customer.balance()).toBe(237.5);
     const show = await operator("open", "organizations", "show", customer.email);

@@ -19,7 +19,7 @@ describe("the stages of this repository", () => {
     expect(await smoke("dev")).toMatchObject({ code: 0, err: "" });
     const { code, out, err } = await smoke("prod");
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toContain("not tried, for the carrier of stage prod is real");
+    expect(out).toContain("skipped, because the carrier of stage prod is real");
   });
 
   it("ask before they change what customers have, where data is kept", async () => {
