@@ -181,22 +181,22 @@ it("a message that waits for throughput reserves it once, and continues by its f
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const job = await jobOf();
   const slow = { ...named("slow"), segmentsPerSecond: 1 };
-  const taken: number[] = [];
+  const reserved: number[] = [];
   const throughput = {
-    take: async () => {
-      taken.push(1);
+    reserve: async () => {
+      reserved.push(1);
       return Date.now() + 10_000;
     },
   };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Senders take slots, and nothing else.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Senders only reserve throughput.
   const sender = inOrder([slow], { throughput: throughput as never });
   const later = await laterJobOf(job, sender);
   expect(later).toMatchObject({ slot: { carrier: "slow" }, facts: job.facts });
-  expect(taken).toHaveLength(1);
+  expect(reserved).toHaveLength(1);
   vi.setSystemTime(Date.now() + 10_000);
   const requests = countRequests(job);
   expect((await submitMessage(later, sender))?.status).toBe("sent");
-  expect(taken).toHaveLength(1);
+  expect(reserved).toHaveLength(1);
   expect(requests).toEqual({ reads: 0, writes: 2 });
 });
 
