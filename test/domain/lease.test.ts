@@ -108,6 +108,7 @@ it("is renewed while it is held, and the holder recognizes that too", async () =
 it("cannot be renewed from the moment at which it lapses, whether or not another worker has acquired it", async () => {
   const holder = await held(start);
   expect((await renew(holder, after(durationMs))).applied).toBe(false);
+  expect((await renew(holder, after(3 * durationMs))).applied).toBe(false);
   await held(after(durationMs));
   // By the clock of a worker that does not know about it yet.
   expect((await renew(holder, after(1))).applied).toBe(false);
