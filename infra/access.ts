@@ -165,7 +165,7 @@ export const expiresAccounts = {
     MEMBERS: ["Query", "DeleteItem"],
     MESSAGES: ["Query", "DeleteItem"],
     NUMBERS: ["Query"],
-    OPENCALLS: ["DeleteItem"],
+    INFLIGHT: ["DeleteItem"],
     OPT_OUTS: ["Query", "DeleteItem"],
     ORG: ["GetItem", "Query", "DeleteItem"],
     PRICES: ["Query", "DeleteItem"],
@@ -197,7 +197,7 @@ export const changesOptOuts = {
 } as const satisfies Access;
 
 /** To accept carrier callbacks. */
-const takesReports: Access = {
+const receivesCallbacks: Access = {
   table: { CARRIERS: ["Query"] },
   queues: ["carrierCallbacks"],
   callbackSecrets: true,
@@ -438,21 +438,21 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   topUpWallet: grant(changesWallet, {
     transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"], IDEMPOTENCY: ["UpdateItem"] }],
   }),
-  listWebhooks: { table: { OPENCALLS: ["GetItem"], ORG: ["Query"] } },
+  listWebhooks: { table: { INFLIGHT: ["GetItem"], ORG: ["Query"] } },
   createWebhook: {
     table: { WALLET: ["GetItem"], SEALING_KEYS: ["PutItem"] },
     transactions: [{ ORG: ["PutItem", "UpdateItem"], WEBHOOK_SECRETS: ["PutItem"] }],
     webhookKey: true,
   },
   deleteWebhook: {
-    table: { OPENCALLS: ["GetItem"], ORG: ["GetItem"] },
+    table: { INFLIGHT: ["GetItem"], ORG: ["GetItem"] },
     transactions: [{ ORG: ["DeleteItem", "UpdateItem"], WEBHOOK_SECRETS: ["DeleteItem"] }],
   },
-  getWebhook: { table: { OPENCALLS: ["GetItem"], ORG: ["GetItem"] } },
-  updateWebhook: { table: { ORG: ["GetItem", "UpdateItem"], OPENCALLS: ["GetItem", "UpdateItem"] } },
+  getWebhook: { table: { INFLIGHT: ["GetItem"], ORG: ["GetItem"] } },
+  updateWebhook: { table: { ORG: ["GetItem", "UpdateItem"], INFLIGHT: ["GetItem", "UpdateItem"] } },
   rotateWebhookSecret: {
     table: {
-      OPENCALLS: ["GetItem"],
+      INFLIGHT: ["GetItem"],
       ORG: ["GetItem"],
       SEALING_KEYS: ["PutItem"],
       WEBHOOK_SECRETS: ["GetItem", "UpdateItem"],
@@ -506,8 +506,8 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   deleteTemplate: { transactions: [{ TEMPLATES: ["DeleteItem"], ORG: ["UpdateItem"] }] },
   sendTemplate: grant(acceptsMessages, { table: { TEMPLATES: ["GetItem"] } }),
   listAuditLog: { table: { AUDIT: ["Query"] } },
-  getCarrierReport: takesReports,
-  postCarrierReport: takesReports,
+  getCarrierCallback: receivesCallbacks,
+  postCarrierCallback: receivesCallbacks,
   getConsole: {},
   getConsoleFile: {},
   getRoot: {},

@@ -194,7 +194,7 @@ export const workers = {
         // The subject of an event may have been erased meanwhile.
         INBOUND: ["GetItem"],
         MESSAGES: ["GetItem"],
-        OPENCALLS: ["GetItem", "UpdateItem"],
+        INFLIGHT: ["GetItem", "UpdateItem"],
         DUE: ["PutItem"],
       },
       queues: ["emails", "webhookDeliveries", "webhookRetries"],

@@ -1,4 +1,4 @@
-import { presentApiKey, readApiKey } from "../../shared/accounts/api-key-record.ts";
+import { toApiApiKey, readApiKey } from "../../shared/accounts/api-key-record.ts";
 import { deleteApiKey } from "../../shared/accounts/api-keys.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
@@ -6,5 +6,5 @@ import * as routes from "../../shared/routes/auth.ts";
 export const handler = endpoint(
   routes.deleteApiKey,
   async ({ actor, params }) => deleteApiKey(actor, params.id),
-  async ({ actor, params }) => presentApiKey(await readApiKey(actor.organizationId, params.id)),
+  async ({ actor, params }) => toApiApiKey(await readApiKey(actor.organizationId, params.id)),
 );

@@ -1,7 +1,7 @@
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/wallet.ts";
-import { presentWallet, readWallet } from "../../shared/wallet/record.ts";
+import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
 
 export const handler = endpoint(routes.getWallet, async ({ actor }) =>
-  presentWallet(await readWallet(actor.organizationId)),
+  toApiWallet(await readWallet(actor.organizationId)),
 );

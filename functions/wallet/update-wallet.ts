@@ -1,10 +1,10 @@
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/wallet.ts";
-import { presentWallet, readWallet } from "../../shared/wallet/record.ts";
+import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
 
 export const handler = endpoint(
   routes.updateWallet,
   async ({ actor, body }) => updateWallet(actor.organizationId, body),
-  async ({ actor }) => presentWallet(await readWallet(actor.organizationId)),
+  async ({ actor }) => toApiWallet(await readWallet(actor.organizationId)),
 );

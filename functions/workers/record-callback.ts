@@ -1,10 +1,10 @@
-import { recordReport } from "../../shared/carrier-reports/record.ts";
-import { QueuedReport } from "../../shared/carrier-reports/report-job.ts";
+import { QueuedCallback } from "../../shared/carrier-callbacks/callback-job.ts";
+import { recordCallback } from "../../shared/carrier-callbacks/record.ts";
 import { countReceipts } from "../../shared/messages/counts.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 
 export const handler = worker(
-  QueuedReport,
-  async (report, _remainingTimeMs, queuedAt) => recordReport(report, queuedAt),
+  QueuedCallback,
+  async (callback, _remainingTimeMs, queuedAt) => recordCallback(callback, queuedAt),
   async (heard) => countReceipts(heard.filter((receipt) => receipt !== undefined)),
 );

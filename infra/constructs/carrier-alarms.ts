@@ -48,7 +48,7 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     means:
       "Messages do not reach the carrier: no connection, or it rejects our credentials. They wait, and fail after six hours.",
     firstStep: "See by error code whether a permission, a credential or the network is missing.",
-    command: tailOf(alarms, "workers", '{ $.event = "carrier.not_reached" }'),
+    command: tailOf(alarms, "workers", '{ $.event = "carrier.unreachable" }'),
     metric: countedMetric(stage, "CarrierUnreachable"),
     threshold: 1,
     evaluationPeriods: 2,

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import type { CarrierResponse } from "../../shared/carriers/call.ts";
-import type { HandOff } from "../../shared/carriers/carrier.ts";
+import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { readSecret, type CarrierSecret } from "../../shared/carriers/credentials.ts";
 import { CarrierName, findCarrier, type CarrierRecord } from "../../shared/carriers/record.ts";
@@ -68,7 +68,7 @@ async function tryCarrier(
   const { encoding } = segmentsOf(message.text, { unicode: false });
   const country = countryOfNumber(message.to);
   const startedAtMs = performance.now();
-  let result: HandOff | { readonly outcome: "unknown"; readonly reason: string };
+  let result: SubmitResult | { readonly outcome: "unknown"; readonly reason: string };
   try {
     result = await carrier.send({ ...message, reference, country, encoding, isPromotional: false });
   } catch (error) {

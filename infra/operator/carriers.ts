@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import * as z from "zod/mini";
 
 import { readBreakers } from "../../shared/carriers/breaker.ts";
-import { repliesUrl } from "../../shared/carriers/callback-url.ts";
+import { inboundUrl } from "../../shared/carriers/callback-url.ts";
 import { readSecret } from "../../shared/carriers/credentials.ts";
 import {
   checkCarrier,
@@ -193,10 +193,10 @@ const show = command({
   }),
   run: async ({ name, callbacks }, { output, record: recordInAuditLog }) => {
     const record = await readCarrier(name);
-    const replies = callbacks ? repliesUrl(record, await readSecret(record)) : undefined;
+    const replies = callbacks ? inboundUrl(record, await readSecret(record)) : undefined;
     if (callbacks) await recordInAuditLog({});
     output.result(
-      { ...shown(record), ...(replies === undefined ? {} : { repliesUrl: replies }) },
+      { ...shown(record), ...(replies === undefined ? {} : { inboundUrl: replies }) },
       replies === undefined
         ? carrierText(record)
         : `${carrierText(record)}\n${listOf({ "Inbound URL": replies })}`,

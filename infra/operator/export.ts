@@ -30,7 +30,7 @@ type Stored = z.infer<typeof Stored>;
 function exported({ pk: _pk, sk: _sk, ...fields }: Stored): Record<string, unknown> {
   const shown = Object.entries(fields).filter(
     ([name]) =>
-      !/secret|hash|token|password|^(carrier|deliveryCarrier|costMicros|refusedBy|attemptLog|deliveryProviderCode)$/i.test(
+      !/secret|hash|token|password|^(carrier|deliveryCarrier|costMicros|rejectedBy|attemptLog|deliveryProviderCode)$/i.test(
         name,
       ),
   );

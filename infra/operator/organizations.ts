@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
 import { isOwnerVerified, readRights, type Rights } from "../../shared/accounts/rights-record.ts";
 import { resumeOrganization, suspendOrganization } from "../../shared/accounts/suspension.ts";
-import { findUser, presentUser } from "../../shared/accounts/user-record.ts";
+import { findUser, toApiUser } from "../../shared/accounts/user-record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findSuppression } from "../../shared/emails/suppression-record.ts";
@@ -57,7 +57,7 @@ const show = command({
     output.result(
       {
         organization: { ...organization, ...rights },
-        user: user === undefined ? null : presentUser(user),
+        user: user === undefined ? null : toApiUser(user),
         emailSuppression: suppression ?? null,
         wallet: wallet ?? null,
         kyc: kyc ?? null,

@@ -10,12 +10,12 @@ import { requireUncommonPassword } from "./common-passwords.ts";
 import { findEmailToken } from "./email-tokens.ts";
 import { managersOf } from "./member-manager.ts";
 import { checkMember, findInvitation, keyOfInvitedEmail, membershipOf } from "./member-record.ts";
-import { findOrganization, presentOrganization } from "./organization-record.ts";
+import { findOrganization, toApiOrganization } from "./organization-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
 import { putFirstPassword } from "./password-record.ts";
 import { hashPassword } from "./passwords.ts";
 import { changeRights, readRights, replaceOwners } from "./rights-record.ts";
-import { presentUser, type EmailRecord, type UserRecord } from "./user-record.ts";
+import { toApiUser, type EmailRecord, type UserRecord } from "./user-record.ts";
 import { doesNotExpire, verifiedIn } from "./verification.ts";
 
 /**
@@ -90,16 +90,16 @@ export async function acceptInvitation(
     });
     if (accepted.outcome === "committed") {
       await queueOwedEmails(notices);
-      return { user: presentUser(user), organization: presentOrganization(organization) };
+      return { user: toApiUser(user), organization: toApiOrganization(organization) };
     }
-    const { refusals } = accepted;
-    if (refusals.token !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
-    if (refusals.inviter !== undefined) {
+    const { rejections } = accepted;
+    if (rejections.token !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+    if (rejections.inviter !== undefined) {
       throw new ApiError("INVALID_EMAIL_TOKEN", {
         message: "The person who invited you can no longer grant this role. Request another invitation.",
       });
     }
-    if (refusals.email !== undefined) throw new ApiError("EMAIL_TAKEN");
+    if (rejections.email !== undefined) throw new ApiError("EMAIL_TAKEN");
     // The role or the owners changed meanwhile.
     return undefined;
   });

@@ -1,8 +1,8 @@
 import type { Account } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Actor } from "../platform/auth/actor.ts";
-import { presentOrganization, type OrganizationRecord } from "./organization-record.ts";
-import { findUser, presentUser } from "./user-record.ts";
+import { toApiOrganization, type OrganizationRecord } from "./organization-record.ts";
+import { findUser, toApiUser } from "./user-record.ts";
 
 /**
  * Returns the user and the organization of a credential.
@@ -11,5 +11,5 @@ import { findUser, presentUser } from "./user-record.ts";
 export async function getAccount(actor: Actor, organization: OrganizationRecord): Promise<Account> {
   const user = await findUser(actor.userId);
   if (user === undefined) throw new ApiError("UNAUTHORIZED");
-  return { user: presentUser(user), organization: presentOrganization(organization) };
+  return { user: toApiUser(user), organization: toApiOrganization(organization) };
 }

@@ -170,7 +170,7 @@ export function endApiKey(
   };
 }
 
-export function presentApiKey(record: ApiKeyRecord, use?: ApiKeyUseRecord): ApiKey {
+export function toApiApiKey(record: ApiKeyRecord, use?: ApiKeyUseRecord): ApiKey {
   return {
     id: record.id,
     name: record.name,

@@ -7,14 +7,14 @@ import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
 import { itemsOf, queryRows, transact } from "../platform/table/table.ts";
 import { keyManagerOf, requireEndable } from "./api-key-limits.ts";
-import { allApiKeys, maxApiKeys, presentApiKey, readApiKey } from "./api-key-record.ts";
+import { allApiKeys, maxApiKeys, toApiApiKey, readApiKey } from "./api-key-record.ts";
 import { releaseQuota } from "./quota.ts";
 
 /** Returns the organization's keys, newest first, without their secrets. */
 export async function listApiKeys(organizationId: string, query: PageQuery): Promise<Page<ApiKey>> {
   const [records, uses] = await Promise.all([allApiKeys(organizationId), usesOfKeys(organizationId)]);
   return pageOf(
-    records.map((record) => presentApiKey(record, uses.get(record.id))),
+    records.map((record) => toApiApiKey(record, uses.get(record.id))),
     query,
   );
 }
@@ -39,6 +39,6 @@ export async function deleteApiKey(actor: Actor, keyId: string): Promise<{ id: s
     { delete: keys.apiKeyUse(organizationId, keyId) },
     releaseQuota(organizationId, "apiKeyCount"),
   ]);
-  if (deleted.outcome === "refused") throw new ApiError("NOT_FOUND");
+  if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");
   return { id: keyId, deleted: true };
 }

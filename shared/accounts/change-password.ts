@@ -41,7 +41,7 @@ export async function changePassword(
     ...(sendsEmails ? [owedEmail(email)] : []),
   ]);
   // Another call replaced the password meanwhile. It may be the owner, who locks out anyone who knew the old password.
-  if (changed.outcome === "refused") throw wrongPassword();
+  if (changed.outcome === "rejected") throw wrongPassword();
   if (sendsEmails) await queueOwedEmail(email);
   return { changed: true };
 }

@@ -10,7 +10,7 @@ import { ApiKeyUseRecord } from "../platform/auth/api-key-use.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/table.ts";
 import { keyManagerOf, requireEndable } from "./api-key-limits.ts";
-import { presentApiKey, readApiKey } from "./api-key-record.ts";
+import { toApiApiKey, readApiKey } from "./api-key-record.ts";
 import { endAll, endNow } from "./end-api-keys.ts";
 
 /**
@@ -35,7 +35,7 @@ export async function disableApiKey(
   if (disabled === undefined) throw new ApiError("NOT_FOUND");
   // A disabled key makes no more keys, so this finds all of them.
   if (descendants) await endAll(organizationId, ({ ancestorIds }) => ancestorIds.includes(keyId));
-  return presentApiKey(disabled, use);
+  return toApiApiKey(disabled, use);
 }
 
 /**

@@ -64,5 +64,5 @@ export async function endNow(record: ApiKeyRecord): Promise<ApiKeyRecord | undef
   const disabled = await transact(endApiKey(record, { disabledAt }));
   if (disabled.outcome === "committed") return { ...record, disabledAt };
   // Only another call that disabled or deleted the key can cause this. The time of that call counts.
-  return z.optional(ApiKeyRecord).parse(disabled.refusals.key?.found);
+  return z.optional(ApiKeyRecord).parse(disabled.rejections.key?.found);
 }

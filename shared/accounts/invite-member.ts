@@ -17,7 +17,7 @@ import {
   findInvitationOf,
   invitedEmailOf,
   maxFurtherMembers,
-  presentMember,
+  toApiMember,
   type InvitationRecord,
 } from "./member-record.ts";
 import { ownerNotices } from "./owner-notices.ts";
@@ -73,12 +73,12 @@ export async function inviteMember(actor: Actor, { email, role }: InviteMemberRe
       invitation: isNew ? putNew(invitation) : putAgain(invitation, before),
       emails: [job, ...notices].map(owedEmail),
     });
-    if (written.outcome === "refused") {
-      if (written.refusals.quota !== undefined) throw tooMany();
+    if (written.outcome === "rejected") {
+      if (written.rejections.quota !== undefined) throw tooMany();
       return undefined;
     }
     await queueOwedEmails([job, ...notices]);
-    return presentMember(invitation);
+    return toApiMember(invitation);
   });
 }
 

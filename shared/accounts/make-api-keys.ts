@@ -15,7 +15,7 @@ import {
   endApiKey,
   maxApiKeys,
   newApiKey,
-  presentApiKey,
+  toApiApiKey,
   readApiKey,
 } from "./api-key-record.ts";
 import { checkKeyMaker } from "./member-record.ts";
@@ -49,9 +49,9 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
     maker: checkOfMaker(manager, limits),
     notices: notices.map(owedEmail),
   });
-  if (created.outcome === "refused") throw refusal(created.refusals.quota !== undefined);
+  if (created.outcome === "rejected") throw refusal(created.rejections.quota !== undefined);
   await queueOwedEmails(notices);
-  return { ...presentApiKey(record), secret };
+  return { ...toApiApiKey(record), secret };
 }
 
 /**
@@ -89,12 +89,12 @@ export async function rotateApiKey(
     maker: manager.key?.id === old.id ? [] : checkOfMaker(manager, old),
     notices: notices.map(owedEmail),
   });
-  if (rotated.outcome === "refused") {
-    if (rotated.refusals.oldKey !== undefined) throw notReplaceable();
-    throw refusal(rotated.refusals.quota !== undefined);
+  if (rotated.outcome === "rejected") {
+    if (rotated.rejections.oldKey !== undefined) throw notReplaceable();
+    throw refusal(rotated.rejections.quota !== undefined);
   }
   await queueOwedEmails(notices);
-  return { ...presentApiKey(record), secret };
+  return { ...toApiApiKey(record), secret };
 }
 
 /**

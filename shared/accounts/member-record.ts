@@ -146,7 +146,7 @@ export async function findActiveMember(
   return { ...user, role: membership.role };
 }
 
-export function presentMember(member: MemberRecord): Member {
+export function toApiMember(member: MemberRecord): Member {
   const { email, role, createdAt } = member;
   if (member.entity === "user") {
     const { id, firstName, lastName, secondFactorAt } = member;

@@ -6,7 +6,7 @@ import { managersOf } from "./member-manager.ts";
 import {
   allMembers,
   findMember,
-  presentMember,
+  toApiMember,
   type InvitationRecord,
   type MemberRecord,
 } from "./member-record.ts";
@@ -18,8 +18,8 @@ export async function listMembers(organizationId: string, query: PageQuery): Pro
   return pageOf(
     shown.map((member) =>
       member.entity === "invitation" && !isAnsweredFor(member, shown)
-        ? { ...presentMember(member), status: "expired" }
-        : presentMember(member),
+        ? { ...toApiMember(member), status: "expired" }
+        : toApiMember(member),
     ),
     query,
   );
@@ -39,5 +39,5 @@ function isAnsweredFor({ invitedBy, role }: InvitationRecord, members: readonly 
 export async function getMember(organizationId: string, userId: string): Promise<Member> {
   const member = await findMember(organizationId, userId);
   if (member === undefined) throw new ApiError("NOT_FOUND");
-  return presentMember(member);
+  return toApiMember(member);
 }

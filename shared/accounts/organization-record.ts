@@ -106,6 +106,6 @@ export function replaceDefaultSenderId(
   );
 }
 
-export function presentOrganization({ id, name, createdAt }: OrganizationRecord): Organization {
+export function toApiOrganization({ id, name, createdAt }: OrganizationRecord): Organization {
   return { id, name, createdAt };
 }

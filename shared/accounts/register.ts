@@ -86,7 +86,7 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
     }),
   ]);
   // All other keys are new, so only the email can be taken.
-  if (created.outcome === "refused") throw new ApiError("EMAIL_TAKEN");
+  if (created.outcome === "rejected") throw new ApiError("EMAIL_TAKEN");
   const [{ session }] = await Promise.all([
     startSession(user, organization, createdAt),
     ...(sendsEmails ? [queueOwedEmail(verification)] : []),

@@ -1,6 +1,6 @@
 import type { EmailJob } from "../emails/email-job.ts";
-import { handOver } from "../emails/hand-over.ts";
 import { layOut, type OutgoingEmail } from "../emails/layout.ts";
+import { sendWithSes } from "../emails/send-with-ses.ts";
 import { leaseEmail, noteSentEmail } from "../emails/sent-record.ts";
 import { findSuppression } from "../emails/suppression-record.ts";
 import {
@@ -33,7 +33,7 @@ export async function sendEmail(job: EmailJob): Promise<void> {
   if (from === undefined || !(await leaseEmail(job.id))) return;
   const email = await emailOf(job);
   const isHeldBack = email !== undefined && (await findSuppression(email.to)) !== undefined;
-  if (email !== undefined && !isHeldBack) await handOver(from, email);
+  if (email !== undefined && !isHeldBack) await sendWithSes(from, email);
   await noteSentEmail(job.id);
   if (isHeldBack) countMetrics({ SuppressedEmails: 1 });
   log.info(isHeldBack ? "email.suppressed" : "email.sent", { emailId: job.id, emailKind: job.kind });

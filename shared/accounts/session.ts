@@ -1,7 +1,7 @@
 import type { Session } from "../contract/accounts.ts";
 import { issueSessionToken } from "../platform/auth/session-token.ts";
-import { presentOrganization, type OrganizationRecord } from "./organization-record.ts";
-import { presentUser, type UserRecord } from "./user-record.ts";
+import { toApiOrganization, type OrganizationRecord } from "./organization-record.ts";
+import { toApiUser, type UserRecord } from "./user-record.ts";
 
 /**
  * Logs in a user whose password was checked.
@@ -24,8 +24,8 @@ export async function startSession(
     token,
     tokenType: "Bearer",
     expiresAt: expiresAt.toISOString(),
-    user: presentUser(user),
-    organization: presentOrganization(organization),
+    user: toApiUser(user),
+    organization: toApiOrganization(organization),
   };
   return { session, sessionId };
 }

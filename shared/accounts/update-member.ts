@@ -13,7 +13,7 @@ import { readManager, requireMayManage } from "./member-manager.ts";
 import {
   findMember,
   inRole,
-  presentMember,
+  toApiMember,
   type ActiveMember,
   type InvitationRecord,
   type MemberRecord,
@@ -57,7 +57,7 @@ export async function updateMember(
     return outcome === "committed" ? { ...member, ...changes } : undefined;
   });
   if (changed.entity === "user") await endApiKeysBeyond(changed);
-  return presentMember(changed);
+  return toApiMember(changed);
 }
 
 /** Returns the emails that notify owners of a changed role. */

@@ -70,7 +70,7 @@ export function endAllSessions(
   };
 }
 
-export function presentUser(user: UserRecord): User {
+export function toApiUser(user: UserRecord): User {
   const { id, email, firstName, lastName, createdAt, secondFactorAt } = user;
   return { id, email, firstName, lastName, secondFactor: secondFactorAt !== undefined, createdAt };
 }

@@ -14,7 +14,7 @@ export async function cancelCampaign(organizationId: string, campaignId: string)
     to: "cancelled",
     from: ["draft", "scheduled", "sending", "failed"],
     writes: (record) => cancel(record, now()),
-    refusal: "The campaign is completed.",
+    rejection: "The campaign is completed.",
   });
   return getCampaign(organizationId, campaignId);
 }

@@ -9,7 +9,7 @@ interface Change {
   readonly check?: (record: CampaignRecord) => Promise<void>;
   readonly writes: (record: CampaignRecord) => Write[];
   /** The error message for a campaign in a state that the change does not start from. */
-  readonly refusal: string;
+  readonly rejection: string;
 }
 
 /**
@@ -21,7 +21,7 @@ export async function changeState(organizationId: string, campaignId: string, wa
   await untilUndisturbed(async () => {
     const record = await readCampaign(organizationId, campaignId);
     if (record.status === wanted.to) return wanted.to;
-    if (!wanted.from.includes(record.status)) throw new ApiError("CONFLICT", { message: wanted.refusal });
+    if (!wanted.from.includes(record.status)) throw new ApiError("CONFLICT", { message: wanted.rejection });
     await wanted.check?.(record);
     const { outcome } = await transact(wanted.writes(record));
     return outcome === "committed" ? wanted.to : undefined;

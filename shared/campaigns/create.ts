@@ -12,7 +12,7 @@ import { transact } from "../platform/table/table.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
 import { findTemplate } from "../templates/record.ts";
 import { problemOf } from "../templates/render.ts";
-import { create, presentCampaign, type CampaignRecord } from "./record.ts";
+import { create, toApiCampaign, type CampaignRecord } from "./record.ts";
 import { requestFirstRun } from "./request-run.ts";
 
 const maxCampaigns = 100_000;
@@ -60,15 +60,15 @@ export async function createCampaign(
     skippedDestinationNotPriced: 0,
     skippedRecipientRateExceeded: 0,
   };
-  const campaign = presentCampaign(record, undefined);
+  const campaign = toApiCampaign(record, undefined);
   const created = await transact({
     quota: takeQuota(organizationId, "campaignCount", maxCampaigns),
     campaign: create(record),
     attempt: attempt === undefined ? [] : attempt.complete(campaign),
   });
-  if (created.outcome === "refused") {
+  if (created.outcome === "rejected") {
     // Otherwise a later attempt of the same request took over. The idempotency of the request handles that.
-    if (created.refusals.quota === undefined) throw new ApiError("UNAVAILABLE");
+    if (created.rejections.quota === undefined) throw new ApiError("UNAVAILABLE");
     throw new ApiError("CONFLICT", { message: `An organization has at most ${maxCampaigns} campaigns.` });
   }
   const delaySeconds = secondsUntil(scheduledAt);

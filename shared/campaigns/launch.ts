@@ -17,7 +17,7 @@ export async function launchCampaign(organizationId: string, campaignId: string)
     from: ["draft", "failed"],
     check: checkSender,
     writes: (record) => launch(record, now()),
-    refusal: "Only a draft, or a campaign that failed, can be launched.",
+    rejection: "Only a draft, or a campaign that failed, can be launched.",
   });
   await requestFirstRun({ organizationId, campaignId });
   return getCampaign(organizationId, campaignId);

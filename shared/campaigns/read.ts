@@ -4,7 +4,7 @@ import type { Page, PageQuery } from "../contract/primitives.ts";
 import { findCampaignCounts, readCounts } from "../messages/counts.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
-import { CampaignRecord, presentCampaign, readCampaign } from "./record.ts";
+import { CampaignRecord, toApiCampaign, readCampaign } from "./record.ts";
 
 /**
  * Returns one campaign and its progress.
@@ -15,7 +15,7 @@ export async function getCampaign(organizationId: string, campaignId: string): P
     readCampaign(organizationId, campaignId),
     findCampaignCounts(organizationId, campaignId),
   ]);
-  return presentCampaign(record, counts);
+  return toApiCampaign(record, counts);
 }
 
 /** Returns a page of the organization's campaigns, newest first. */
@@ -35,7 +35,7 @@ export async function listCampaigns(organizationId: string, query: PageQuery): P
   });
   return {
     rows: rows.map((row) =>
-      presentCampaign(
+      toApiCampaign(
         row,
         counts.find(({ sk }) => sk.endsWith(row.id)),
       ),

@@ -10,7 +10,7 @@ import { contactValues, renderTemplate } from "../templates/render.ts";
 import type { CampaignRecord } from "./record.ts";
 
 /** The result for one contact of the audience, and the campaign's position after it. */
-export type Turn = { readonly position: string } & (
+export type RecipientResult = { readonly position: string } & (
   | { readonly message: MessageRecord }
   /** `other` is a contact outside the audience. The progress does not count it. */
   | {
@@ -30,7 +30,11 @@ export type Turn = { readonly position: string } & (
  * @param limit the number of contacts to read
  * @returns fewer results than that when the audience ends
  */
-export async function nextTurns(campaign: CampaignRecord, limit: number, terms: Terms): Promise<Turn[]> {
+export async function nextRecipients(
+  campaign: CampaignRecord,
+  limit: number,
+  terms: Terms,
+): Promise<RecipientResult[]> {
   const { organizationId, audience, position } = campaign;
   const { contactIds } = audience;
   if (contactIds === undefined) {
@@ -38,33 +42,37 @@ export async function nextTurns(campaign: CampaignRecord, limit: number, terms: 
       after: position === "" ? undefined : position,
       limit,
     });
-    return contacts.map(({ key, item }) => turnOf(campaign, item, key.sk, terms));
+    return contacts.map(({ key, item }) => resultOf(campaign, item, key.sk, terms));
   }
   const start = Number(position);
   const ids = [...new Set(contactIds)].slice(start, start + limit);
   const contacts = await Promise.all(
     ids.map(async (id) => findContact(organizationId, id).catch(undefinedIfUnreadable)),
   );
-  return contacts.map((contact, index) => turnOf(campaign, contact, String(start + index + 1), terms));
+  return contacts.map((contact, index) => resultOf(campaign, contact, String(start + index + 1), terms));
 }
 
 /** Counts the marketing messages of each recipient, and skips those over their limit. */
-export async function withinLimits({ startedAt }: CampaignRecord, turns: readonly Turn[]): Promise<Turn[]> {
+export async function withinLimits(
+  { startedAt }: CampaignRecord,
+  results: readonly RecipientResult[],
+): Promise<RecipientResult[]> {
   const startOfCampaign = startedAt === undefined ? now() : new Date(startedAt);
   return Promise.all(
-    turns.map(async (turn) => {
-      if (!("message" in turn) || (await countCampaignMessage(turn.message, startOfCampaign))) return turn;
-      return { position: turn.position, skipped: "recipientRateExceeded" } as const;
+    results.map(async (result) => {
+      if (!("message" in result) || (await countCampaignMessage(result.message, startOfCampaign)))
+        return result;
+      return { position: result.position, skipped: "recipientRateExceeded" } as const;
     }),
   );
 }
 
-function turnOf(
+function resultOf(
   campaign: CampaignRecord,
   contact: ContactRecord | undefined,
   position: string,
   terms: Terms,
-): Turn {
+): RecipientResult {
   if (contact === undefined) return { position, skipped: "unknown" };
   const { tags } = campaign.audience;
   if (tags !== undefined && !tags.some((tag) => contact.tags.includes(tag))) {

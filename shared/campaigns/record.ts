@@ -56,7 +56,7 @@ export const CampaignRecord = z.object({
 });
 export type CampaignRecord = z.infer<typeof CampaignRecord>;
 
-export function presentCampaign(record: CampaignRecord, counts: CountsRecord | undefined): Campaign {
+export function toApiCampaign(record: CampaignRecord, counts: CountsRecord | undefined): Campaign {
   const { sent = 0, failed = 0 } = counts ?? {};
   const delivered = Math.max(0, counts?.delivered ?? 0);
   const undelivered = Math.max(0, counts?.undelivered ?? 0);
@@ -106,7 +106,7 @@ export function completedEvent(
   at: Date,
 ): WebhookEvent {
   const { id, name } = record;
-  const { accepted, sent, failed, charged } = presentCampaign(record, counts).progress;
+  const { accepted, sent, failed, charged } = toApiCampaign(record, counts).progress;
   return {
     event: "campaign.completed",
     timestamp: at.toISOString(),

@@ -5,7 +5,7 @@ import { eventJob, owedEvent } from "../events/event-job.ts";
 import { acceptTogether, maxAcceptedTogether } from "../messages/accept.ts";
 import { findCampaignCounts } from "../messages/counts.ts";
 import { sendJob } from "../messages/message-job.ts";
-import { refusalOfSender } from "../messages/policies.ts";
+import { senderRejection } from "../messages/policies.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { recount, type Look } from "../messages/recount.ts";
 import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
@@ -18,7 +18,7 @@ import { readPrices } from "../prices/prices.ts";
 import { readWallet } from "../wallet/record.ts";
 import { nextDay, spendLeftMicros } from "../wallet/spending-limits.ts";
 import { campaignJob, scheduledRun, type CampaignJob } from "./campaign-job.ts";
-import { nextTurns, withinLimits, type Turn } from "./recipients.ts";
+import { nextRecipients, withinLimits, type RecipientResult } from "./recipients.ts";
 import {
   acceptedAll,
   CampaignRecord,
@@ -97,9 +97,9 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
 /** Fails a campaign with remaining contacts if its organization may not send it, or may not any longer. */
 async function mayNotSend(campaign: CampaignRecord): Promise<boolean> {
   if (campaign.acceptedAllAt !== undefined) return false;
-  const refusal = await refusalOfSender(campaign);
-  if (refusal === undefined) return false;
-  await updateItem(CampaignRecord, fail(campaign, now(), refusal));
+  const rejection = await senderRejection(campaign);
+  if (rejection === undefined) return false;
+  await updateItem(CampaignRecord, fail(campaign, now(), rejection));
   return true;
 }
 
@@ -153,15 +153,18 @@ async function nextBlock(
 ): Promise<CampaignRecord | undefined> {
   const at = now();
   const prices = await readPrices(organization, at);
-  const turns = await withinLimits(campaign, await nextTurns(campaign, blockSize, { queuedAt: at, prices }));
-  if (turns.length === 0) {
+  const results = await withinLimits(
+    campaign,
+    await nextRecipients(campaign, blockSize, { queuedAt: at, prices }),
+  );
+  if (results.length === 0) {
     const ended = await updateItem(CampaignRecord, acceptedAll(campaign, at));
     return ended.applied ? ended.item : undefined;
   }
-  const refusal = await accept(campaign, turns);
-  if (refusal === undefined) return findHeld(campaign);
-  if (refusal === "DAILY_SPEND_CAP_REACHED") return waitForMoreToSpend(campaign);
-  await updateItem(CampaignRecord, fail(campaign, now(), refusal));
+  const rejection = await accept(campaign, results);
+  if (rejection === undefined) return findHeld(campaign);
+  if (rejection === "DAILY_SPEND_CAP_REACHED") return waitForMoreToSpend(campaign);
+  await updateItem(CampaignRecord, fail(campaign, now(), rejection));
   return undefined;
 }
 
@@ -179,47 +182,50 @@ async function waitForMoreToSpend(campaign: CampaignRecord): Promise<undefined> 
 /** Accepts the messages of a block, or the first ones that the balance and the daily cap cover. */
 async function accept(
   campaign: CampaignRecord,
-  turns: readonly Turn[],
+  results: readonly RecipientResult[],
 ): Promise<CampaignErrorCode | "DAILY_SPEND_CAP_REACHED" | undefined> {
-  const messages = turns.flatMap((turn) => ("message" in turn ? [turn.message] : []));
+  const messages = results.flatMap((result) => ("message" in result ? [result.message] : []));
   if (messages.length === 0) {
-    await updateItem(CampaignRecord, passBlock(campaign, blockOf(turns, [])));
+    await updateItem(CampaignRecord, passBlock(campaign, blockOf(results, [])));
     return undefined;
   }
   try {
-    await acceptTogether(messages, (placed) => [passBlock(campaign, blockOf(turns, placed))]);
+    await acceptTogether(messages, (placed) => [passBlock(campaign, blockOf(results, placed))]);
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === "WALLET_MISSING" || error.code === "ORGANIZATION_SUSPENDED") return error.code;
     if (error.code !== "INSUFFICIENT_BALANCE" && error.code !== "DAILY_SPEND_CAP_REACHED") throw error;
-    const covered = await coveredTurns(campaign.organizationId, turns);
+    const covered = await coveredResults(campaign.organizationId, results);
     // If not even the first message is covered, its own error decides whether the balance or the cap is the reason.
     if (covered.length === 0) {
-      return turns.length === 1 ? error.code : accept(campaign, turns.slice(0, 1));
+      return results.length === 1 ? error.code : accept(campaign, results.slice(0, 1));
     }
     // The balance or the cap has grown in the meantime and covers the block. The caller tries it again.
-    if (covered.length === turns.length) return undefined;
+    if (covered.length === results.length) return undefined;
     return accept(campaign, covered);
   }
 }
 
 /** Returns the first results of a block that the balance and the daily cap cover. */
-async function coveredTurns(organizationId: string, turns: readonly Turn[]): Promise<readonly Turn[]> {
+async function coveredResults(
+  organizationId: string,
+  results: readonly RecipientResult[],
+): Promise<readonly RecipientResult[]> {
   const wallet = await readWallet(organizationId);
   let leftMicros = Math.min(wallet.balanceMicros, spendLeftMicros(wallet));
-  const end = turns.findIndex((turn) => {
-    leftMicros -= "message" in turn ? turn.message.totalMicros : 0;
+  const end = results.findIndex((result) => {
+    leftMicros -= "message" in result ? result.message.totalMicros : 0;
     return leftMicros < 0;
   });
-  return end === -1 ? turns : turns.slice(0, end);
+  return end === -1 ? results : results.slice(0, end);
 }
 
-function blockOf(turns: readonly Turn[], messages: readonly MessageRecord[]): Block {
+function blockOf(results: readonly RecipientResult[], messages: readonly MessageRecord[]): Block {
   const skipped = (reason: string): number =>
-    turns.filter((turn) => "skipped" in turn && turn.skipped === reason).length;
+    results.filter((result) => "skipped" in result && result.skipped === reason).length;
   return {
-    position: turns.at(-1)?.position ?? "",
+    position: results.at(-1)?.position ?? "",
     messageIds: messages.map(({ id }) => id),
     chargedMicros: messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0),
     skippedOptedOut: skipped("optedOut"),

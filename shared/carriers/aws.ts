@@ -10,7 +10,7 @@ import {
 
 import { EndUserMessaging } from "../platform/aws/end-user-messaging.ts";
 import { patientAttempts } from "../platform/aws/retry.ts";
-import type { HandOff, OutgoingMessage } from "./carrier.ts";
+import type { SubmitResult, OutgoingMessage } from "./carrier.ts";
 import { wasNeverSent } from "./never-sent.ts";
 import { providerCodeOf } from "./provider-code.ts";
 import type { SettingsOf } from "./settings.ts";
@@ -32,7 +32,7 @@ const client = new EndUserMessaging({
 export async function sendWithAws(
   { originationIdentities, configurationSetName, maxPrice, protectConfigurationId }: SettingsOf<"aws">,
   message: OutgoingMessage,
-): Promise<HandOff> {
+): Promise<SubmitResult> {
   const { country = "default" } = message;
   const identities = new Map(Object.entries(originationIdentities));
   try {
@@ -51,35 +51,35 @@ export async function sendWithAws(
     );
     return { outcome: "accepted", carrierReference: MessageId };
   } catch (error) {
-    const handOff = handOffOf(error);
-    if (handOff === undefined) throw error;
-    return handOff;
+    const result = submitResultOf(error);
+    if (result === undefined) throw error;
+    return result;
   }
 }
 
 /** Returns the outcome that an error proves, or undefined when AWS may have accepted the message. */
-function handOffOf(error: unknown): HandOff | undefined {
+function submitResultOf(error: unknown): SubmitResult | undefined {
   const providerCode = codeOf(error);
   if (error instanceof ThrottlingException || error instanceof ServiceQuotaExceededException) {
-    return { outcome: "tryLater", providerCode };
+    return { outcome: "throttled", providerCode };
   }
   if (error instanceof ValidationException) {
     const isDestination = error.Fields?.some(({ Name }) => Name === "DestinationPhoneNumber") === true;
     const errorCode = isDestination ? "MESSAGE_INVALID_DESTINATION" : "MESSAGE_PROVIDER_ERROR";
-    return { outcome: "refused", errorCode, providerCode };
+    return { outcome: "rejected", errorCode, providerCode };
   }
   if (error instanceof ConflictException) {
     // A blocked country, a price above the limit, or a sender ID that is not registered: other carriers may accept the
     // message.
     const isOptedOut = error.Reason === "DESTINATION_PHONE_NUMBER_OPTED_OUT";
     const errorCode = isOptedOut ? "MESSAGE_RECIPIENT_OPTED_OUT" : "MESSAGE_UNROUTABLE";
-    return { outcome: "refused", errorCode, providerCode };
+    return { outcome: "rejected", errorCode, providerCode };
   }
   if (error instanceof ResourceNotFoundException) {
-    return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR", providerCode };
+    return { outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR", providerCode };
   }
   if (!wasNeverSent(error) && !wasTurnedAway(error)) return undefined;
-  return { outcome: "notReached", reason: error instanceof Error ? error.name : "unknown", providerCode };
+  return { outcome: "unreachable", reason: error instanceof Error ? error.name : "unknown", providerCode };
 }
 
 /** Returns the reason that AWS gives, or else the name of the exception. */

@@ -40,13 +40,13 @@ const maxBodyBytes = 64 * 1024;
 const maxRetryAfterSeconds = 900;
 
 /** An error before any byte of the request has left this machine. */
-export class NotReachedError extends Error {
+export class UnreachableError extends Error {
   /** Node's code of the cause, such as ECONNREFUSED, or a name from the gateway. */
   readonly reason: string;
 
   constructor(reason: string) {
     super("nothing was sent to the carrier");
-    this.name = "NotReachedError";
+    this.name = "UnreachableError";
     this.reason = reason;
   }
 }
@@ -73,7 +73,7 @@ export class UnclearAnswerError extends Error {
 /**
  * Calls a carrier once. It does not follow redirects, and it opens a new connection, which cannot have died since its
  * last use. The operator chose the address, so any address is allowed.
- * @throws NotReachedError when nothing was sent; Error when the outcome of the request is unknown
+ * @throws UnreachableError when nothing was sent; Error when the outcome of the request is unknown
  */
 export async function callCarrier(
   { url, method, headers = {}, body }: CarrierRequest,
@@ -98,7 +98,7 @@ export async function callCarrier(
         maxHeaderSize: maxHeaderBytes,
       };
       const outgoing = (isSecure ? httpsRequest : httpRequest)(url, options, resolve);
-      tooSlow = setTimeout(() => outgoing.destroy(new NotReachedError("ConnectTimeout")), connectTimeoutMs);
+      tooSlow = setTimeout(() => outgoing.destroy(new UnreachableError("ConnectTimeout")), connectTimeoutMs);
       outgoing.on("socket", (socket) => {
         // Node writes the request once the connection is open; with TLS, once the other side has proven its identity.
         socket.once(isSecure ? "secureConnect" : "connect", () => {
@@ -120,7 +120,7 @@ export async function callCarrier(
     return answer;
   } catch (error) {
     if (error instanceof LostAnswerError) throw error;
-    if (!isConnected) throw new NotReachedError(isOver.aborted ? "ConnectTimeout" : reasonOf(error));
+    if (!isConnected) throw new UnreachableError(isOver.aborted ? "ConnectTimeout" : reasonOf(error));
     throw new LostAnswerError(isOver.aborted ? "NoAnswerInTime" : "AnswerBroken");
   } finally {
     clearTimeout(tooSlow);
@@ -128,7 +128,7 @@ export async function callCarrier(
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof NotReachedError) return error.reason;
+  if (error instanceof UnreachableError) return error.reason;
   return error instanceof Error && "code" in error ? String(error.code) : "NoConnection";
 }
 

@@ -16,10 +16,10 @@ export function callbackUrl(
 }
 
 /** Returns the address for a carrier's inbound messages, if it has one. */
-export function repliesUrl(
+export function inboundUrl(
   { name, callbackBaseUrl }: Pick<CarrierRecord, "callbackBaseUrl" | "name">,
   { callbackToken }: CarrierSecret,
 ): string | undefined {
   if (callbackBaseUrl === undefined || callbackToken === undefined) return undefined;
-  return `${callbackBaseUrl}/v1/carriers/${name}/replies?token=${callbackToken}`;
+  return `${callbackBaseUrl}/v1/carriers/${name}/inbound?token=${callbackToken}`;
 }

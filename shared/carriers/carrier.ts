@@ -23,7 +23,7 @@ interface Coded {
 }
 
 /** The outcome of a submission. A thrown error means that it is not known whether the carrier accepted the message. */
-export type HandOff = Coded &
+export type SubmitResult = Coded &
   (
     | {
         readonly outcome: "accepted";
@@ -32,19 +32,19 @@ export type HandOff = Coded &
         readonly isBuffered?: boolean;
       }
     /** The carrier rejected the message for good. */
-    | { readonly outcome: "refused"; readonly errorCode: MessageErrorCode }
+    | { readonly outcome: "rejected"; readonly errorCode: MessageErrorCode }
     /** The carrier did not accept the message, but a later attempt may succeed. */
-    | { readonly outcome: "tryLater"; readonly retryAfterSeconds?: number | undefined }
+    | { readonly outcome: "throttled"; readonly retryAfterSeconds?: number | undefined }
     /**
      * Nothing was submitted, and the message is not the reason: no connection was made, or the carrier rejected the
      * gateway's credentials or request. `reason` is a name from the gateway or of an error, never text from the
      * carrier.
      */
-    | { readonly outcome: "notReached"; readonly reason: string }
+    | { readonly outcome: "unreachable"; readonly reason: string }
   );
 
 export interface Carrier {
   /** Whether a message that is submitted twice with the same reference is sent once. */
-  readonly deduplicates: boolean;
-  send(message: OutgoingMessage): Promise<HandOff>;
+  readonly idempotent: boolean;
+  send(message: OutgoingMessage): Promise<SubmitResult>;
 }

@@ -1,8 +1,8 @@
 import type { MessageType } from "../contract/sms.ts";
 import { config } from "../platform/config.ts";
-import { NotReachedError, type CallOptions } from "./call.ts";
+import { UnreachableError, type CallOptions } from "./call.ts";
 import { callbackUrl } from "./callback-url.ts";
-import type { AddressedMessage, Carrier, HandOff, OutgoingMessage } from "./carrier.ts";
+import type { AddressedMessage, Carrier, SubmitResult, OutgoingMessage } from "./carrier.ts";
 import { credentialsIn, credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
 import { sendWithHttp } from "./http.ts";
 import { sendWithKannel } from "./kannel.ts";
@@ -106,7 +106,7 @@ export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
       return sandboxCarrier(record.name);
     case "aws":
       return {
-        deduplicates: false,
+        idempotent: false,
         send: async (message) => {
           // A separate file of the bundle, so that only gateways with this carrier load it.
           const { sendWithAws } = await import("./aws.ts");
@@ -122,7 +122,7 @@ export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
         sendWithTwilio(settings, credentialsIn(credentialsOfKind.twilio, secret), message, options),
       );
     case "http":
-      return overHttp(record, settings.recognisesRepeats, async (message, secret) =>
+      return overHttp(record, settings.idempotent, async (message, secret) =>
         sendWithHttp(settings, credentialsIn(credentialsOfKind.http, secret), message, options),
       );
   }
@@ -131,22 +131,22 @@ export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
 /** A carrier that is called over HTTP, with its secret. */
 function overHttp(
   record: Sendable,
-  deduplicates: boolean,
-  send: (message: AddressedMessage, secret: CarrierSecret) => Promise<HandOff>,
+  idempotent: boolean,
+  send: (message: AddressedMessage, secret: CarrierSecret) => Promise<SubmitResult>,
 ): Carrier {
   return {
-    deduplicates,
+    idempotent,
     send: async (message: OutgoingMessage) => {
       try {
         const secret = await readSecret(record).catch(() => {
-          throw new NotReachedError("SecretNotRead");
+          throw new UnreachableError("SecretNotRead");
         });
         return await send(
           { ...message, callbackUrl: callbackUrl(record, secret, message.reference) },
           secret,
         );
       } catch (error) {
-        if (error instanceof NotReachedError) return { outcome: "notReached", reason: error.reason };
+        if (error instanceof UnreachableError) return { outcome: "unreachable", reason: error.reason };
         throw error;
       }
     },

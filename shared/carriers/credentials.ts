@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { TtlCache } from "../platform/ttl-cache.ts";
-import { NotReachedError } from "./call.ts";
+import { UnreachableError } from "./call.ts";
 import type { CarrierRecord } from "./record.ts";
 import type { CarrierSettings } from "./settings.ts";
 
@@ -41,14 +41,14 @@ export type CarrierSecret = z.infer<typeof CarrierSecret>;
 
 /**
  * Returns the credentials in a secret, checked for the carrier's kind.
- * @throws NotReachedError when they do not fit the kind
+ * @throws UnreachableError when they do not fit the kind
  */
 export function credentialsIn<Credentials>(
   schema: z.ZodMiniType<Credentials>,
   { credentials }: CarrierSecret,
 ): Credentials {
   const checked = schema.safeParse(credentials);
-  if (!checked.success) throw new NotReachedError("CredentialsMissing");
+  if (!checked.success) throw new UnreachableError("CredentialsMissing");
   return checked.data;
 }
 

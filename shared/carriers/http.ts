@@ -1,6 +1,6 @@
 import { maxValiditySeconds, type MessageErrorCode } from "../contract/sms.ts";
 import { callCarrier, UnclearAnswerError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
-import type { AddressedMessage, HandOff } from "./carrier.ts";
+import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import { filled, filledJson, type Values } from "./placeholders.ts";
 import { providerCodeOf } from "./provider-code.ts";
@@ -16,7 +16,7 @@ export async function sendWithHttp(
   credentials: CredentialsOf<"http">,
   message: AddressedMessage,
   options?: CallOptions,
-): Promise<HandOff> {
+): Promise<SubmitResult> {
   const values: Values = new Map([
     ...Object.entries(credentials).map(([name, value]) => [`secret.${name}`, value] as const),
     ["to", message.to],
@@ -37,7 +37,7 @@ export async function sendWithHttp(
     },
     options,
   );
-  return handOffOf(settings, response);
+  return submitResultOf(settings, response);
 }
 
 function headersOf(settings: SettingsOf<"http">, values: Values): Record<string, string> {
@@ -75,40 +75,40 @@ function bodyOf(
 const errorCodes = {
   "invalid-destination": "MESSAGE_INVALID_DESTINATION",
   "opted-out": "MESSAGE_RECIPIENT_OPTED_OUT",
-  refused: "MESSAGE_PROVIDER_ERROR",
+  rejected: "MESSAGE_PROVIDER_ERROR",
   unroutable: "MESSAGE_UNROUTABLE",
 } as const satisfies Record<string, MessageErrorCode>;
 
 /** The statuses for rejected credentials and for a missing address. */
 const turnedAwayStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 407]);
 
-function handOffOf(settings: SettingsOf<"http">, response: CarrierResponse): HandOff {
+function submitResultOf(settings: SettingsOf<"http">, response: CarrierResponse): SubmitResult {
   const { status, text, retryAfterSeconds } = response;
   const given = settings.codePath === undefined ? undefined : valueAt(text, settings.codePath);
   const providerCode = providerCodeOf(given) ?? `HTTP${status}`;
-  const rule = settings.answers.find((each) => fits(each, response));
+  const rule = settings.responses.find((each) => fits(each, response));
   if (rule === undefined) {
     if (turnedAwayStatuses.has(status)) {
-      return { outcome: "notReached", reason: `TurnedAway${status}`, providerCode };
+      return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
     }
-    if (status === 429) return { outcome: "tryLater", retryAfterSeconds, providerCode };
+    if (status === 429) return { outcome: "throttled", retryAfterSeconds, providerCode };
     throw new UnclearAnswerError(status);
   }
   switch (rule.meaning) {
     case "accepted":
       return { outcome: "accepted", carrierReference: referenceIn(text, settings.referencePath) };
-    case "later":
-      return { outcome: "tryLater", retryAfterSeconds, providerCode };
+    case "throttled":
+      return { outcome: "throttled", retryAfterSeconds, providerCode };
     case "invalid-destination":
     case "opted-out":
-    case "refused":
+    case "rejected":
     case "unroutable":
-      return { outcome: "refused", errorCode: errorCodes[rule.meaning], providerCode };
+      return { outcome: "rejected", errorCode: errorCodes[rule.meaning], providerCode };
   }
 }
 
 function fits(
-  { statuses, path, values }: SettingsOf<"http">["answers"][number],
+  { statuses, path, values }: SettingsOf<"http">["responses"][number],
   { status, text }: CarrierResponse,
 ): boolean {
   if (!statuses.includes(status)) return false;

@@ -1,5 +1,5 @@
 import { callCarrier, UnclearAnswerError, type CallOptions, type CarrierResponse } from "./call.ts";
-import type { AddressedMessage, HandOff } from "./carrier.ts";
+import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import type { SettingsOf } from "./settings.ts";
 
@@ -21,7 +21,7 @@ export async function sendWithKannel(
   { username, password }: CredentialsOf<"kannel">,
   message: AddressedMessage,
   options?: CallOptions,
-): Promise<HandOff> {
+): Promise<SubmitResult> {
   const url = new URL(settings.url);
   const parameters = {
     username,
@@ -38,7 +38,7 @@ export async function sendWithKannel(
       : { "dlr-mask": allReceipts, "dlr-url": `${message.callbackUrl}${receiptFields}` }),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  return handOffOf(await callCarrier({ url, method: "GET" }, options));
+  return submitResultOf(await callCarrier({ url, method: "GET" }, options));
 }
 
 /** Kannel expects whole minutes, and 0 means none. The last minute of a message therefore counts as one. */
@@ -52,7 +52,7 @@ const leadingCode = /^\s*(\d{1,3}):/;
 /** The code for a message that Kannel buffers because no link can send it now. */
 const queued = "3";
 
-function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOff {
+function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): SubmitResult {
   const code = leadingCode.exec(text)?.[1];
   const providerCode = code === undefined ? `HTTP${status}` : `HTTP${status}.${code}`;
   switch (status) {
@@ -62,7 +62,7 @@ function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOf
         : { outcome: "accepted" };
     case 400:
       return {
-        outcome: "refused",
+        outcome: "rejected",
         // Kannel names the field in a sentence: "Garbage 'to' field", "Empty receiver number".
         errorCode: /'to'|receiver/i.test(text) ? "MESSAGE_INVALID_DESTINATION" : "MESSAGE_PROVIDER_ERROR",
         providerCode,
@@ -70,18 +70,18 @@ function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOf
     case 403:
       // This status has two meanings: no link accepts the number, or the credentials are wrong.
       return /not routable/i.test(text)
-        ? { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE", providerCode }
-        : { outcome: "notReached", reason: "TurnedAway403", providerCode };
+        ? { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE", providerCode }
+        : { outcome: "unreachable", reason: "TurnedAway403", providerCode };
     case 401:
     case 404:
-      return { outcome: "notReached", reason: `TurnedAway${status}`, providerCode };
+      return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
     case 429:
-      return { outcome: "tryLater", retryAfterSeconds, providerCode };
+      return { outcome: "throttled", retryAfterSeconds, providerCode };
     default:
       // The bearerbox's own temporary rejection. A proxy before Kannel may return 503 after it has forwarded the
       // message.
       if (status === 503 && /temporal failure/i.test(text)) {
-        return { outcome: "tryLater", retryAfterSeconds, providerCode };
+        return { outcome: "throttled", retryAfterSeconds, providerCode };
       }
       throw new UnclearAnswerError(status);
   }

@@ -97,8 +97,8 @@ function checkPlaceholders(settings: SettingsOf<"http">, credentials: Record<str
   for (const needed of ["to", "text"]) {
     if (!names.has(needed)) throw new Error(`{${needed}} is missing in url and body`);
   }
-  if (settings.recognisesRepeats && !names.has("reference")) {
-    throw new Error("recognisesRepeats needs a {reference} in url or body");
+  if (settings.idempotent && !names.has("reference")) {
+    throw new Error("idempotent needs a {reference} in url or body");
   }
 }
 

@@ -1,6 +1,6 @@
 import type { z } from "zod/mini";
 
-import { NotReachedError } from "./call.ts";
+import { UnreachableError } from "./call.ts";
 
 /** The values of placeholders, such as `to` for {to} and `secret.token` for {secret.token}. */
 export type Values = ReadonlyMap<string, string>;
@@ -14,7 +14,7 @@ export function placeholdersOf(template: string): string[] {
 
 /**
  * Fills in a template in one pass, so that no value is read as a placeholder.
- * @throws NotReachedError when a placeholder has no value
+ * @throws UnreachableError when a placeholder has no value
  */
 export function filled(
   template: string,
@@ -23,7 +23,7 @@ export function filled(
 ): string {
   return template.replace(placeholder, (_, name: string) => {
     const value = values.get(name);
-    if (value === undefined) throw new NotReachedError(`NoValueFor.${name}`);
+    if (value === undefined) throw new UnreachableError(`NoValueFor.${name}`);
     return encode(value);
   });
 }

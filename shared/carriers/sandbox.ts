@@ -5,7 +5,7 @@ import { enqueue } from "../platform/jobs/queue.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import type { HandOff, OutgoingMessage, Carrier } from "./carrier.ts";
+import type { SubmitResult, OutgoingMessage, Carrier } from "./carrier.ts";
 
 /** The sandbox's count of the submissions of each message. */
 const SandboxRecord = z.object({ entity: z.literal("sandboxMessage"), calls: z.int() });
@@ -13,13 +13,13 @@ const SandboxRecord = z.object({ entity: z.literal("sandboxMessage"), calls: z.i
 const retentionMs = 7 * dayMs;
 
 /** The outcome for a number, by the count of submissions of the same message. Other numbers are accepted. */
-type Treatment = "accepted" | "invalid" | "refused" | "tryLater" | "unroutable";
+type Treatment = "accepted" | "invalid" | "rejected" | "throttled" | "unroutable";
 const scenarios: Readonly<Record<string, (calls: number) => Treatment>> = {
   "15005550001": () => "invalid",
   "15005550002": () => "unroutable",
-  "15005550003": (calls) => (calls <= 2 ? "tryLater" : "accepted"),
-  "15005550004": (calls) => (calls <= 2 ? "tryLater" : "accepted"),
-  "15005550006": () => "refused",
+  "15005550003": (calls) => (calls <= 2 ? "throttled" : "accepted"),
+  "15005550004": (calls) => (calls <= 2 ? "throttled" : "accepted"),
+  "15005550006": () => "rejected",
 };
 
 /** The delivery receipts for accepted messages to these numbers. There are none for other numbers. */
@@ -35,10 +35,10 @@ const receiptDelaySeconds = 1;
  * @param name the name in messages and routes
  */
 export function sandboxCarrier(name: string): Carrier {
-  return { deduplicates: true, send: async (message) => sendNothing(name, message) };
+  return { idempotent: true, send: async (message) => sendNothing(name, message) };
 }
 
-async function sendNothing(name: string, message: OutgoingMessage): Promise<HandOff> {
+async function sendNothing(name: string, message: OutgoingMessage): Promise<SubmitResult> {
   const { to, reference } = message;
   const messageId = reference.slice(reference.indexOf(".") + 1);
   const calls = await countCall(messageId);
@@ -47,14 +47,14 @@ async function sendNothing(name: string, message: OutgoingMessage): Promise<Hand
     case "accepted":
       await queueReceipt(name, message);
       return { outcome, carrierReference: `sandbox-${messageId}` };
-    case "tryLater":
+    case "throttled":
       return { outcome, providerCode: outcome };
     case "invalid":
-      return { outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION", providerCode: outcome };
+      return { outcome: "rejected", errorCode: "MESSAGE_INVALID_DESTINATION", providerCode: outcome };
     case "unroutable":
-      return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE", providerCode: outcome };
-    case "refused":
-      return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR", providerCode: outcome };
+      return { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE", providerCode: outcome };
+    case "rejected":
+      return { outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR", providerCode: outcome };
   }
 }
 

@@ -59,8 +59,8 @@ const Twilio = z.strictObject({
 /**
  * A rule for responses. The first rule that fits a response gives its meaning. If none fits, the outcome is unknown.
  */
-const AnswerRule = z.strictObject({
-  meaning: z.enum(["accepted", "invalid-destination", "later", "opted-out", "refused", "unroutable"]),
+const ResponseRule = z.strictObject({
+  meaning: z.enum(["accepted", "invalid-destination", "opted-out", "rejected", "throttled", "unroutable"]),
   statuses: z.array(z.int().check(z.gte(200), z.lte(599))).check(z.minLength(1)),
   /** A path in the JSON of the response, such as `messages.0.status`. */
   path: z.optional(Text),
@@ -83,7 +83,7 @@ const Receipts = z.strictObject({
 });
 
 /** The paths of the fields of an inbound message. */
-const Replies = z.strictObject({
+const InboundMessages = z.strictObject({
   fromPath: Text,
   toPath: Text,
   textPath: Text,
@@ -106,15 +106,15 @@ const Http = z.strictObject({
   bodyFormat: z._default(z.enum(["form", "json"]), "json"),
   /** The values of {encoding}. */
   encodings: z.optional(z.strictObject({ "GSM-7": z.string(), "UCS-2": z.string() })),
-  answers: z.array(AnswerRule).check(z.minLength(1)),
+  responses: z.array(ResponseRule).check(z.minLength(1)),
   /** The path of the carrier's own reference in the JSON of a response. */
   referencePath: z.optional(Text),
   /** The path of the carrier's own code for the reason of a rejection, in the JSON of a response. */
   codePath: z.optional(Text),
   /** Whether a message that is submitted twice with the same {reference} is sent once. */
-  recognisesRepeats: z._default(z.boolean(), false),
+  idempotent: z._default(z.boolean(), false),
   receipts: z.optional(Receipts),
-  replies: z.optional(Replies),
+  inbound: z.optional(InboundMessages),
 });
 
 export const CarrierSettings = z.discriminatedUnion("kind", [Sandbox, Aws, Kannel, Twilio, Http]);

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import type { MessageErrorCode } from "../contract/sms.ts";
 import { callCarrier, UnclearAnswerError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
-import type { AddressedMessage, HandOff } from "./carrier.ts";
+import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import { providerCodeOf } from "./provider-code.ts";
 import type { SettingsOf } from "./settings.ts";
@@ -13,7 +13,7 @@ import type { SettingsOf } from "./settings.ts";
  */
 
 /** The codes of messages that Twilio rejected for good. All other codes of a 400 mean another error in the message. */
-const refusals: ReadonlyMap<number, MessageErrorCode> = new Map([
+const rejections: ReadonlyMap<number, MessageErrorCode> = new Map([
   // Not a phone number, not a mobile one, a short code.
   [21211, "MESSAGE_INVALID_DESTINATION"],
   [21217, "MESSAGE_INVALID_DESTINATION"],
@@ -38,7 +38,7 @@ export async function sendWithTwilio(
   { accountSid, authToken }: CredentialsOf<"twilio">,
   message: AddressedMessage,
   options?: CallOptions,
-): Promise<HandOff> {
+): Promise<SubmitResult> {
   const base = settings.url.replace(/\/+$/, "");
   const sender =
     settings.messagingServiceSid === undefined
@@ -66,12 +66,12 @@ export async function sendWithTwilio(
     },
     options,
   );
-  return handOffOf(response);
+  return submitResultOf(response);
 }
 
 const Sid = z.string().check(z.minLength(1), z.maxLength(256));
 
-function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOff {
+function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): SubmitResult {
   if (status === 200 || status === 201) {
     const sid = Sid.safeParse(valueAt(text, "sid"));
     // Without the id of a message the response is not from Twilio, whatever its status is.
@@ -82,13 +82,13 @@ function handOffOf({ status, text, retryAfterSeconds }: CarrierResponse): HandOf
   const code = Number(given);
   const providerCode = providerCodeOf(given) ?? `HTTP${status}`;
   if (status === 429 || (status === 400 && laterCodes.has(code))) {
-    return { outcome: "tryLater", retryAfterSeconds, providerCode };
+    return { outcome: "throttled", retryAfterSeconds, providerCode };
   }
-  if (status === 400 || (status === 403 && refusals.has(code))) {
-    return { outcome: "refused", errorCode: refusals.get(code) ?? "MESSAGE_PROVIDER_ERROR", providerCode };
+  if (status === 400 || (status === 403 && rejections.has(code))) {
+    return { outcome: "rejected", errorCode: rejections.get(code) ?? "MESSAGE_PROVIDER_ERROR", providerCode };
   }
   if (status === 401 || status === 403 || status === 404) {
-    return { outcome: "notReached", reason: `TurnedAway${status}`, providerCode };
+    return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
   }
   throw new UnclearAnswerError(status);
 }

@@ -19,7 +19,7 @@ import {
   maxContacts,
   newContact,
   numberPut,
-  presentContact,
+  toApiContact,
 } from "./record.ts";
 
 /**
@@ -33,8 +33,8 @@ export async function createContact(organizationId: string, request: CreateConta
     quota: takeQuota(organizationId, "contactCount", maxContacts),
     contact: contactPuts(record, request),
   });
-  if (created.outcome === "committed") return presentContact(record);
-  if (created.refusals.contact !== undefined) throw numberTaken();
+  if (created.outcome === "committed") return toApiContact(record);
+  if (created.rejections.contact !== undefined) throw numberTaken();
   throw new ApiError("CONFLICT", { message: tooManyContacts });
 }
 
@@ -49,12 +49,12 @@ export async function listContacts(organizationId: string, query: PageQuery): Pr
     query,
     await usedQuota(organizationId, "contactCount"),
   );
-  return { rows: page.rows.map(presentContact), meta: page.meta };
+  return { rows: page.rows.map(toApiContact), meta: page.meta };
 }
 
 /** Reads a contact as it is now. @throws ApiError NOT_FOUND, also for a contact of another organization */
 export async function getContact(organizationId: string, contactId: string): Promise<Contact> {
-  return presentContact(await readContact(organizationId, contactId));
+  return toApiContact(await readContact(organizationId, contactId));
 }
 
 async function readContact(organizationId: string, contactId: string): Promise<ContactRecord> {
@@ -75,10 +75,10 @@ export async function updateContact(
 ): Promise<Contact> {
   return untilUndisturbed(async () => {
     const seen = await readContact(organizationId, contactId);
-    if (Object.values(request).every((value) => value === undefined)) return presentContact(seen);
+    if (Object.values(request).every((value) => value === undefined)) return toApiContact(seen);
     const updated = await transact(await updateWrites(seen, request));
     if (updated.outcome === "committed") return getContact(organizationId, contactId);
-    const { contact, number } = updated.refusals;
+    const { contact, number } = updated.rejections;
     // If the contact's write was rejected too, its number changed at the same time, perhaps to this one.
     if (contact === undefined && number !== undefined) throw numberTaken();
     return undefined;

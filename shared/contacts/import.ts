@@ -89,8 +89,8 @@ async function importChunk(organizationId: string, chunk: readonly Row[]): Promi
       ...Object.fromEntries(byId),
     });
     if (written.outcome === "committed") return [...results, ...rows.map(created)];
-    const { quota, ...refusals } = written.refusals;
-    const isTaken = ({ record }: NewRow): boolean => refusals[record.id] !== undefined;
+    const { quota, ...rejections } = written.rejections;
+    const isTaken = ({ record }: NewRow): boolean => rejections[record.id] !== undefined;
     const taken = rows.filter(isTaken);
     results.push(...taken.map(duplicate));
     rows = rows.filter((row) => !isTaken(row));

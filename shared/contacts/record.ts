@@ -112,7 +112,7 @@ export async function readContacts(
   return queryRows(ContactRecord, { pk, ...contactIds, ...range, consistent: true });
 }
 
-export function presentContact(record: ContactRecord): Contact {
+export function toApiContact(record: ContactRecord): Contact {
   return {
     id: record.id,
     phoneNumber: record.phoneNumber,

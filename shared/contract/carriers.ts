@@ -1,14 +1,17 @@
 import * as z from "zod/mini";
 
 /** The kinds of callbacks from a carrier: a delivery receipt or an inbound message. */
-export const Report = z.enum(["receipts", "replies"]);
-export type Report = z.infer<typeof Report>;
+export const CallbackKind = z.enum(["receipts", "inbound"]);
+export type CallbackKind = z.infer<typeof CallbackKind>;
 
 /** An invalid name is not found, like a name that no carrier has. */
-export const CarrierReportParams = z.object({ carrier: z.string().check(z.maxLength(32)), report: Report });
+export const CarrierCallbackParams = z.object({
+  carrier: z.string().check(z.maxLength(32)),
+  callback: CallbackKind,
+});
 
 /** The parameters of the address that a carrier calls: ours, and those that the carrier adds. */
-export const CarrierReportQuery = z.looseObject({
+export const CarrierCallbackQuery = z.looseObject({
   token: z
     .optional(z.string().check(z.maxLength(200)))
     .register(z.globalRegistry, { description: "The token of the carrier." }),
@@ -17,21 +20,23 @@ export const CarrierReportQuery = z.looseObject({
     .register(z.globalRegistry, { description: "For receipts: our reference of the message." }),
 });
 
-const CarrierReport = z.looseObject({}).register(z.globalRegistry, {
-  id: "CarrierReport",
+const CarrierCallback = z.looseObject({}).register(z.globalRegistry, {
+  id: "CarrierCallback",
   description: "A delivery receipt or an inbound message, in the carrier's own fields.",
 });
 
 /** The largest batch from carriers that send several callbacks in one call. */
-const maxReports = 500;
+const maxCallbacks = 500;
 
-export const CarrierReportBody = z
-  .union([CarrierReport, z.array(CarrierReport).check(z.minLength(1), z.maxLength(maxReports))])
+export const CarrierCallbackBody = z
+  .union([CarrierCallback, z.array(CarrierCallback).check(z.minLength(1), z.maxLength(maxCallbacks))])
   .register(z.globalRegistry, {
-    id: "CarrierReportBody",
-    description: "A report, or a list of them.",
+    id: "CarrierCallbackBody",
+    description: "A callback, or a list of them.",
     examples: [{ MessageSid: "SM0123456789abcdef0123456789abcdef", MessageStatus: "delivered" }],
   });
 
 /** An empty response. Some carriers would send a text in it to the phone. */
-export const CarrierReportAnswer = z.string().register(z.globalRegistry, { id: "CarrierReportAnswer" });
+export const CarrierCallbackResponse = z
+  .string()
+  .register(z.globalRegistry, { id: "CarrierCallbackResponse" });

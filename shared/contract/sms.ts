@@ -133,12 +133,12 @@ const Attempt = z
     at: Timestamp.clone().register(z.globalRegistry, {
       description: "When the carrier responded. If the outcome is `unknown`, when the message was submitted.",
     }),
-    outcome: z.enum(["accepted", "refused", "throttled", "unknown", "unreachable"]),
+    outcome: z.enum(["accepted", "rejected", "throttled", "unknown", "unreachable"]),
   })
   .register(z.globalRegistry, {
     id: "Attempt",
     description:
-      "One submission of the message to a carrier. `accepted`: the carrier accepted the message. `refused`: it rejected " +
+      "One submission of the message to a carrier. `accepted`: the carrier accepted the message. `rejected`: it rejected " +
       "the message permanently. `throttled`: it accepts no more messages for now. `unreachable`: it could not be reached. " +
       "`unknown`: it did not report whether it accepted the message.",
   });

@@ -139,9 +139,9 @@ export const PingEvent = z
 export const WebhookPayload = z.discriminatedUnion("event", [...WebhookEvent.def.options, PingEvent]);
 export type WebhookPayload = z.infer<typeof WebhookPayload>;
 
-export const DeliveryState = z
+export const WebhookDeliveryState = z
   .enum(["pending", "succeeded", "failed"])
-  .register(z.globalRegistry, { id: "DeliveryState" });
+  .register(z.globalRegistry, { id: "WebhookDeliveryState" });
 
 /** An event on its way to one endpoint. */
 export const WebhookDelivery = z
@@ -151,7 +151,7 @@ export const WebhookDelivery = z
       description: "The `webhook-id` header of every attempt.",
     }),
     payload: WebhookPayload,
-    state: DeliveryState,
+    state: WebhookDeliveryState,
     attempts: z.int().register(z.globalRegistry, { description: "Attempts that have begun." }),
     createdAt: Timestamp,
     lastAttemptAt: z.optional(Timestamp),
@@ -171,5 +171,5 @@ export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 export const DeliveryParams = z.extend(WebhookParams, { deliveryId: idSchema("dlv") });
 
-export const DeliveriesQuery = z.safeExtend(PageQuery, { state: z.optional(DeliveryState) });
+export const DeliveriesQuery = z.safeExtend(PageQuery, { state: z.optional(WebhookDeliveryState) });
 export type DeliveriesQuery = z.infer<typeof DeliveriesQuery>;

@@ -1,4 +1,4 @@
-import { lookAtDayAgain } from "../messages/counts.ts";
+import { rescheduleDay } from "../messages/counts.ts";
 import { recount, type Look, type Recount } from "../messages/recount.ts";
 import { dayMs, dayOf, hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { workOnPending } from "../platform/jobs/pending-work.ts";
@@ -37,7 +37,7 @@ async function closeDaySafely(key: Key, isTimeLeft: () => boolean): Promise<bool
   try {
     const look = await countDay({ organizationId, parts: [part], key }, isTimeLeft);
     if (look === "open") {
-      await lookAtDayAgain(key, new Date(now().getTime() + recountIntervalMs).toISOString());
+      await rescheduleDay(key, new Date(now().getTime() + recountIntervalMs).toISOString());
     }
     return look === "closed";
   } catch (error) {

@@ -70,9 +70,9 @@ async function expire(organizationId: string): Promise<boolean> {
       { is: { seq: 0, balanceMicros: 0 } },
     ),
   });
-  if (begun.outcome === "refused") {
+  if (begun.outcome === "rejected") {
     // The wallet has a movement, so the account does not expire.
-    if (begun.refusals.organization === undefined) await transact([doesNotExpire(organizationId)]);
+    if (begun.rejections.organization === undefined) await transact([doesNotExpire(organizationId)]);
     return false;
   }
   const { messagesLeft } = await eraseOrganization(organizationId);

@@ -11,7 +11,7 @@ import { updateOf } from "../platform/table/update.ts";
 import { forgetName } from "../sender-ids/names.ts";
 import { moneyText } from "../wallet/money.ts";
 import { maxMessageParts, readWallet } from "../wallet/record.ts";
-import { forgetCalls } from "../webhooks/open-calls.ts";
+import { forgetCalls } from "../webhooks/in-flight-calls.ts";
 
 /*
  * Erases all items of an organization, except its wallet, its ledger and the references of payments. These are the

@@ -3,7 +3,7 @@ import type { Page, PageQuery } from "../contract/primitives.ts";
 import { epochSeconds, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readWantedPage } from "../platform/table/page.ts";
-import { inboundIds, InboundRecord, presentInbound } from "./record.ts";
+import { inboundIds, InboundRecord, toApiInboundMessage } from "./record.ts";
 
 /** Returns a page of an organization's inbound messages, newest first, within their retention. */
 export async function listInbound(organizationId: string, query: PageQuery): Promise<Page<InboundMessage>> {
@@ -15,5 +15,5 @@ export async function listInbound(organizationId: string, query: PageQuery): Pro
     // DynamoDB deletes expired items days later.
     ({ expiresAt = Infinity }) => expiresAt > at,
   );
-  return { rows: page.rows.map(presentInbound), meta: page.meta };
+  return { rows: page.rows.map(toApiInboundMessage), meta: page.meta };
 }

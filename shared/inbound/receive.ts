@@ -9,13 +9,13 @@ import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { deleteItem, findItem, transact } from "../platform/table/table.ts";
 import { wasErasedSince } from "./erased.ts";
-import { inboundPuts, InboundRecord, presentInbound, TakenRecord, takenKey } from "./record.ts";
-import { replyJob } from "./reply-job.ts";
+import { inboundMessageJob } from "./inbound-message-job.ts";
+import { inboundPuts, InboundRecord, toApiInboundMessage, TakenRecord, takenKey } from "./record.ts";
 
 /** An inbound message, as read from a callback. */
-export interface Reply {
+export interface ReceivedMessage {
   /** The id of the callback that brought it. */
-  readonly reportId: string;
+  readonly callbackId: string;
   readonly carrier: string;
   /** The carrier's own id for it. */
   readonly carrierId: string;
@@ -40,17 +40,17 @@ const addresseesAtOnce = 10;
  * each part of them gets a job of its own.
  * @throws Error when the job must be repeated; it has tried each of its organizations before
  */
-export async function receiveReply(reply: Reply): Promise<void> {
-  const { organizationIds, ...whole } = reply;
-  const all = addresseesOf(await findNumber(reply.to), reply.message);
+export async function receiveInboundMessage(inbound: ReceivedMessage): Promise<void> {
+  const { organizationIds, ...whole } = inbound;
+  const all = addresseesOf(await findNumber(inbound.to), inbound.message);
   if (all.length === 0) {
-    log.warn("reply.for_nobody");
+    log.warn("inbound.without_organization");
     return;
   }
   if (organizationIds === undefined && all.length > addresseesPerJob) {
     await enqueueAll(
       partsOf(all, addresseesPerJob).map((part) =>
-        replyJob({ ...whole, organizationIds: part.map((each) => each.organizationId) }),
+        inboundMessageJob({ ...whole, organizationIds: part.map((each) => each.organizationId) }),
       ),
     );
     return;
@@ -70,25 +70,25 @@ function partsOf<Item>(items: readonly Item[], size: number): Item[][] {
   );
 }
 
-async function receiveFor({ organizationId, keyword }: Addressee, reply: Reply): Promise<void> {
-  const { from, to, message, receivedAt } = reply;
+async function receiveFor({ organizationId, keyword }: Addressee, inbound: ReceivedMessage): Promise<void> {
+  const { from, to, message, receivedAt } = inbound;
   const record = { from, to, message, keyword, receivedAt, organizationId };
-  const kept = await keep({ entity: "inboundMessage", id: newId("inb"), ...record }, reply);
+  const kept = await keep({ entity: "inboundMessage", id: newId("inb"), ...record }, inbound);
   if (kept !== undefined) await conclude(kept);
 }
 
 /** @returns the stored record; undefined when the carrier has brought the message before */
 async function keep(
   record: InboundRecord,
-  { reportId, carrier, carrierId }: Reply,
+  { callbackId, carrier, carrierId }: ReceivedMessage,
 ): Promise<InboundRecord | undefined> {
   const { organizationId } = record;
   const key = takenKey(organizationId, carrier, carrierId);
-  const written = await transact(inboundPuts(record, { key, reportId }));
+  const written = await transact(inboundPuts(record, { key, callbackId }));
   if (written.outcome === "committed") return record;
-  const taken = TakenRecord.parse(written.refusals.taken?.found);
+  const taken = TakenRecord.parse(written.rejections.taken?.found);
   // An earlier worker may have ended between storing the message and the steps after it.
-  if (taken.reportId !== reportId) return undefined;
+  if (taken.callbackId !== callbackId) return undefined;
   return findItem(InboundRecord, keys.inbound(organizationId, taken.inboundId), { consistent: true });
 }
 
@@ -102,7 +102,7 @@ async function conclude(record: InboundRecord): Promise<void> {
     return;
   }
   log.info("message.received", { organizationId });
-  const data = presentInbound(record);
+  const data = toApiInboundMessage(record);
   await enqueue(eventJob(organizationId, { event: "message.received", timestamp, data }));
 }
 

@@ -28,7 +28,7 @@ export const TakenRecord = z.object({
   entity: z.literal("inboundTaken"),
   inboundId: z.string(),
   /** The id of the callback that brought it. */
-  reportId: z.string(),
+  callbackId: z.string(),
   expiresAt: z.int(),
 });
 
@@ -47,7 +47,7 @@ export function takenKey(organizationId: string, carrier: string, carrierId: str
 /** Returns the writes that store a message and its mark. They are rejected when the mark exists. */
 export function inboundPuts(
   record: InboundRecord,
-  { key, reportId }: { readonly key: Key; readonly reportId: string },
+  { key, callbackId }: { readonly key: Key; readonly callbackId: string },
 ): Record<"message" | "taken", Write> {
   const at = now().getTime();
   const days = config.messageRetentionDays();
@@ -57,7 +57,7 @@ export function inboundPuts(
   const taken: z.infer<typeof TakenRecord> = {
     entity: "inboundTaken",
     inboundId: record.id,
-    reportId,
+    callbackId,
     expiresAt: epochSeconds(new Date(at + takenMs)),
   };
   return {
@@ -67,7 +67,7 @@ export function inboundPuts(
 }
 
 /** Returns an inbound message as its organization sees it. */
-export function presentInbound(record: InboundRecord): InboundMessage {
+export function toApiInboundMessage(record: InboundRecord): InboundMessage {
   const { id, from, to, message, keyword, receivedAt } = record;
   return { id, from, to, message, keyword, receivedAt };
 }

@@ -4,12 +4,12 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { transact, untilUndisturbed } from "../platform/table/table.ts";
 import { closeReview, openReview } from "../reviews/record.ts";
-import { findKyc, presentKyc, replaceKyc, type KycRecord } from "./record.ts";
+import { findKyc, toApiKyc, replaceKyc, type KycRecord } from "./record.ts";
 
 /** Returns an organization's submission, or null. */
 export async function getKyc(organizationId: string): Promise<KycSubmission | null> {
   const record = await findKyc(organizationId);
-  return record === undefined ? null : presentKyc(record);
+  return record === undefined ? null : toApiKyc(record);
 }
 
 /**
@@ -36,6 +36,6 @@ export async function submitKyc(organizationId: string, request: SubmitKycReques
       openReview("kyc", record.id, organizationId),
       ...(seen?.status === "pending" ? [closeReview("kyc", seen.id)] : []),
     ]);
-    return submitted.outcome === "committed" ? presentKyc(record) : undefined;
+    return submitted.outcome === "committed" ? toApiKyc(record) : undefined;
   });
 }

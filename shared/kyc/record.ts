@@ -45,7 +45,7 @@ export function replaceKyc(seen: KycRecord | undefined, next: KycRecord): Put {
   };
 }
 
-export function presentKyc(record: KycRecord): KycSubmission {
+export function toApiKyc(record: KycRecord): KycSubmission {
   return {
     id: record.id,
     status: record.status,

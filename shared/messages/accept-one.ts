@@ -9,7 +9,7 @@ import { sendRateStatus } from "../wallet/spending-limits.ts";
 import { acceptTogether, newMessage } from "./accept.ts";
 import { checkMessage } from "./policies.ts";
 import { withinRecipientLimit } from "./recipient-limits.ts";
-import { presentPricing, type MessageRecord } from "./record.ts";
+import { toApiPricing, type MessageRecord } from "./record.ts";
 import { parseSchedule } from "./schedule.ts";
 
 /** Facts about a request to send, besides its body. */
@@ -57,6 +57,6 @@ function presentAccepted(message: MessageRecord): AcceptedMessage {
     queuedAt: message.queuedAt,
     scheduledAt: message.scheduledAt,
     expiresAt: message.validUntil,
-    pricing: presentPricing(message),
+    pricing: toApiPricing(message),
   };
 }

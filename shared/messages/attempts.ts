@@ -12,14 +12,18 @@ import type { MessageRecord } from "./record.ts";
 const maxAttempts = 5;
 
 /** `buffered`: the carrier has accepted the message, and keeps it because it cannot send it on now. */
-const outcomes = ["accepted", "buffered", "refused", "throttled", "unknown", "unreachable"] as const;
+const outcomes = ["accepted", "buffered", "rejected", "throttled", "unknown", "unreachable"] as const;
 
 export const Attempt = z.object({
   /** When the carrier responded, or, if the outcome is unknown, when the attempt began. In ISO 8601. */
   at: z.string(),
   /** Rows of release 0.2 do not name it. */
   carrier: z.optional(z.string()),
-  outcome: z.enum(outcomes),
+  /** Rows from before 0.3.0 have `refused`. */
+  outcome: z.pipe(
+    z.transform((outcome: unknown) => (outcome === "refused" ? "rejected" : outcome)),
+    z.enum(outcomes),
+  ),
   /** The carrier's own code, or the name of the failure on the way to it: see `providerCodeOf`. */
   code: z.optional(z.string()),
 });
@@ -43,7 +47,7 @@ export function attemptsOf({ attemptLog = [], carrier, status, sentAt }: Message
 }
 
 /** Returns the last attempts as customers see them, without carriers and their codes. */
-export function presentAttempts(message: MessageRecord): Message["attempts"] {
+export function toApiAttempts(message: MessageRecord): Message["attempts"] {
   const attempts = attemptsOf(message).map(({ at, outcome }) => ({
     at,
     outcome: outcome === "buffered" ? ("accepted" as const) : outcome,

@@ -4,7 +4,7 @@ import { now } from "../platform/clock.ts";
 import { postToWallet } from "../wallet/post.ts";
 import { countOutcomes } from "./counts.ts";
 import { readMessage } from "./read.ts";
-import { markCancelled, presentMessage } from "./record.ts";
+import { markCancelled, toApiMessage } from "./record.ts";
 
 /**
  * Cancels a scheduled message that is not yet due, and returns its price in the same write. A repetition has the same
@@ -13,7 +13,7 @@ import { markCancelled, presentMessage } from "./record.ts";
  */
 export async function cancelMessage(organizationId: string, messageId: string): Promise<Message> {
   const message = await readMessage(organizationId, messageId);
-  if (message.status === "cancelled") return presentMessage(message);
+  if (message.status === "cancelled") return toApiMessage(message);
   const at = now();
   if (message.status !== "queued" || message.scheduledAt === undefined) throw tooLate();
   if (Date.parse(message.scheduledAt) <= at.getTime()) throw tooLate();
@@ -27,7 +27,7 @@ export async function cancelMessage(organizationId: string, messageId: string): 
   const found = await readMessage(organizationId, messageId);
   if (found.status !== "cancelled") throw tooLate();
   if (refunded !== undefined) await countOutcomes([found]);
-  return presentMessage(found);
+  return toApiMessage(found);
 }
 
 function tooLate(): ApiError {

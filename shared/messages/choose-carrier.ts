@@ -12,7 +12,7 @@ import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { log } from "../platform/log.ts";
 import { costMicrosOf } from "../prices/cost.ts";
 import type { RateCard } from "../prices/rate-card.ts";
-import type { Slot } from "./message-job.ts";
+import type { ReservedStart } from "./message-job.ts";
 import type { MessageRecord } from "./record.ts";
 import { heldBackSeconds, type Sending } from "./sending-pause.ts";
 
@@ -25,7 +25,7 @@ export type Choosable = Pick<
   | "messageType"
   | "openClaims"
   | "organizationId"
-  | "refusedBy"
+  | "rejectedBy"
   | "segments"
   | "to"
   | "totalMicros"
@@ -52,14 +52,14 @@ export interface Sender {
 /** The carrier to submit to, or when the job returns, or why no carrier may get the message. */
 export type Choice =
   | { readonly kind: "ask"; readonly named: NamedCarrier; readonly probe?: string | undefined }
-  | { readonly kind: "wait"; readonly delaySeconds: number; readonly slot?: Slot }
+  | { readonly kind: "wait"; readonly delaySeconds: number; readonly reservedStart?: ReservedStart }
   | { readonly kind: "fail"; readonly errorCode: MessageErrorCode };
 
 /** The longest time that a sender waits itself: a queue cannot delay a job by less. */
 const waitedForMs = secondMs;
 
 /** How late a reserved start is still used. Older starts were missed, and are not made up for in a burst. */
-const slotGoodForMs = minuteMs / 2;
+const reservedStartValidMs = minuteMs / 2;
 
 /** The period over which jobs that wait for a breaker return, so that they do not all return together. */
 const spreadSeconds = 30;
@@ -68,14 +68,18 @@ const spreadSeconds = 30;
  * Chooses the carrier of a message that no sender holds. If the outcome of an earlier attempt is unknown, only its carrier
  * may get the message again, and only if it recognizes repeats.
  */
-export async function chooseCarrier(message: Choosable, sender: Sender, slot?: Slot): Promise<Choice> {
+export async function chooseCarrier(
+  message: Choosable,
+  sender: Sender,
+  reservedStart?: ReservedStart,
+): Promise<Choice> {
   const { carriers } = sender;
   if (message.openClaims > 0) {
     const asked = carriers.named(message.carrier);
-    if (asked === undefined || asked.isDisabled || !asked.carrier.deduplicates) {
+    if (asked === undefined || asked.isDisabled || !asked.carrier.idempotent) {
       return { kind: "fail", errorCode: "MESSAGE_OUTCOME_UNKNOWN" };
     }
-    return firstWilling([asked], message, sender, slot);
+    return firstWilling([asked], message, sender, reservedStart);
   }
   const route = carriers.routeOf(message);
   if (route.length === 0) return { kind: "fail", errorCode: "MESSAGE_UNROUTABLE" };
@@ -84,8 +88,8 @@ export async function chooseCarrier(message: Choosable, sender: Sender, slot?: S
     logTooDear(tooDear, message);
     return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
   }
-  const choice = await firstWilling(left, message, sender, slot);
-  if (choice.kind === "wait" && choice.slot === undefined) logTooDear(tooDear, message);
+  const choice = await firstWilling(left, message, sender, reservedStart);
+  if (choice.kind === "wait" && choice.reservedStart === undefined) logTooDear(tooDear, message);
   return choice;
 }
 
@@ -123,14 +127,14 @@ interface Left {
  * only without a loss, unless the stage allows losses or the cost is unknown.
  */
 function leftOf(route: readonly NamedCarrier[], message: Choosable, { rateCard }: Sender): Left {
-  const { refusedBy = [], totalMicros } = message;
+  const { rejectedBy = [], totalMicros } = message;
   const at = now();
   const isTooDear = ({ name }: NamedCarrier): boolean =>
     name !== route[0]?.name &&
     (costMicrosOf(rateCard, message, { carrier: name, at }) ?? 0) > totalMicros &&
     !config.mayFailOverAtLoss();
   const { left = [], tooDear = [] } = Object.groupBy(
-    route.filter(({ name }) => !refusedBy.includes(name)),
+    route.filter(({ name }) => !rejectedBy.includes(name)),
     (named) => (isTooDear(named) ? "tooDear" : "left"),
   );
   return { left, tooDear };
@@ -147,7 +151,7 @@ async function firstWilling(
   candidates: readonly NamedCarrier[],
   message: Choosable,
   { breakers, throughput }: Sender,
-  slot?: Slot,
+  reservedStart?: ReservedStart,
 ): Promise<Choice> {
   const delays: number[] = [];
   const comeBackAfter = (openUntil: string): void => {
@@ -160,12 +164,12 @@ async function firstWilling(
       comeBackAfter(openUntil);
       continue;
     }
-    const startsAtMs = await startOf(named, message, throughput, slot);
+    const startsAtMs = await startOf(named, message, throughput, reservedStart);
     const waitMs = startsAtMs - now().getTime();
     if (waitMs > waitedForMs) {
       const startsAt = new Date(startsAtMs).toISOString();
       const delaySeconds = Math.min(secondsUntil(startsAt), maxDelaySeconds);
-      return { kind: "wait", delaySeconds, slot: { carrier: named.name, startsAt } };
+      return { kind: "wait", delaySeconds, reservedStart: { carrier: named.name, startsAt } };
     }
     const admission = await breakers?.admit(named.name);
     if (admission?.isAdmitted === false) {
@@ -183,13 +187,13 @@ async function startOf(
   { name, segmentsPerSecond }: NamedCarrier,
   message: Choosable,
   throughput: Throughput | undefined,
-  slot: Slot | undefined,
+  reservedStart: ReservedStart | undefined,
 ): Promise<number> {
   const atMs = now().getTime();
   if (segmentsPerSecond === undefined || throughput === undefined) return atMs;
-  if (slot?.carrier === name) {
-    const startsAtMs = Date.parse(slot.startsAt);
-    if (atMs - startsAtMs < slotGoodForMs) return startsAtMs;
+  if (reservedStart?.carrier === name) {
+    const startsAtMs = Date.parse(reservedStart.startsAt);
+    if (atMs - startsAtMs < reservedStartValidMs) return startsAtMs;
   }
   return throughput.reserve(name, segmentsPerSecond, {
     segments: message.segments,

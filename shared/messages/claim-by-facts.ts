@@ -2,7 +2,7 @@ import type { OrganizationState } from "../accounts/organization-record.ts";
 import { candidatesFor, chooseCarrier, type Choosable, type Choice, type Sender } from "./choose-carrier.ts";
 import { claimUntouched, type ClaimByFacts, type Decision } from "./claim-message.ts";
 import type { MessageJob } from "./message-job.ts";
-import { isSenderIdRefused, mayBeUnwanted } from "./policies.ts";
+import { isSenderIdRejected, mayBeUnwanted } from "./policies.ts";
 import { release } from "./record.ts";
 import { areFactsOf, type RoutingFacts } from "./routing-facts.ts";
 import { applyToHeld } from "./submission.ts";
@@ -30,8 +30,8 @@ export async function chooseByFacts(
   const { facts, organizationId } = job;
   if (facts === undefined || isSuspended || sender.sending?.pausedAt !== undefined) return undefined;
   if (isExpired(facts) || mayBeUnwanted(facts, mayHaveReplies)) return undefined;
-  if (await isSenderIdRefused({ organizationId, senderId: facts.senderId })) return undefined;
-  const choice = await chooseCarrier(choosable(job, facts), sender, job.slot);
+  if (await isSenderIdRejected({ organizationId, senderId: facts.senderId })) return undefined;
+  const choice = await chooseCarrier(choosable(job, facts), sender, job.reservedStart);
   return choice.kind === "fail" ? undefined : choice;
 }
 

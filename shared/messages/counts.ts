@@ -90,14 +90,14 @@ function outcomeOf(messages: readonly MessageRecord[]): Partial<Tally> {
 }
 
 /** A change by a receipt: the message, and its delivery status before. */
-export interface HeardReceipt {
+export interface RecordedReceipt {
   readonly message: MessageRecord;
   readonly before: FinalDelivery | undefined;
 }
 
 /** Counts receipts that have just changed something, with one write for each day and each campaign among them. */
-export async function countReceipts(heard: readonly HeardReceipt[]): Promise<void> {
-  const countersOf = ({ message }: HeardReceipt): Key[] => {
+export async function countReceipts(heard: readonly RecordedReceipt[]): Promise<void> {
+  const countersOf = ({ message }: RecordedReceipt): Key[] => {
     const { organizationId, queuedAt, id, campaignId } = message;
     const ofDay = keys.dayCounts(organizationId, dayOf(queuedAt), partOf(id));
     return campaignId === undefined ? [ofDay] : [ofDay, keys.campaignCounts(organizationId, campaignId)];
@@ -162,7 +162,7 @@ export function toBeClosed(
 }
 
 /** Defers the next visit of a day with messages that have not ended, until a moment in ISO 8601. */
-export async function lookAtDayAgain(key: Key, lookAt: string): Promise<void> {
+export async function rescheduleDay(key: Key, lookAt: string): Promise<void> {
   await updateItem(CountsRecord, updateOf(key, { set: { lookAt } }, { absent: ["closedAt"] }));
 }
 

@@ -6,7 +6,7 @@ import { amountOf } from "../wallet/money.ts";
 import { readWallet } from "../wallet/record.ts";
 import { checkDestination } from "./policies.ts";
 import { quote } from "./quote.ts";
-import { presentPricing } from "./record.ts";
+import { toApiPricing } from "./record.ts";
 
 /**
  * Returns the cost of a message, and whether the balance covers it. Nothing is debited and nothing is stored.
@@ -22,7 +22,7 @@ export async function estimateMessage(
   return {
     to: request.to,
     encoding: quoted.encoding,
-    pricing: presentPricing(quoted),
+    pricing: toApiPricing(quoted),
     balance: amountOf(balanceMicros),
     isCovered: closedAt === undefined && balanceMicros >= quoted.totalMicros,
   };

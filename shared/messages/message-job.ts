@@ -10,15 +10,15 @@ import type { MessageRecord } from "./record.ts";
 import { RoutingFacts, routingFactsOf } from "./routing-facts.ts";
 
 /** A reserved start: when the throughput of a carrier lets a message start. */
-const Slot = z.object({ carrier: z.string(), startsAt: z.string() });
-export type Slot = z.infer<typeof Slot>;
+const ReservedStart = z.object({ carrier: z.string(), startsAt: z.string() });
+export type ReservedStart = z.infer<typeof ReservedStart>;
 
 /** The content of the send and refund queues: the message itself stays in the table. */
 export const MessageJob = z.object({
   organizationId: z.string(),
   messageId: z.string(),
-  slot: z.optional(Slot),
-  /** Since when carriers have delayed the message, in ISO 8601. Time that it waits for its slot does not count. */
+  reservedStart: z.optional(ReservedStart),
+  /** Since when carriers have delayed the message, in ISO 8601. Time that it waits for its reserved start does not count. */
   putOffSince: z.optional(z.string()),
   /** Present if a send need not read the message first. Jobs of releases before 0.4 have none. */
   facts: z.optional(RoutingFacts),
@@ -29,7 +29,7 @@ export type MessageJob = z.infer<typeof MessageJob>;
 type Queueable = Pick<MessageRecord, "campaignId" | "id" | "messageType" | "organizationId">;
 
 /** The state of a send job from one attempt to the next. */
-type Progress = Pick<MessageJob, "facts" | "putOffSince" | "slot">;
+type Progress = Pick<MessageJob, "facts" | "putOffSince" | "reservedStart">;
 
 /** The job that submits a message. Marketing has a queue of its own, so that it never delays a one-time code. */
 export function sendJob(message: Queueable, delaySeconds = 0, progress: Progress = {}): QueuedJob {
@@ -41,9 +41,9 @@ export function sendJob(message: Queueable, delaySeconds = 0, progress: Progress
 export function sendJobWithFacts(
   message: MessageRecord,
   delaySeconds = 0,
-  { slot }: Pick<Progress, "slot"> = {},
+  { reservedStart }: Pick<Progress, "reservedStart"> = {},
 ): QueuedJob {
-  return sendJob(message, delaySeconds, { slot, facts: routingFactsOf(message) });
+  return sendJob(message, delaySeconds, { reservedStart, facts: routingFactsOf(message) });
 }
 
 /** The job that returns the price of a message that failed. */

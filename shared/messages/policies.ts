@@ -42,12 +42,12 @@ export async function checkMessage(
  * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, in this order
  */
 export async function checkSender(sending: Sending): Promise<void> {
-  const refusal = await refusalOfSender(sending);
-  if (refusal !== undefined) throw new ApiError(refusal);
+  const rejection = await senderRejection(sending);
+  if (rejection !== undefined) throw new ApiError(rejection);
 }
 
 /** Returns why a sender may not send, for callers that handle the reason themselves. */
-export async function refusalOfSender({
+export async function senderRejection({
   organizationId,
   senderId,
 }: Sending): Promise<SenderRefusal | undefined> {
@@ -58,19 +58,19 @@ export async function refusalOfSender({
     if (needsVerifiedEmail && !isOwnerVerified(rights)) return "EMAIL_NOT_VERIFIED";
     if (needsKyc && rights.kycApprovedAt === undefined) return "KYC_REQUIRED";
   }
-  if (await isSenderIdRefused({ organizationId, senderId })) return "SENDER_ID_NOT_APPROVED";
+  if (await isSenderIdRejected({ organizationId, senderId })) return "SENDER_ID_NOT_APPROVED";
   return undefined;
 }
 
 /** @throws ApiError DESTINATION_NOT_ALLOWED */
 export function checkDestination(to: string): void {
-  const message = refusalOfDestination(to);
+  const message = destinationRejection(to);
   if (message !== undefined) throw new ApiError("DESTINATION_NOT_ALLOWED", { message });
 }
 
 /** Whether messages may go to a number. */
 export function isDestinationAllowed(to: string): boolean {
-  return refusalOfDestination(to) === undefined;
+  return destinationRejection(to) === undefined;
 }
 
 /** The numbers that decide the outcome at the sandbox carrier. They are not assigned, so no policy applies to them. */
@@ -80,7 +80,7 @@ const sandboxNumbers = /^1500555000[0-8]$/;
  * Returns why messages may not go to a number, in a sentence for the caller. A number without a country is allowed only if
  * every country is. A number of unknown type is allowed only if every type is.
  */
-function refusalOfDestination(to: string): string | undefined {
+function destinationRejection(to: string): string | undefined {
   // An older release accepted numbers of impossible lengths, and contacts may still have them.
   if (!isPossibleNumber(to)) return "This cannot be a phone number.";
   if (config.carrier() === "sandbox" && sandboxNumbers.test(to)) return undefined;
@@ -130,7 +130,7 @@ async function isUnwanted(
 }
 
 /** Whether the stage requires approved sender IDs, and this one is not approved. */
-export async function isSenderIdRefused({ organizationId, senderId }: Sending): Promise<boolean> {
+export async function isSenderIdRejected({ organizationId, senderId }: Sending): Promise<boolean> {
   return config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId));
 }
 
@@ -138,10 +138,10 @@ export async function isSenderIdRefused({ organizationId, senderId }: Sending): 
  * Returns why an accepted message may no longer go to a carrier. Rules and wishes can change until it is due.
  * @param mayHaveReplies whether people can reply to the organization
  */
-export async function refusalBeforeHandOff(
+export async function rejectionBeforeSubmit(
   message: MessageRecord,
   mayHaveReplies: boolean,
 ): Promise<MessageErrorCode | undefined> {
-  if (await isSenderIdRefused(message)) return "MESSAGE_SENDER_ID_NOT_APPROVED";
+  if (await isSenderIdRejected(message)) return "MESSAGE_SENDER_ID_NOT_APPROVED";
   return (await isUnwanted(message, mayHaveReplies)) ? "MESSAGE_RECIPIENT_OPTED_OUT" : undefined;
 }

@@ -8,7 +8,7 @@ import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
 import { readMergedPage, readWantedMergedPage } from "../platform/table/page.ts";
 import { findItem, queryItems } from "../platform/table/table.ts";
 import { sizeOfMessages, type WalletRecord } from "../wallet/record.ts";
-import { hasExpired, MessageRecord, presentMessage } from "./record.ts";
+import { hasExpired, MessageRecord, toApiMessage } from "./record.ts";
 
 /**
  * Reads one message of an organization in its present state.
@@ -25,7 +25,7 @@ export async function readMessage(organizationId: string, messageId: string): Pr
  * @throws ApiError NOT_FOUND, also for a message of another organization
  */
 export async function getMessage(organizationId: string, messageId: string): Promise<Message> {
-  return presentMessage(await readMessage(organizationId, messageId));
+  return toApiMessage(await readMessage(organizationId, messageId));
 }
 
 const Keyed = z.object({ sk: z.string() });
@@ -73,5 +73,5 @@ export async function listMessages(organizationId: string, query: MessagesQuery)
             (status === undefined || record.status === status) &&
             (to === undefined || record.to === to),
         );
-  return { rows: page.rows.filter((record) => !hasExpired(record)).map(presentMessage), meta: page.meta };
+  return { rows: page.rows.filter((record) => !hasExpired(record)).map(toApiMessage), meta: page.meta };
 }

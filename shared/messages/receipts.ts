@@ -7,7 +7,7 @@ import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem } from "../platform/table/table.ts";
-import { countReceipts, type HeardReceipt } from "./counts.ts";
+import { countReceipts, type RecordedReceipt } from "./counts.ts";
 import { finalDeliveries, MessageRecord, noteReceipt, type FinalDelivery, type Receipt } from "./record.ts";
 
 /** Long enough to distinguish the few attempts to record one receipt; the record should stay small. */
@@ -26,7 +26,7 @@ export interface ReceiptOfMessage extends Omit<Receipt, "token"> {
  * @returns the change, to be counted
  * @throws Error when the event could not be queued, so that the receipt has to arrive again
  */
-export async function hearReceipt(receipt: ReceiptOfMessage): Promise<HeardReceipt | undefined> {
+export async function recordDeliveryReceipt(receipt: ReceiptOfMessage): Promise<RecordedReceipt | undefined> {
   const { organizationId, messageId } = receipt;
   const key = keys.message(organizationId, messageId);
   const token = randomUUID().slice(0, tokenLength);

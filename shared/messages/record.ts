@@ -17,7 +17,7 @@ import { acquireLease, leaseFields, releaseLease, renewLease, type Lease } from 
 import type { Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { amountOf, currency } from "../wallet/money.ts";
-import { Attempt, presentAttempts } from "./attempts.ts";
+import { Attempt, toApiAttempts } from "./attempts.ts";
 
 /** The final states of a delivery. Each may replace only the ones before it. */
 export const finalDeliveries = ["unknown", "undelivered", "delivered"] as const;
@@ -54,7 +54,7 @@ export const MessageRecord = z.object({
   /** The last attempts, except one that a carrier accepted: see `attemptsOf`. */
   attemptLog: z.optional(z.array(Attempt)),
   /** Carriers that rejected it, and do not get it again. */
-  refusedBy: z.optional(z.array(z.string())),
+  rejectedBy: z.optional(z.array(z.string())),
   carrierReference: z.optional(z.string()),
   /** The carrier's price for it, by the rate card at that time; absent if unknown. */
   costMicros: z.optional(z.int().check(z.nonnegative())),
@@ -88,7 +88,7 @@ export function messageKey(message: { organizationId: string; id: string }): Key
   return keys.message(message.organizationId, message.id);
 }
 
-export function presentMessage(record: MessageRecord): Message {
+export function toApiMessage(record: MessageRecord): Message {
   return {
     id: record.id,
     status: record.status,
@@ -99,7 +99,7 @@ export function presentMessage(record: MessageRecord): Message {
     messageType: record.messageType,
     campaignId: record.campaignId,
     encoding: record.encoding,
-    pricing: presentPricing(record),
+    pricing: toApiPricing(record),
     queuedAt: record.queuedAt,
     scheduledAt: record.scheduledAt,
     expiresAt: record.validUntil,
@@ -107,15 +107,15 @@ export function presentMessage(record: MessageRecord): Message {
     failedAt: record.failedAt,
     cancelledAt: record.cancelledAt,
     errorCode: record.errorCode,
-    attempts: presentAttempts(record),
-    delivery: presentDelivery(record),
+    attempts: toApiAttempts(record),
+    delivery: toApiDelivery(record),
   };
 }
 
 /** How long a receipt is expected. A later one is still recorded. */
 const receiptPatienceMs = 7 * dayMs;
 
-function presentDelivery(record: MessageRecord): Message["delivery"] {
+function toApiDelivery(record: MessageRecord): Message["delivery"] {
   const { sentAt, deliveryStatus, deliveryAt, deliveryErrorCode } = record;
   if (deliveryStatus !== undefined && deliveryAt !== undefined) {
     return { status: deliveryStatus, at: deliveryAt, errorCode: deliveryErrorCode };
@@ -126,7 +126,7 @@ function presentDelivery(record: MessageRecord): Message["delivery"] {
   return { status: "unknown", at: givenUpAt.toISOString() };
 }
 
-export function presentPricing(
+export function toApiPricing(
   record: Pick<MessageRecord, "segments" | "totalMicros" | "unitPriceMicros">,
 ): Message["pricing"] {
   return {
@@ -259,15 +259,15 @@ const isQueued = { is: { status: "queued" } };
 
 /** held → held for another carrier, because the one before definitely did not accept it. */
 export function passOn(held: MessageRecord, carrier: string, lease: Lease, at: Date): Update {
-  const { refusedBy, attemptLog } = held;
-  return renewLease(messageKey(held), lease, at, { set: { carrier, refusedBy, attemptLog }, ...isQueued });
+  const { rejectedBy, attemptLog } = held;
+  return renewLease(messageKey(held), lease, at, { set: { carrier, rejectedBy, attemptLog }, ...isQueued });
 }
 
 /** held → queued, because the carrier definitely did not accept it. */
 export function release(held: MessageRecord): Update {
-  const { refusedBy, attemptLog } = held;
+  const { rejectedBy, attemptLog } = held;
   return releaseLease(messageKey(held), held, {
-    set: { refusedBy, attemptLog },
+    set: { rejectedBy, attemptLog },
     add: { openClaims: -1 },
     requires: isQueued,
   });

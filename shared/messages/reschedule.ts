@@ -38,19 +38,19 @@ export function rescheduleSeconds({ attempts }: MessageRecord, retryAfterSeconds
 type Wait = Omit<Extract<Choice, { kind: "wait" }>, "kind">;
 
 /**
- * Returns the job of a message with a later start. Without a slot, the wait counts as a delay by carriers. The wait for a
- * slot does not count.
+ * Returns the job of a message with a later start. Without a reserved start, the wait counts as a delay by carriers. The wait for
+ * it does not count.
  */
 export function laterJob(message: MessageRecord, wait: Wait, { putOffSince }: MessageJob): QueuedJob {
-  const { slot } = wait;
+  const { reservedStart } = wait;
   // At its expiry it fails, whatever it waits for.
   const delaySeconds = Math.min(wait.delaySeconds, secondsUntilExpired(message));
-  if (slot === undefined) {
+  if (reservedStart === undefined) {
     return sendJob(message, delaySeconds, { putOffSince: putOffSince ?? now().toISOString() });
   }
-  if (putOffSince === undefined) return sendJobWithFacts(message, delaySeconds, { slot });
+  if (putOffSince === undefined) return sendJobWithFacts(message, delaySeconds, { reservedStart });
   const since = new Date(Date.parse(putOffSince) + delaySeconds * secondMs).toISOString();
-  return sendJob(message, delaySeconds, { slot, putOffSince: since });
+  return sendJob(message, delaySeconds, { reservedStart, putOffSince: since });
 }
 
 /** Adds a job with a later start for a message that no sender holds. */

@@ -1,4 +1,4 @@
-import type { HandOff } from "../carriers/carrier.ts";
+import type { SubmitResult } from "../carriers/carrier.ts";
 import type { NamedCarrier } from "../carriers/carriers.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import { now, secondMs } from "../platform/clock.ts";
@@ -60,7 +60,7 @@ export class Submission {
       const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && held.openClaims === 1;
       return isOutdated ? comeBack(held, sendJob(held, 1, this.#job)) : endAsUnsent(held, choice.errorCode);
     }
-    if (held.openClaims > 1 && !choice.named.carrier.deduplicates) {
+    if (held.openClaims > 1 && !choice.named.carrier.idempotent) {
       return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
     }
     return this.#ask(held, choice);
@@ -99,14 +99,18 @@ export class Submission {
           throw new Error(`what the carrier did is not known: ${answer.errorName}`);
         }
         return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
-      case "refused":
+      case "rejected":
         // An invalid number is invalid for all carriers. If an earlier outcome is unknown, that attempt may have been
         // accepted, whatever the carrier returns now. Then no other carrier gets the message.
         if (isForGood(answer.errorCode) || held.openClaims > 1) return endAsFailed(held, answer.errorCode);
-        return this.#askNext({ ...held, refusedBy: [...(held.refusedBy ?? []), named.name] }, named, answer);
-      case "notReached":
+        return this.#askNext(
+          { ...held, rejectedBy: [...(held.rejectedBy ?? []), named.name] },
+          named,
+          answer,
+        );
+      case "unreachable":
         return held.openClaims > 1 ? this.#reschedule(held) : this.#askNext(held, named, answer);
-      case "tryLater":
+      case "throttled":
         return held.openClaims > 1
           ? this.#reschedule(held, answer.retryAfterSeconds)
           : this.#askNext(held, named, answer);
@@ -116,12 +120,12 @@ export class Submission {
   async #askNext(
     held: MessageRecord,
     { name }: NamedCarrier,
-    answer: Exclude<HandOff, { outcome: "accepted" }>,
+    answer: Exclude<SubmitResult, { outcome: "accepted" }>,
   ): Promise<MessageRecord | undefined> {
     this.#tried.add(name);
     const next = await chooseNext(held, this.#sender, this.#tried);
     if (next === undefined) {
-      return endAsFailed(held, answer.outcome === "refused" ? answer.errorCode : "MESSAGE_PROVIDER_ERROR");
+      return endAsFailed(held, answer.outcome === "rejected" ? answer.errorCode : "MESSAGE_PROVIDER_ERROR");
     }
     if (next.kind === "ask" && hasTimeToSubmit(this.#sender)) {
       const at = now();
@@ -132,10 +136,10 @@ export class Submission {
       if (!passed.applied) throw claimLapsed(held);
       return this.#ask(passed.item, next);
     }
-    if (next.kind === "wait" && next.slot !== undefined) {
+    if (next.kind === "wait" && next.reservedStart !== undefined) {
       return comeBack(held, laterJob(held, next, this.#job));
     }
-    return this.#reschedule(held, answer.outcome === "tryLater" ? answer.retryAfterSeconds : undefined);
+    return this.#reschedule(held, answer.outcome === "throttled" ? answer.retryAfterSeconds : undefined);
   }
 
   async #reschedule(held: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
@@ -179,7 +183,7 @@ async function endAsUnsent(held: MessageRecord, errorCode: MessageErrorCode): Pr
 async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
   const at = now();
   const result = await transact([markFailed(held, at, errorCode), owedRefund(held, at)]);
-  if (result.outcome === "refused") throw claimLapsed(held);
+  if (result.outcome === "rejected") throw claimLapsed(held);
   const failed = await findItem(MessageRecord, messageKey(held), { consistent: true });
   return MessageRecord.parse(failed);
 }

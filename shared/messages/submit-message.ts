@@ -8,7 +8,7 @@ import { chooseCarrier, type Choice, type Sender } from "./choose-carrier.ts";
 import { chooseByFacts, claimByFacts } from "./claim-by-facts.ts";
 import { claimFor, type Decision } from "./claim-message.ts";
 import { sendJob, sendJobWithFacts, type MessageJob } from "./message-job.ts";
-import { refusalBeforeHandOff } from "./policies.ts";
+import { rejectionBeforeSubmit } from "./policies.ts";
 import { publishOutcome } from "./publish-outcome.ts";
 import { MessageRecord } from "./record.ts";
 import { isRescheduledTooLong, reschedule } from "./reschedule.ts";
@@ -125,12 +125,13 @@ async function chooseOrFail(
   { organization, job }: { readonly organization: OrganizationState; readonly job: MessageJob },
 ): Promise<Choice> {
   const { isSuspended, mayHaveReplies } = organization;
-  const refusal = isSuspended
+  const rejection = isSuspended
     ? "ORGANIZATION_SUSPENDED"
-    : await refusalBeforeHandOff(message, mayHaveReplies);
-  if (refusal !== undefined) return { kind: "fail", errorCode: refusal };
+    : await rejectionBeforeSubmit(message, mayHaveReplies);
+  if (rejection !== undefined) return { kind: "fail", errorCode: rejection };
   if (isExpired(message)) return { kind: "fail", errorCode: "MESSAGE_EXPIRED" };
-  const choice = await chooseCarrier(message, sender, job.slot);
-  if (choice.kind !== "wait" || choice.slot !== undefined || !isRescheduledTooLong(job)) return choice;
+  const choice = await chooseCarrier(message, sender, job.reservedStart);
+  if (choice.kind !== "wait" || choice.reservedStart !== undefined || !isRescheduledTooLong(job))
+    return choice;
   return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
 }

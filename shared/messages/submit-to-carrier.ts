@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import type { HandOff } from "../carriers/carrier.ts";
+import type { SubmitResult } from "../carriers/carrier.ts";
 import type { NamedCarrier } from "../carriers/carriers.ts";
 import { providerCodeOf } from "../carriers/provider-code.ts";
 import { trafficClass } from "../carriers/traffic-class.ts";
@@ -17,7 +17,7 @@ import { validitySeconds } from "./validity.ts";
 export const usualCarrierTimeoutMs = 9 * secondMs;
 
 /** The carrier's outcome, or that it did not return a reliable one. */
-export type SubmitOutcome = HandOff | { readonly outcome: "unknown"; readonly errorName: string };
+export type SubmitOutcome = SubmitResult | { readonly outcome: "unknown"; readonly errorName: string };
 
 /** Submits a message to a carrier, once, and counts the outcome. */
 export async function submitToCarrier(
@@ -30,14 +30,14 @@ export async function submitToCarrier(
   countMetrics({
     ...nothingCounted,
     [metricOf(answer)]: 1,
-    ...(answer.outcome === "notReached" ? { CarrierUnreachable: 1 } : {}),
+    ...(answer.outcome === "unreachable" ? { CarrierUnreachable: 1 } : {}),
     ...(isBuffered ? { CarrierBuffered: 1 } : {}),
   });
   const { organizationId, id: messageId } = message;
   const { name: carrier } = named;
-  if (answer.outcome === "notReached") {
+  if (answer.outcome === "unreachable") {
     const { reason: errorCode, providerCode } = answer;
-    log.error("carrier.not_reached", { organizationId, messageId, carrier, errorCode, providerCode });
+    log.error("carrier.unreachable", { organizationId, messageId, carrier, errorCode, providerCode });
   }
   if (answer.outcome === "unknown") {
     log.warn("carrier.outcome_unknown", { organizationId, messageId, carrier, errorCode: answer.errorName });
@@ -91,13 +91,13 @@ function metricOf(answer: SubmitOutcome): keyof typeof nothingCounted {
   switch (answer.outcome) {
     case "accepted":
       return "CarrierAccepted";
-    case "refused":
+    case "rejected":
       // A number that does not exist is no fault of the carrier or the stage.
       return answer.errorCode === "MESSAGE_INVALID_DESTINATION"
         ? "CarrierInvalidDestinations"
         : "CarrierRejected";
-    case "notReached":
-    case "tryLater":
+    case "unreachable":
+    case "throttled":
       return "CarrierThrottled";
     case "unknown":
       return "CarrierOutcomeUnknown";
@@ -111,11 +111,11 @@ export function attemptOf(carrier: string, answer: SubmitOutcome): Attempt | und
     case "accepted":
       if (answer.isBuffered !== true) return undefined;
       return { at, carrier, outcome: "buffered", code: answer.providerCode };
-    case "refused":
-      return { at, carrier, outcome: "refused", code: answer.providerCode };
-    case "tryLater":
+    case "rejected":
+      return { at, carrier, outcome: "rejected", code: answer.providerCode };
+    case "throttled":
       return { at, carrier, outcome: "throttled", code: answer.providerCode };
-    case "notReached":
+    case "unreachable":
       return {
         at,
         carrier,
@@ -130,8 +130,8 @@ export function attemptOf(carrier: string, answer: SubmitOutcome): Attempt | und
 /** Whether an outcome shows the breaker that the carrier works. */
 export function isOfWorkingCarrier(answer: SubmitOutcome): boolean {
   return (
-    answer.outcome === "refused" ||
-    answer.outcome === "tryLater" ||
+    answer.outcome === "rejected" ||
+    answer.outcome === "throttled" ||
     (answer.outcome === "accepted" && answer.isBuffered !== true)
   );
 }

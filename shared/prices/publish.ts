@@ -26,7 +26,7 @@ export async function publishRateCard(rows: readonly PriceRow[], seen: number | 
   if (!reserved.applied) throw new Refusal(changedMeanwhile);
   for (const chunk of chunks) await putItem(chunk);
   const { outcome } = await transact([makeCurrent(version, seen), completeCard(version, now())]);
-  if (outcome === "refused") throw new Refusal(changedMeanwhile);
+  if (outcome === "rejected") throw new Refusal(changedMeanwhile);
   return version;
 }
 

@@ -51,7 +51,7 @@ export async function resetPassword(
     }),
     owedEmail(email),
   ]);
-  if (outcome === "refused") throw new ApiError("INVALID_EMAIL_TOKEN");
+  if (outcome === "rejected") throw new ApiError("INVALID_EMAIL_TOKEN");
   await Promise.all([
     queueOwedEmail(email),
     // The stranger may have created more before the sessions ended.

@@ -42,7 +42,7 @@ export async function verifyEmail(
       ending: { outcome: "done" },
     }),
   ]);
-  if (outcome === "refused") throw new ApiError("INVALID_EMAIL_TOKEN");
+  if (outcome === "rejected") throw new ApiError("INVALID_EMAIL_TOKEN");
   // More may have been created before the sessions ended.
   if (isFirst) await endUnproven(user);
   return { email, verified: true };

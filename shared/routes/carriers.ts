@@ -1,40 +1,40 @@
 import {
-  CarrierReportAnswer,
-  CarrierReportBody,
-  CarrierReportParams,
-  CarrierReportQuery,
+  CarrierCallbackResponse,
+  CarrierCallbackBody,
+  CarrierCallbackParams,
+  CarrierCallbackQuery,
 } from "../contract/carriers.ts";
 import type { Route } from "./route.ts";
 
-export const getCarrierReport = {
+export const getCarrierCallback = {
   method: "GET",
-  path: "/v1/carriers/{carrier}/{report}",
+  path: "/v1/carriers/{carrier}/{callback}",
   tag: "carriers",
   summary: "Receive a delivery receipt or an inbound message in a query string, as from Kannel",
   auth: "none",
-  params: CarrierReportParams,
-  query: CarrierReportQuery,
+  params: CarrierCallbackParams,
+  query: CarrierCallbackQuery,
   status: 200,
-  data: CarrierReportAnswer,
+  data: CarrierCallbackResponse,
   raw: ["text/xml"],
   errors: ["UNAVAILABLE"],
 } as const satisfies Route;
 
-export const postCarrierReport = {
+export const postCarrierCallback = {
   method: "POST",
-  path: "/v1/carriers/{carrier}/{report}",
+  path: "/v1/carriers/{carrier}/{callback}",
   tag: "carriers",
   summary: "Receive a delivery receipt or an inbound message as a form or JSON",
   auth: "none",
-  params: CarrierReportParams,
-  query: CarrierReportQuery,
-  body: CarrierReportBody,
+  params: CarrierCallbackParams,
+  query: CarrierCallbackQuery,
+  body: CarrierCallbackBody,
   form: true,
   list: true,
   status: 200,
-  data: CarrierReportAnswer,
+  data: CarrierCallbackResponse,
   raw: ["text/xml"],
   errors: [],
 } as const satisfies Route;
 
-export const routes = { getCarrierReport, postCarrierReport };
+export const routes = { getCarrierCallback, postCarrierCallback };

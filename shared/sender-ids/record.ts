@@ -53,10 +53,7 @@ export async function readSenderId(
   return { record, defaultSenderId: organization?.defaultSenderId };
 }
 
-export function presentSenderId(
-  record: SenderIdRecord,
-  defaultSenderId: string | undefined,
-): SenderIdRequest {
+export function toApiSenderId(record: SenderIdRecord, defaultSenderId: string | undefined): SenderIdRequest {
   return {
     id: record.id,
     senderId: record.senderId,

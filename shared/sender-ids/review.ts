@@ -51,7 +51,7 @@ export async function decideSenderId(
       review: seen.status === "pending" ? closeReview("sender-ids", seen.id) : [],
     });
     if (written.outcome === "committed") return { ...seen, ...fields };
-    const { request, name } = written.refusals;
+    const { request, name } = written.rejections;
     if (request === undefined && name !== undefined) {
       throw new ApiError("CONFLICT", { message: conflictText(seen, holdersOf(name.found)) });
     }

@@ -12,7 +12,7 @@ import { findItem, transact, untilUndisturbed } from "../platform/table/table.ts
 import { updateOf } from "../platform/table/update.ts";
 import { openReview } from "../reviews/record.ts";
 import { isNumeric } from "./names.ts";
-import { maxSenderIds, presentSenderId, readSenderId, readSenderIds, SenderIdRecord } from "./record.ts";
+import { maxSenderIds, toApiSenderId, readSenderId, readSenderIds, SenderIdRecord } from "./record.ts";
 
 /**
  * Requests a sender ID. The request replaces a rejected one.
@@ -47,8 +47,8 @@ export async function createSenderId(
       // A request that replaces a rejected one needs no quota of its own.
       quota: seen === undefined ? takeQuota(organizationId, "senderIdCount", maxSenderIds) : [],
     });
-    if (requested.outcome === "committed") return presentSenderId(record, undefined);
-    const { request: unlikeSeen, quota } = requested.refusals;
+    if (requested.outcome === "committed") return toApiSenderId(record, undefined);
+    const { request: unlikeSeen, quota } = requested.rejections;
     if (unlikeSeen === undefined && quota !== undefined) {
       throw new ApiError("CONFLICT", { message: `An organization has at most ${maxSenderIds} sender IDs.` });
     }
@@ -75,7 +75,7 @@ export async function listSenderIds(
     findOrganization(organizationId, { consistent: true }),
   ]);
   return pageOf(
-    records.map((record) => presentSenderId(record, organization?.defaultSenderId)),
+    records.map((record) => toApiSenderId(record, organization?.defaultSenderId)),
     query,
   );
 }
@@ -103,6 +103,6 @@ export async function setDefaultSenderId(
       ),
       replaceDefaultSenderId(organizationId, defaultSenderId, record.senderId),
     ]);
-    return written.outcome === "committed" ? presentSenderId(record, record.senderId) : undefined;
+    return written.outcome === "committed" ? toApiSenderId(record, record.senderId) : undefined;
   });
 }

@@ -34,7 +34,7 @@ export async function readTemplate(organizationId: string, templateId: string): 
   return record;
 }
 
-export function presentTemplate(record: TemplateRecord): Template {
+export function toApiTemplate(record: TemplateRecord): Template {
   return {
     id: record.id,
     name: record.name,

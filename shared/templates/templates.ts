@@ -8,7 +8,7 @@ import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
 import { transact, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import { maxTemplates, presentTemplate, readTemplate, TemplateRecord } from "./record.ts";
+import { maxTemplates, toApiTemplate, readTemplate, TemplateRecord } from "./record.ts";
 import { problemOf } from "./render.ts";
 
 /**
@@ -37,7 +37,7 @@ export async function createTemplate(
       condition: "attribute_not_exists(pk)",
     },
   ]);
-  if (created.outcome === "committed") return presentTemplate(record);
+  if (created.outcome === "committed") return toApiTemplate(record);
   throw new ApiError("CONFLICT", { message: `An organization has at most ${maxTemplates} templates.` });
 }
 
@@ -54,12 +54,12 @@ export async function listTemplates(organizationId: string, query: PageQuery): P
     query,
     await usedQuota(organizationId, "templateCount"),
   );
-  return { rows: page.rows.map(presentTemplate), meta: page.meta };
+  return { rows: page.rows.map(toApiTemplate), meta: page.meta };
 }
 
 /** Reads a template as it is now. @throws ApiError NOT_FOUND, also for a template of another organization */
 export async function getTemplate(organizationId: string, templateId: string): Promise<Template> {
-  return presentTemplate(await readTemplate(organizationId, templateId));
+  return toApiTemplate(await readTemplate(organizationId, templateId));
 }
 
 /**
@@ -78,7 +78,7 @@ export async function updateTemplate(
     const key = keys.template(organizationId, templateId);
     const updated = await updateItem(TemplateRecord, updateOf(key, changes, { present: ["pk"] }));
     if (!updated.applied) throw new ApiError("NOT_FOUND");
-    return presentTemplate(updated.item);
+    return toApiTemplate(updated.item);
   }
   return getTemplate(organizationId, templateId);
 }
@@ -96,6 +96,6 @@ export async function deleteTemplate(
     { delete: keys.template(organizationId, templateId), condition: "attribute_exists(pk)" },
     releaseQuota(organizationId, "templateCount"),
   ]);
-  if (deleted.outcome === "refused") throw new ApiError("NOT_FOUND");
+  if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");
   return { id: templateId, deleted: true };
 }

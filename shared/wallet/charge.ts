@@ -249,19 +249,19 @@ async function tryRecord(
   entries: readonly NewLedgerEntry[],
   before: readonly Put[],
   together: readonly Write[],
-): Promise<"committed" | "contended" | "refused"> {
+): Promise<"committed" | "contended" | "rejected"> {
   for (const put of before) await putItem(put, { isOwn: ({ id }) => id === put.put["id"] });
   const [entry] = entries;
   if (entry === undefined || entries.length > 1 || together.length > 0) {
     const result = await tryTransact({ entries: entries.map(ledgerEntry), together }, recordAttempts);
-    if (result.outcome !== "refused") return result.outcome;
+    if (result.outcome !== "rejected") return result.outcome;
     // An earlier attempt may have succeeded although its response was lost: then the entry at its seq is its own.
-    const found = result.refusals.entries?.found;
-    return found !== undefined && found["id"] === entry?.id ? "committed" : "refused";
+    const found = result.rejections.entries?.found;
+    return found !== undefined && found["id"] === entry?.id ? "committed" : "rejected";
   }
   // A single entry needs no transaction, which costs twice as much.
   const written = await putItem(ledgerEntry(entry), { isOwn: ({ id }) => id === entry.id });
-  return written.applied ? "committed" : "refused";
+  return written.applied ? "committed" : "rejected";
 }
 
 /**

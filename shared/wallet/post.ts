@@ -67,15 +67,15 @@ export async function postToWallet(posting: Posting): Promise<WalletRecord | und
     }
   }
   if (result === "again") throw new ApiError("UNAVAILABLE");
-  return result === "refused" ? undefined : result;
+  return result === "rejected" ? undefined : result;
 }
 
-/** The result of a posting: the wallet after it; `refused`: rejected for good; `again`: it may succeed later. */
-type Result = WalletRecord | "again" | "refused";
+/** The result of a posting: the wallet after it; `rejected`: rejected for good; `again`: it may succeed later. */
+type Result = WalletRecord | "again" | "rejected";
 
 async function tryPosting(seen: WalletRecord, posting: Posting, entryId: string): Promise<Result> {
   // Another pass of the reconciler came first and settled the same seqs.
-  if (posting.settles !== undefined && seen.settledSeq !== posting.settles.from) return "refused";
+  if (posting.settles !== undefined && seen.settledSeq !== posting.settles.from) return "rejected";
   const after = walletAfter(seen, posting, entryId);
   // One attempt, because after a concurrent debit the seq is another one, and the same writes would be rejected.
   const result = await tryTransact(writesOf(seen, after, posting), 1).catch(async (error: unknown) =>
@@ -83,10 +83,10 @@ async function tryPosting(seen: WalletRecord, posting: Posting, entryId: string)
   );
   if (result.outcome === "committed") return after;
   if (result.outcome === "contended") return "again";
-  const { entry, together } = result.refusals;
+  const { entry, together } = result.rejections;
   // An earlier attempt may have succeeded although its response was lost: then the entry at its seq is its own.
   if (entry?.found !== undefined && LedgerEntryRecord.parse(entry.found).id === entryId) return after;
-  return together === undefined ? "again" : "refused";
+  return together === undefined ? "again" : "rejected";
 }
 
 function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting) {

@@ -202,7 +202,7 @@ export function ledgerPartitions({ organizationId, ledgerParts }: WalletRecord):
   return partNames(parts).map((part) => ledgerPartition(organizationId, part));
 }
 
-export function presentWallet(wallet: WalletRecord): Wallet {
+export function toApiWallet(wallet: WalletRecord): Wallet {
   const capMicros = dailyCapMicros(wallet);
   const { lowBalanceThresholdMicros } = wallet;
   return {

@@ -4,7 +4,7 @@ import { config } from "../platform/config.ts";
 import type { Attempt } from "../platform/http/event.ts";
 import { microsOf } from "./money.ts";
 import { postToWallet } from "./post.ts";
-import { presentWallet } from "./record.ts";
+import { toApiWallet } from "./record.ts";
 
 /**
  * Adds money without a payment, for development. Stages with real customers disable it.
@@ -20,9 +20,9 @@ export async function topUpWallet(
     organizationId,
     type: "top_up",
     amountMicros: microsOf(amount),
-    ...(attempt === undefined ? {} : { together: (after) => [attempt.complete(presentWallet(after))] }),
+    ...(attempt === undefined ? {} : { together: (after) => [attempt.complete(toApiWallet(after))] }),
   });
   // Only a later attempt at the same request can have caused the rejection of this one.
   if (wallet === undefined) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
-  return presentWallet(wallet);
+  return toApiWallet(wallet);
 }

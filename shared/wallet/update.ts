@@ -5,7 +5,7 @@ import { keys } from "../platform/table/keys.ts";
 import { untilUndisturbed, updateItem } from "../platform/table/table.ts";
 import { changesOfPatch, updateOf } from "../platform/table/update.ts";
 import { amountOf, microsOf } from "./money.ts";
-import { presentWallet, readWallet, WalletRecord } from "./record.ts";
+import { toApiWallet, readWallet, WalletRecord } from "./record.ts";
 import { operatorCapMicros } from "./spending-limits.ts";
 
 /**
@@ -15,7 +15,7 @@ import { operatorCapMicros } from "./spending-limits.ts";
 export async function updateWallet(organizationId: string, request: UpdateWalletRequest): Promise<Wallet> {
   return untilUndisturbed(async () => {
     const changed = await change(await readWallet(organizationId), request);
-    return changed === undefined ? undefined : presentWallet(changed);
+    return changed === undefined ? undefined : toApiWallet(changed);
   });
 }
 

@@ -7,7 +7,7 @@ import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/table.ts";
 import { hasHadMoney } from "../wallet/record.ts";
-import { maxWebhooks, presentWebhook, type WebhookRecord } from "./record.ts";
+import { maxWebhooks, toApiWebhook, type WebhookRecord } from "./record.ts";
 import { putSecret } from "./secrets.ts";
 import { newWebhookSecret } from "./signature.ts";
 import { checkWebhookUrl } from "./target.ts";
@@ -40,14 +40,14 @@ export async function createWebhook(
     },
     await putSecret(record, secret),
   ]);
-  if (created.outcome === "refused") {
+  if (created.outcome === "rejected") {
     if (max < maxWebhooks) {
       const message = `There are at most ${max} webhooks until money has come into the wallet.`;
       throw new ApiError("PAYMENT_REQUIRED", { message });
     }
     throw new ApiError("CONFLICT", { message: `An organization has at most ${maxWebhooks} webhooks.` });
   }
-  return { ...presentWebhook(record), secret };
+  return { ...toApiWebhook(record), secret };
 }
 
 /** Returns the limit. It is lower before the first payment, because each webhook multiplies calls to a third party. */

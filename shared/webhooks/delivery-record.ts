@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import { DeliveryState, WebhookPayload, type WebhookDelivery } from "../contract/webhooks.ts";
+import { WebhookDeliveryState, WebhookPayload, type WebhookDelivery } from "../contract/webhooks.ts";
 import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import {
@@ -37,7 +37,7 @@ export const DeliveryRecord = z.object({
   id: z.string(),
   eventId: z.string(),
   payload: WebhookPayload,
-  state: DeliveryState,
+  state: WebhookDeliveryState,
   attempts: z.int().check(z.nonnegative()),
   createdAt: z.string(),
   /** While pending: when the next attempt is, or was, due. */
@@ -233,7 +233,7 @@ export async function repeatNow(
   return repeated.found === undefined ? undefined : "busy";
 }
 
-export function presentDelivery(record: DeliveryRecord): WebhookDelivery {
+export function toApiDelivery(record: DeliveryRecord): WebhookDelivery {
   return {
     id: record.id,
     eventId: record.eventId,

@@ -17,7 +17,7 @@ import {
   releaseAttempt,
   type DeliveryRecord,
 } from "./delivery-record.ts";
-import { closeCall, isToBeDisabled, openCall, waitForSlot, type Failure } from "./open-calls.ts";
+import { closeCall, isToBeDisabled, openCall, waitForSlot, type Failure } from "./in-flight-calls.ts";
 import { findWebhook, readWebhooks, type WebhookRecord } from "./record.ts";
 import { retryAt } from "./retry-schedule.ts";
 import { findSecrets } from "./secrets.ts";

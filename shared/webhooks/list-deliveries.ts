@@ -3,7 +3,7 @@ import type { DeliveriesQuery, WebhookDelivery } from "../contract/webhooks.ts";
 import { epochSeconds, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readWantedPage } from "../platform/table/page.ts";
-import { DeliveryRecord, presentDelivery } from "./delivery-record.ts";
+import { DeliveryRecord, toApiDelivery } from "./delivery-record.ts";
 import { readWebhook } from "./record.ts";
 
 /**
@@ -24,5 +24,5 @@ export async function listWebhookDeliveries(
     // DynamoDB deletes expired items days later.
     ({ state, expiresAt }) => expiresAt > at && (query.state === undefined || state === query.state),
   );
-  return { rows: page.rows.map(presentDelivery), meta: page.meta };
+  return { rows: page.rows.map(toApiDelivery), meta: page.meta };
 }

@@ -5,7 +5,7 @@ import { EventName } from "../contract/events.ts";
 import { DisabledReason, type Webhook } from "../contract/webhooks.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../platform/table/table.ts";
-import type { FailingHealth } from "./open-calls.ts";
+import type { FailingHealth } from "./in-flight-calls.ts";
 
 /** A customer's endpoint, which is called when something happens. */
 export const WebhookRecord = z.object({
@@ -56,7 +56,7 @@ export async function readWebhook(organizationId: string, webhookId: string): Pr
 }
 
 /** Returns a webhook as its owner sees it. @param health how it fails, if it does */
-export function presentWebhook(webhook: WebhookRecord, health?: FailingHealth): Webhook {
+export function toApiWebhook(webhook: WebhookRecord, health?: FailingHealth): Webhook {
   const { id, url, events, disabledAt, disabledReason, createdAt } = webhook;
   const status = disabledAt === undefined ? "enabled" : "disabled";
   const { failingSince, lastFailure } = health ?? {};

@@ -4,7 +4,7 @@ import { untilUndisturbed } from "../platform/table/table.ts";
 import { readWebhook } from "./record.ts";
 import { replaceSecret } from "./secrets.ts";
 import { newWebhookSecret, secretOverlapMs } from "./signature.ts";
-import { presentWithHealth } from "./webhooks.ts";
+import { toApiWithHealth } from "./webhooks.ts";
 
 /**
  * Gives a webhook a new signing secret, which only this response contains. For a day the previous one also signs the
@@ -20,6 +20,6 @@ export async function rotateWebhookSecret(
   return untilUndisturbed(async () => {
     const webhook = await readWebhook(organizationId, webhookId);
     const isReplaced = await replaceSecret(webhook, secret, previousSecretUntil);
-    return isReplaced ? { ...(await presentWithHealth(webhook)), secret } : undefined;
+    return isReplaced ? { ...(await toApiWithHealth(webhook)), secret } : undefined;
   });
 }

@@ -7,14 +7,14 @@ import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
 import { transact, undefinedIfUnreadable, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import { findFailingHealth, forgetFailures } from "./open-calls.ts";
-import { presentWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
+import { findFailingHealth, forgetFailures } from "./in-flight-calls.ts";
+import { toApiWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
 import { checkWebhookUrl } from "./target.ts";
 
 /** Returns the organization's webhooks, newest first. */
 export async function listWebhooks(organizationId: string, query: PageQuery): Promise<Page<Webhook>> {
   const { rows, meta } = pageOf(await readWebhooks(organizationId), query);
-  return { rows: await Promise.all(rows.map(presentWithHealth)), meta };
+  return { rows: await Promise.all(rows.map(toApiWithHealth)), meta };
 }
 
 /**
@@ -22,12 +22,12 @@ export async function listWebhooks(organizationId: string, query: PageQuery): Pr
  * @throws ApiError NOT_FOUND, also for a webhook of another organization
  */
 export async function getWebhook(organizationId: string, webhookId: string): Promise<Webhook> {
-  return presentWithHealth(await readWebhook(organizationId, webhookId));
+  return toApiWithHealth(await readWebhook(organizationId, webhookId));
 }
 
 /** Returns a webhook as its owner sees it, with its failures as far as they can be read. */
-export async function presentWithHealth(webhook: WebhookRecord): Promise<Webhook> {
-  return presentWebhook(webhook, await findFailingHealth(webhook.id).catch(undefinedIfUnreadable));
+export async function toApiWithHealth(webhook: WebhookRecord): Promise<Webhook> {
+  return toApiWebhook(webhook, await findFailingHealth(webhook.id).catch(undefinedIfUnreadable));
 }
 
 /**
@@ -41,7 +41,7 @@ export async function updateWebhook(
 ): Promise<Webhook> {
   if (url !== undefined) checkWebhookUrl(url);
   const webhook = await readWebhook(organizationId, webhookId);
-  if (url === undefined && events === undefined && enabled === undefined) return presentWithHealth(webhook);
+  if (url === undefined && events === undefined && enabled === undefined) return toApiWithHealth(webhook);
   if (enabled === true || url !== undefined) await forgetFailures(webhookId);
   const disabled = { disabledAt: now().toISOString(), disabledReason: "by_customer" };
   const changes = {
@@ -53,7 +53,7 @@ export async function updateWebhook(
   const update = updateOf(keys.webhook(organizationId, webhookId), changes, { present: ["pk"] });
   const updated = await updateItem(WebhookRecord, update);
   if (!updated.applied) throw new ApiError("NOT_FOUND");
-  return presentWithHealth(updated.item);
+  return toApiWithHealth(updated.item);
 }
 
 /** Disables a webhook because of the calls to its URL, unless the customer changed that in the meantime. */
@@ -81,6 +81,6 @@ export async function deleteWebhook(
     { delete: keys.webhookSecrets(organizationId, webhookId) },
     releaseQuota(organizationId, "webhookCount"),
   ]);
-  if (deleted.outcome === "refused") throw new ApiError("NOT_FOUND");
+  if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");
   return { id: webhookId, deleted: true };
 }

@@ -53,8 +53,8 @@ beforeAll(async () => {
     await fileWith("credentials.json", kannelCredentials),
   );
   const shown = await operator("carriers", "show", "london", "--callbacks", "--json");
-  const { repliesUrl } = z.object({ repliesUrl: z.string() }).parse(JSON.parse(shown));
-  kannel = await Kannel.start({ smscPort: smsc.port, sendsmsPort, repliesUrl });
+  const { inboundUrl } = z.object({ inboundUrl: z.string() }).parse(JSON.parse(shown));
+  kannel = await Kannel.start({ smscPort: smsc.port, sendsmsPort, inboundUrl });
   await operator("routes", "set", "default", "--carriers", "london");
   client = await newCustomer();
   await vi.waitFor(() => {

@@ -22,7 +22,7 @@ export interface KannelSettings {
   /** The port of the carrier that it binds to. */
   readonly smscPort: number;
   /** The address that messages from phones are reported to. */
-  readonly repliesUrl: string;
+  readonly inboundUrl: string;
 }
 
 /** Debian's Kannel: a bearerbox and an smsbox, with a spool folder. */
@@ -97,7 +97,7 @@ async function isOpen(port: number): Promise<void> {
 }
 
 /** The configuration in the README of the carriers, except the ports and the denied prefix. */
-function configuration(folder: string, ports: Ports, { smscPort, repliesUrl }: KannelSettings): string {
+function configuration(folder: string, ports: Ports, { smscPort, inboundUrl }: KannelSettings): string {
   const { username, password } = kannelCredentials;
   const replyFields = "&from=%p&to=%P&text=%b&charset=%C&id=%I";
   return `
@@ -156,6 +156,6 @@ group = sms-service
 keyword = default
 catch-all = true
 max-messages = 0
-get-url = "${repliesUrl}${replyFields}"
+get-url = "${inboundUrl}${replyFields}"
 `;
 }

@@ -35,7 +35,7 @@ const Message = z.object({ reference: z.string() });
 
 interface NamedHttpCarrier {
   readonly name: string;
-  readonly recognisesRepeats: boolean;
+  readonly idempotent: boolean;
   readonly http: HttpCarrier;
   /** The ids of the messages that were submitted to it. */
   readonly asked: Set<string>;
@@ -63,7 +63,7 @@ export class Carriers {
     const named = await Promise.all(
       ["alpha", "beta"].map(async (name) => ({
         name,
-        recognisesRepeats: name === "beta",
+        idempotent: name === "beta",
         http: await HttpCarrier.start(() => undefined),
         asked: new Set<string>(),
         taken: new Map<string, number>(),
@@ -80,12 +80,12 @@ export class Carriers {
         kind: "http",
         url: each.http.url,
         body: { reference: "{reference}", to: "{to}", text: "{text}" },
-        answers: [
+        responses: [
           { meaning: "accepted", statuses: [200] },
-          { meaning: "refused", statuses: [422] },
-          { meaning: "later", statuses: [503] },
+          { meaning: "rejected", statuses: [422] },
+          { meaning: "throttled", statuses: [503] },
         ],
-        recognisesRepeats: each.recognisesRepeats,
+        idempotent: each.idempotent,
       });
     }
     await putCarrier("sandbox", { kind: "sandbox" });
@@ -142,8 +142,8 @@ export class Carriers {
 
   async #answer(carrier: NamedHttpCarrier, id: string, response: ServerResponse): Promise<void> {
     this.#noteAsked(carrier, id);
-    const { taken, unsure, recognisesRepeats } = carrier;
-    const isKnown = recognisesRepeats && taken.has(id);
+    const { taken, unsure, idempotent } = carrier;
+    const isKnown = idempotent && taken.has(id);
     const behaviour = this.#pick();
     this.counts.set(behaviour, (this.counts.get(behaviour) ?? 0) + 1);
     // An idempotent carrier does not reject a message that it accepted before.

@@ -12,7 +12,7 @@ const cleanPlaces = [
   "shared/api",
   "shared/audit-log",
   "shared/campaigns",
-  "shared/carrier-reports",
+  "shared/carrier-callbacks",
   "shared/carriers",
   "shared/client.ts",
   "shared/console",

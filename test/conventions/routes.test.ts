@@ -41,7 +41,7 @@ const notAudited: readonly string[] = [
   // The customer's own data, and personal data that the log could never delete. The opt-out of its number stays.
   "deleteContact",
   // Calls of carriers, which the messages record.
-  "postCarrierReport",
+  "postCarrierCallback",
   "createTemplate",
   "updateTemplate",
   "deleteTemplate",
@@ -90,8 +90,8 @@ it("only health, registration, login, links in emails, the console, the document
     "resetPassword",
     "getAccountPage",
     // Each carrier has a token of its own.
-    "getCarrierReport",
-    "postCarrierReport",
+    "getCarrierCallback",
+    "postCarrierCallback",
     "getConsole",
     "getConsoleFile",
     "getRoot",

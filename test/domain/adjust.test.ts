@@ -12,7 +12,7 @@ import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { adjustWallet, type Adjustment, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
 import { listLedger } from "../../shared/wallet/ledger.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
-import { presentWallet, readWallet } from "../../shared/wallet/record.ts";
+import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only, ScriptedCarrier } from "../support/carriers.ts";
@@ -83,12 +83,12 @@ it("a chargeback takes money that is already spent, and nothing is sent until th
   await expect(acceptMessage(organizationId, request)).rejects.toMatchObject(refused);
   const debit = movement({ organizationId, amountMicros: -1 });
   await expect(adjustWallet(debit)).rejects.toMatchObject(refused);
-  expect(presentWallet(await readWallet(organizationId)).balance).toBe(-0.0079);
+  expect(toApiWallet(await readWallet(organizationId)).balance).toBe(-0.0079);
   // A credit counts, also where it is less than the debt.
   expect(await adjustWallet(movement({ organizationId, amountMicros: 900 }))).toMatchObject({
     balanceMicros: -7_000,
   });
-  const carrier = new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" }));
+  const carrier = new ScriptedCarrier(() => ({ outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR" }));
   await submitMessage({ organizationId, messageId: id }, only(carrier));
   await refundMessage({ organizationId, messageId: id });
   for (const queue of ["transactionalSends", "refunds"] as const) await takeJobs(queue);

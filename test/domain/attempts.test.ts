@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Breakers, readBreakers } from "../../shared/carriers/breaker.ts";
-import type { HandOff } from "../../shared/carriers/carrier.ts";
+import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { attemptsOf } from "../../shared/messages/attempts.ts";
 import { getMessage } from "../../shared/messages/read.ts";
-import { hearReceipt } from "../../shared/messages/receipts.ts";
+import { recordDeliveryReceipt } from "../../shared/messages/receipts.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
@@ -36,14 +36,14 @@ function logged(event: string): Record<string, unknown>[] {
     .filter((line) => line["event"] === event);
 }
 
-const refuse = (): HandOff => ({
-  outcome: "refused",
+const refuse = (): SubmitResult => ({
+  outcome: "rejected",
   errorCode: "MESSAGE_PROVIDER_ERROR",
   providerCode: "21606",
 });
-const throttle = (): HandOff => ({ outcome: "tryLater", providerCode: "HTTP429" });
-const turnAway = (): HandOff => ({ outcome: "notReached", reason: "ECONNREFUSED" });
-const buffer = (): HandOff => ({ outcome: "accepted", isBuffered: true, providerCode: "HTTP202.3" });
+const throttle = (): SubmitResult => ({ outcome: "throttled", providerCode: "HTTP429" });
+const turnAway = (): SubmitResult => ({ outcome: "unreachable", reason: "ECONNREFUSED" });
+const buffer = (): SubmitResult => ({ outcome: "accepted", isBuffered: true, providerCode: "HTTP202.3" });
 const fallSilent = (): never => {
   throw Object.assign(new Error("some words of the carrier"), { name: "NoAnswerInTime" });
 };
@@ -59,13 +59,13 @@ it("a message keeps each carrier's response with its code, and its last log line
   await submitMessage(job, inOrder(route));
   const at = start.toISOString();
   const kept = [
-    { at, carrier: "alpha", outcome: "refused", code: "21606" },
+    { at, carrier: "alpha", outcome: "rejected", code: "21606" },
     { at, carrier: "beta", outcome: "unreachable", code: "ECONNREFUSED" },
     { at, carrier: "gamma", outcome: "throttled", code: "HTTP429" },
   ];
   expect(attemptsOf(await recordOf(job))).toEqual([...kept, { at, carrier: "delta", outcome: "accepted" }]);
   expect(logged("message.sent")).toMatchObject([{ ...job, carrier: "delta", attempts: kept }]);
-  expect(logged("carrier.not_reached")).toMatchObject([{ carrier: "beta", errorCode: "ECONNREFUSED" }]);
+  expect(logged("carrier.unreachable")).toMatchObject([{ carrier: "beta", errorCode: "ECONNREFUSED" }]);
 });
 
 it("a message that every carrier rejects keeps their codes, and its customer sees neither code nor carrier", async () => {
@@ -77,11 +77,11 @@ it("a message that every carrier rejects keeps their codes, and its customer see
       ...job,
       errorCode: "MESSAGE_PROVIDER_ERROR",
       providerCode: "21606",
-      attempts: [{ at, carrier: "alpha", outcome: "refused", code: "21606" }],
+      attempts: [{ at, carrier: "alpha", outcome: "rejected", code: "21606" }],
     },
   ]);
   const shown = await getMessage(job.organizationId, job.messageId);
-  expect(shown.attempts).toEqual([{ at, outcome: "refused" }]);
+  expect(shown.attempts).toEqual([{ at, outcome: "rejected" }]);
   expect(JSON.stringify(shown)).not.toMatch(/21606|alpha/);
 });
 
@@ -106,7 +106,7 @@ it("a message that was never submitted has no attempts", async () => {
 it("the last five attempts are kept", async () => {
   let job = await acceptedMessage();
   const carrier = new ScriptedCarrier((call) =>
-    call < 7 ? { outcome: "tryLater", providerCode: String(call) } : refuse(),
+    call < 7 ? { outcome: "throttled", providerCode: String(call) } : refuse(),
   );
   for (let call = 1; call < 7; call += 1) job = await laterJobOf(job, only(carrier));
   expect((await recordOf(job)).attemptLog?.map(({ code }) => code)).toEqual(["2", "3", "4", "5", "6"]);
@@ -118,9 +118,9 @@ describe("an attempt with an unknown outcome", () => {
   it.each([
     ["is sent by an idempotent carrier", true, ["unknown", "accepted"], "sent"],
     ["ends as unknown otherwise", false, ["unknown"], "failed: MESSAGE_OUTCOME_UNKNOWN"],
-  ])("is kept by the next sender of the message, which %s", async (_, deduplicates, outcomes, status) => {
+  ])("is kept by the next sender of the message, which %s", async (_, idempotent, outcomes, status) => {
     const job = await acceptedMessage();
-    const carrier = new ScriptedCarrier((call) => (call === 1 ? fallSilent() : accept()), deduplicates);
+    const carrier = new ScriptedCarrier((call) => (call === 1 ? fallSilent() : accept()), idempotent);
     const sender = inOrder([{ name: "alpha", carrier }]);
     await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
     expect(logged("carrier.outcome_unknown")).toMatchObject([
@@ -194,11 +194,11 @@ it("a receipt keeps the carrier's code for why the phone did not receive the mes
   await submitMessage(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(accept) }]));
   const at = afterSeconds(10);
   const receipt = { ...job, carrier: "alpha", at, providerCode: "30003" } as const;
-  await hearReceipt({ ...receipt, status: "undelivered", errorCode: "DELIVERY_UNREACHABLE" });
+  await recordDeliveryReceipt({ ...receipt, status: "undelivered", errorCode: "DELIVERY_UNREACHABLE" });
   expect(await recordOf(job)).toMatchObject({ deliveryProviderCode: "30003" });
   expect(logged("message.receipt")).toMatchObject([{ ...job, carrier: "alpha", providerCode: "30003" }]);
   expect(JSON.stringify(await getMessage(job.organizationId, job.messageId))).not.toContain("30003");
   // The message arrived after all.
-  await hearReceipt({ ...job, carrier: "alpha", at: afterSeconds(20), status: "delivered" });
+  await recordDeliveryReceipt({ ...job, carrier: "alpha", at: afterSeconds(20), status: "delivered" });
   expect((await recordOf(job)).deliveryProviderCode).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { Breakers, readBreakers, type Admission } from "../../shared/carriers/breaker.ts";
-import type { HandOff } from "../../shared/carriers/carrier.ts";
+import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { minuteMs, secondMs } from "../../shared/platform/clock.ts";
@@ -188,10 +188,14 @@ it("while it is open a message goes to the next carrier, and waits without a lea
 });
 
 it.each([
-  ["a lost response", async (): Promise<HandOff> => Promise.reject(new Error("the response was lost")), true],
-  ["no connection", (): HandOff => ({ outcome: "notReached", reason: "ECONNREFUSED" }), true],
-  ["throttling", (): HandOff => ({ outcome: "tryLater" }), false],
-  ["a rejection", (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }), false],
+  [
+    "a lost response",
+    async (): Promise<SubmitResult> => Promise.reject(new Error("the response was lost")),
+    true,
+  ],
+  ["no connection", (): SubmitResult => ({ outcome: "unreachable", reason: "ECONNREFUSED" }), true],
+  ["throttling", (): SubmitResult => ({ outcome: "throttled" }), false],
+  ["a rejection", (): SubmitResult => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" }), false],
 ])("five messages that end with %s open the breaker, or not", async (_, answer, isOpened) => {
   const breakers = new Breakers();
   const sender = inOrder([{ name: carrier, carrier: new ScriptedCarrier(answer) }], { breakers });

@@ -9,7 +9,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { reportTaker, type CarrierCall } from "../../shared/carrier-reports/take.ts";
+import { callbackReceiver, type CarrierCall } from "../../shared/carrier-callbacks/receive.ts";
 import { SecretsManager } from "../../shared/platform/aws/secrets-manager.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
@@ -33,10 +33,10 @@ const secretsManager = mockAws<ServiceInputTypes, ServiceOutputTypes, SecretsMan
   SecretsManager,
 );
 
-let take: ReturnType<typeof reportTaker>;
+let take: ReturnType<typeof callbackReceiver>;
 let name: string;
 beforeEach(() => {
-  take = reportTaker();
+  take = callbackReceiver();
   name = `carrier-${randomUUID().slice(0, 8)}`;
   secretsManager.reset();
   secretsManager
@@ -60,9 +60,9 @@ function callOf(fields: Readonly<Record<string, string>>, changes: Partial<Carri
   const queryString = `token=${token}&reference=${reference}`;
   const query = { token, reference };
   return {
-    params: { carrier: name, report: "receipts" },
+    params: { carrier: name, callback: "receipts" },
     query,
-    reports: [fields],
+    callbacks: [fields],
     method: "POST",
     path,
     queryString,
@@ -103,7 +103,7 @@ it("a call of Twilio's is accepted with both the token and the signature, and no
     },
   ]);
   await expect(take(callOf(fields))).rejects.toMatchObject(notFound);
-  const changed = { ...signed(fields), reports: [{ ...fields, MessageStatus: "delivered" }] };
+  const changed = { ...signed(fields), callbacks: [{ ...fields, MessageStatus: "delivered" }] };
   await expect(take(changed)).rejects.toMatchObject(notFound);
   await expect(take(signed(fields, { query: { token: "guess", reference } }))).rejects.toMatchObject(
     notFound,
@@ -125,7 +125,7 @@ it("a carrier without a token is rejected, and a disabled one is accepted", asyn
   name = `${name}-off`;
   await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" }, { disabledAt: "2026-01-01T00:00:00.000Z" });
   // It continues to report on messages that were submitted to it before.
-  take = reportTaker();
+  take = callbackReceiver();
   await take(callOf({ type: "1" }));
   expect(await takeJobs("carrierCallbacks")).toHaveLength(1);
 });
@@ -141,7 +141,7 @@ it("a call that cannot be understood is rejected, and neither response nor log h
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const garbage = { type: "a-secret", answer: "another-secret", text: "a-third" };
   await expect(take(callOf(garbage))).rejects.toMatchObject(notUnderstood);
-  const replies = { params: { carrier: name, report: "replies" } } as const;
+  const replies = { params: { carrier: name, callback: "inbound" } } as const;
   await expect(take(callOf(garbage, replies))).rejects.toMatchObject(notUnderstood);
   await expect(take(callOf({ type: "1" }, { query: { token, reference: "x" } }))).rejects.toMatchObject(
     notUnderstood,
@@ -154,21 +154,21 @@ describe("a list", () => {
   const settings = {
     kind: "http",
     url: "http://10.0.0.5/",
-    answers: [{ meaning: "accepted", statuses: [200] }],
+    responses: [{ meaning: "accepted", statuses: [200] }],
     receipts: {
       statusPath: "status",
       delivered: ["DELIVERED"],
       undelivered: ["FAILED"],
       referencePath: "id",
     },
-    replies: { fromPath: "from", toPath: "to", textPath: "text" },
+    inbound: { fromPath: "from", toPath: "to", textPath: "text" },
   };
   const references = ["1", "2", "3"].map((digit) => `${reference.slice(0, -1)}${digit}`);
 
   it("of receipts is accepted one by one, except those that are not final or not understood", async () => {
     await putCarrier(settings);
     const [first, second, third] = references;
-    const reports = [
+    const callbacks = [
       { id: first, status: "DELIVERED" },
       { id: second, status: "ON ITS WAY" },
       { id: "someone else's", status: "DELIVERED" },
@@ -176,7 +176,7 @@ describe("a list", () => {
       { status: "DELIVERED" },
       { id: third, status: "FAILED" },
     ];
-    await take(callOf({}, { reports }));
+    await take(callOf({}, { callbacks }));
     const jobs = await takeJobs("carrierCallbacks");
     const summaries = z.array(z.object({ messageId: z.string(), status: z.string() })).parse(jobs);
     expect(summaries.map(({ messageId, status }) => `${messageId} ${status}`).toSorted()).toEqual([
@@ -187,37 +187,42 @@ describe("a list", () => {
 
   it("of more entries than one queue request, and one of inbound messages, are accepted whole", async () => {
     await putCarrier(settings);
-    const reports = Array.from({ length: 25 }, () => ({ id: references[0], status: "DELIVERED" }));
-    await take(callOf({}, { reports }));
+    const callbacks = Array.from({ length: 25 }, () => ({ id: references[0], status: "DELIVERED" }));
+    await take(callOf({}, { callbacks }));
     expect(await takeJobs("carrierCallbacks")).toHaveLength(25);
     const replies = [1, 2].map((count) => ({ from: "447700900123", to: "90909", text: `reply ${count}` }));
-    await take(callOf({}, { params: { carrier: name, report: "replies" }, reports: replies }));
+    await take(callOf({}, { params: { carrier: name, callback: "inbound" }, callbacks: replies }));
     expect(await takeJobs("carrierCallbacks")).toHaveLength(2);
   });
 
   it("without an understandable entry is rejected, and so is one of Twilio's, because no signature covers it", async () => {
     await putCarrier(settings);
-    await expect(take(callOf({}, { reports: [{}, { status: "DELIVERED" }] }))).rejects.toMatchObject(
+    await expect(take(callOf({}, { callbacks: [{}, { status: "DELIVERED" }] }))).rejects.toMatchObject(
       notUnderstood,
     );
     name = `${name}-twilio`;
     await putCarrier(twilio, { callbackSecretId: "callbacks/twilio" });
-    take = reportTaker();
+    take = callbackReceiver();
     const fields = { MessageSid: "SM1", MessageStatus: "delivered" };
     const call = signed(fields);
-    await expect(take({ ...call, reports: [fields, fields] })).rejects.toMatchObject(notFound);
+    await expect(take({ ...call, callbacks: [fields, fields] })).rejects.toMatchObject(notFound);
     expect(await takeJobs("carrierCallbacks")).toEqual([]);
   });
 });
 
 it("an inbound message has the carrier's id in its job, or a new one where it has none", async () => {
   await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
-  const replies = { params: { carrier: name, report: "replies" }, method: "GET" } as const;
+  const replies = { params: { carrier: name, callback: "inbound" }, method: "GET" } as const;
   const fields = { from: "+447700900123", to: "90909", text: "hi" };
   await take(callOf({ ...fields, id: "kannel-1" }, replies));
   await take(callOf(fields, replies));
   const [first, second] = await takeJobs("carrierCallbacks");
-  expect(first).toMatchObject({ kind: "reply", carrier: name, carrierId: "kannel-1", from: "447700900123" });
-  const { carrierId, reportId } = z.object({ carrierId: z.string(), reportId: z.string() }).parse(second);
-  expect(carrierId).toBe(reportId);
+  expect(first).toMatchObject({
+    kind: "inbound",
+    carrier: name,
+    carrierId: "kannel-1",
+    from: "447700900123",
+  });
+  const { carrierId, callbackId } = z.object({ carrierId: z.string(), callbackId: z.string() }).parse(second);
+  expect(carrierId).toBe(callbackId);
 });

@@ -127,16 +127,16 @@ it("a first job that is delivered again does not return to a carrier that reject
   const job = await jobOf();
   const first = named(
     "first",
-    new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" })),
+    new ScriptedCarrier(() => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" })),
   );
   const second = named(
     "second",
-    new ScriptedCarrier((call) => (call === 1 ? { outcome: "tryLater" } : accept())),
+    new ScriptedCarrier((call) => (call === 1 ? { outcome: "throttled" } : accept())),
   );
   const sender = inOrder([first, second]);
   const later = await laterJobOf(job, sender);
   expect(later.facts).toBeUndefined();
-  expect(await recordOf(job)).toMatchObject({ status: "queued", refusedBy: ["first"] });
+  expect(await recordOf(job)).toMatchObject({ status: "queued", rejectedBy: ["first"] });
   // SQS delivers at least once.
   expect(await submitMessage(job, sender)).toMatchObject({ status: "sent", carrier: "second" });
   expect(first.carrier.received).toHaveLength(1);
@@ -191,7 +191,7 @@ it("a message that waits for throughput reserves it once, and continues by its f
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Senders only reserve throughput.
   const sender = inOrder([slow], { throughput: throughput as never });
   const later = await laterJobOf(job, sender);
-  expect(later).toMatchObject({ slot: { carrier: "slow" }, facts: job.facts });
+  expect(later).toMatchObject({ reservedStart: { carrier: "slow" }, facts: job.facts });
   expect(reserved).toHaveLength(1);
   vi.setSystemTime(Date.now() + 10_000);
   const requests = countRequests(job);

@@ -7,7 +7,7 @@ import { getDashboardStats } from "../../shared/dashboard/stats.ts";
 import { noteAccepted } from "../../shared/messages/accepted-of-day.ts";
 import { countOutcomes, countReceipts, CountsRecord } from "../../shared/messages/counts.ts";
 import { getMessage } from "../../shared/messages/read.ts";
-import { hearReceipt } from "../../shared/messages/receipts.ts";
+import { recordDeliveryReceipt } from "../../shared/messages/receipts.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { recount } from "../../shared/messages/recount.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 const carrier: Carrier = {
-  deduplicates: true,
+  idempotent: true,
   send: async () => ({ outcome: "accepted", carrierReference: "carrier-1" }),
 };
 
@@ -138,7 +138,12 @@ it("receipts are counted on a day at any time, also after its close, and none is
   const ids = [await accept(organizationId), await accept(organizationId), await accept(organizationId)];
   for (const messageId of ids) await submitMessage({ organizationId, messageId }, only(carrier));
   const hear = async (messageId = "", status: "delivered" | "undelivered" = "delivered"): Promise<void> => {
-    const heard = await hearReceipt({ organizationId, messageId, status, at: new Date().toISOString() });
+    const heard = await recordDeliveryReceipt({
+      organizationId,
+      messageId,
+      status,
+      at: new Date().toISOString(),
+    });
     if (heard !== undefined) await countReceipts([heard]);
   };
   await hear(ids[0], "undelivered");
@@ -168,7 +173,13 @@ it("a message without a receipt is pending for a week, and unknown from then on 
   const unknown = { status: "unknown", at: "2031-03-08T23:59:58.000Z" };
   expect((await getMessage(organizationId, messageId)).delivery).toEqual(unknown);
   const at = "2031-03-08T23:59:58.000Z";
-  await hearReceipt({ organizationId, messageId, status: "undelivered", errorCode: "DELIVERY_EXPIRED", at });
+  await recordDeliveryReceipt({
+    organizationId,
+    messageId,
+    status: "undelivered",
+    errorCode: "DELIVERY_EXPIRED",
+    at,
+  });
   const { status, delivery } = await getMessage(organizationId, messageId);
   expect([status, delivery]).toEqual(["sent", { status: "undelivered", at, errorCode: "DELIVERY_EXPIRED" }]);
   // Another test counts the closings of days.

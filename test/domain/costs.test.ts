@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 class TakingCarrier implements Carrier {
-  readonly deduplicates = true;
+  readonly idempotent = true;
   readonly taken: OutgoingMessage[] = [];
 
   async send(message: OutgoingMessage): Promise<{ outcome: "accepted"; carrierReference: string }> {

@@ -5,7 +5,7 @@ import { createContact, getContact } from "../../shared/contacts/contacts.ts";
 import { CreateContactRequest } from "../../shared/contract/contacts.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";
 import { listInbound } from "../../shared/inbound/list.ts";
-import { receiveReply } from "../../shared/inbound/receive.ts";
+import { receiveInboundMessage } from "../../shared/inbound/receive.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { redactedText } from "../../shared/messages/record.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
@@ -24,9 +24,9 @@ import { findWebhook } from "../../shared/webhooks/record.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
+import { replyOf } from "../support/inbound-messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
-import { replyOf } from "../support/replies.ts";
 import { allRows } from "../support/rows.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { attemptOf, eventJob, openWebhook } from "../support/webhooks.ts";
@@ -60,7 +60,7 @@ async function accept(to: string): Promise<string> {
 
 async function send(messageId: string): Promise<void> {
   const carrier = {
-    deduplicates: true,
+    idempotent: true,
     send: async () => ({ outcome: "accepted", carrierReference: "1" }) as const,
   };
   await submitMessage({ organizationId, messageId }, only(carrier));
@@ -157,16 +157,16 @@ it("an inbound message that is queued during the erasure is not kept after it, a
     replyOf({ from: number, to: "12025550199", message, receivedAt: at });
   expect(await eraseNumber(organizationId, number)).toMatchObject({ inbound: 0, left: 0 });
   const hello = said("hello");
-  await receiveReply(hello);
-  await receiveReply(hello);
-  await receiveReply(said("START"));
+  await receiveInboundMessage(hello);
+  await receiveInboundMessage(hello);
+  await receiveInboundMessage(said("START"));
   expect(JSON.stringify(await allRows())).not.toContain(number);
   expect(await takeJobs("webhookDeliveries")).toEqual([]);
-  await receiveReply(said("STOP"));
+  await receiveInboundMessage(said("STOP"));
   expect(await hasOptedOut(organizationId, number)).toBe(true);
   expect((await listInbound(organizationId, { page: 1, limit: 20 })).rows).toEqual([]);
   // Later messages of that phone are kept.
-  await receiveReply(said("hello again", new Date(Date.now() + minuteMs).toISOString()));
+  await receiveInboundMessage(said("hello again", new Date(Date.now() + minuteMs).toISOString()));
   expect((await listInbound(organizationId, { page: 1, limit: 20 })).rows).toHaveLength(1);
 });
 

@@ -71,7 +71,7 @@ async function send(scheduledAt?: string): Promise<string> {
   const { id: messageId } = await acceptMessage(organizationId, { ...message, scheduledAt });
   if (scheduledAt !== undefined) return messageId;
   const carrier = {
-    deduplicates: true,
+    idempotent: true,
     send: async () => ({ outcome: "accepted", carrierReference: "1" }) as const,
   };
   await submitMessage({ organizationId, messageId }, only(carrier));
@@ -186,7 +186,7 @@ it.each([1_000, 4])(
       "EMAIL_TOKEN",
       "REVIEWS",
       "DELIVERIES",
-      "OPENCALLS",
+      "INFLIGHT",
       "WEBHOOK_SECRETS",
       "SENDER",
       "KEY_USES",

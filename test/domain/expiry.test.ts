@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Breakers } from "../../shared/carriers/breaker.ts";
-import type { HandOff } from "../../shared/carriers/carrier.ts";
+import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
-import { hearReceipt } from "../../shared/messages/receipts.ts";
+import { recordDeliveryReceipt } from "../../shared/messages/receipts.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
@@ -31,7 +31,7 @@ afterEach(async () => {
   for (const queue of ["refunds", "webhookDeliveries", "transactionalSends"] as const) await takeJobs(queue);
 });
 
-const throttle = (): HandOff => ({ outcome: "tryLater" });
+const throttle = (): SubmitResult => ({ outcome: "throttled" });
 const fallSilent = (): never => {
   throw new Error("the response was lost");
 };
@@ -70,7 +70,7 @@ describe("a message expires", () => {
 it("every carrier learns the remaining time of a message that expires, and none of others", async () => {
   const slow = new ScriptedCarrier(() => {
     vi.setSystemTime(afterSeconds(60));
-    return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
+    return { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" };
   });
   const next = new ScriptedCarrier(accept);
   const job = await acceptedMessage({ expiresInSeconds: 90 });
@@ -163,7 +163,7 @@ describe("a message does not wait beyond its expiry", () => {
   });
 
   it("for a carrier that throttles it", async () => {
-    const carrier = new ScriptedCarrier(() => ({ outcome: "tryLater", retryAfterSeconds: 900 }));
+    const carrier = new ScriptedCarrier(() => ({ outcome: "throttled", retryAfterSeconds: 900 }));
     const job = await acceptedMessage({ expiresInSeconds: 90 });
     expect(await waitAndFail(job, only(carrier))).toBe(85);
     expect(carrier.received).toHaveLength(1);
@@ -171,8 +171,8 @@ describe("a message does not wait beyond its expiry", () => {
 });
 
 describe("of a message that expires after a carrier gave no response", () => {
-  it.each([true, false])("the outcome stays unknown (idempotent: %s)", async (deduplicates) => {
-    const carrier = new ScriptedCarrier(fallSilent, deduplicates);
+  it.each([true, false])("the outcome stays unknown (idempotent: %s)", async (idempotent) => {
+    const carrier = new ScriptedCarrier(fallSilent, idempotent);
     const job = await acceptedMessage({ expiresInSeconds: 90 });
     await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
     vi.setSystemTime(afterSeconds(120));
@@ -187,7 +187,7 @@ describe("of a message that expires after a carrier gave no response", () => {
     const job = await acceptedMessage({ expiresInSeconds: 90 });
     await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
     const at = afterSeconds(10).toISOString();
-    await hearReceipt({ ...job, carrier: "alpha", status: "delivered", at });
+    await recordDeliveryReceipt({ ...job, carrier: "alpha", status: "delivered", at });
     vi.setSystemTime(afterSeconds(120));
     await submitMessage(job, sender);
     expect(await recordOf(job)).toMatchObject({ status: "sent", sentAt: at });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { HandOff } from "../../shared/carriers/carrier.ts";
+import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import type { MessageJob } from "../../shared/messages/message-job.ts";
@@ -25,19 +25,19 @@ afterEach(async () => {
   for (const queue of ["refunds", "transactionalSends", "webhookDeliveries"] as const) await takeJobs(queue);
 });
 
-const unroutable = (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
-const refuse = (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" });
-const putOff = (): HandOff => ({ outcome: "tryLater" });
-const turnAway = (): HandOff => ({ outcome: "notReached", reason: "ECONNREFUSED" });
+const unroutable = (): SubmitResult => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
+const refuse = (): SubmitResult => ({ outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR" });
+const putOff = (): SubmitResult => ({ outcome: "throttled" });
+const turnAway = (): SubmitResult => ({ outcome: "unreachable", reason: "ECONNREFUSED" });
 const fallSilent = (): never => {
   throw new Error("the response was lost");
 };
 
 /** Three carriers with given responses. The last one accepts everything. */
-function threeCarriers(first: () => HandOff, second: () => HandOff = accept, deduplicates = false) {
-  const alpha = new ScriptedCarrier(first, deduplicates);
-  const beta = new ScriptedCarrier(second, deduplicates);
-  const gamma = new ScriptedCarrier(accept, deduplicates);
+function threeCarriers(first: () => SubmitResult, second: () => SubmitResult = accept, idempotent = false) {
+  const alpha = new ScriptedCarrier(first, idempotent);
+  const beta = new ScriptedCarrier(second, idempotent);
+  const gamma = new ScriptedCarrier(accept, idempotent);
   const route = [
     { name: "alpha", carrier: alpha },
     { name: "beta", carrier: beta },
@@ -236,7 +236,7 @@ it.each(["MESSAGE_INVALID_DESTINATION", "MESSAGE_RECIPIENT_OPTED_OUT"] as const)
   "a message that is rejected for its number (%s) goes to no other carrier, and is refunded",
   async (errorCode) => {
     const job = await acceptedMessage();
-    const { route, asked } = threeCarriers(() => ({ outcome: "refused", errorCode }));
+    const { route, asked } = threeCarriers(() => ({ outcome: "rejected", errorCode }));
     await submitMessage(job, inOrder(route));
     expect(asked()).toEqual([1, 0, 0]);
     expect(await statusOf(job)).toBe(`failed: ${errorCode}`);
@@ -267,7 +267,7 @@ it("a carrier that has rejected a message does not get it again when another one
   await submitMessage(job, sender);
   await submitMessage(job, sender);
   expect(asked()).toEqual([1, 2, 0]);
-  expect(await recordOf(job)).toMatchObject({ status: "queued", refusedBy: ["alpha"], openClaims: 0 });
+  expect(await recordOf(job)).toMatchObject({ status: "queued", rejectedBy: ["alpha"], openClaims: 0 });
   isBusy = false;
   await submitMessage(job, sender);
   expect(asked()).toEqual([1, 3, 0]);
@@ -320,7 +320,7 @@ it("a sender with too little time left uses no second carrier, and the next send
   });
   await submitMessage(job, inOrder(route, { remainingTimeMs: () => remainingMs }));
   expect(asked()).toEqual([1, 0, 0]);
-  expect(await recordOf(job)).toMatchObject({ status: "queued", openClaims: 0, refusedBy: ["alpha"] });
+  expect(await recordOf(job)).toMatchObject({ status: "queued", openClaims: 0, rejectedBy: ["alpha"] });
   await submitMessage(job, inOrder(route, { remainingTimeMs: () => 11_000 }));
   expect(asked()).toEqual([1, 1, 0]);
   expect(await statusOf(job)).toBe("sent");
@@ -370,19 +370,19 @@ it.each([
           kind: "http",
           url: address,
           body: { to: "{to}", text: "{text}" },
-          answers: [
+          responses: [
             { meaning: "accepted", statuses: [200] },
-            { meaning: "refused", statuses: [422] },
-            { meaning: "later", statuses: [503] },
+            { meaning: "rejected", statuses: [422] },
+            { meaning: "throttled", statuses: [503] },
           ],
         });
         return { name, carrier: carrierOf({ name, settings }) };
       });
-      const handOver = async (): Promise<unknown> =>
+      const submit = async (): Promise<unknown> =>
         submitMessage(job, inOrder(carriers)).catch(() => undefined);
-      await handOver();
+      await submit();
       letClaimLapse();
-      await handOver();
+      await submit();
       expect([first, second].map((each) => each.asked.length)).toEqual(asked);
       expect(await statusOf(job)).toBe(status);
     } finally {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import type { HandOff } from "../../shared/carriers/carrier.ts";
+import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { PageQuery } from "../../shared/contract/primitives.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
 import { getMessage, listMessages } from "../../shared/messages/read.ts";
@@ -41,9 +41,9 @@ async function stored(messageId: string): Promise<MessageRecord> {
 }
 
 /** A message with a response from its carrier. @returns its id */
-async function sent(answer: HandOff): Promise<string> {
+async function sent(answer: SubmitResult): Promise<string> {
   const { id: messageId } = await acceptMessage(organizationId, request);
-  const carrier = { deduplicates: true, send: async () => answer };
+  const carrier = { idempotent: true, send: async () => answer };
   await submitMessage({ organizationId, messageId }, only(carrier));
   return messageId;
 }
@@ -63,7 +63,7 @@ it("a sent message expires after the retention period, and not before", async ()
 });
 
 it("a failed message stays until its price is returned, and then for its retention period", async () => {
-  const id = await sent({ outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" });
+  const id = await sent({ outcome: "rejected", errorCode: "MESSAGE_INVALID_DESTINATION" });
   expect(await stored(id)).toMatchObject({ status: "failed", refund: "due" });
   expect(await stored(id)).not.toHaveProperty("expiresAt");
   vi.setSystemTime(start + dayMs);
@@ -85,7 +85,7 @@ it("a message that has ended since it was read as unconfirmed is not made perman
   expect(provisional).toMatchObject({ status: "queued", expiresAt: expect.any(Number) });
   await submitMessage(
     { organizationId, messageId: id },
-    only({ deduplicates: true, send: async () => accepted }),
+    only({ idempotent: true, send: async () => accepted }),
   );
   expect((await updateItem(MessageRecord, confirm(provisional))).applied).toBe(false);
   vi.setSystemTime(start + graceMs + minuteMs);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
+import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
 import type { MessageType } from "../../shared/contract/sms.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
 import type { MessageJob } from "../../shared/messages/message-job.ts";
@@ -44,10 +44,10 @@ async function accepted(messageType?: MessageType, scheduledAt?: string): Promis
 }
 
 /** Submits a message until it has ended. @returns the texts that the carrier received */
-async function handOver(job: MessageJob, ...answers: HandOff[]): Promise<string[]> {
+async function submit(job: MessageJob, ...answers: SubmitResult[]): Promise<string[]> {
   const texts: string[] = [];
   const carrier: Carrier = {
-    deduplicates: true,
+    idempotent: true,
     send: async (message) => {
       texts.push(message.text);
       return answers[texts.length - 1] ?? { outcome: "accepted", carrierReference: "1" };
@@ -65,7 +65,7 @@ it("the text of a one-time code is deleted when it is sent, not before, and its 
   const job = await accepted("otp");
   const before = await stored(job);
   expect(before).toMatchObject({ message: text, pricing: { segments: 2 } });
-  expect(await handOver(job, { outcome: "tryLater" })).toEqual([text, text]);
+  expect(await submit(job, { outcome: "throttled" })).toEqual([text, text]);
   expect(await stored(job)).toMatchObject({
     status: "sent",
     message: redactedText,
@@ -77,7 +77,7 @@ it("the text of a one-time code is deleted when it is sent, not before, and its 
 
 it("the text is deleted when the message fails for good, and its price is returned", async () => {
   const job = await accepted("otp");
-  await handOver(job, { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
+  await submit(job, { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
   await refundMessage(job);
   expect(await stored(job)).toMatchObject({ status: "failed", message: redactedText });
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], balanceMicros: 1_000_000 });
@@ -92,7 +92,7 @@ it("no job of a message has its text, before or after its end", async () => {
   await openWebhook("http://127.0.0.1:9/nobody", organizationId);
   const job = await accepted("otp");
   const jobs = await takeJobs("transactionalSends");
-  await handOver(job, { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
+  await submit(job, { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
   jobs.push(...(await takeJobs("refunds")), ...(await takeJobs("webhookDeliveries")));
   expect(jobs.length).toBeGreaterThanOrEqual(3);
   expect(JSON.stringify(jobs)).not.toContain("123456");
@@ -100,19 +100,19 @@ it("no job of a message has its text, before or after its end", async () => {
 
 it("the text of a message without a type is deleted too, because it may be a code", async () => {
   const job = await accepted();
-  await handOver(job);
+  await submit(job);
   expect(await stored(job)).toMatchObject({ status: "sent", message: redactedText });
 });
 
 it.each(["transactional", "marketing"] as const)("a text of the type %s stays", async (type) => {
   const job = await accepted(type);
-  await handOver(job);
+  await submit(job);
   expect(await stored(job)).toMatchObject({ status: "sent", message: text });
 });
 
 it("without the setting, the rule of the contract holds: the text stays", async () => {
   vi.stubEnv(environmentNames.policies.redactOneTimeCodes, "false");
   const job = await accepted("otp");
-  await handOver(job);
+  await submit(job);
   expect(await stored(job)).toMatchObject({ status: "sent", message: text });
 });

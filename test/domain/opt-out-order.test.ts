@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createContact, deleteContact, getContact, updateContact } from "../../shared/contacts/contacts.ts";
 import { CreateContactRequest } from "../../shared/contract/contacts.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";
-import { receiveReply, type Reply } from "../../shared/inbound/receive.ts";
+import { receiveInboundMessage, type ReceivedMessage } from "../../shared/inbound/receive.ts";
 import { assignNumber } from "../../shared/numbers/record.ts";
 import {
   deleteOptOut,
@@ -16,9 +16,9 @@ import { hasOptedOut, readStanding } from "../../shared/opt-outs/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
+import { replyOf } from "../support/inbound-messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
-import { replyOf } from "../support/replies.ts";
 import { allRows } from "../support/rows.ts";
 
 await useOwnTable();
@@ -41,7 +41,7 @@ afterEach(async () => {
   await takeJobs("webhookDeliveries");
 });
 
-function reply(message: string, fields: Partial<Reply> = {}): Reply {
+function reply(message: string, fields: Partial<ReceivedMessage> = {}): ReceivedMessage {
   return replyOf({ from: phone, to: number, message, ...fields });
 }
 
@@ -50,17 +50,17 @@ async function sourceOf(): Promise<string | undefined> {
 }
 
 it("a job of START that is repeated or late lifts no STOP that was sent after it", async () => {
-  await receiveReply(reply("STOP"));
+  await receiveInboundMessage(reply("STOP"));
   const start = reply("START");
-  await receiveReply(start);
+  await receiveInboundMessage(start);
   const stop = reply("STOP");
-  await receiveReply(stop);
+  await receiveInboundMessage(stop);
   // The very same job: the queue delivers at least once.
-  await receiveReply(start);
+  await receiveInboundMessage(start);
   expect(await sourceOf()).toBe("reply");
   const [late, later] = [reply("START"), reply("STOP")];
-  await receiveReply(later);
-  await receiveReply(late);
+  await receiveInboundMessage(later);
+  await receiveInboundMessage(late);
   expect(await sourceOf()).toBe("reply");
   expect((await listOptOuts(organizationId, page)).rows).toEqual([
     { phoneNumber: phone, source: "reply", createdAt: later.receivedAt },
@@ -70,9 +70,9 @@ it("a job of START that is repeated or late lifts no STOP that was sent after it
 it("a job of STOP that is repeated or late undoes no START that was sent after it", async () => {
   const [stop, start] = [reply("STOP"), reply("START")];
   // Nothing is recorded of the number when START arrives.
-  await receiveReply(start);
-  await receiveReply(stop);
-  await receiveReply(stop);
+  await receiveInboundMessage(start);
+  await receiveInboundMessage(stop);
+  await receiveInboundMessage(stop);
   expect(await sourceOf()).toBeUndefined();
   expect((await listOptOuts(organizationId, page)).rows).toEqual([]);
   expect(await hasOptedOut(organizationId, phone)).toBe(false);
@@ -93,8 +93,8 @@ it("STOP and START that are processed at the same time end with the later one, o
 });
 
 /** Processes an inbound message in as many attempts as the queue would make. */
-async function untilTaken(said: Reply): Promise<void> {
-  await vi.waitFor(async () => receiveReply(said), { timeout: 10_000, interval: 1 });
+async function untilTaken(said: ReceivedMessage): Promise<void> {
+  await vi.waitFor(async () => receiveInboundMessage(said), { timeout: 10_000, interval: 1 });
 }
 
 it("rows with only the source and time of an opt-out are read as before", async () => {
@@ -106,19 +106,19 @@ it("rows with only the source and time of an opt-out are read as before", async 
     source: "reply",
     createdAt: at,
   });
-  await receiveReply(reply("START", { receivedAt: "2026-03-01T08:59:59.999Z" }));
+  await receiveInboundMessage(reply("START", { receivedAt: "2026-03-01T08:59:59.999Z" }));
   expect(await sourceOf()).toBe("reply");
-  await receiveReply(reply("START"));
+  await receiveInboundMessage(reply("START"));
   expect(await sourceOf()).toBeUndefined();
   await putItem({ put: { ...row, source: "api" } });
-  await receiveReply(reply("START"));
+  await receiveInboundMessage(reply("START"));
   expect(await sourceOf()).toBe("api");
 });
 
 it("an organization cannot lift a person's STOP, neither directly nor by a contact", async () => {
   const { id } = await createContact(organizationId, CreateContactRequest.parse({ phoneNumber: phone }));
   await optOut(organizationId, phone, "api");
-  await receiveReply(reply("STOP"));
+  await receiveInboundMessage(reply("STOP"));
   await expect(deleteOptOut(organizationId, phone)).rejects.toMatchObject({ code: "OPT_OUT_BY_REPLY" });
   const optedIn = updateContact(organizationId, id, { optedOut: false });
   await expect(optedIn).rejects.toMatchObject({ code: "OPT_OUT_BY_REPLY" });
@@ -127,7 +127,7 @@ it("an organization cannot lift a person's STOP, neither directly nor by a conta
   expect(made.optedOut).toBe(true);
   expect(await sourceOf()).toBe("reply");
   // After the person's STOP, the organization's own opt-out applies again, and the organization can lift it.
-  await receiveReply(reply("START"));
+  await receiveInboundMessage(reply("START"));
   expect(await sourceOf()).toBe("api");
   await updateContact(organizationId, made.id, { optedOut: false });
   expect(await sourceOf()).toBeUndefined();
@@ -136,18 +136,18 @@ it("an organization cannot lift a person's STOP, neither directly nor by a conta
 
 it("the operator lifts the known STOP, and none that was sent after it", async () => {
   const [first, second] = [reply("STOP"), reply("STOP")];
-  await receiveReply(first);
+  await receiveInboundMessage(first);
   expect(await liftForOperator(organizationId, phone)).toMatchObject({ source: "reply" });
-  await receiveReply(first);
+  await receiveInboundMessage(first);
   expect(await sourceOf()).toBeUndefined();
   expect(await liftForOperator(organizationId, phone)).toBeUndefined();
-  await receiveReply(second);
+  await receiveInboundMessage(second);
   expect(await sourceOf()).toBe("reply");
 });
 
 it("a number whose opt-out was lifted is erased completely", async () => {
-  await receiveReply(reply("STOP"));
-  await receiveReply(reply("START"));
+  await receiveInboundMessage(reply("STOP"));
+  await receiveInboundMessage(reply("START"));
   expect(await eraseNumber(organizationId, phone)).toMatchObject({ inbound: 2, optOutsKept: 0, left: 0 });
   const rows = await allRows();
   expect(JSON.stringify(rows.filter((row) => JSON.stringify(row).includes(organizationId)))).not.toContain(

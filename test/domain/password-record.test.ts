@@ -8,7 +8,7 @@ import { findItem, transact } from "../../shared/platform/table/table.ts";
 
 it("a deleted user gets no password", async () => {
   const userId = newId("usr");
-  expect(await transact(replacePassword(userId, "a hash", {}))).toMatchObject({ outcome: "refused" });
+  expect(await transact(replacePassword(userId, "a hash", {}))).toMatchObject({ outcome: "rejected" });
   expect(await findItem(z.looseObject({}), keys.password(userId), { consistent: true })).toBeUndefined();
   expect(await findPasswordHash(undefined)).toBeUndefined();
 });

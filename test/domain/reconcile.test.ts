@@ -108,7 +108,7 @@ it("a throttled message is not queued again, because its job is on the queue", a
   const { id: stranded } = await acceptMessage(organizationId, request);
   await submitMessage(
     { organizationId, messageId: tried },
-    only({ deduplicates: true, send: async () => ({ outcome: "tryLater" }) }),
+    only({ idempotent: true, send: async () => ({ outcome: "throttled" }) }),
   );
   await takeJobs("transactionalSends");
   passGrace();

@@ -2,7 +2,7 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Breakers } from "../../shared/carriers/breaker.ts";
-import type { HandOff } from "../../shared/carriers/carrier.ts";
+import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
@@ -23,8 +23,8 @@ afterEach(async () => {
   for (const queue of ["refunds", "webhookDeliveries", "transactionalSends"] as const) await takeJobs(queue);
 });
 
-const throttle = (): HandOff => ({ outcome: "tryLater" });
-const unreachable = (): HandOff => ({ outcome: "notReached", reason: "ECONNREFUSED" });
+const throttle = (): SubmitResult => ({ outcome: "throttled" });
+const unreachable = (): SubmitResult => ({ outcome: "unreachable", reason: "ECONNREFUSED" });
 
 it.each([
   ["throttles it", throttle],
@@ -53,7 +53,7 @@ it("a message that waits seven hours for its slot is rescheduled when it is thro
   const job = await acceptedMessage();
   vi.setSystemTime(slotAt);
   const slot = { carrier: "slow", startsAt: slotAt.toISOString() };
-  const later = await laterJobOf({ ...job, slot }, sender);
+  const later = await laterJobOf({ ...job, reservedStart: slot }, sender);
   expect(await statusOf(job)).toBe("queued");
   vi.setSystemTime(at(7 * hourMs + minuteMs));
   await submitMessage(later, sender);
@@ -81,7 +81,7 @@ it("the time for which a message is rescheduled stands still while it waits for 
   const job = { ...(await acceptedMessage()), putOffSince: at(-5 * hourMs).toISOString() };
   const later = await laterJobOf(job, inOrder([slow], { throughput }));
   expect(later).toMatchObject({
-    slot: { carrier: slow.name },
+    reservedStart: { carrier: slow.name },
     putOffSince: at(-5 * hourMs + 900 * secondMs).toISOString(),
   });
 });

@@ -40,12 +40,12 @@ let organizationId: string;
 let carried: string[];
 
 const carrier: Carrier = {
-  deduplicates: false,
+  idempotent: false,
   send: async ({ reference, to }) => {
     carried.push(messageIdIn(reference));
     return to === request.to
       ? { outcome: "accepted", carrierReference: reference }
-      : { outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" };
+      : { outcome: "rejected", errorCode: "MESSAGE_INVALID_DESTINATION" };
   },
 };
 

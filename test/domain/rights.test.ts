@@ -7,7 +7,7 @@ import { register } from "../../shared/accounts/register.ts";
 import { findUserByEmail } from "../../shared/accounts/user-record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
 import { submitKyc } from "../../shared/kyc/kyc.ts";
-import { refusalOfSender } from "../../shared/messages/policies.ts";
+import { senderRejection } from "../../shared/messages/policies.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem } from "../../shared/platform/table/table.ts";
@@ -39,7 +39,7 @@ beforeEach(async () => {
 afterEach(() => vi.unstubAllEnvs());
 
 async function refusal(): Promise<string | undefined> {
-  return refusalOfSender({ organizationId, senderId: "ACME" });
+  return senderRejection({ organizationId, senderId: "ACME" });
 }
 
 /** Writes rights into the organization's own item, which many functions may write. */

@@ -121,7 +121,7 @@ it("a refund whose job was parked is queued once more, because it was owed from 
   await inAllShards(releaseScheduledJobs);
   await submitMessage(
     { organizationId, messageId },
-    only({ deduplicates: true, send: async () => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }) }),
+    only({ idempotent: true, send: async () => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" }) }),
   );
   const job = { organizationId, messageId };
   expect(await takeJobs("refunds")).toEqual([job]);

@@ -57,7 +57,7 @@ it("the follow-up work of an ended message continues while sending is paused", a
   const job = await acceptedMessage();
   await submitMessage(
     job,
-    only(new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }))),
+    only(new ScriptedCarrier(() => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" }))),
   );
   await takeJobs("refunds");
   await submitMessage(
@@ -69,7 +69,7 @@ it("the follow-up work of an ended message continues while sending is paused", a
 
 it("the rescheduled time of a message before a pause does not count after it", async () => {
   const job = await acceptedMessage();
-  const busy = new ScriptedCarrier(() => ({ outcome: "tryLater" }));
+  const busy = new ScriptedCarrier(() => ({ outcome: "throttled" }));
   const beforePause = await laterJobOf(job, only(busy));
   const paused = await pauseSending("The carrier is broken");
   vi.setSystemTime(start.getTime() + 5 * hourMs);

@@ -12,7 +12,7 @@ import { updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { capSpending, limitSendRate } from "../../shared/wallet/adjust.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
-import { presentWallet, readWallet, WalletRecord } from "../../shared/wallet/record.ts";
+import { toApiWallet, readWallet, WalletRecord } from "../../shared/wallet/record.ts";
 import { spendingLimitFields } from "../../shared/wallet/spending-limits.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
 import { acceptMessage } from "../support/as-organization.ts";
@@ -71,7 +71,7 @@ describe("a daily spend cap for ten messages", () => {
       refused: { DAILY_SPEND_CAP_REACHED: 90 },
       retryAfter: new Set([12 * 60 * 60]),
     });
-    expect(presentWallet(await readWallet(organizationId))).toMatchObject({
+    expect(toApiWallet(await readWallet(organizationId))).toMatchObject({
       balance: 9.921,
       spentToday: 0.079,
       dailySpendCap: 0.079001,
@@ -84,7 +84,7 @@ describe("a daily spend cap for ten messages", () => {
     advance(12 * hourMs - 1);
     expect((await sendAtOnce(1, async () => send(organizationId))).accepted).toBe(0);
     advance(1);
-    expect(presentWallet(await readWallet(organizationId)).spentToday).toBe(0);
+    expect(toApiWallet(await readWallet(organizationId)).spentToday).toBe(0);
     expect((await sendAtOnce(100, async () => send(organizationId))).accepted).toBe(10);
     expect((await readWallet(organizationId)).spentTodayMicros).toBe(10 * priceMicros);
   });
@@ -150,7 +150,7 @@ describe("a daily spend cap for ten messages", () => {
     const organizationId = await openWallet(10_000_000);
     await updateWallet(organizationId, { dailySpendCap: 0.03 });
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(3);
-    expect(presentWallet(await readWallet(organizationId)).dailySpendCap).toBe(0.03);
+    expect(toApiWallet(await readWallet(organizationId)).dailySpendCap).toBe(0.03);
     await expect(updateWallet(organizationId, { dailySpendCap: 0.08 })).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       details: [{ path: "dailySpendCap", message: "must be at most 0.079001, the operator's cap" }],
@@ -188,7 +188,7 @@ describe("a daily spend cap for ten messages", () => {
     vi.stubEnv(environmentNames.dailySpendCap, "");
     advance(24 * hourMs);
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(20);
-    expect(presentWallet(await readWallet(organizationId)).dailySpendCap).toBeUndefined();
+    expect(toApiWallet(await readWallet(organizationId)).dailySpendCap).toBeUndefined();
   });
 
   it("is checked after the balance, which a top-up fixes", async () => {

@@ -32,7 +32,7 @@ await useOwnTable();
 
 const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
 const carrier: Carrier = {
-  deduplicates: true,
+  idempotent: true,
   send: async () => ({ outcome: "accepted", carrierReference: "carrier-1" }),
 };
 

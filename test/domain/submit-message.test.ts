@@ -1,10 +1,10 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { HandOff } from "../../shared/carriers/carrier.ts";
+import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
-import { hearReceipt } from "../../shared/messages/receipts.ts";
+import { recordDeliveryReceipt } from "../../shared/messages/receipts.ts";
 import type { FinalDelivery } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
@@ -65,7 +65,7 @@ it("a job that arrives five times in parallel submits its message once", async (
 
 it("a job that is repeated after the end repeats only the follow-up work, and submits nothing", async () => {
   const job = await acceptedMessage();
-  const carrier = new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }));
+  const carrier = new ScriptedCarrier(() => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" }));
   await submitMessage(job, only(carrier));
   await takeJobs("refunds");
   const events = await takeJobs("webhookDeliveries");
@@ -97,7 +97,7 @@ it("the price of a failed message is returned once, however many times its refun
   const job = await acceptedMessage();
   await submitMessage(
     job,
-    only(new ScriptedCarrier(() => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" }))),
+    only(new ScriptedCarrier(() => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" }))),
   );
   expect((await readWallet(job.organizationId)).balanceMicros).toBe(1_000_000 - 7_900);
   await Promise.all(Array.from({ length: 5 }, async () => refundMessage(job)));
@@ -117,7 +117,7 @@ it("a message that was throttled five times is submitted again when the carrier'
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier((call) => {
     if (call === 6) throw new Error("the response was lost");
-    return call < 6 ? { outcome: "tryLater" } : accept();
+    return call < 6 ? { outcome: "throttled" } : accept();
   });
   for (let call = 1; call <= 5; call += 1) await submitMessage(job, only(carrier));
   await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
@@ -165,15 +165,15 @@ describe("after a sender died during the submission, a receipt", () => {
   async function reported(
     carrier: string,
     { status = "delivered", of }: { status?: FinalDelivery; of?: string | undefined } = { of: carrier },
-    deduplicates = false,
+    idempotent = false,
   ) {
     const job = await acceptedMessage();
-    const scripted = new ScriptedCarrier(breakConnection, deduplicates);
+    const scripted = new ScriptedCarrier(breakConnection, idempotent);
     const sender = inOrder([{ name: carrier, carrier: scripted }], { rateCard });
     await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 30_000 });
     const reportedAt = new Date().toISOString();
-    await hearReceipt({ ...job, carrier: of, status, at: reportedAt });
+    await recordDeliveryReceipt({ ...job, carrier: of, status, at: reportedAt });
     await takeJobs("webhookDeliveries");
     vi.setSystemTime(Date.now() + 90_000);
     return { job, scripted, sender, reportedAt };
@@ -181,15 +181,15 @@ describe("after a sender died during the submission, a receipt", () => {
 
   it.each(
     (["unknown", "delivered"] as const).flatMap((status) =>
-      [true, false].map((deduplicates) => [status, deduplicates] as const),
+      [true, false].map((idempotent) => [status, idempotent] as const),
     ),
   )(
     "(%s) confirms that it was sent, and no carrier gets it again, whether or not it is idempotent (%s)",
-    async (status, deduplicates) => {
+    async (status, idempotent) => {
       const { job, scripted, sender, reportedAt } = await reported(
         "alpha",
         { status, of: "alpha" },
-        deduplicates,
+        idempotent,
       );
       const ended = await submitMessage(job, sender);
       // It counts as sent.
@@ -209,19 +209,24 @@ describe("after a sender died during the submission, a receipt", () => {
   );
 
   describe("of undelivered, which carriers also report for rejected messages,", () => {
-    const refuse = (): HandOff => ({ outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
+    const refuse = (): SubmitResult => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
 
     /** A message that a carrier rejected and reported as undelivered. Its sender died before it recorded the rejection. */
-    async function refusedAndReported(deduplicates: boolean, then: () => HandOff = refuse) {
+    async function refusedAndReported(idempotent: boolean, then: () => SubmitResult = refuse) {
       const job = await acceptedMessage();
-      const alpha = new ScriptedCarrier((call) => (call === 1 ? breakConnection() : then()), deduplicates);
+      const alpha = new ScriptedCarrier((call) => (call === 1 ? breakConnection() : then()), idempotent);
       const beta = new ScriptedCarrier(accept);
       const sender = inOrder([
         { name: "alpha", carrier: alpha },
         { name: "beta", carrier: beta },
       ]);
       await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
-      await hearReceipt({ ...job, carrier: "alpha", status: "undelivered", at: new Date().toISOString() });
+      await recordDeliveryReceipt({
+        ...job,
+        carrier: "alpha",
+        status: "undelivered",
+        at: new Date().toISOString(),
+      });
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
       const ended = await submitMessage(job, sender);
       const [refund] = await takeJobs("refunds");
@@ -271,8 +276,13 @@ describe("after a sender died during the submission, a receipt", () => {
     const job = await acceptedMessage();
     const refusing = new ScriptedCarrier(async () => {
       // The carrier notifies of its rejection in both ways.
-      await hearReceipt({ ...job, carrier: "alpha", status: "undelivered", at: new Date().toISOString() });
-      return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
+      await recordDeliveryReceipt({
+        ...job,
+        carrier: "alpha",
+        status: "undelivered",
+        at: new Date().toISOString(),
+      });
+      return { outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR" };
     });
     const route = [
       { name: "alpha", carrier: refusing },
@@ -287,7 +297,12 @@ describe("after a sender died during the submission, a receipt", () => {
 
   it("confirms nothing for a message that was never submitted", async () => {
     const job = await acceptedMessage();
-    await hearReceipt({ ...job, carrier: "alpha", status: "delivered", at: new Date().toISOString() });
+    await recordDeliveryReceipt({
+      ...job,
+      carrier: "alpha",
+      status: "delivered",
+      at: new Date().toISOString(),
+    });
     const carrier = new ScriptedCarrier(accept);
     await submitMessage(job, inOrder([{ name: "alpha", carrier }]));
     expect(carrier.received).toHaveLength(1);
@@ -297,7 +312,7 @@ describe("after a sender died during the submission, a receipt", () => {
 
 it("a carrier that is not idempotent gets a message again that it definitely did not accept", async () => {
   const job = await acceptedMessage();
-  const carrier = new ScriptedCarrier((call) => (call === 1 ? { outcome: "tryLater" } : accept()), false);
+  const carrier = new ScriptedCarrier((call) => (call === 1 ? { outcome: "throttled" } : accept()), false);
   await submitMessage(job, only(carrier));
   await submitMessage(job, only(carrier));
   expect(await statusOf(job)).toBe("sent");
@@ -309,7 +324,7 @@ it("a throttled message does not fail because its release is not visible yet", a
   const carrier = new ScriptedCarrier(async (call) => {
     if (call > 1) return accept();
     held = await recordOf(job);
-    return { outcome: "tryLater" };
+    return { outcome: "throttled" };
   }, false);
   const later = await laterJobOf(job, only(carrier));
   // An eventually consistent read may return the message as it was while the first sender held it.
@@ -334,7 +349,7 @@ it("a sender whose lease lapsed during the submission does not overwrite the nex
   const slow = new ScriptedCarrier(async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: start + 121_000 });
     await submitMessage(job, only(new ScriptedCarrier(accept)));
-    return { outcome: "refused", errorCode: "MESSAGE_PROVIDER_ERROR" };
+    return { outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR" };
   });
   await expect(submitMessage(job, only(slow))).rejects.toThrow("lapsed");
   expect(await statusOf(job)).toBe("sent");

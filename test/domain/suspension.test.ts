@@ -34,7 +34,7 @@ const priceMicros = 7_900;
 
 /** A carrier that accepts and lists everything. */
 class WillingCarrier implements Carrier {
-  readonly deduplicates: boolean = true;
+  readonly idempotent: boolean = true;
   readonly taken: string[] = [];
 
   async send({ reference }: { readonly reference: string }) {
@@ -88,7 +88,7 @@ it("a message that a carrier may have accepted before the suspension fails with 
   const organizationId = await openOrganization(1_000_000);
   const job = await send(organizationId);
   const silent: Carrier = {
-    deduplicates: true,
+    idempotent: true,
     send: async () => {
       throw new Error("time-out");
     },

@@ -140,13 +140,13 @@ it("a message without a free slot returns once, at its slot, and reserves no oth
     ...(await delayedJobs(async () => submitMessage(second, sender))),
     ...(await delayedJobs(async () => submitMessage(third, sender))),
   ];
-  const slotAfter = (seconds: number): MessageJob["slot"] => ({
+  const slotAfter = (seconds: number): MessageJob["reservedStart"] => ({
     carrier,
     startsAt: new Date(startMs + seconds * secondMs).toISOString(),
   });
   expect(waiting).toMatchObject([
-    { body: { ...second, slot: slotAfter(10) }, delaySeconds: 10 },
-    { body: { ...third, slot: slotAfter(20) }, delaySeconds: 20 },
+    { body: { ...second, reservedStart: slotAfter(10) }, delaySeconds: 10 },
+    { body: { ...third, reservedStart: slotAfter(20) }, delaySeconds: 20 },
   ]);
   expect(scripted.received).toHaveLength(1);
   expect(await recordOf(second)).toMatchObject({ status: "queued", attempts: 0 });
@@ -184,7 +184,7 @@ it("a missed slot is not used, and the message gets another one", async () => {
   const job = await acceptedMessage();
   vi.setSystemTime(startMs + minuteMs);
   await momentsOf([throughput], 1, { segmentsPerSecond: 0.01, ...urgent });
-  const missed = { ...job, slot: { carrier, startsAt: new Date(startMs).toISOString() } };
+  const missed = { ...job, reservedStart: { carrier, startsAt: new Date(startMs).toISOString() } };
   const [waiting] = await delayedJobs(async () => submitMessage(missed, sender));
   expect(waiting).toMatchObject({ delaySeconds: 100 });
   expect(scripted.received).toEqual([]);
@@ -198,17 +198,17 @@ it("a message that waits hours for its slot does not fail as rescheduled too lon
   const startsAt = new Date(startMs + 8 * hourMs).toISOString();
   vi.setSystemTime(startMs + 7 * hourMs);
   const [waiting] = await delayedJobs(async () =>
-    submitMessage({ ...job, slot: { carrier, startsAt } }, sender),
+    submitMessage({ ...job, reservedStart: { carrier, startsAt } }, sender),
   );
-  expect(waiting).toMatchObject({ body: { slot: { startsAt } }, delaySeconds: 900 });
+  expect(waiting).toMatchObject({ body: { reservedStart: { startsAt } }, delaySeconds: 900 });
   vi.setSystemTime(startMs + 8 * hourMs);
-  await submitMessage({ ...job, slot: { carrier, startsAt } }, sender);
+  await submitMessage({ ...job, reservedStart: { carrier, startsAt } }, sender);
   expect(await statusOf(job)).toBe("sent");
 });
 
 it("a message that a carrier throttles goes to the next one at that one's throughput", async () => {
   const throughput = new Throughput();
-  const busy = new ScriptedCarrier(() => ({ outcome: "tryLater" }));
+  const busy = new ScriptedCarrier(() => ({ outcome: "throttled" }));
   const next = new ScriptedCarrier(accept);
   const route = [
     { name: `${carrier}-busy`, carrier: busy },
@@ -219,6 +219,6 @@ it("a message that a carrier throttles goes to the next one at that one's throug
   await submitMessage(first, sender);
   const waiting = await delayedJobs(async () => submitMessage(second, sender));
   expect([busy, next].map(({ received }) => received.length)).toEqual([2, 1]);
-  expect(waiting).toMatchObject([{ body: { ...second, slot: { carrier } }, delaySeconds: 20 }]);
+  expect(waiting).toMatchObject([{ body: { ...second, reservedStart: { carrier } }, delaySeconds: 20 }]);
   expect(await recordOf(second)).toMatchObject({ status: "queued", openClaims: 0 });
 });

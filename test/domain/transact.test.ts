@@ -22,9 +22,9 @@ it("reports rejections by the names of the writes, in whatever order they are", 
   const { pk: several } = keys.limit("transact", "taken");
   const { pk: last } = keys.limit("transact", "taken too");
   expect(second).toMatchObject({
-    outcome: "refused",
-    refusals: { several: { found: { pk: several } }, last: { found: { pk: last } } },
+    outcome: "rejected",
+    rejections: { several: { found: { pk: several } }, last: { found: { pk: last } } },
   });
-  expect(second).not.toHaveProperty("refusals.free");
+  expect(second).not.toHaveProperty("rejections.free");
   await expect(transact([put("free", "third")])).resolves.toEqual({ outcome: "committed" });
 });

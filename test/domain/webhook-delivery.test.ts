@@ -165,8 +165,8 @@ describe("an event", () => {
     const hook = await receiver();
     const broken = await openWebhook("http://127.0.0.1:9/");
     const endpoint = await createWebhook(broken.organizationId, { url: hook.url, events: ["message.sent"] });
-    const key = keys.openCalls(broken.id);
-    await putItem({ put: { ...key, entity: "openCalls", openCalls: "not a set" } });
+    const key = keys.inFlightCalls(broken.id);
+    await putItem({ put: { ...key, entity: "inFlightCalls", inFlightCalls: "not a set" } });
     const event = eventJob(broken.organizationId);
     await expect(dispatchWebhook(event)).rejects.toThrow("cannot be read");
     expect(hook.calls).toHaveLength(1);

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
-import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
+import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
 import { suppressEmail } from "../../shared/emails/suppression-record.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { config } from "../../shared/platform/config.ts";
@@ -123,12 +123,12 @@ async function breakAndMend(carrier: string): Promise<void> {
 }
 
 /** Submits a message to a carrier with an outcome that the sandbox never has. */
-async function handOver(answer: HandOff): Promise<void> {
+async function submit(answer: SubmitResult): Promise<void> {
   vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
   const organizationId = await openWallet(1_000_000);
   const text = { message: "hello", senderId: "ACME", language: "English" } as const;
   const { id: messageId } = await acceptMessage(organizationId, { ...text, to: "15005550000" });
-  const carrier: Carrier = { deduplicates: false, send: async () => answer };
+  const carrier: Carrier = { idempotent: false, send: async () => answer };
   await submitMessage({ organizationId, messageId }, only(carrier));
   writeMetrics();
 }
@@ -149,8 +149,8 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   CarrierThrottled: async () => send("15005550003"),
   CarrierRejected: async () => send("15005550006"),
   CarrierOutcomeUnknown: silenceCarrier,
-  CarrierUnreachable: async () => handOver({ outcome: "notReached", reason: "ECONNREFUSED" }),
-  CarrierBuffered: async () => handOver({ outcome: "accepted", isBuffered: true }),
+  CarrierUnreachable: async () => submit({ outcome: "unreachable", reason: "ECONNREFUSED" }),
+  CarrierBuffered: async () => submit({ outcome: "accepted", isBuffered: true }),
   CarrierBreakersClosed: async () => breakAndMend(new Date().toISOString()),
   CarrierBreakersOpened: async () => breakAndMend(new Date().toISOString()),
   FailedJobs: silenceCarrier,

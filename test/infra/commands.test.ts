@@ -13,7 +13,7 @@ const pages = [
   "infra/operator/README.md",
   "infra/stages/README.md",
   "shared/audit-log/README.md",
-  "shared/carrier-reports/README.md",
+  "shared/carrier-callbacks/README.md",
   "shared/carriers/README.md",
   "shared/prices/README.md",
 ];

@@ -307,14 +307,14 @@ it("gives functions with outside connections no access to wallets", () => {
     "DeleteItem DELIVERIES#*",
     "GetItem INBOUND#*",
     "GetItem MESSAGES#*",
-    "GetItem OPENCALLS#*",
+    "GetItem INFLIGHT#*",
     "GetItem ORG#*",
     "GetItem WEBHOOK_SECRETS#*",
     "PutItem DELIVERIES#*",
     "PutItem DUE#*",
     "Query ORG#*",
     "UpdateItem DELIVERIES#*",
-    "UpdateItem OPENCALLS#*",
+    "UpdateItem INFLIGHT#*",
     "UpdateItem ORG#*",
   ]);
 });

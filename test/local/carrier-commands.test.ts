@@ -57,9 +57,9 @@ function settings(fields: object = {}): Record<string, unknown> {
     url: `${carrier.url}/messages`,
     headers: { Authorization: "Bearer {secret.token}" },
     body: { to: "{to}", text: "{text}", from: "{from}", tellUs: "{callbackUrl}" },
-    answers: [
+    responses: [
       { meaning: "accepted", statuses: [200] },
-      { meaning: "refused", statuses: [422] },
+      { meaning: "rejected", statuses: [422] },
     ],
     referencePath: "id",
     ...fields,
@@ -147,17 +147,17 @@ it("carriers are listed with their state, and shown without secrets", async () =
 });
 
 it("the address for inbound messages has the token, and the audit log names who requested it", async () => {
-  const Shown = z.object({ repliesUrl: z.string() });
-  const repliesUrl = async (): Promise<string | undefined> =>
-    (await json(Shown, "carriers", "show", "acme", "--callbacks"))[0]?.repliesUrl;
-  const before = await repliesUrl();
-  expect(before).toMatch(new RegExp(`^${gateway.url}/v1/carriers/acme/replies\\?token=[\\w-]{43}$`));
+  const Shown = z.object({ inboundUrl: z.string() });
+  const inboundUrl = async (): Promise<string | undefined> =>
+    (await json(Shown, "carriers", "show", "acme", "--callbacks"))[0]?.inboundUrl;
+  const before = await inboundUrl();
+  expect(before).toMatch(new RegExp(`^${gateway.url}/v1/carriers/acme/inbound\\?token=[\\w-]{43}$`));
   expect(await auditLog("carriers show")).toMatchObject([{ outcome: "done" }]);
   const status = async (url = ""): Promise<number> => (await fetch(url)).status;
   // A call needs a valid token.
   expect(await status(before)).toBe(400);
   await setCarrier("acme", "--rotate-callback-token");
-  const after = await repliesUrl();
+  const after = await inboundUrl();
   expect(after).not.toBe(before);
   gateway.advanceClock(minuteMs);
   expect([await status(before), await status(after)]).toEqual([404, 400]);
@@ -390,12 +390,7 @@ it.each([
     "headers: the placeholder {text} has no value",
   ],
   ["no text", { body: { to: "{to}" } }, { token }, "{text} is missing in url and body"],
-  [
-    "repeats without a reference",
-    { recognisesRepeats: true },
-    { token },
-    "recognisesRepeats needs a {reference}",
-  ],
+  ["repeats without a reference", { idempotent: true }, { token }, "idempotent needs a {reference}"],
   [
     "a secret in a header",
     { headers: { Authorization: `Bearer ${password}` } },
@@ -416,9 +411,9 @@ it.each([
   ],
   [
     "an unknown meaning",
-    { answers: [{ meaning: "ok", statuses: [200] }] },
+    { responses: [{ meaning: "ok", statuses: [200] }] },
     { token },
-    "settings.json: answers.0.meaning: ",
+    "settings.json: responses.0.meaning: ",
   ],
 ])("settings with %s change nothing, and no secret is shown", async (_, given, credentials, reason) => {
   const isWhole = typeof given !== "object" || "kind" in given || Object.keys(given).length === 0;
@@ -529,7 +524,7 @@ it("a message is found by its id, its number and its state, with the response of
   expect(byId.out).toMatch(/^State +failed MESSAGE_PROVIDER_ERROR$/m);
   expect(byId.out).toMatch(/\nTIME +CARRIER +OUTCOME +CODE\n\S+ +coded +refused +21606\n$/);
   expect(byId.out).not.toMatch(/The From number|hello/);
-  const attempts = [{ at: expect.any(String), carrier: "coded", outcome: "refused", code: "21606" }];
+  const attempts = [{ at: expect.any(String), carrier: "coded", outcome: "rejected", code: "21606" }];
   const organizationId = customer.organizationId;
   expect(await json(nothing, "messages", "show", failed.id, "--organization", organizationId)).toMatchObject([
     { id: failed.id, organizationId, attempts },

@@ -37,9 +37,9 @@ beforeAll(async () => {
       kind: "http",
       url: `${carrier.url}/messages`,
       body: { to: "{to}", text: "{text}" },
-      answers: [
+      responses: [
         { meaning: "accepted", statuses: [200] },
-        { meaning: "refused", statuses: [422] },
+        { meaning: "rejected", statuses: [422] },
       ],
       referencePath: "id",
     };

@@ -357,7 +357,7 @@ it("all data of an organization is exported, without secrets, to the output or a
   for (let count = 0; count < 4; count += 1) await customer.send();
   await operator(["prices", "set-override", customer.email, "1", "0.005"]);
   // The operator's data about carriers does not belong to the customer.
-  const ofCarriers = { carrier: "aws", costMicros: 1, refusedBy: ["kannel"] };
+  const ofCarriers = { carrier: "aws", costMicros: 1, rejectedBy: ["kannel"] };
   await putItem({ put: { ...keys.contact(organizationId, "con_other"), ...ofCarriers } });
   // Unreadable data belongs to the customer too.
   await putItem({ put: { ...keys.contact(organizationId, "con_broken"), note: "from another time" } });
@@ -805,7 +805,7 @@ it("the audit log names the operator of an action, and customers see that it was
     },
     {
       action: "wallets debit",
-      outcome: "refused",
+      outcome: "rejected",
       errorCode: "INSUFFICIENT_BALANCE",
       before: { balanceMicros: 5_000_000 },
     },

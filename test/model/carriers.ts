@@ -2,8 +2,12 @@ import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs
 import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 
 import { workers } from "../../infra/workers.ts";
-import { recordReport } from "../../shared/carrier-reports/record.ts";
-import { QueuedReport, reportJob, type ReportJob } from "../../shared/carrier-reports/report-job.ts";
+import {
+  QueuedCallback,
+  callbackJob,
+  type CallbackJob,
+} from "../../shared/carrier-callbacks/callback-job.ts";
+import { recordCallback } from "../../shared/carrier-callbacks/record.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import { countOutcomes, countReceipts } from "../../shared/messages/counts.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
@@ -222,9 +226,9 @@ class CarrierWorld {
 
   #newRecorder(): Handler {
     return worker(
-      QueuedReport,
+      QueuedCallback,
       async (report, _remainingTimeMs, queuedAt) => {
-        const heard = await recordReport(report, queuedAt);
+        const heard = await recordCallback(report, queuedAt);
         if (heard !== undefined) this.#noteProof(heard.message);
         return heard;
       },
@@ -274,8 +278,8 @@ class CarrierWorld {
   }
 
   /** Puts a callback on its queue, where others may overtake it. */
-  #report(report: ReportJob): void {
-    const body = JSON.stringify(reportJob(report).body);
+  #report(report: CallbackJob): void {
+    const body = JSON.stringify(callbackJob(report).body);
     this.#observe?.(`${this.#time.nowMs} ${body}`);
     const delayMs = this.#random() < overtakenOdds ? this.#random() * overtakenWithinMs : 0;
     this.#reports.put(body, delayMs);

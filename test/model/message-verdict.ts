@@ -43,11 +43,11 @@ export function problemsOf(message: MessageRecord, facts: Facts): string[] {
 
 /** Whether a message failed too early, too late, or against known facts. */
 function problemsOfTime(message: MessageRecord, facts: Facts): string[] {
-  const { errorCode, refusedBy = [], carrier, deliveryCarrier } = message;
+  const { errorCode, rejectedBy = [], carrier, deliveryCarrier } = message;
   const problems: string[] = [];
   const failedAtMs = Date.parse(message.failedAt ?? "");
   const workedForMs = failedAtMs - (facts.firstWorkedMs ?? failedAtMs);
-  const isPutOff = errorCode === "MESSAGE_PROVIDER_ERROR" && refusedBy.length < facts.takes.size;
+  const isPutOff = errorCode === "MESSAGE_PROVIDER_ERROR" && rejectedBy.length < facts.takes.size;
   if (isPutOff && workedForMs < maxPutOffMs - 2 * maxClockErrorMs) {
     problems.push(`failed with ${errorCode} after ${workedForMs} ms`);
   }

@@ -1,4 +1,4 @@
-import type { ReportJob } from "../../shared/carrier-reports/report-job.ts";
+import type { CallbackJob } from "../../shared/carrier-callbacks/callback-job.ts";
 import { hasOptedOut } from "../../shared/opt-outs/record.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -23,9 +23,9 @@ export class People {
   readonly #last = new Map<string, "START" | "STOP">();
   readonly #time: VirtualTime;
   readonly #random: Random;
-  readonly #report: (report: ReportJob) => void;
+  readonly #report: (report: CallbackJob) => void;
 
-  constructor(time: VirtualTime, random: Random, report: (report: ReportJob) => void) {
+  constructor(time: VirtualTime, random: Random, report: (report: CallbackJob) => void) {
     this.#time = time;
     this.#random = random;
     this.#report = report;
@@ -51,7 +51,7 @@ export class People {
       const receivedAtMs = this.#time.nowMs + (this.#random() * 2 - 1) * maxClockErrorMs;
       const receivedAt = new Date(receivedAtMs).toISOString();
       const reply = { carrier: "alpha", carrierId, from: phone, to: ownNumber, message, receivedAt };
-      this.#report({ kind: "reply", reportId: newId("inb"), ...reply });
+      this.#report({ kind: "inbound", callbackId: newId("inb"), ...reply });
     };
     bring();
     if (this.#random() < broughtAgainOdds) this.#time.after(this.#random() * broughtAgainMs, bring);

@@ -8,7 +8,7 @@ import { cancelCampaign } from "../../shared/campaigns/cancel.ts";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
-import type { HandOff, OutgoingMessage, Carrier } from "../../shared/carriers/carrier.ts";
+import type { SubmitResult, OutgoingMessage, Carrier } from "../../shared/carriers/carrier.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
@@ -577,19 +577,19 @@ class World {
     return this.#mutation === "throttle-only retry" ? { ...retryRules, maxUnheardAttempts: 3 } : retryRules;
   }
 
-  #newCarrier(deduplicates: boolean): CountingCarrier {
+  #newCarrier(idempotent: boolean): CountingCarrier {
     const taken = new Map<string, number>();
     return {
       taken,
-      deduplicates,
-      send: async ({ reference }: OutgoingMessage): Promise<HandOff> => {
+      idempotent,
+      send: async ({ reference }: OutgoingMessage): Promise<SubmitResult> => {
         await this.turn();
         const behavior = this.#isFaulty ? this.choose(8) : 0;
-        if (behavior === 1) return { outcome: "tryLater" };
-        if (behavior === 2) return { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" };
+        if (behavior === 1) return { outcome: "throttled" };
+        if (behavior === 2) return { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" };
         if (behavior === 3) throw new Error("the carrier did not accept it");
         const id = messageIdIn(reference);
-        if (!deduplicates || !taken.has(id)) taken.set(id, (taken.get(id) ?? 0) + 1);
+        if (!idempotent || !taken.has(id)) taken.set(id, (taken.get(id) ?? 0) + 1);
         await this.turn();
         if (behavior === 4) throw new Error("the carrier accepted it and broke");
         return { outcome: "accepted", carrierReference: reference };

@@ -1,4 +1,4 @@
-import type { Carrier, HandOff, OutgoingMessage } from "../../shared/carriers/carrier.ts";
+import type { Carrier, SubmitResult, OutgoingMessage } from "../../shared/carriers/carrier.ts";
 import { finalDeliveries, type FinalDelivery } from "../../shared/messages/record.ts";
 import { segmentsOf } from "../../shared/messages/segments.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
@@ -50,7 +50,7 @@ interface Observer {
  */
 export class UnreliableCarrier implements Carrier {
   readonly name: string;
-  readonly deduplicates: boolean;
+  readonly idempotent: boolean;
   /** The number of times that each message was accepted: at most one for an idempotent carrier. */
   readonly taken = new Map<string, number>();
   /** The number of submissions of each message whose outcome is unknown. */
@@ -72,13 +72,13 @@ export class UnreliableCarrier implements Carrier {
     }: { readonly lambda: Lambda; readonly observer: Observer; readonly claimsToRecognize?: boolean },
   ) {
     this.name = name;
-    this.deduplicates = claimsToRecognize;
+    this.idempotent = claimsToRecognize;
     this.#recognizes = recognizes;
     this.#lambda = lambda;
     this.#observer = observer;
   }
 
-  async send({ reference, text, encoding }: OutgoingMessage): Promise<HandOff> {
+  async send({ reference, text, encoding }: OutgoingMessage): Promise<SubmitResult> {
     const id = messageIdIn(reference);
     this.#observer.asked(this.name, id);
     this.open.set(id, (this.open.get(id) ?? 0) + 1);
@@ -95,19 +95,19 @@ export class UnreliableCarrier implements Carrier {
     return this.#answer(id, behavior);
   }
 
-  async #answer(id: string, behavior: Behavior): Promise<HandOff> {
+  async #answer(id: string, behavior: Behavior): Promise<SubmitResult> {
     switch (behavior) {
       case "accepts":
       case "accepts and is late":
         return { outcome: "accepted", carrierReference: id };
       case "rejects":
-        return this.#surely(id, { outcome: "refused", errorCode: "MESSAGE_UNROUTABLE" });
+        return this.#surely(id, { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
       case "finds the number invalid":
-        return this.#surely(id, { outcome: "refused", errorCode: "MESSAGE_INVALID_DESTINATION" });
+        return this.#surely(id, { outcome: "rejected", errorCode: "MESSAGE_INVALID_DESTINATION" });
       case "throttles":
-        return this.#surely(id, { outcome: "tryLater" });
+        return this.#surely(id, { outcome: "throttled" });
       case "is unreachable":
-        return this.#surely(id, { outcome: "notReached", reason: "ECONNREFUSED" });
+        return this.#surely(id, { outcome: "unreachable", reason: "ECONNREFUSED" });
       case "breaks":
       case "accepts and breaks":
         throw new Error("the connection broke");
@@ -130,7 +130,7 @@ export class UnreliableCarrier implements Carrier {
   }
 
   /** Returns a definite outcome. */
-  #surely(id: string, answer: HandOff): HandOff {
+  #surely(id: string, answer: SubmitResult): SubmitResult {
     this.open.set(id, (this.open.get(id) ?? 0) - 1);
     return answer;
   }

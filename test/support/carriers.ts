@@ -1,26 +1,26 @@
-import type { Carrier, HandOff, OutgoingMessage } from "../../shared/carriers/carrier.ts";
+import type { Carrier, SubmitResult, OutgoingMessage } from "../../shared/carriers/carrier.ts";
 import type { NamedCarrier } from "../../shared/carriers/carriers.ts";
 import type { Sender } from "../../shared/messages/choose-carrier.ts";
 
 /** A carrier with scripted results, which records the submitted messages. */
 export class ScriptedCarrier implements Carrier {
   readonly received: OutgoingMessage[] = [];
-  readonly deduplicates: boolean;
-  readonly #answer: (call: number) => HandOff | Promise<HandOff>;
+  readonly idempotent: boolean;
+  readonly #answer: (call: number) => SubmitResult | Promise<SubmitResult>;
 
   /** The function receives the number of the call, from 1. If it throws, the result of the submission is unknown. */
-  constructor(answer: (call: number) => HandOff | Promise<HandOff>, deduplicates = true) {
+  constructor(answer: (call: number) => SubmitResult | Promise<SubmitResult>, idempotent = true) {
     this.#answer = answer;
-    this.deduplicates = deduplicates;
+    this.idempotent = idempotent;
   }
 
-  async send(message: OutgoingMessage): Promise<HandOff> {
+  async send(message: OutgoingMessage): Promise<SubmitResult> {
     this.received.push(message);
     return this.#answer(this.received.length);
   }
 }
 
-export const accept = (): HandOff => ({ outcome: "accepted", carrierReference: "carrier-1" });
+export const accept = (): SubmitResult => ({ outcome: "accepted", carrierReference: "carrier-1" });
 
 /** A sender with one carrier that accepts every message, as on a stage without routes. */
 export function only(carrier: Carrier, others: Omit<Sender, "carriers"> = {}): Sender {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { nextTurns, withinLimits } from "../../shared/campaigns/recipients.ts";
+import { nextRecipients, withinLimits } from "../../shared/campaigns/recipients.ts";
 import { readCampaign } from "../../shared/campaigns/record.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
-import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
-import { receiveReply } from "../../shared/inbound/receive.ts";
+import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
+import { receiveInboundMessage } from "../../shared/inbound/receive.ts";
 import { getMessage, readMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
@@ -19,10 +19,10 @@ import { giveUpName } from "../../shared/sender-ids/names.ts";
 import { Customer } from "../support/api.ts";
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
+import { replyOf } from "../support/inbound-messages.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
 import { onePrice } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
-import { replyOf } from "../support/replies.ts";
 
 /*
  * The outcome of messages and campaigns when a rule changes between their acceptance and their time. The shared
@@ -46,16 +46,16 @@ afterEach(() => {
 
 /** A carrier that accepts and records all messages. */
 class TakingCarrier implements Carrier {
-  readonly deduplicates: boolean;
+  readonly idempotent: boolean;
   readonly received: string[] = [];
   #failures: number;
 
-  constructor({ failures = 0, deduplicates = true } = {}) {
+  constructor({ failures = 0, idempotent = true } = {}) {
     this.#failures = failures;
-    this.deduplicates = deduplicates;
+    this.idempotent = idempotent;
   }
 
-  async send({ reference }: { readonly reference: string }): Promise<HandOff> {
+  async send({ reference }: { readonly reference: string }): Promise<SubmitResult> {
     this.received.push(messageIdIn(reference));
     this.#failures -= 1;
     if (this.#failures >= 0) throw new Error("the response was lost");
@@ -146,7 +146,7 @@ it("STOP keeps all but one-time codes from a number, when they are accepted and 
   const waiting = [];
   for (const messageType of types) waiting.push(await accepted({ messageType }));
   const code = await accepted({ messageType: "otp" });
-  await receiveReply(replyOf({ from: message.to, to: "12025550133", message: "STOP" }));
+  await receiveInboundMessage(replyOf({ from: message.to, to: "12025550133", message: "STOP" }));
   const carrier = new TakingCarrier();
   for (const job of [...waiting, code]) await submitMessage(job, only(carrier));
   expect(carrier.received).toEqual([code.messageId]);
@@ -160,7 +160,7 @@ it("STOP keeps all but one-time codes from a number, when they are accepted and 
   for (const messageType of types) await expect(accepted({ messageType })).rejects.toMatchObject(isRefused);
   await accepted({ messageType: "otp" });
   // An opt-out that the organization recorded is only about marketing.
-  await receiveReply(replyOf({ from: message.to, to: "12025550133", message: "START" }));
+  await receiveInboundMessage(replyOf({ from: message.to, to: "12025550133", message: "START" }));
   await customer.client.createOptOut({ body: { phoneNumber: message.to } });
   await expect(accepted({ messageType: "marketing" })).rejects.toMatchObject(isRefused);
   for (const messageType of ["transactional", undefined] as const) await accepted({ messageType });
@@ -186,7 +186,7 @@ it("a campaign skips and counts numbers that reached their marketing limit; a re
     const startedAt = new Date().toISOString();
     await updateItem(z.unknown(), updateOf(key, { set: { startedAt } }));
     // Its worker dies once the block is counted, and before it is accepted.
-    const turns = await nextTurns(await readCampaign(organizationId, campaignId), 10, {
+    const turns = await nextRecipients(await readCampaign(organizationId, campaignId), 10, {
       queuedAt: new Date(),
       prices: onePrice,
     });
@@ -242,7 +242,7 @@ it("a message whose sender ID could not be looked up is released, and its outcom
   const job = await accepted();
   const key = keys.senderName("ACME");
   await putItem({ put: { ...key, entity: "from another time" } });
-  const carrier = new TakingCarrier({ deduplicates: false });
+  const carrier = new TakingCarrier({ idempotent: false });
   await expect(submitMessage(job, only(carrier))).rejects.toThrow("cannot be read");
   expect(await readMessage(organizationId, job.messageId)).toMatchObject({ status: "queued", openClaims: 0 });
   await putItem({ put: { ...key, entity: "senderName", organizationIds: new Set([organizationId]) } });

@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
-import type { Carrier, HandOff } from "../../shared/carriers/carrier.ts";
+import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
 
 /*
  * The outcome of a message when the network to AWS fails, with the real client. A message that has definitely not arrived
@@ -50,11 +50,11 @@ async function carrierTo(url: string): Promise<Carrier> {
   return carrierOf({ name: "aws", settings: { kind: "aws", originationIdentities: {} } });
 }
 
-const accepted: HandOff = { outcome: "accepted", carrierReference: "aws-1" };
+const accepted: SubmitResult = { outcome: "accepted", carrierReference: "aws-1" };
 
 /** The message was not submitted; the reason is for the operator. */
-const notReached: HandOff = {
-  outcome: "notReached",
+const unreachable: SubmitResult = {
+  outcome: "unreachable",
   reason: expect.any(String),
   providerCode: expect.any(String),
 };
@@ -62,11 +62,11 @@ const notReached: HandOff = {
 it("tries a message later when no server listens", async () => {
   const carrier = await carrierAt(() => undefined);
   server?.close();
-  expect(await carrier.send(message)).toEqual(notReached);
+  expect(await carrier.send(message)).toEqual(unreachable);
 });
 
 it("tries a message later when the name is not known", async () => {
-  expect(await (await carrierTo("http://no-such-host.invalid")).send(message)).toEqual(notReached);
+  expect(await (await carrierTo("http://no-such-host.invalid")).send(message)).toEqual(unreachable);
 });
 
 /** Listens, and then sleeps permanently. It accepts no connection once its short queue is full. */
@@ -88,7 +88,7 @@ it("tries a message later when no connection is made in time", async () => {
       waiting.push(connect(port, "127.0.0.1").on("error", () => undefined));
     }
     const carrier = await carrierTo(`http://127.0.0.1:${port}`);
-    expect(await carrier.send(message)).toEqual(notReached);
+    expect(await carrier.send(message)).toEqual(unreachable);
   } finally {
     for (const socket of waiting) socket.destroy();
     await listener.terminate();
@@ -106,7 +106,7 @@ it.each(["AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenEx
     const carrier = await carrierAt((_, response) =>
       response.writeHead(400).end(JSON.stringify({ __type: type })),
     );
-    expect(await carrier.send(message)).toEqual({ outcome: "notReached", reason: type, providerCode: type });
+    expect(await carrier.send(message)).toEqual({ outcome: "unreachable", reason: type, providerCode: type });
   },
 );
 

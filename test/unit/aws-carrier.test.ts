@@ -100,18 +100,18 @@ it("sends from the default identity to countries that have none, and to numbers 
 const details = { message: "a word of the carrier", $metadata: {} };
 
 const refused = (errorCode: string, providerCode: string) =>
-  ({ outcome: "refused", errorCode, providerCode }) as const;
+  ({ outcome: "rejected", errorCode, providerCode }) as const;
 
 it.each([
   [
     "throttling",
     new ThrottlingException(details),
-    { outcome: "tryLater", providerCode: "ThrottlingException" },
+    { outcome: "throttled", providerCode: "ThrottlingException" },
   ],
   [
     "a spent quota",
     new ServiceQuotaExceededException({ ...details, Reason: "MONTHLY_SPEND_LIMIT_REACHED_FOR_TEXT" }),
-    { outcome: "tryLater", providerCode: "MONTHLY_SPEND_LIMIT_REACHED_FOR_" },
+    { outcome: "throttled", providerCode: "MONTHLY_SPEND_LIMIT_REACHED_FOR_" },
   ],
   [
     "a number that cannot be",
@@ -142,11 +142,11 @@ it.each([
   [
     "a permission that is missing",
     new AccessDeniedException({ ...details, $metadata: { httpStatusCode: 400 } }),
-    { outcome: "notReached", reason: "AccessDeniedException", providerCode: "AccessDeniedException" },
+    { outcome: "unreachable", reason: "AccessDeniedException", providerCode: "AccessDeniedException" },
   ],
-] as const)("%s is a known outcome", async (_name, error, handOff) => {
+] as const)("%s is a known outcome", async (_name, error, result) => {
   aws.on(SendTextMessageCommand).rejects(error);
-  expect(await awsCarrier.send(message)).toEqual(handOff);
+  expect(await awsCarrier.send(message)).toEqual(result);
 });
 
 it.each([new InternalServerException(details), new Error("socket hang up")])(

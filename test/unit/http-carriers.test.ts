@@ -59,7 +59,7 @@ const kinds: Readonly<Record<"http" | "kannel" | "twilio", Kind>> = {
         validity: { seconds: "{validitySeconds}", text: "{validitySeconds} s" },
       },
       encodings: { "GSM-7": "gsm", "UCS-2": "unicode" },
-      answers: [
+      responses: [
         { meaning: "accepted", statuses: [200], path: "messages.0.status", values: ["OK"] },
         {
           meaning: "invalid-destination",
@@ -69,8 +69,8 @@ const kinds: Readonly<Record<"http" | "kannel" | "twilio", Kind>> = {
         },
         { meaning: "unroutable", statuses: [200], path: "messages.0.status", values: ["NO_ROUTE"] },
         { meaning: "opted-out", statuses: [200], path: "messages.0.status", values: ["STOPPED"] },
-        { meaning: "refused", statuses: [400, 422] },
-        { meaning: "later", statuses: [503], path: "retry" },
+        { meaning: "rejected", statuses: [400, 422] },
+        { meaning: "throttled", statuses: [503], path: "retry" },
       ],
       referencePath: "messages.0.id",
       codePath: "reason",
@@ -218,8 +218,8 @@ describe("a message is submitted", () => {
   });
 
   it("in a form, or in a URL alone, without replacing placeholders that a customer has typed", async () => {
-    const answers = [{ meaning: "accepted" as const, statuses: [200] }];
-    const base = { kind: "http", answers };
+    const responses = [{ meaning: "accepted" as const, statuses: [200] }];
+    const base = { kind: "http", responses };
     const record = { name: "one", secretId: "form", secretVersion: "1" };
     carrierOfKind("http");
     server.answer = says(200);
@@ -241,9 +241,9 @@ describe("a message is submitted", () => {
 });
 
 const refused = (errorCode: string, providerCode: string) =>
-  ({ outcome: "refused", errorCode, providerCode }) as const;
+  ({ outcome: "rejected", errorCode, providerCode }) as const;
 const turnedAway = (status: number, providerCode = `HTTP${status}`) =>
-  ({ outcome: "notReached", reason: `TurnedAway${status}`, providerCode }) as const;
+  ({ outcome: "unreachable", reason: `TurnedAway${status}`, providerCode }) as const;
 const statusOf = (status: string): string => JSON.stringify({ messages: [{ status }] });
 const reasonOf = (reason: string): string => JSON.stringify({ reason });
 const codeOf = (code: number): string => JSON.stringify({ code, message: "in words", status: 400 });
@@ -266,7 +266,7 @@ describe("the outcome of a response", () => {
       "Sender missing and no global set, rejected",
       refused("MESSAGE_PROVIDER_ERROR", "HTTP400"),
     ],
-    ["kannel", 503, "Temporal failure, try again later.", { outcome: "tryLater", providerCode: "HTTP503" }],
+    ["kannel", 503, "Temporal failure, try again later.", { outcome: "throttled", providerCode: "HTTP503" }],
     ["twilio", 400, codeOf(21211), refused("MESSAGE_INVALID_DESTINATION", "21211")],
     ["twilio", 400, codeOf(21614), refused("MESSAGE_INVALID_DESTINATION", "21614")],
     ["twilio", 400, codeOf(21408), refused("MESSAGE_UNROUTABLE", "21408")],
@@ -274,7 +274,7 @@ describe("the outcome of a response", () => {
     ["twilio", 400, codeOf(21610), refused("MESSAGE_RECIPIENT_OPTED_OUT", "21610")],
     ["twilio", 400, codeOf(21606), refused("MESSAGE_PROVIDER_ERROR", "21606")],
     ["twilio", 400, "", refused("MESSAGE_PROVIDER_ERROR", "HTTP400")],
-    ["twilio", 400, codeOf(14107), { outcome: "tryLater", providerCode: "14107" }],
+    ["twilio", 400, codeOf(14107), { outcome: "throttled", providerCode: "14107" }],
     ["twilio", 401, codeOf(20003), turnedAway(401, "20003")],
     ["twilio", 403, codeOf(20005), turnedAway(403, "20005")],
     ["http", 200, statusOf("BAD_NUMBER"), refused("MESSAGE_INVALID_DESTINATION", "HTTP200")],
@@ -286,17 +286,17 @@ describe("the outcome of a response", () => {
     ["http", 422, reasonOf("the number is wrong"), refused("MESSAGE_PROVIDER_ERROR", "HTTP422")],
     ["http", 422, reasonOf("A".repeat(40)), refused("MESSAGE_PROVIDER_ERROR", "A".repeat(32))],
     ["http", 422, reasonOf("A".repeat(65)), refused("MESSAGE_PROVIDER_ERROR", "HTTP422")],
-    ["http", 503, JSON.stringify({ retry: true, reason: 7 }), { outcome: "tryLater", providerCode: "7" }],
+    ["http", 503, JSON.stringify({ retry: true, reason: 7 }), { outcome: "throttled", providerCode: "7" }],
     ["http", 401, "", turnedAway(401)],
     ["http", 404, "", turnedAway(404)],
-  ] as const)("of %s: %i %s", async (kind, status, body, handOff) => {
+  ] as const)("of %s: %i %s", async (kind, status, body, result) => {
     server.answer = says(status, body);
-    expect(await carrierOfKind(kind).send(message)).toEqual(handOff);
+    expect(await carrierOfKind(kind).send(message)).toEqual(result);
   });
 
   it.each(kindNames)("of %s: 429 with the time of the next attempt", async (kind) => {
     server.answer = says(429, "slow down", { "Retry-After": "7" });
-    const later = { outcome: "tryLater", providerCode: "HTTP429" };
+    const later = { outcome: "throttled", providerCode: "HTTP429" };
     expect(await carrierOfKind(kind).send(message)).toEqual({ ...later, retryAfterSeconds: 7 });
     server.answer = says(429, "", { "Retry-After": "Wed, 21 Oct 2099 07:28:00 GMT" });
     expect(await carrierOfKind(kind).send(message)).toEqual({ ...later, retryAfterSeconds: 900 });
@@ -387,20 +387,20 @@ describe.each(kindNames)("a message to %s was not submitted", (kind) => {
   it("when no server listens", async () => {
     const { url } = server;
     await server.stop();
-    const handOff = await carrierOfKind(kind, url).send(message);
+    const result = await carrierOfKind(kind, url).send(message);
     server = await HttpCarrier.start(says(500));
-    expect(handOff).toEqual({ outcome: "notReached", reason: "ECONNREFUSED" });
+    expect(result).toEqual({ outcome: "unreachable", reason: "ECONNREFUSED" });
   });
 
   it("when its name is not known", async () => {
     expect(await carrierOfKind(kind, "http://no-such-host.invalid").send(message)).toMatchObject({
-      outcome: "notReached",
+      outcome: "unreachable",
     });
   });
 
   it("when it has no certificate", async () => {
     const secure = server.url.replace("http:", "https:");
-    expect(await carrierOfKind(kind, secure).send(message)).toMatchObject({ outcome: "notReached" });
+    expect(await carrierOfKind(kind, secure).send(message)).toMatchObject({ outcome: "unreachable" });
     expect(server.asked).toEqual([]);
   });
 
@@ -408,7 +408,7 @@ describe.each(kindNames)("a message to %s was not submitted", (kind) => {
     const carrier = carrierOfKind(kind);
     const { answer } = secrets;
     secrets.answer = says(400, JSON.stringify({ __type: "AccessDeniedException", message: password }));
-    expect(await carrier.send(message)).toEqual({ outcome: "notReached", reason: "SecretNotRead" });
+    expect(await carrier.send(message)).toEqual({ outcome: "unreachable", reason: "SecretNotRead" });
     expect(server.asked).toEqual([]);
     secrets.answer = answer;
     server.answer = kinds[kind].accepts;
@@ -421,8 +421,8 @@ describe.each(kindNames)("a message to %s was not submitted", (kind) => {
       200,
       JSON.stringify({ SecretString: JSON.stringify({ credentials: { other: "x" } }) }),
     );
-    const handOff = await carrier.send(message);
-    expect(handOff).toMatchObject({ outcome: "notReached" });
+    const result = await carrier.send(message);
+    expect(result).toMatchObject({ outcome: "unreachable" });
     expect(server.asked).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { WebhookPayload } from "../../shared/contract/webhooks.ts";
-import { MessageRecord, presentMessage } from "../../shared/messages/record.ts";
+import { MessageRecord, toApiMessage } from "../../shared/messages/record.ts";
 import { operations } from "../../shared/routes.ts";
 
 /*
@@ -10,7 +10,7 @@ import { operations } from "../../shared/routes.ts";
  * reject other fields (`test/support/contract.ts`). So it is enough that the contract has none of these fields.
  */
 
-const ofOperator = /carrier|cost|margin|refusedBy/i;
+const ofOperator = /carrier|cost|margin|rejectedBy/i;
 
 /** The names of all fields that a schema has, however deep. */
 function fieldsOf(schema: z.ZodMiniType): string[] {
@@ -53,10 +53,10 @@ it("a message that has them is shown without them", () => {
     openClaims: 1,
     carrier: "the-carrier",
     carrierReference: "the-reference",
-    refusedBy: ["the-other"],
+    rejectedBy: ["the-other"],
     costMicros: 5_431,
   });
-  const shown = JSON.stringify(presentMessage(message));
+  const shown = JSON.stringify(toApiMessage(message));
   expect(shown).toContain(message.id);
   for (const secret of ["the-carrier", "the-reference", "the-other", "5431", "0.005431"]) {
     expect(shown).not.toContain(secret);

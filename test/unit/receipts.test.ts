@@ -3,8 +3,8 @@ import { beforeEach, expect, it, vi } from "vitest";
 
 import { EventJob } from "../../shared/events/event-job.ts";
 import { newMessage } from "../../shared/messages/accept.ts";
-import { countReceipts, CountsRecord, type HeardReceipt } from "../../shared/messages/counts.ts";
-import { hearReceipt } from "../../shared/messages/receipts.ts";
+import { countReceipts, CountsRecord, type RecordedReceipt } from "../../shared/messages/counts.ts";
+import { recordDeliveryReceipt } from "../../shared/messages/receipts.ts";
 import {
   claim,
   finalDeliveries,
@@ -105,14 +105,14 @@ it("10,000 receipts, doubled and in any order, leave each message in its stronge
     .map((receipt) => ({ receipt, place: random() }))
     .toSorted((one, other) => one.place - other.place)
     .map(({ receipt }) => receipt);
-  const heard: HeardReceipt[] = [];
+  const heard: RecordedReceipt[] = [];
   const unsent = [...messages];
   while (shuffled.length > 0) {
     const batch = shuffled.splice(0, between(random, 1, 10));
     const [results] = await Promise.all([
       Promise.all(
         batch.map(async ({ message: { id: messageId }, carrier, status, at }) =>
-          hearReceipt({ organizationId, messageId, carrier, status, at }),
+          recordDeliveryReceipt({ organizationId, messageId, carrier, status, at }),
         ),
       ),
       // The senders write meanwhile that they have sent: before the first receipt, between them, or after the last.
@@ -166,12 +166,12 @@ it("a receipt takes one write, and a repeat none", async () => {
   const receipt = { organizationId, messageId, carrier: "kannel", status: "delivered" } as const;
   const writes = (): number => askTable.mock.calls.length;
   const before = writes();
-  await hearReceipt({ ...receipt, at: "2026-03-01T10:01:00.000Z" });
+  await recordDeliveryReceipt({ ...receipt, at: "2026-03-01T10:01:00.000Z" });
   expect(writes()).toBe(before + 1);
   const stored = JSON.stringify(table.all());
-  expect(await hearReceipt({ ...receipt, at: "2026-03-08T10:01:00.000Z" })).toBeUndefined();
+  expect(await recordDeliveryReceipt({ ...receipt, at: "2026-03-08T10:01:00.000Z" })).toBeUndefined();
   expect(
-    await hearReceipt({ ...receipt, status: "undelivered", at: "2026-03-08T10:01:00.000Z" }),
+    await recordDeliveryReceipt({ ...receipt, status: "undelivered", at: "2026-03-08T10:01:00.000Z" }),
   ).toBeUndefined();
   expect(JSON.stringify(table.all())).toBe(stored);
   expect(writes()).toBe(before + 3);
@@ -189,8 +189,8 @@ it("a receipt whose event cannot be queued counts once, and its repeat sends the
     at: "2026-03-01T10:01:00.000Z",
   } as const;
   queueEvent.mockRejectedValueOnce(new Error("the queue is down"));
-  await expect(hearReceipt(receipt)).rejects.toThrow("the queue is down");
-  expect(await hearReceipt(receipt)).toBeUndefined();
+  await expect(recordDeliveryReceipt(receipt)).rejects.toThrow("the queue is down");
+  expect(await recordDeliveryReceipt(receipt)).toBeUndefined();
   const counted = await findItem(CountsRecord, keys.campaignCounts(organizationId, campaignId));
   expect(counted).toMatchObject({ undelivered: 1, delivered: 0 });
   expect(events).toMatchObject([
@@ -201,7 +201,7 @@ it("a receipt whose event cannot be queued counts once, and its repeat sends the
 it("a receipt for a missing message creates no message", async () => {
   const receipt = { status: "delivered", at: "2026-03-01T10:01:00.000Z" } as const;
   const messageId = "msg_01J00000000000000000000000";
-  expect(await hearReceipt({ organizationId, messageId, ...receipt })).toBeUndefined();
+  expect(await recordDeliveryReceipt({ organizationId, messageId, ...receipt })).toBeUndefined();
   expect(table.all()).toEqual([]);
   expect(events).toEqual([]);
 });
@@ -216,7 +216,9 @@ it("a receipt whose write was applied without a response is recognized, and coun
     return write?.(command);
   });
   const at = "2026-03-01T10:01:00.000Z";
-  expect(await hearReceipt({ ...receipt, at })).toMatchObject({ message: { deliveryStatus: "delivered" } });
+  expect(await recordDeliveryReceipt({ ...receipt, at })).toMatchObject({
+    message: { deliveryStatus: "delivered" },
+  });
   // The queue brings the same job again.
-  expect(await hearReceipt({ ...receipt, at })).toBeUndefined();
+  expect(await recordDeliveryReceipt({ ...receipt, at })).toBeUndefined();
 });

@@ -44,7 +44,7 @@
  * | a request that waits for an operator's decision  | REVIEWS#<kind>      | <id>          |
  * | the response to an idempotent request            | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | an endpoint's webhook deliveries, or one by its id | DELIVERIES#<whk>  | <delivery>    |
- * | the in-flight calls to an endpoint, or to a host for one organization | OPENCALLS#<whk>, OPENCALLS#<org>#<host> | OPENCALLS |
+ * | the in-flight calls to an endpoint, or to a host for one organization | INFLIGHT#<whk>, INFLIGHT#<org>#<host> | INFLIGHT |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
  * | the progress of a shard's scheduled jobs         | RELEASE#due-jobs    | RELEASE#<shard> |
  * | the actions in an organization, or on the stage  | AUDIT#<org>, AUDIT#stage | <entry>    |
@@ -116,7 +116,7 @@ export const keyFamilies = [
   "MEMBERS",
   "MESSAGES",
   "NUMBERS",
-  "OPENCALLS",
+  "INFLIGHT",
   "OPT_OUTS",
   "ORG",
   "PACE",
@@ -244,7 +244,7 @@ export const keys = {
     pk: `DELIVERIES#${webhookId}`,
     sk: deliveryId,
   }),
-  openCalls: (whom: string): Key => ({ pk: `OPENCALLS#${whom}`, sk: "OPENCALLS" }),
+  inFlightCalls: (whom: string): Key => ({ pk: `INFLIGHT#${whom}`, sk: "INFLIGHT" }),
   scheduledJob: (bucket: string, dueAt: string, id: string): Key => ({
     pk: `DUE#${bucket}`,
     sk: `${dueAt}#${id}`,

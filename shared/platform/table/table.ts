@@ -234,7 +234,7 @@ export async function updateItem<Item>(
     );
     return parsed(schema, update.key, Attributes);
   });
-  return recognised((found) => parsed(schema, update.key, found), outcome, isOwn);
+  return recognized((found) => parsed(schema, update.key, found), outcome, isOwn);
 }
 
 /**
@@ -251,7 +251,7 @@ export async function putItem(
     );
     return put.put;
   });
-  return recognised((found) => found, outcome, isOwn);
+  return recognized((found) => found, outcome, isOwn);
 }
 
 /**
@@ -272,7 +272,7 @@ export async function deleteItem(key: Key, only: Expressions = {}): Promise<Outc
   });
 }
 
-function recognised<Item>(
+function recognized<Item>(
   read: (found: Record<string, unknown>) => Item,
   outcome: Outcome<Item>,
   isOwn: Recognition<Item>["isOwn"],
@@ -414,9 +414,9 @@ interface Committed {
 }
 
 /** Nothing was written, because conditions failed: the first failure of each name. */
-interface Refused<Name extends string> {
-  readonly outcome: "refused";
-  readonly refusals: Readonly<Partial<Record<Name, Refusal>>>;
+interface Rejected<Name extends string> {
+  readonly outcome: "rejected";
+  readonly rejections: Readonly<Partial<Record<Name, Refusal>>>;
 }
 
 /** Nothing was written: it met other transactions, or a full partition, in each attempt. None of its conditions failed. */
@@ -428,13 +428,13 @@ interface Contended {
  * Writes all or nothing.
  * @throws ApiError UNAVAILABLE when it only met other transactions: nothing was written, and a retry may succeed
  */
-export async function transact(writes: readonly Write[]): Promise<Committed | Refused<never>>;
+export async function transact(writes: readonly Write[]): Promise<Committed | Rejected<never>>;
 export async function transact<Name extends string>(
   writes: NamedWrites<Name>,
-): Promise<Committed | Refused<Name>>;
+): Promise<Committed | Rejected<Name>>;
 export async function transact(
   writes: NamedWrites<string> | readonly Write[],
-): Promise<Committed | Refused<string>> {
+): Promise<Committed | Rejected<string>> {
   const result = await tryTransact(isList(writes) ? { all: writes } : writes);
   if (result.outcome === "contended") throw new ApiError("UNAVAILABLE");
   return result;
@@ -448,7 +448,7 @@ function isList(writes: NamedWrites<string> | readonly Write[]): writes is reado
 export async function tryTransact<Name extends string>(
   writes: NamedWrites<Name>,
   attempts = transactionAttempts,
-): Promise<Committed | Contended | Refused<Name>> {
+): Promise<Committed | Contended | Rejected<Name>> {
   const named = listOf(writes);
   const command: TransactWriteCommandInput = {
     // The client repeats an attempt whose response was lost. With the token DynamoDB applies it once.
@@ -463,7 +463,7 @@ export async function tryTransact<Name extends string>(
       if (!(error instanceof TransactionCanceledException)) throw error;
       const reasons = error.CancellationReasons ?? [];
       if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) {
-        return { outcome: "refused", refusals: refusalsOf(named, reasons) };
+        return { outcome: "rejected", rejections: rejectionsOf(named, reasons) };
       }
       if (!reasons.some(isPassing)) throw error;
       if (attempt >= attempts) return { outcome: "contended" };
@@ -501,16 +501,16 @@ function listOf<Name extends string>(writes: NamedWrites<Name>): NamedWrite<Name
   return named;
 }
 
-function refusalsOf<Name extends string>(
+function rejectionsOf<Name extends string>(
   named: readonly NamedWrite<Name>[],
   reasons: readonly CancellationReason[],
-): Refused<Name>["refusals"] {
-  const refusals: Partial<Record<Name, Refusal>> = {};
+): Rejected<Name>["rejections"] {
+  const rejections: Partial<Record<Name, Refusal>> = {};
   for (const [index, { name }] of named.entries()) {
     const reason = reasons[index];
-    if (reason?.Code === "ConditionalCheckFailed") refusals[name] ??= { found: oldItem(reason) };
+    if (reason?.Code === "ConditionalCheckFailed") rejections[name] ??= { found: oldItem(reason) };
   }
-  return refusals;
+  return rejections;
 }
 
 /** Whether a reason is temporary: nothing was written, and a later attempt may succeed. */

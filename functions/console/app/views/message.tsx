@@ -114,7 +114,7 @@ interface Step {
 const attemptNames: Readonly<
   Record<Exclude<NonNullable<MessageOf["attempts"]>[number]["outcome"], "accepted">, string>
 > = {
-  refused: "Rejected by a carrier",
+  rejected: "Rejected by a carrier",
   throttled: "Throttled by a carrier",
   unreachable: "Carrier unreachable",
   unknown: "No clear response from a carrier",

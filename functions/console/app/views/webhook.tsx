@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import * as z from "zod/mini";
 
 import {
-  DeliveryState,
+  WebhookDeliveryState,
   type Webhook as WebhookOf,
   type WebhookDelivery,
 } from "../../../../shared/contract/webhooks.ts";
@@ -34,7 +34,7 @@ import { go, linkTo, type ViewProps } from "../router.ts";
 export function Webhook({ params, query }: ViewProps): JSX.Element {
   const id = params["id"] ?? "";
   const webhook = useLoad(async () => api().getWebhook({ params: { id } }), [id]);
-  const state = z.catch(z.optional(DeliveryState), undefined).parse(query.get("state") ?? undefined);
+  const state = z.catch(z.optional(WebhookDeliveryState), undefined).parse(query.get("state") ?? undefined);
   const deliveries = usePages(
     async (page) => api().listWebhookDeliveries({ params: { id }, query: { ...page, state } }),
     [id, state],
@@ -203,7 +203,7 @@ function StateFilter({ id, chosen }: { id: string; chosen: string }): JSX.Elemen
         }}
       >
         <option value="">All</option>
-        {DeliveryState.options.map((each) => (
+        {WebhookDeliveryState.options.map((each) => (
           <option key={each} value={each}>
             {capitalized(each)}
           </option>

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { providerCodeOf } from "../carriers/provider-code.ts";
 import type { DeliveryErrorCode } from "../contract/sms.ts";
-import { Address, OwnNumber, ReplyText, type Fields, type ReportReader } from "./report.ts";
+import { Address, OwnNumber, InboundText, type Fields, type CallbackReader } from "./callback.ts";
 
 const ReceiptFields = z.object({
   MessageStatus: z.enum([
@@ -23,11 +23,11 @@ const ReceiptFields = z.object({
   ErrorCode: z.optional(z.coerce.string().check(z.maxLength(10))),
 });
 
-const ReplyFields = z.object({
+const InboundFields = z.object({
   MessageSid: z.string().check(z.minLength(1), z.maxLength(64)),
   From: Address,
   To: OwnNumber,
-  Body: ReplyText,
+  Body: InboundText,
 });
 
 /** The delivery errors for Twilio's error codes (https://www.twilio.com/docs/api/errors). */
@@ -44,7 +44,7 @@ const errorCodes: ReadonlyMap<string, DeliveryErrorCode> = new Map([
   ["30036", "DELIVERY_EXPIRED"],
 ]);
 
-export const twilioReports: ReportReader = {
+export const twilioCallbacks: CallbackReader = {
   receipt: (fields) => {
     const parsed = ReceiptFields.safeParse(fields);
     if (!parsed.success) return undefined;
@@ -55,8 +55,8 @@ export const twilioReports: ReportReader = {
     const errorCode = errorCodes.get(ErrorCode) ?? "DELIVERY_FAILED";
     return { status: "undelivered", errorCode, providerCode: providerCodeOf(ErrorCode) };
   },
-  reply: (fields) => {
-    const parsed = ReplyFields.safeParse(fields);
+  inbound: (fields) => {
+    const parsed = InboundFields.safeParse(fields);
     if (!parsed.success) return undefined;
     const { MessageSid, From, To, Body } = parsed.data;
     return { carrierId: MessageSid, from: From, to: To, message: Body };

@@ -4,7 +4,7 @@ import type { DeliveryErrorCode } from "../contract/sms.ts";
 import type { FinalDelivery } from "../messages/record.ts";
 
 /** A delivery receipt, as read from a callback. */
-export interface ReportedReceipt {
+export interface CallbackReceipt {
   /** The message's reference, where the receipt has it in a field. */
   readonly reference?: string | undefined;
   /** `pending` stands for all intermediate statuses. */
@@ -15,7 +15,7 @@ export interface ReportedReceipt {
 }
 
 /** An inbound message, as read from a callback. */
-export interface ReportedReply {
+export interface CallbackInboundMessage {
   readonly carrierId?: string | undefined;
   readonly from: string;
   readonly to: string;
@@ -26,9 +26,9 @@ export interface ReportedReply {
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** A reader for the callbacks of one kind of carrier. It returns undefined for fields that it cannot read. */
-export interface ReportReader {
-  readonly receipt: (fields: Fields) => ReportedReceipt | undefined;
-  readonly reply: (fields: Fields) => ReportedReply | undefined;
+export interface CallbackReader {
+  readonly receipt: (fields: Fields) => CallbackReceipt | undefined;
+  readonly inbound: (fields: Fields) => CallbackInboundMessage | undefined;
 }
 
 /** A number as carriers write it, with or without a plus sign. It becomes digits; a name stays as it is. */
@@ -44,4 +44,4 @@ export const Address = z.pipe(
 export const OwnNumber = z.pipe(Address, z.string().check(z.regex(/^\d{3,15}$/)));
 
 /** The text of an inbound message, with a limit above the longest SMS. */
-export const ReplyText = z.string().check(z.maxLength(4_000));
+export const InboundText = z.string().check(z.maxLength(4_000));

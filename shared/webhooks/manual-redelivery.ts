@@ -10,7 +10,7 @@ import { putItem } from "../platform/table/table.ts";
 import {
   findDelivery,
   newDelivery,
-  presentDelivery,
+  toApiDelivery,
   putDelivery,
   repeatNow,
   type DeliveryRecord,
@@ -49,7 +49,7 @@ export async function retryWebhookDelivery(
   }
   const attempt = delivery.attempts + 1;
   await enqueue(attemptJob({ organizationId, webhookId, deliveryId, attempt, lane: "retry" }));
-  return presentDelivery(delivery);
+  return toApiDelivery(delivery);
 }
 
 /**
@@ -71,7 +71,7 @@ export async function testWebhook(organizationId: string, webhookId: string): Pr
   const deliveryId = delivery.id;
   // A failing webhook has only its retries attempted without delay.
   await enqueue(attemptJob({ organizationId, webhookId, deliveryId, attempt: 1, lane: "retry" }));
-  return presentDelivery(await withOutcome(webhookId, delivery));
+  return toApiDelivery(await withOutcome(webhookId, delivery));
 }
 
 /** Reads a delivery until its first attempt has an outcome, or the time to wait is over. */

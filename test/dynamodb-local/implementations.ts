@@ -9,17 +9,17 @@ import { Tables } from "../../infra/local/store/tables.ts";
 import type { Request, Sequence } from "./random-requests.ts";
 
 /** The response of a DynamoDB, without the order of sets, of fields, and of unordered items. */
-export interface Answer {
+export interface Response {
   /** The type of an error. */
   readonly error?: string;
   readonly body: unknown;
 }
 
 /** A server that responds to requests as DynamoDB does. */
-export type Opinion = (request: Request) => Promise<Answer>;
+export type Implementation = (request: Request) => Promise<Response>;
 
 /** The responses of the local store, in memory. */
-export function ownOpinion(): Opinion {
+export function ownImplementation(): Implementation {
   const tables = new Tables(new Database(undefined));
   return async ({ operation, input }) => {
     try {
@@ -34,7 +34,7 @@ export function ownOpinion(): Opinion {
 const Refusal = z.looseObject({ __type: z.optional(z.string()) });
 
 /** The responses of a DynamoDB that speaks HTTP, without permissions. */
-export function opinionAt(endpoint: string): Opinion {
+export function implementationAt(endpoint: string): Implementation {
   return async ({ operation, input }) => {
     const response = await fetch(endpoint, {
       method: "POST",
@@ -58,7 +58,7 @@ export function opinionAt(endpoint: string): Opinion {
  * notation of some numbers, which the comparison ignores. It also keeps fields of indexes whose type an update changes,
  * and no request here does that.
  */
-function isKnownDifference(request: Request, own: Answer, other: Answer): boolean {
+function isKnownDifference(request: Request, own: Response, other: Response): boolean {
   const { operation, input } = request;
   // It counts the capacity of a transaction once, that of an empty page not at all, and some of it unasked.
   if (isEqualWithout("ConsumedCapacity", own, other)) {
@@ -91,7 +91,7 @@ const KeyRange = z.looseObject({ ExpressionAttributeValues: z.record(z.string(),
 const Page = z.looseObject({ LastEvaluatedKey: z.looseObject({ sk: z.unknown() }) });
 
 /** Whether a page of a query ends at one of the values that limit its range. */
-function endsAtBound(input: unknown, answer: Answer): boolean {
+function endsAtBound(input: unknown, answer: Response): boolean {
   const page = Page.safeParse(answer.body);
   if (!page.success) return false;
   const { ":from": from, ":to": to } = KeyRange.parse(input).ExpressionAttributeValues;
@@ -99,15 +99,15 @@ function endsAtBound(input: unknown, answer: Answer): boolean {
   return [from, to].some((bound) => JSON.stringify(normalised(bound)) === last);
 }
 
-function hasField({ body }: Answer, name: string): boolean {
+function hasField({ body }: Response, name: string): boolean {
   return typeof body === "object" && body !== null && name in body;
 }
 
-function isEqualWithout(field: string, one: Answer, other: Answer): boolean {
+function isEqualWithout(field: string, one: Response, other: Response): boolean {
   return JSON.stringify(without(field, one)) === JSON.stringify(without(field, other));
 }
 
-function without(field: string, { error, body }: Answer): unknown {
+function without(field: string, { error, body }: Response): unknown {
   if (typeof body !== "object" || body === null) return { error, body };
   return { error, body: { ...body, [field]: undefined, ConsumedCapacity: undefined } };
 }
@@ -127,7 +127,7 @@ const compared = new Set([
   "UnprocessedKeys",
 ]);
 
-function answerOf(error: string | undefined, body: object): Answer {
+function answerOf(error: string | undefined, body: object): Response {
   const fields = Object.entries(body).filter(([name]) => compared.has(name));
   return {
     ...(error === undefined ? {} : { error }),
@@ -157,7 +157,7 @@ function sorted(values: readonly unknown[]): unknown[] {
 }
 
 /** A response without the order of its items, for reads whose order DynamoDB does not promise. */
-function comparable({ operation, input }: Request, { error, body }: Answer): Answer {
+function comparable({ operation, input }: Request, { error, body }: Response): Response {
   const isUnordered = operation === "Scan" || "IndexName" in input || operation === "BatchGetItem";
   return { ...(error === undefined ? {} : { error }), body: isUnordered ? unordered(body) : body };
 }
@@ -179,31 +179,34 @@ function unordered(body: unknown): unknown {
 }
 
 /** All responses to a sequence, in a table that is created for it and deleted. */
-export async function answersTo({ definition, requests }: Sequence, opinion: Opinion): Promise<Answer[]> {
-  await opinion({ operation: "CreateTable", input: definition });
-  const answers: Answer[] = [];
+export async function responsesTo(
+  { definition, requests }: Sequence,
+  implementation: Implementation,
+): Promise<Response[]> {
+  await implementation({ operation: "CreateTable", input: definition });
+  const responses: Response[] = [];
   for (const request of requests) {
     if (request.isRepeated !== true) {
-      answers.push(await opinion(request));
+      responses.push(await implementation(request));
       continue;
     }
     const ClientRequestToken = randomUUID();
     const repeated = { ...request, input: { ...request.input, ClientRequestToken } };
-    answers.push(await opinion(repeated), await opinion(repeated));
+    responses.push(await implementation(repeated), await implementation(repeated));
   }
   const { TableName } = definition;
-  await opinion({ operation: "DeleteTable", input: { TableName } });
-  return answers;
+  await implementation({ operation: "DeleteTable", input: { TableName } });
+  return responses;
 }
 
 /**
- * Describes the first difference between two opinions about a sequence, with the request and both responses.
+ * Describes the first difference between two implementations about a sequence, with the request and both responses.
  * @returns undefined if all differences are known ones
  */
 export function difference(
   { requests }: Sequence,
-  own: readonly Answer[],
-  other: readonly Answer[],
+  own: readonly Response[],
+  other: readonly Response[],
 ): string | undefined {
   // A transaction that is sent twice has two responses.
   const sent = requests.flatMap((request) => (request.isRepeated === true ? [request, request] : [request]));

@@ -1,13 +1,13 @@
 import { providerCodeOf } from "../carriers/provider-code.ts";
 import type { SettingsOf } from "../carriers/settings.ts";
 import type { FinalDelivery } from "../messages/record.ts";
-import { Address, OwnNumber, ReplyText, type Fields, type ReportReader } from "./report.ts";
+import { Address, OwnNumber, InboundText, type Fields, type CallbackReader } from "./callback.ts";
 
 /**
  * Reads the callbacks of any carrier with an HTTP interface. Its settings define the fields and the meanings of their
  * values.
  */
-export function httpReports({ receipts, replies }: SettingsOf<"http">): ReportReader {
+export function httpCallbacks({ receipts, inbound }: SettingsOf<"http">): CallbackReader {
   return {
     receipt: (fields) => {
       if (receipts === undefined) return undefined;
@@ -25,12 +25,12 @@ export function httpReports({ receipts, replies }: SettingsOf<"http">): ReportRe
       }
       return { reference, status: status ?? "pending" };
     },
-    reply: (fields) => {
-      if (replies === undefined) return undefined;
-      const from = Address.safeParse(textAt(fields, replies.fromPath));
-      const to = OwnNumber.safeParse(textAt(fields, replies.toPath));
-      const message = ReplyText.safeParse(textAt(fields, replies.textPath));
-      const carrierId = replies.idPath && textAt(fields, replies.idPath);
+    inbound: (fields) => {
+      if (inbound === undefined) return undefined;
+      const from = Address.safeParse(textAt(fields, inbound.fromPath));
+      const to = OwnNumber.safeParse(textAt(fields, inbound.toPath));
+      const message = InboundText.safeParse(textAt(fields, inbound.textPath));
+      const carrierId = inbound.idPath && textAt(fields, inbound.idPath);
       if (!from.success || !to.success || !message.success) return undefined;
       return { carrierId, from: from.data, to: to.data, message: message.data };
     },

@@ -1,28 +1,28 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
 import { cachedCarriers, type CarrierRecord } from "../carriers/record.ts";
-import type { Report } from "../contract/carriers.ts";
+import type { CallbackKind } from "../contract/carriers.ts";
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
 import { newId } from "../platform/ids.ts";
 import { enqueueAll } from "../platform/jobs/queue.ts";
 import { readAuthToken } from "./auth-token.ts";
-import { httpReports } from "./http.ts";
-import { kannelReports } from "./kannel.ts";
+import { callbackJob, type CallbackJob } from "./callback-job.ts";
+import type { Fields, CallbackReader } from "./callback.ts";
+import { httpCallbacks } from "./http.ts";
+import { kannelCallbacks } from "./kannel.ts";
 import { messageOf } from "./reference.ts";
-import { reportJob, type ReportJob } from "./report-job.ts";
-import type { Fields, ReportReader } from "./report.ts";
-import { isSignedByTwilio, twilioReports } from "./twilio.ts";
+import { isSignedByTwilio, twilioCallbacks } from "./twilio.ts";
 
 /** A call from a caller that claims to be a carrier. */
 export interface CarrierCall {
-  readonly params: { readonly carrier: string; readonly report: Report };
+  readonly params: { readonly carrier: string; readonly callback: CallbackKind };
   readonly query: { readonly token?: string | undefined; readonly reference?: string | undefined };
   /**
    * The receipts or inbound messages of the call, in the carrier's own fields. A carrier may send several in one call.
    */
-  readonly reports: readonly Fields[];
+  readonly callbacks: readonly Fields[];
   readonly method: string;
   readonly path: string;
   readonly queryString: string;
@@ -43,7 +43,7 @@ const nothing: RawResponse = {
  * read. Neither the errors nor the log have details. Unreadable parts of a call with several are skipped, because the
  * carrier would repeat the whole call forever.
  */
-export function reportTaker(): (call: CarrierCall) => Promise<RawResponse> {
+export function callbackReceiver(): (call: CarrierCall) => Promise<RawResponse> {
   const carriers = cachedCarriers();
   return async (call) => {
     const carrier = (await carriers()).carriers.get(call.params.carrier);
@@ -51,10 +51,12 @@ export function reportTaker(): (call: CarrierCall) => Promise<RawResponse> {
       throw new ApiError("NOT_FOUND");
     }
     const reader = readerOf(carrier);
-    const read = call.params.report === "receipts" ? readReceipt : readReply;
-    const understood = call.reports.flatMap((fields) => read(carrier, reader, { call, fields }) ?? []);
+    const read = call.params.callback === "receipts" ? readReceipt : readInboundMessage;
+    const understood = call.callbacks.flatMap((fields) => read(carrier, reader, { call, fields }) ?? []);
     if (understood.length === 0) throw notUnderstood();
-    await enqueueAll(understood.flatMap((report) => (report === "not the end" ? [] : reportJob(report))));
+    await enqueueAll(
+      understood.flatMap((callback) => (callback === "intermediate" ? [] : callbackJob(callback))),
+    );
     return nothing;
   };
 }
@@ -71,7 +73,7 @@ function hasToken(carrier: CarrierRecord | undefined, token = ""): carrier is Ca
 async function isSigned(carrier: CarrierRecord, call: CarrierCall): Promise<boolean> {
   if (carrier.settings.kind !== "twilio") return true;
   const { callbackBaseUrl, callbackSecretId } = carrier;
-  const [fields, ...others] = call.reports;
+  const [fields, ...others] = call.callbacks;
   // A signature covers the fields of a single receipt or message.
   if (fields === undefined || others.length > 0) return false;
   if (call.method !== "POST" || callbackBaseUrl === undefined || callbackSecretId === undefined) return false;
@@ -81,57 +83,57 @@ async function isSigned(carrier: CarrierRecord, call: CarrierCall): Promise<bool
 }
 
 /** Returns the reader for a carrier's callbacks. Some kinds make none. */
-function readerOf({ settings }: CarrierRecord): ReportReader {
+function readerOf({ settings }: CarrierRecord): CallbackReader {
   switch (settings.kind) {
     case "kannel":
-      return kannelReports;
+      return kannelCallbacks;
     case "twilio":
-      return twilioReports;
+      return twilioCallbacks;
     case "http":
-      return httpReports(settings);
+      return httpCallbacks(settings);
     case "aws":
     case "sandbox":
-      return { receipt: () => undefined, reply: () => undefined };
+      return { receipt: () => undefined, inbound: () => undefined };
   }
 }
 
 /** One receipt or inbound message, and its call. */
-interface ReportOfCall {
+interface CallbackPart {
   readonly call: CarrierCall;
   readonly fields: Fields;
 }
 
-/** `not the end` is a receipt with an intermediate status, which changes nothing visible. */
-type Understood = ReportJob | "not the end";
+/** `intermediate` is a receipt with an intermediate status, which changes nothing visible. */
+type Understood = CallbackJob | "intermediate";
 
 function readReceipt(
   carrier: CarrierRecord,
-  { receipt: read }: ReportReader,
-  { call, fields }: ReportOfCall,
+  { receipt: read }: CallbackReader,
+  { call, fields }: CallbackPart,
 ): Understood | undefined {
   const receipt = read(fields);
   // The reference in the address identifies one message. In a call with several receipts each has its own reference.
-  const ofCall = call.reports.length === 1 ? call.query.reference : undefined;
+  const ofCall = call.callbacks.length === 1 ? call.query.reference : undefined;
   const message = messageOf(receipt?.reference ?? ofCall);
   if (receipt === undefined || message === undefined) return undefined;
   const { status, errorCode, providerCode } = receipt;
-  if (status === "pending") return "not the end";
+  if (status === "pending") return "intermediate";
   const at = now().toISOString();
   return { kind: "receipt", carrier: carrier.name, ...message, status, errorCode, providerCode, at };
 }
 
-function readReply(
+function readInboundMessage(
   carrier: CarrierRecord,
-  { reply: read }: ReportReader,
-  { fields }: ReportOfCall,
+  { inbound: read }: CallbackReader,
+  { fields }: CallbackPart,
 ): Understood | undefined {
-  const reply = read(fields);
-  if (reply === undefined) return undefined;
-  const reportId = newId("inb");
+  const inbound = read(fields);
+  if (inbound === undefined) return undefined;
+  const callbackId = newId("inb");
   // Without ids from the carrier each inbound message counts as new.
-  const { carrierId = reportId } = reply;
+  const { carrierId = callbackId } = inbound;
   const receivedAt = now().toISOString();
-  return { kind: "reply", ...reply, reportId, carrierId, carrier: carrier.name, receivedAt };
+  return { kind: "inbound", ...inbound, callbackId, carrierId, carrier: carrier.name, receivedAt };
 }
 
 function notUnderstood(): ApiError {

@@ -3,9 +3,9 @@ import * as z from "zod/mini";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 
 /** The job that stores an inbound message. */
-export const ReplyJob = z.object({
-  kind: z.literal("reply"),
-  reportId: z.string(),
+export const InboundMessageJob = z.object({
+  kind: z.literal("inbound"),
+  callbackId: z.string(),
   carrier: z.string(),
   carrierId: z.string(),
   from: z.string(),
@@ -15,10 +15,10 @@ export const ReplyJob = z.object({
   /** The organizations that it is for, among those that share the number; undefined for all of them. */
   organizationIds: z.optional(z.readonly(z.array(z.string()))),
 });
-type ReplyJob = z.infer<typeof ReplyJob>;
+type InboundMessageJob = z.infer<typeof InboundMessageJob>;
 
 /** Returns the job that stores an inbound message for some of the organizations that share its number. */
-export function replyJob(reply: Omit<ReplyJob, "kind">): QueuedJob {
-  const body: ReplyJob = { kind: "reply", ...reply };
-  return { queue: "carrierCallbacks", group: reply.carrier, body };
+export function inboundMessageJob(inbound: Omit<InboundMessageJob, "kind">): QueuedJob {
+  const body: InboundMessageJob = { kind: "inbound", ...inbound };
+  return { queue: "carrierCallbacks", group: inbound.carrier, body };
 }

@@ -39,10 +39,10 @@ const minFailedCalls = 10;
 /** The retention of this record after the last call. */
 const retentionMs = 30 * dayMs;
 
-const OpenCallsRecord = z.object({
-  entity: z.literal("openCalls"),
+const InFlightCallsRecord = z.object({
+  entity: z.literal("inFlightCalls"),
   /** The occupied slots: `<end of its lease>#<random>` of each call. */
-  openCalls: z._default(z.set(z.string()), new Set()),
+  inFlightCalls: z._default(z.set(z.string()), new Set()),
   /** While it fails continuously: since when, in how many calls, and the outcome of the last one. */
   failingSince: z.optional(z.string()),
   failedCalls: z._default(z.int().check(z.nonnegative()), 0),
@@ -50,7 +50,7 @@ const OpenCallsRecord = z.object({
   lastFailedStatus: z.optional(z.int()),
   lastFailedError: z.optional(z.string()),
 });
-type OpenCallsRecord = z.infer<typeof OpenCallsRecord>;
+type InFlightCallsRecord = z.infer<typeof InFlightCallsRecord>;
 
 const healthFields = [
   "failingSince",
@@ -58,7 +58,7 @@ const healthFields = [
   "lastFailedAt",
   "lastFailedStatus",
   "lastFailedError",
-] as const satisfies (keyof OpenCallsRecord)[];
+] as const satisfies (keyof InFlightCallsRecord)[];
 
 /** The failures of a webhook whose last call failed. */
 export interface FailingHealth {
@@ -78,7 +78,7 @@ export interface Failure {
 type Callee = Pick<WebhookRecord, "id" | "organizationId" | "url">;
 
 /** A call that counts as in flight until it is closed. */
-export interface OpenCall {
+export interface InFlightCall {
   readonly callee: Callee;
   readonly slot: string;
 }
@@ -105,17 +105,17 @@ export async function waitForSlot(callee: Callee, lane: Lane): Promise<number | 
 /** Returns the wait for a webhook or for a host. No failures are recorded for hosts. */
 async function waitFor(whom: string, lane: Lane): Promise<number | undefined> {
   const at = now();
-  const seen = await findItem(OpenCallsRecord, keys.openCalls(whom));
+  const seen = await findItem(InFlightCallsRecord, keys.inFlightCalls(whom));
   if (seen === undefined) return undefined;
   await forgetLapsed(whom, seen, at);
   if (mayCall(seen, lane, at)) return undefined;
   const slow = new Date(at.getTime() - slowMs + callLeaseMs).toISOString();
-  const isSlow = seen.failingSince !== undefined || [...seen.openCalls].some((slot) => slot < slow);
+  const isSlow = seen.failingSince !== undefined || [...seen.inFlightCalls].some((slot) => slot < slow);
   return isSlow ? comeBackSeconds.later : comeBackSeconds.soon;
 }
 
 /** Occupies a slot of a webhook and one of its host for a call. Returns undefined when either has none. */
-export async function openCall(callee: Callee): Promise<OpenCall | undefined> {
+export async function openCall(callee: Callee): Promise<InFlightCall | undefined> {
   const at = now();
   const { leaseUntil, leaseToken } = newLease(at, callLeaseMs);
   const slot = `${leaseUntil}#${leaseToken}`;
@@ -126,14 +126,14 @@ export async function openCall(callee: Callee): Promise<OpenCall | undefined> {
 }
 
 async function takeSlot(whom: string, slot: string, at: Date): Promise<boolean> {
-  const taken = await updateOpenCalls(
+  const taken = await updateInFlightCalls(
     whom,
     at,
-    { add: { openCalls: new Set([slot]) } },
+    { add: { inFlightCalls: new Set([slot]) } },
     {
       where:
-        "attribute_not_exists(#openCalls) OR size(#openCalls) < :maxFailing OR " +
-        "(attribute_not_exists(failingSince) AND size(#openCalls) < :max)",
+        "attribute_not_exists(#inFlightCalls) OR size(#inFlightCalls) < :maxFailing OR " +
+        "(attribute_not_exists(failingSince) AND size(#inFlightCalls) < :max)",
       values: { ":max": maxOpenCalls, ":maxFailing": maxOpenCallsFailing },
     },
   );
@@ -141,13 +141,13 @@ async function takeSlot(whom: string, slot: string, at: Date): Promise<boolean> 
 }
 
 async function freeSlots(whom: string, slots: readonly string[], at: Date): Promise<void> {
-  await updateOpenCalls(whom, at, { take: { openCalls: new Set(slots) } });
+  await updateInFlightCalls(whom, at, { take: { inFlightCalls: new Set(slots) } });
 }
 
-function mayCall({ openCalls, failingSince }: OpenCallsRecord, lane: Lane, at: Date): boolean {
+function mayCall({ inFlightCalls, failingSince }: InFlightCallsRecord, lane: Lane, at: Date): boolean {
   if (failingSince !== undefined && lane === "first") return false;
   const max = failingSince === undefined ? maxOpenCalls : maxOpenCallsFailing;
-  return [...openCalls].filter((slot) => !hasLapsed(slot, at)).length < max;
+  return [...inFlightCalls].filter((slot) => !hasLapsed(slot, at)).length < max;
 }
 
 function hasLapsed(slot: string, at: Date): boolean {
@@ -155,8 +155,8 @@ function hasLapsed(slot: string, at: Date): boolean {
 }
 
 /** Frees the slots of dispatchers that ended without closing their calls. */
-async function forgetLapsed(whom: string, { openCalls }: OpenCallsRecord, at: Date): Promise<void> {
-  const lapsed = [...openCalls].filter((slot) => hasLapsed(slot, at));
+async function forgetLapsed(whom: string, { inFlightCalls }: InFlightCallsRecord, at: Date): Promise<void> {
+  const lapsed = [...inFlightCalls].filter((slot) => hasLapsed(slot, at));
   if (lapsed.length > 0) await freeSlots(whom, lapsed, at);
 }
 
@@ -166,14 +166,14 @@ async function forgetLapsed(whom: string, { openCalls }: OpenCallsRecord, at: Da
  * @returns how the webhook fails, if it does
  */
 export async function closeCall(
-  { callee, slot }: OpenCall,
+  { callee, slot }: InFlightCall,
   failure: Failure | undefined,
 ): Promise<FailingHealth | undefined> {
   const at = now();
-  const take = { openCalls: new Set([slot]) };
+  const take = { inFlightCalls: new Set([slot]) };
   const [closed] = await Promise.all([
     failure === undefined
-      ? updateOpenCalls(callee.id, at, { take, remove: healthFields })
+      ? updateInFlightCalls(callee.id, at, { take, remove: healthFields })
       : noteFailure(callee.id, at, failure, take),
     freeSlots(hostOf(callee), [slot], at),
   ]);
@@ -186,12 +186,12 @@ async function noteFailure(
   at: Date,
   { status, error }: Failure,
   take: NonNullable<Changes["take"]>,
-): Promise<Outcome<OpenCallsRecord>> {
+): Promise<Outcome<InFlightCallsRecord>> {
   const failedAt = at.toISOString();
   const last = { lastFailedAt: failedAt, lastFailedError: error };
   const withStatus = status === undefined ? last : { ...last, lastFailedStatus: status };
   const remove = status === undefined ? ["lastFailedStatus"] : [];
-  const continued = await updateOpenCalls(
+  const continued = await updateInFlightCalls(
     webhookId,
     at,
     { take, remove, set: withStatus, setIfAbsent: { failingSince: failedAt }, add: { failedCalls: 1 } },
@@ -201,14 +201,14 @@ async function noteFailure(
     },
   );
   if (continued.applied) return continued;
-  return updateOpenCalls(webhookId, at, {
+  return updateInFlightCalls(webhookId, at, {
     take,
     remove,
     set: { ...withStatus, failingSince: failedAt, failedCalls: 1 },
   });
 }
 
-function healthOf(record: OpenCallsRecord | undefined): FailingHealth | undefined {
+function healthOf(record: InFlightCallsRecord | undefined): FailingHealth | undefined {
   const {
     failingSince,
     failedCalls = 0,
@@ -223,7 +223,7 @@ function healthOf(record: OpenCallsRecord | undefined): FailingHealth | undefine
 
 /** Returns how a webhook fails; undefined while its last call succeeded, or there was none. */
 export async function findFailingHealth(webhookId: string): Promise<FailingHealth | undefined> {
-  return healthOf(await findItem(OpenCallsRecord, keys.openCalls(webhookId), { consistent: true }));
+  return healthOf(await findItem(InFlightCallsRecord, keys.inFlightCalls(webhookId), { consistent: true }));
 }
 
 /** Returns whether a webhook has failed continuously for long enough to be disabled. */
@@ -233,22 +233,25 @@ export function isToBeDisabled({ failingSince, failedCalls }: FailingHealth): bo
 
 /** Deletes the failures of a webhook, so that it is called like a new one. */
 export async function forgetFailures(webhookId: string): Promise<void> {
-  await updateOpenCalls(webhookId, now(), { remove: healthFields });
+  await updateInFlightCalls(webhookId, now(), { remove: healthFields });
 }
 
 /** Deletes the records of a webhook that was permanently removed, and of its host for its organization. */
 export async function forgetCalls(callee: Callee): Promise<void> {
-  for (const whom of [callee.id, hostOf(callee)]) await deleteItem(keys.openCalls(whom));
+  for (const whom of [callee.id, hostOf(callee)]) await deleteItem(keys.inFlightCalls(whom));
 }
 
 /** Updates the item, or creates it. */
-async function updateOpenCalls(
+async function updateInFlightCalls(
   whom: string,
   at: Date,
   changes: Changes,
   requirements?: Requirements,
-): Promise<Outcome<OpenCallsRecord>> {
+): Promise<Outcome<InFlightCallsRecord>> {
   const expiresAt = epochSeconds(new Date(at.getTime() + retentionMs));
-  const set = { ...changes.set, entity: "openCalls", expiresAt };
-  return updateItem(OpenCallsRecord, updateOf(keys.openCalls(whom), { ...changes, set }, requirements));
+  const set = { ...changes.set, entity: "inFlightCalls", expiresAt };
+  return updateItem(
+    InFlightCallsRecord,
+    updateOf(keys.inFlightCalls(whom), { ...changes, set }, requirements),
+  );
 }

@@ -50,9 +50,9 @@ beforeAll(async () => {
   await putCarrier(http, {
     kind: "http",
     url: "http://127.0.0.1:9/send",
-    answers: [{ meaning: "accepted", statuses: [200] }],
+    responses: [{ meaning: "accepted", statuses: [200] }],
     receipts: { statusPath: "status", delivered: ["ok"], undelivered: ["no"], referencePath: "reference" },
-    replies: { fromPath: "from", toPath: "to", textPath: "text", idPath: "id" },
+    inbound: { fromPath: "from", toPath: "to", textPath: "text", idPath: "id" },
   });
   // The functions use a list of carriers that may be half a minute old.
   await vi.waitFor(async () => {
@@ -129,15 +129,15 @@ describe("a receipt", () => {
 
 it("an inbound message is listed for the owner of its number, and STOP is obeyed", async () => {
   const from = "15005550077";
-  await report(`${kannel}/replies`, {
+  await report(`${kannel}/inbound`, {
     from: `+${from}`,
     to: number,
     text: "Stöp it",
     id: "1",
     charset: "UTF-8",
   });
-  await report(`${http}/replies`, {}, { json: { from, to: number, text: "Stop.", id: "2" } });
-  await report(`${http}/replies`, {}, { json: { from, to: number, text: "Stop.", id: "2" } });
+  await report(`${http}/inbound`, {}, { json: { from, to: number, text: "Stop.", id: "2" } });
+  await report(`${http}/inbound`, {}, { json: { from, to: number, text: "Stop.", id: "2" } });
   await vi.waitFor(async () => {
     const { rows } = pageOf(await customer.call("/v1/inbound"), InboundMessage);
     expect(rows.map(({ message }) => message).toSorted()).toEqual(["Stop.", "Stöp it"]);
@@ -168,6 +168,6 @@ describe("a caller other than our carriers", () => {
     ["no type", { reference: "org_01J00000000000000000000000.msg_01J00000000000000000000000" }],
   ])("a receipt that cannot be understood is rejected: %s", async (_, fields) => {
     expect(errorOf(await report(`${kannel}/receipts`, fields))).toEqual(invalid);
-    expect(errorOf(await report(`${kannel}/replies`, fields))).toEqual(invalid);
+    expect(errorOf(await report(`${kannel}/inbound`, fields))).toEqual(invalid);
   });
 });

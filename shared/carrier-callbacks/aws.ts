@@ -5,11 +5,11 @@ import type { DeliveryErrorCode } from "../contract/sms.ts";
 import {
   Address,
   OwnNumber,
-  ReplyText,
+  InboundText,
   type Fields,
-  type ReportedReceipt,
-  type ReportReader,
-} from "./report.ts";
+  type CallbackReceipt,
+  type CallbackReader,
+} from "./callback.ts";
 
 /*
  * The notifications of AWS End User Messaging: delivery events of a configuration set, and inbound messages to its
@@ -26,7 +26,7 @@ const DeliveryEvent = z.object({
 const InboundMessage = z.object({
   originationNumber: Address,
   destinationNumber: OwnNumber,
-  messageBody: ReplyText,
+  messageBody: InboundText,
   inboundMessageId: z.string().check(z.minLength(1), z.maxLength(200)),
 });
 
@@ -49,14 +49,14 @@ const onTheWay: ReadonlySet<string> = new Set([
   "TEXT_SUCCESSFUL",
 ]);
 
-export const awsReports: ReportReader = {
+export const awsCallbacks: CallbackReader = {
   receipt: (fields) => {
     const parsed = DeliveryEvent.safeParse(fields);
     if (!parsed.success) return undefined;
     const { eventType, isFinal, context } = parsed.data;
     return { ...meaningOf(eventType, isFinal === true), reference: context?.reference };
   },
-  reply: (fields) => {
+  inbound: (fields) => {
     const parsed = InboundMessage.safeParse(fields);
     if (!parsed.success) return undefined;
     const { originationNumber: from, destinationNumber: to, messageBody: message } = parsed.data;
@@ -64,7 +64,7 @@ export const awsReports: ReportReader = {
   },
 };
 
-function meaningOf(eventType: string, isFinal: boolean): ReportedReceipt {
+function meaningOf(eventType: string, isFinal: boolean): CallbackReceipt {
   if (eventType === "TEXT_DELIVERED") return { status: "delivered" };
   // For some networks acceptance is the last reported event.
   if (eventType === "TEXT_UNKNOWN" || (eventType === "TEXT_SUCCESSFUL" && isFinal))

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { QueuedReport } from "../../shared/carrier-reports/report-job.ts";
+import { QueuedCallback } from "../../shared/carrier-callbacks/callback-job.ts";
 import type { WebhookEvent } from "../../shared/contract/events.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";
 import { listInbound } from "../../shared/inbound/list.ts";
-import { receiveReply, type Reply } from "../../shared/inbound/receive.ts";
+import { receiveInboundMessage, type ReceivedMessage } from "../../shared/inbound/receive.ts";
 import { assignNumber, findNumber, releaseNumber, releaseNumbersOf } from "../../shared/numbers/record.ts";
 import { deleteOptOut, optOut } from "../../shared/opt-outs/opt-outs.ts";
 import { readStanding } from "../../shared/opt-outs/record.ts";
@@ -15,9 +15,9 @@ import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem } from "../../shared/platform/table/table.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
+import { replyOf } from "../support/inbound-messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
-import { replyOf } from "../support/replies.ts";
 import { allRows } from "../support/rows.ts";
 
 await useOwnTable();
@@ -40,7 +40,7 @@ afterEach(async () => {
   await takeJobs("webhookDeliveries");
 });
 
-function reply(message: string, fields: Partial<Reply> = {}): Reply {
+function reply(message: string, fields: Partial<ReceivedMessage> = {}): ReceivedMessage {
   return replyOf({ from: phone, to: number, message, ...fields });
 }
 
@@ -58,9 +58,9 @@ async function events(): Promise<{ eventId: string; event: WebhookEvent }[]> {
 }
 
 it("an inbound message is listed, newest first, for the organization with its number, which is notified", async () => {
-  await receiveReply(reply("first", { receivedAt: "2026-03-01T10:00:00.000Z" }));
+  await receiveInboundMessage(reply("first", { receivedAt: "2026-03-01T10:00:00.000Z" }));
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
-  await receiveReply(reply("second"));
+  await receiveInboundMessage(reply("second"));
   expect(await texts()).toEqual(["second", "first"]);
   const { rows } = await listInbound(organizationId, { ...page, limit: 1 });
   const [shown] = rows;
@@ -75,29 +75,29 @@ it("an inbound message is listed, newest first, for the organization with its nu
 
 it("an inbound message that its carrier repeats is kept, notified and obeyed once", async () => {
   const stop = reply("STOP");
-  await receiveReply(stop);
+  await receiveInboundMessage(stop);
   expect(await sourceOf()).toBe("reply");
   expect(await events()).toHaveLength(1);
-  await receiveReply(reply("START"));
+  await receiveInboundMessage(reply("START"));
   expect(await sourceOf()).toBeUndefined();
   await events();
   // The carrier did not receive our response, and calls again with the same message.
-  await receiveReply({ ...stop, reportId: newId("inb") });
+  await receiveInboundMessage({ ...stop, callbackId: newId("inb") });
   expect(await sourceOf()).toBeUndefined();
   expect(await texts()).toEqual(["START", "STOP"]);
   expect(await events()).toEqual([]);
   // Another carrier may have given the same id to another message.
-  await receiveReply({ ...reply("STOP"), carrierId: stop.carrierId, carrier: "twilio" });
+  await receiveInboundMessage({ ...reply("STOP"), carrierId: stop.carrierId, carrier: "twilio" });
   expect(await sourceOf()).toBe("reply");
 });
 
 it("a job whose worker died before it notified is completed when it is repeated", async () => {
   const stop = reply("stop");
   vi.stubEnv(environmentNames.queueUrl.webhookDeliveries, "http://127.0.0.1:9/none");
-  await expect(receiveReply(stop)).rejects.toThrow("does not exist");
+  await expect(receiveInboundMessage(stop)).rejects.toThrow("does not exist");
   vi.unstubAllEnvs();
-  await receiveReply(stop);
-  await receiveReply(stop);
+  await receiveInboundMessage(stop);
+  await receiveInboundMessage(stop);
   expect(await texts()).toEqual(["stop"]);
   const told = await events();
   expect(new Set(told.map(({ eventId }) => eventId)).size).toBe(1);
@@ -106,15 +106,15 @@ it("a job whose worker died before it notified is completed when it is repeated"
 
 it("START lifts an opt-out by STOP, and none of the organization's own", async () => {
   await optOut(organizationId, phone, "api");
-  await receiveReply(reply("stop"));
-  await receiveReply(reply("start"));
+  await receiveInboundMessage(reply("stop"));
+  await receiveInboundMessage(reply("start"));
   expect(await sourceOf()).toBe("api");
   await deleteOptOut(organizationId, phone);
   expect(await sourceOf()).toBeUndefined();
-  await receiveReply(reply("stop"));
-  await receiveReply(reply("help"));
+  await receiveInboundMessage(reply("stop"));
+  await receiveInboundMessage(reply("help"));
   expect(await sourceOf()).toBe("reply");
-  await receiveReply(reply("Start!"));
+  await receiveInboundMessage(reply("Start!"));
   expect(await sourceOf()).toBeUndefined();
 });
 
@@ -123,13 +123,13 @@ it("STOP to a number that several share applies to all of them, and after a keyw
   const shared = "90909";
   await assignNumber({ number: shared, organizationId: pizza, keyword: "Pizza" });
   await assignNumber({ number: shared, organizationId: taxi, keyword: "taxi" });
-  await receiveReply(reply("pizza with ham", { to: shared }));
+  await receiveInboundMessage(reply("pizza with ham", { to: shared }));
   expect([await texts(pizza), await texts(taxi)]).toEqual([["pizza with ham"], []]);
-  await receiveReply(reply("Stop TAXI", { to: shared }));
+  await receiveInboundMessage(reply("Stop TAXI", { to: shared }));
   expect([await sourceOf(pizza), await sourceOf(taxi)]).toEqual([undefined, "reply"]);
-  await receiveReply(reply("STOP", { to: shared }));
+  await receiveInboundMessage(reply("STOP", { to: shared }));
   expect([await sourceOf(pizza), await sourceOf(taxi)]).toEqual(["reply", "reply"]);
-  await receiveReply(reply("nothing of theirs", { to: shared }));
+  await receiveInboundMessage(reply("nothing of theirs", { to: shared }));
   expect(await texts(pizza)).toEqual(expect.not.arrayContaining(["nothing of theirs"]));
 });
 
@@ -140,9 +140,9 @@ it("STOP to a number of very many reaches each of them once, in jobs of a bounde
   const record = { entity: "number", number: shared, keywords, updatedAt: "2026-01-01", version: 1 };
   await putItem({ put: { ...keys.number(shared), ...record } });
   const stop = reply("STOP", { to: shared });
-  await receiveReply(stop);
-  const jobs = z.array(QueuedReport).parse(await takeJobs("carrierCallbacks"));
-  const parts = jobs.flatMap((job) => (job.kind === "reply" ? [job] : []));
+  await receiveInboundMessage(stop);
+  const jobs = z.array(QueuedCallback).parse(await takeJobs("carrierCallbacks"));
+  const parts = jobs.flatMap((job) => (job.kind === "inbound" ? [job] : []));
   const sizes = parts.map(({ organizationIds = [] }) => organizationIds.length);
   expect(sizes.toSorted((one, other) => one - other)).toEqual([20, 50, 50]);
   // One unreadable record does not stop the others.
@@ -151,10 +151,10 @@ it("STOP to a number of very many reaches each of them once, in jobs of a bounde
   const failing = parts.filter(({ organizationIds = [] }) => organizationIds.includes(broken));
   const neighbours = failing.flatMap(({ organizationIds = [] }) => organizationIds.slice(-1));
   expect(neighbours).toHaveLength(1);
-  await expect(receiveReply(failing[0] ?? stop)).rejects.toThrow("cannot be read");
+  await expect(receiveInboundMessage(failing[0] ?? stop)).rejects.toThrow("cannot be read");
   expect(await Promise.all(neighbours.map(async (each) => sourceOf(each)))).toEqual(["reply"]);
   await deleteItem(keys.optOut(broken, phone));
-  for (const part of [...parts, ...failing]) await receiveReply(part);
+  for (const part of [...parts, ...failing]) await receiveInboundMessage(part);
   for (const owner of owners) {
     expect(await sourceOf(owner)).toBe("reply");
     expect(await texts(owner)).toEqual(["STOP"]);
@@ -184,13 +184,13 @@ it("a number has one organization, or keywords of several, and is released with 
 it("an inbound message to a number without an organization creates nothing", async () => {
   await releaseNumber(number);
   const before = await allRows();
-  await receiveReply(reply("stop"));
+  await receiveInboundMessage(reply("stop"));
   expect(await allRows()).toEqual(before);
 });
 
 it("inbound messages expire with the stage's retention of messages, and go with an erased number", async () => {
   vi.stubEnv(environmentNames.messageRetentionDays, "45");
-  await receiveReply(reply("for a time"));
+  await receiveInboundMessage(reply("for a time"));
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 46 * dayMs });
   expect(await texts()).toEqual([]);
   vi.useRealTimers();

@@ -1,4 +1,4 @@
-import type { Reply } from "../../shared/inbound/receive.ts";
+import type { ReceivedMessage } from "../../shared/inbound/receive.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 
@@ -6,10 +6,12 @@ let replies = 0;
 const firstAtMs = Date.parse("2026-03-01T10:00:00.000Z");
 
 /** An inbound message of a carrier, sent a minute after the previous one. */
-export function replyOf(fields: Partial<Reply> & Pick<Reply, "from" | "message" | "to">): Reply {
+export function replyOf(
+  fields: Partial<ReceivedMessage> & Pick<ReceivedMessage, "from" | "message" | "to">,
+): ReceivedMessage {
   replies += 1;
   return {
-    reportId: newId("inb"),
+    callbackId: newId("inb"),
     carrier: "kannel",
     carrierId: `carrier-${replies}`,
     receivedAt: new Date(firstAtMs + replies * minuteMs).toISOString(),

@@ -10,8 +10,8 @@ import {
   waitForSlot,
   type FailingHealth,
   type Failure,
-  type OpenCall,
-} from "../../shared/webhooks/open-calls.ts";
+  type InFlightCall,
+} from "../../shared/webhooks/in-flight-calls.ts";
 
 const start = new Date("2031-03-01T12:00:00.000Z");
 beforeEach(() => {
@@ -28,7 +28,7 @@ function newEndpoint(url = "https://example.com/sms", organizationId: string = n
 }
 
 /** Opens as many calls as possible to alternating endpoints, from several dispatchers at the same time. */
-async function openAll(...endpoints: Endpoint[]): Promise<OpenCall[]> {
+async function openAll(...endpoints: Endpoint[]): Promise<InFlightCall[]> {
   const tries = Array.from(
     { length: 40 },
     (_, index) => endpoints[index % endpoints.length] ?? newEndpoint(),

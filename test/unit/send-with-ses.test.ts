@@ -6,7 +6,7 @@ import {
 } from "@aws-sdk/client-sesv2";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { handOver } from "../../shared/emails/hand-over.ts";
+import { sendWithSes } from "../../shared/emails/send-with-ses.ts";
 import { Ses } from "../../shared/platform/aws/ses.ts";
 import { mockAws } from "../support/mock-aws.ts";
 
@@ -23,7 +23,7 @@ it.each(["transactional", ""])(
     vi.stubEnv("EMAIL_NAME", "SMS gateway");
     vi.stubEnv("EMAIL_CONFIGURATION_SET", name);
     ses.on(SendEmailCommand).resolves({ MessageId: "1" });
-    await handOver("sms@example.com", {
+    await sendWithSes("sms@example.com", {
       to: "ada@example.com",
       subject: "Hello",
       text: "Hello",

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { DeliveryErrorCode } from "../contract/sms.ts";
-import { ReplyJob } from "../inbound/reply-job.ts";
+import { InboundMessageJob } from "../inbound/inbound-message-job.ts";
 import { finalDeliveries } from "../messages/record.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { AwsNotification } from "./aws.ts";
@@ -19,15 +19,15 @@ const ReceiptJob = z.object({
 });
 
 /** A job with one receipt or inbound message from a carrier callback. */
-const ReportJob = z.discriminatedUnion("kind", [ReceiptJob, ReplyJob]);
-export type ReportJob = z.infer<typeof ReportJob>;
+const CallbackJob = z.discriminatedUnion("kind", [ReceiptJob, InboundMessageJob]);
+export type CallbackJob = z.infer<typeof CallbackJob>;
 
 /** A job in the queue of carrier callbacks: from a call, or a notification that AWS itself has queued. */
-export const QueuedReport = z.union([ReportJob, AwsNotification]);
-export type QueuedReport = z.output<typeof QueuedReport>;
+export const QueuedCallback = z.union([CallbackJob, AwsNotification]);
+export type QueuedCallback = z.output<typeof QueuedCallback>;
 
 /** Returns the job that records a receipt or an inbound message. */
-export function reportJob(report: ReportJob): QueuedJob {
-  const group = report.kind === "receipt" ? report.organizationId : report.carrier;
-  return { queue: "carrierCallbacks", group, body: report };
+export function callbackJob(callback: CallbackJob): QueuedJob {
+  const group = callback.kind === "receipt" ? callback.organizationId : callback.carrier;
+  return { queue: "carrierCallbacks", group, body: callback };
 }

@@ -11,7 +11,7 @@ const client = new Ses({ timeLimits: { requestMs: 5_000 } });
  * @param from the stage's address
  * @throws Error when SES does not accept it, or its response is lost
  */
-export async function handOver(from: string, { to, subject, text, html }: OutgoingEmail): Promise<void> {
+export async function sendWithSes(from: string, { to, subject, text, html }: OutgoingEmail): Promise<void> {
   const content = (Data: string): { Data: string; Charset: string } => ({ Data, Charset: "UTF-8" });
   await client.send(
     new SendEmailCommand({

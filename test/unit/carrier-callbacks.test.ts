@@ -2,13 +2,13 @@ import { createHmac } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
-import { awsReports } from "../../shared/carrier-reports/aws.ts";
-import { httpReports } from "../../shared/carrier-reports/http.ts";
-import { kannelReports } from "../../shared/carrier-reports/kannel.ts";
-import { recordReport } from "../../shared/carrier-reports/record.ts";
-import { messageOf } from "../../shared/carrier-reports/reference.ts";
-import { QueuedReport } from "../../shared/carrier-reports/report-job.ts";
-import { isSignedByTwilio, twilioReports } from "../../shared/carrier-reports/twilio.ts";
+import { awsCallbacks } from "../../shared/carrier-callbacks/aws.ts";
+import { QueuedCallback } from "../../shared/carrier-callbacks/callback-job.ts";
+import { httpCallbacks } from "../../shared/carrier-callbacks/http.ts";
+import { kannelCallbacks } from "../../shared/carrier-callbacks/kannel.ts";
+import { recordCallback } from "../../shared/carrier-callbacks/record.ts";
+import { messageOf } from "../../shared/carrier-callbacks/reference.ts";
+import { isSignedByTwilio, twilioCallbacks } from "../../shared/carrier-callbacks/twilio.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 
 const delivered = { status: "delivered" };
@@ -39,13 +39,13 @@ describe("a receipt of Kannel's", () => {
     ["16", "NACK/0x00000045/Submit failed", undelivered("DELIVERY_REJECTED", "0x00000045")],
     ["16", "NACK/", undelivered("DELIVERY_REJECTED")],
   ])("of the type %s with the text %s is understood", (type, answer, expected) => {
-    expect(kannelReports.receipt({ type, answer })).toEqual(expected);
+    expect(kannelCallbacks.receipt({ type, answer })).toEqual(expected);
   });
 
   it.each([{}, { type: "x" }, { type: "" }, { type: "0" }, { type: "64" }, { type: "1.5" }, { type: "-1" }])(
     "that is garbage is not: %s",
     (fields) => {
-      expect(kannelReports.receipt(fields)).toBeUndefined();
+      expect(kannelCallbacks.receipt(fields)).toBeUndefined();
     },
   );
 });
@@ -65,12 +65,12 @@ describe("a receipt of Twilio's", () => {
     ["failed", undefined, undelivered("DELIVERY_FAILED")],
     ["canceled", undefined, undelivered("DELIVERY_FAILED")],
   ])("of the status %s with the code %s is understood", (MessageStatus, ErrorCode, expected) => {
-    expect(twilioReports.receipt({ MessageSid: "SM1", MessageStatus, ErrorCode })).toEqual(expected);
+    expect(twilioCallbacks.receipt({ MessageSid: "SM1", MessageStatus, ErrorCode })).toEqual(expected);
   });
 
   it("that is garbage is not", () => {
-    expect(twilioReports.receipt({ MessageStatus: "boiled" })).toBeUndefined();
-    expect(twilioReports.receipt({})).toBeUndefined();
+    expect(twilioCallbacks.receipt({ MessageStatus: "boiled" })).toBeUndefined();
+    expect(twilioCallbacks.receipt({})).toBeUndefined();
   });
 });
 
@@ -100,7 +100,7 @@ it("a signature of Twilio's is the one of its own documentation, and no other", 
 describe("an event of AWS's", () => {
   const reference = "org_01J00000000000000000000000.msg_01J00000000000000000000000";
   const event = (eventType: string, isFinal = true) =>
-    awsReports.receipt({
+    awsCallbacks.receipt({
       eventType,
       eventVersion: "1.0",
       isFinal,
@@ -135,36 +135,38 @@ describe("an event of AWS's", () => {
       inboundMessageId: "cae173d2-66b9-564c-8309-21f858e9fb84",
       previousPublishedMessageId: "wJalrXUtnFEMI",
     };
-    expect(awsReports.reply(inbound)).toEqual({
+    expect(awsCallbacks.inbound(inbound)).toEqual({
       carrierId: inbound.inboundMessageId,
       from: "14255550182",
       to: "12125550101",
       message: "EXAMPLE",
     });
-    expect(awsReports.receipt(inbound)).toBeUndefined();
-    expect(QueuedReport.parse(inbound)).toEqual({ kind: "aws", fields: inbound });
+    expect(awsCallbacks.receipt(inbound)).toBeUndefined();
+    expect(QueuedCallback.parse(inbound)).toEqual({ kind: "aws", fields: inbound });
   });
 
   it("about a message that the account sent without the gateway is ignored", async () => {
     const sent = { eventType: "TEXT_DELIVERED", isFinal: true };
     for (const fields of [sent, { ...sent, context: {} }, { ...sent, context: { reference: "other" } }]) {
-      expect(await recordReport(QueuedReport.parse(fields), new Date())).toBeUndefined();
+      expect(await recordCallback(QueuedCallback.parse(fields), new Date())).toBeUndefined();
     }
   });
 
   it.each([{}, { eventTypes: [] }, { originationNumber: "+14255550182" }])(
     "that cannot be read comes again: %j",
     async (fields) => {
-      await expect(recordReport(QueuedReport.parse(fields), new Date())).rejects.toThrow("cannot be read");
+      await expect(recordCallback(QueuedCallback.parse(fields), new Date())).rejects.toThrow(
+        "cannot be read",
+      );
     },
   );
 });
 
-describe("a job of the reports' queue that this version cannot read", () => {
+describe("a job of the callback queue that this version cannot read", () => {
   const at = "2026-03-01T10:00:00.000Z";
   const reply = {
-    kind: "reply",
-    reportId: "inb_1",
+    kind: "inbound",
+    callbackId: "inb_1",
     carrier: "kannel",
     carrierId: "1",
     from: "1",
@@ -181,19 +183,19 @@ describe("a job of the reports' queue that this version cannot read", () => {
   };
 
   it.each([
-    ["a reply with another field for its text", { ...reply, text: "STOP" }],
+    ["an inbound message with another field for its text", { ...reply, text: "STOP" }],
     ["a receipt with an unknown error code", { ...receipt, errorCode: "DELIVERY_SOMETHING_NEW" }],
     ["an unknown kind", { ...receipt, kind: "call" }],
   ])("comes again and is parked: %s", (_, job) => {
-    expect(QueuedReport.safeParse(job).success).toBe(false);
+    expect(QueuedCallback.safeParse(job).success).toBe(false);
   });
 });
 
-describe("a report of any carrier over HTTP", () => {
+describe("a callback of any carrier over HTTP", () => {
   const settings = CarrierSettings.parse({
     kind: "http",
     url: "https://carrier.example/send",
-    answers: [{ meaning: "accepted", statuses: [200] }],
+    responses: [{ meaning: "accepted", statuses: [200] }],
     receipts: {
       statusPath: "results.0.status",
       delivered: ["DELIVERED", "1"],
@@ -203,10 +205,10 @@ describe("a report of any carrier over HTTP", () => {
       errorPath: "results.0.why",
       errors: { off: "DELIVERY_UNREACHABLE" },
     },
-    replies: { fromPath: "msisdn", toPath: "short", textPath: "text", idPath: "id" },
+    inbound: { fromPath: "msisdn", toPath: "short", textPath: "text", idPath: "id" },
   });
   if (settings.kind !== "http") throw new Error("the settings are of another kind");
-  const { receipt, reply } = httpReports(settings);
+  const { receipt, inbound } = httpCallbacks(settings);
 
   it.each([
     [
@@ -237,12 +239,12 @@ describe("a report of any carrier over HTTP", () => {
     expect(receipt({ results: [] })).toBeUndefined();
     expect(receipt({ results: [{ status: { deep: true } }] })).toBeUndefined();
     expect(receipt({})).toBeUndefined();
-    expect(reply({ msisdn: "+447700900123", short: "90909" })).toBeUndefined();
-    expect(reply({ msisdn: "+447700900123", short: "not a number", text: "hi" })).toBeUndefined();
+    expect(inbound({ msisdn: "+447700900123", short: "90909" })).toBeUndefined();
+    expect(inbound({ msisdn: "+447700900123", short: "not a number", text: "hi" })).toBeUndefined();
   });
 
   it("brings messages from phones", () => {
-    expect(reply({ msisdn: "+447700900123", short: 90_909, text: "Héllo", id: 7 })).toEqual({
+    expect(inbound({ msisdn: "+447700900123", short: 90_909, text: "Héllo", id: 7 })).toEqual({
       carrierId: "7",
       from: "447700900123",
       to: "90909",
@@ -253,7 +255,7 @@ describe("a report of any carrier over HTTP", () => {
 
 it("a message from a phone is read as Kannel and Twilio write it", () => {
   expect(
-    kannelReports.reply({
+    kannelCallbacks.inbound({
       from: "+447700900123",
       to: "90909",
       text: "Grüße",
@@ -262,10 +264,10 @@ it("a message from a phone is read as Kannel and Twilio write it", () => {
     }),
   ).toEqual({ carrierId: "6ed5-1", from: "447700900123", to: "90909", message: "Grüße" });
   expect(
-    twilioReports.reply({ MessageSid: "SM1", From: "+447700900123", To: "+12025550100", Body: "" }),
+    twilioCallbacks.inbound({ MessageSid: "SM1", From: "+447700900123", To: "+12025550100", Body: "" }),
   ).toEqual({ carrierId: "SM1", from: "447700900123", to: "12025550100", message: "" });
   expect(
-    twilioReports.reply({ MessageSid: "SM1", From: "+447700900123", To: "+12025550100" }),
+    twilioCallbacks.inbound({ MessageSid: "SM1", From: "+447700900123", To: "+12025550100" }),
   ).toBeUndefined();
 });
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { providerCodeOf } from "../carriers/provider-code.ts";
 import type { DeliveryErrorCode } from "../contract/sms.ts";
-import { Address, OwnNumber, ReplyText, type ReportReader } from "./report.ts";
+import { Address, OwnNumber, InboundText, type CallbackReader } from "./callback.ts";
 
 /*
  * The fields that Kannel fills into its callback addresses: `type=%d&answer=%A` for receipts, and
@@ -14,10 +14,10 @@ const ReceiptFields = z.object({
   answer: z._default(z.string().check(z.maxLength(1_000)), ""),
 });
 
-const ReplyFields = z.object({
+const InboundFields = z.object({
   from: Address,
   to: OwnNumber,
-  text: ReplyText,
+  text: InboundText,
   id: z.optional(z.string().check(z.maxLength(100))),
 });
 
@@ -30,7 +30,7 @@ const notDelivered = 2;
 const refused = 16;
 const known = 63;
 
-export const kannelReports: ReportReader = {
+export const kannelCallbacks: CallbackReader = {
   receipt: (fields) => {
     const parsed = ReceiptFields.safeParse(fields);
     if (!parsed.success) return undefined;
@@ -51,8 +51,8 @@ export const kannelReports: ReportReader = {
       providerCode: providerCodeOf([state, error].filter((each) => each !== undefined).join(".")),
     };
   },
-  reply: (fields) => {
-    const parsed = ReplyFields.safeParse(fields);
+  inbound: (fields) => {
+    const parsed = InboundFields.safeParse(fields);
     if (!parsed.success) return undefined;
     const { from, to, text, id } = parsed.data;
     return { carrierId: id, from, to, message: text };

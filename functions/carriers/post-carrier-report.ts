@@ -1,9 +1,0 @@
-import { reportTaker } from "../../shared/carrier-reports/take.ts";
-import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import * as routes from "../../shared/routes/carriers.ts";
-
-const takeReport = reportTaker();
-
-export const handler = publicEndpoint(routes.postCarrierReport, async ({ body, ...call }) =>
-  takeReport({ ...call, reports: Array.isArray(body) ? body : [body] }),
-);
