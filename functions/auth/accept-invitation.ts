@@ -1,4 +1,4 @@
-import { acceptInvitation } from "../../shared/accounts/accept-invitation.ts";
+import { acceptInvitation } from "../../shared/accounts/members/accept-invitation.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

@@ -1,4 +1,4 @@
-import { confirmTotp } from "../../shared/accounts/switch-second-factor.ts";
+import { confirmTotp } from "../../shared/accounts/second-factor/switch.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

@@ -1,5 +1,5 @@
-import { toApiApiKey, readApiKey } from "../../shared/accounts/api-key-record.ts";
-import { deleteApiKey } from "../../shared/accounts/api-keys.ts";
+import { deleteApiKey } from "../../shared/accounts/api-keys/list-and-delete.ts";
+import { toApiApiKey, readApiKey } from "../../shared/accounts/api-keys/record.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

@@ -1,4 +1,4 @@
-import { disableApiKey } from "../../shared/accounts/disable-api-keys.ts";
+import { disableApiKey } from "../../shared/accounts/api-keys/disable.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

@@ -1,4 +1,4 @@
-import { accountPage } from "../../shared/accounts/page.ts";
+import { accountPage } from "../../shared/accounts/emails/link-page.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

@@ -1,4 +1,4 @@
-import { getAccount } from "../../shared/accounts/account.ts";
+import { getAccount } from "../../shared/accounts/organizations/account.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

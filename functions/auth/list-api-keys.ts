@@ -1,4 +1,4 @@
-import { listApiKeys } from "../../shared/accounts/api-keys.ts";
+import { listApiKeys } from "../../shared/accounts/api-keys/list-and-delete.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

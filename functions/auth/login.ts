@@ -1,4 +1,4 @@
-import { login } from "../../shared/accounts/login.ts";
+import { login } from "../../shared/accounts/authentication/login.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

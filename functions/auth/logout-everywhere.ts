@@ -1,4 +1,4 @@
-import { logoutEverywhere } from "../../shared/accounts/logout.ts";
+import { logoutEverywhere } from "../../shared/accounts/sessions/logout.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

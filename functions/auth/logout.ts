@@ -1,4 +1,4 @@
-import { logout } from "../../shared/accounts/logout.ts";
+import { logout } from "../../shared/accounts/sessions/logout.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

@@ -1,4 +1,4 @@
-import { reauthenticate } from "../../shared/accounts/reauthentication.ts";
+import { reauthenticate } from "../../shared/accounts/authentication/reauthenticate.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

@@ -1,4 +1,4 @@
-import { register } from "../../shared/accounts/register.ts";
+import { register } from "../../shared/accounts/authentication/register.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

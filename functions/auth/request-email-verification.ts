@@ -1,4 +1,4 @@
-import { requestVerification } from "../../shared/accounts/request-verification.ts";
+import { requestVerification } from "../../shared/accounts/users/request-verification.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

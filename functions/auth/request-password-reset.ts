@@ -1,4 +1,4 @@
-import { requestPasswordReset } from "../../shared/accounts/request-password-reset.ts";
+import { requestPasswordReset } from "../../shared/accounts/passwords/request-reset.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

@@ -1,4 +1,4 @@
-import { revokeAllApiKeys } from "../../shared/accounts/disable-api-keys.ts";
+import { revokeAllApiKeys } from "../../shared/accounts/api-keys/disable.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

@@ -1,4 +1,4 @@
-import { rotateApiKey } from "../../shared/accounts/make-api-keys.ts";
+import { rotateApiKey } from "../../shared/accounts/api-keys/create-and-rotate.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

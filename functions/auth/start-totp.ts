@@ -1,4 +1,4 @@
-import { startTotp } from "../../shared/accounts/second-factor.ts";
+import { startTotp } from "../../shared/accounts/second-factor/second-factor.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

@@ -1,5 +1,5 @@
-import { deleteMember } from "../../shared/accounts/delete-member.ts";
-import { getMember } from "../../shared/accounts/members.ts";
+import { deleteMember } from "../../shared/accounts/members/delete.ts";
+import { getMember } from "../../shared/accounts/members/list.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/members.ts";
 

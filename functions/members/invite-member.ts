@@ -1,4 +1,4 @@
-import { inviteMember } from "../../shared/accounts/invite-member.ts";
+import { inviteMember } from "../../shared/accounts/members/invite.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/members.ts";
 

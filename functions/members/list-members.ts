@@ -1,4 +1,4 @@
-import { listMembers } from "../../shared/accounts/members.ts";
+import { listMembers } from "../../shared/accounts/members/list.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/members.ts";
 

@@ -1,5 +1,5 @@
-import { getMember } from "../../shared/accounts/members.ts";
-import { updateMember } from "../../shared/accounts/update-member.ts";
+import { getMember } from "../../shared/accounts/members/list.ts";
+import { updateMember } from "../../shared/accounts/members/update.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/members.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { sendEmail } from "../../shared/accounts/send-email.ts";
+import { sendEmail } from "../../shared/accounts/emails/send-email.ts";
 import { EmailJob } from "../../shared/emails/email-job.ts";
 import { EmailFeedback, recordFeedback } from "../../shared/emails/feedback.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";

@@ -1,4 +1,4 @@
-import { statesOfOrganizations } from "../../shared/accounts/organization-record.ts";
+import { statesOfOrganizations } from "../../shared/accounts/organizations/record.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import { carriersOf } from "../../shared/carriers/carriers.ts";
 import { cachedCarriers } from "../../shared/carriers/record.ts";

@@ -2,7 +2,7 @@ import { open, type FileHandle } from "node:fs/promises";
 
 import * as z from "zod/mini";
 
-import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
 import { inForce, OptOutRecord } from "../../shared/opt-outs/record.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
 import { batchesOf } from "../../shared/platform/table/batches.ts";

@@ -1,4 +1,4 @@
-import { findOrganization } from "../../shared/accounts/organization-record.ts";
+import { findOrganization } from "../../shared/accounts/organizations/record.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
 import { undefinedIfUnreadable } from "../../shared/platform/table/table.ts";
 import {

@@ -1,4 +1,4 @@
-import { findOrganization } from "../../shared/accounts/organization-record.ts";
+import { findOrganization } from "../../shared/accounts/organizations/record.ts";
 import type { RoutingTable } from "../../shared/carriers/record.ts";
 import { MessageType } from "../../shared/contract/sms.ts";
 import { now } from "../../shared/platform/clock.ts";

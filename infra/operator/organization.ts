@@ -1,5 +1,5 @@
-import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
-import { findUserByEmail } from "../../shared/accounts/user-record.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
+import { findUserByEmail } from "../../shared/accounts/users/record.ts";
 import { listWallets } from "../../shared/wallet/record.ts";
 
 /**

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
-import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
-import { readRights } from "../../shared/accounts/rights-record.ts";
-import { findUser } from "../../shared/accounts/user-record.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
+import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
+import { findUser } from "../../shared/accounts/users/record.ts";
 import { newestMessageAt } from "../../shared/messages/read.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem, unreadableOf } from "../../shared/platform/table/table.ts";

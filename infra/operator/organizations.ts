@@ -1,10 +1,14 @@
 import * as z from "zod/mini";
 
-import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
-import { isOwnerVerified, readRights, type Rights } from "../../shared/accounts/rights-record.ts";
-import { resumeOrganization, suspendOrganization } from "../../shared/accounts/suspension.ts";
-import { findUser, toApiUser } from "../../shared/accounts/user-record.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
+import {
+  isOwnerVerified,
+  readRights,
+  type Rights,
+} from "../../shared/accounts/organizations/rights-record.ts";
+import { resumeOrganization, suspendOrganization } from "../../shared/accounts/organizations/suspension.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
+import { findUser, toApiUser } from "../../shared/accounts/users/record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findSuppression } from "../../shared/emails/suppression-record.ts";
 import { findKyc, type KycRecord } from "../../shared/kyc/record.ts";

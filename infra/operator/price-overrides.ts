@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
 import { readCarriers } from "../../shared/carriers/record.ts";
 import {
   findPriceOverrides,

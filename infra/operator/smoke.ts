@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import * as z from "zod/mini";
 
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { SenderId } from "../../shared/contract/sms.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { findUserByEmail } from "../../shared/accounts/user-record.ts";
+import { findUserByEmail } from "../../shared/accounts/users/record.ts";
 import {
   findSuppression,
   liftSuppression,

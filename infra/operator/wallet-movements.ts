@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
-import { readRights } from "../../shared/accounts/rights-record.ts";
-import { findUser } from "../../shared/accounts/user-record.ts";
+import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
+import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
+import { findUser } from "../../shared/accounts/users/record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
 import { adjustWallet } from "../../shared/wallet/adjust.ts";

@@ -1,5 +1,5 @@
-import { CredentialRecord } from "../accounts/api-key-record.ts";
-import { findOrganization, OrganizationRecord } from "../accounts/organization-record.ts";
+import { CredentialRecord } from "../accounts/api-keys/record.ts";
+import { findOrganization, OrganizationRecord } from "../accounts/organizations/record.ts";
 import { ApiError } from "../contract/errors.ts";
 import { allScopes } from "../contract/scopes.ts";
 import { isAddressIn } from "../platform/auth/address-blocks.ts";

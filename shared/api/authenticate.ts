@@ -1,4 +1,4 @@
-import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Actor } from "../platform/auth/actor.ts";

@@ -1,4 +1,4 @@
-import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { warmTokenCheck } from "../platform/auth/session-token.ts";
 import { auditLog, type Auditing, type ReadBefore } from "../platform/http/audit-log.ts";
 import { idempotency } from "../platform/http/idempotency.ts";

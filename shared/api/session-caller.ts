@@ -1,6 +1,6 @@
-import { RoleOfMember } from "../accounts/member-record.ts";
-import { findOrganization } from "../accounts/organization-record.ts";
-import { findUser, nameOfKeptSession, type UserRecord } from "../accounts/user-record.ts";
+import { RoleOfMember } from "../accounts/organizations/member-record.ts";
+import { findOrganization } from "../accounts/organizations/record.ts";
+import { findUser, nameOfKeptSession, type UserRecord } from "../accounts/users/record.ts";
 import { scopesOfRole } from "../contract/scopes.ts";
 import { verifySessionToken, type SessionClaims } from "../platform/auth/session-token.ts";
 import { keys } from "../platform/table/keys.ts";

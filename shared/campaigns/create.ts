@@ -1,5 +1,5 @@
-import type { OrganizationRecord } from "../accounts/organization-record.ts";
-import { takeQuota } from "../accounts/quota.ts";
+import { takeQuota } from "../accounts/organizations/quota.ts";
+import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import type { Campaign, CreateCampaignRequest } from "../contract/campaigns.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import { checkSender } from "../messages/policies.ts";

@@ -1,4 +1,4 @@
-import { usedQuota } from "../accounts/quota.ts";
+import { usedQuota } from "../accounts/organizations/quota.ts";
 import type { Campaign } from "../contract/campaigns.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { findCampaignCounts, readCounts } from "../messages/counts.ts";

@@ -1,4 +1,4 @@
-import { findOrganization, type OrganizationRecord } from "../accounts/organization-record.ts";
+import { findOrganization, type OrganizationRecord } from "../accounts/organizations/record.ts";
 import type { CampaignErrorCode } from "../contract/campaigns.ts";
 import { ApiError } from "../contract/errors.ts";
 import { eventJob, owedEvent } from "../events/event-job.ts";

@@ -1,4 +1,4 @@
-import { releaseQuota, takeQuota, usedQuota } from "../accounts/quota.ts";
+import { releaseQuota, takeQuota, usedQuota } from "../accounts/organizations/quota.ts";
 import type { Contact, CreateContactRequest, UpdateContactRequest } from "../contract/contacts.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";

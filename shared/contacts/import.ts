@@ -1,5 +1,5 @@
-import { OrganizationRecord } from "../accounts/organization-record.ts";
-import { takeQuota } from "../accounts/quota.ts";
+import { takeQuota } from "../accounts/organizations/quota.ts";
+import { OrganizationRecord } from "../accounts/organizations/record.ts";
 import {
   CreateContactRequest,
   type ImportContactsRequest,

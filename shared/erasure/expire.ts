@@ -1,5 +1,5 @@
-import { findOrganization } from "../accounts/organization-record.ts";
-import { doesNotExpire } from "../accounts/verification.ts";
+import { findOrganization } from "../accounts/organizations/record.ts";
+import { doesNotExpire } from "../accounts/organizations/verification.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { workOnPending } from "../platform/jobs/pending-work.ts";
 import { shardCount } from "../platform/jobs/shards.ts";

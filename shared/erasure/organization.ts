@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { findUser } from "../accounts/user-record.ts";
+import { findUser } from "../accounts/users/record.ts";
 import { releaseNumbersOf } from "../numbers/record.ts";
 import { now } from "../platform/clock.ts";
 import { Refusal } from "../platform/refusal.ts";

@@ -1,4 +1,4 @@
-import { noteKycApproval } from "../accounts/rights-record.ts";
+import { noteKycApproval } from "../accounts/organizations/rights-record.ts";
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
 import { transact } from "../platform/table/table.ts";

@@ -1,4 +1,4 @@
-import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import type { RateLimitStatus } from "../contract/errors.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import type { OrganizationState } from "../accounts/organization-record.ts";
+import type { OrganizationState } from "../accounts/organizations/record.ts";
 import type { Breakers } from "../carriers/breaker.ts";
 import type { Carriers, NamedCarrier } from "../carriers/carriers.ts";
 import type { Throughput } from "../carriers/throughput.ts";

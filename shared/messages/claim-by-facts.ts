@@ -1,4 +1,4 @@
-import type { OrganizationState } from "../accounts/organization-record.ts";
+import type { OrganizationState } from "../accounts/organizations/record.ts";
 import { candidatesFor, chooseCarrier, type Choosable, type Choice, type Sender } from "./choose-carrier.ts";
 import { claimUntouched, type ClaimByFacts, type Decision } from "./claim-message.ts";
 import type { MessageJob } from "./message-job.ts";

@@ -1,4 +1,4 @@
-import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import type { Estimate, EstimateSmsRequest } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
 import { readPrices } from "../prices/prices.ts";

@@ -1,5 +1,5 @@
-import type { OrganizationRecord } from "../accounts/organization-record.ts";
-import { isOwnerVerified, readRights } from "../accounts/rights-record.ts";
+import type { OrganizationRecord } from "../accounts/organizations/record.ts";
+import { isOwnerVerified, readRights } from "../accounts/organizations/rights-record.ts";
 import { trafficClass } from "../carriers/traffic-class.ts";
 import { ApiError } from "../contract/errors.ts";
 import { isPossibleNumber } from "../contract/phone-numbers.ts";

@@ -1,4 +1,4 @@
-import type { OrganizationState } from "../accounts/organization-record.ts";
+import type { OrganizationState } from "../accounts/organizations/record.ts";
 import type { WebhookEvent } from "../contract/events.ts";
 import { eventJob } from "../events/event-job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";

@@ -1,4 +1,4 @@
-import { stateOfOrganization, type OrganizationState } from "../accounts/organization-record.ts";
+import { stateOfOrganization, type OrganizationState } from "../accounts/organizations/record.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { noteReplies } from "../accounts/organization-record.ts";
+import { noteReplies } from "../accounts/organizations/record.ts";
 import type { Keyword } from "../contract/inbound.ts";
 import { now } from "../platform/clock.ts";
 import { Refusal } from "../platform/refusal.ts";

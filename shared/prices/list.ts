@@ -1,4 +1,4 @@
-import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import type { Price, PricesQuery } from "../contract/prices.ts";
 import type { Page } from "../contract/primitives.ts";
 import { now } from "../platform/clock.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, type Write } from "../platform/table/table.ts";

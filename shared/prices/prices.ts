@@ -1,4 +1,4 @@
-import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { currentRateCard } from "./current.ts";
 import { findPriceOverrides } from "./overrides.ts";
 

@@ -1,9 +1,9 @@
-import { removeMember } from "../accounts/delete-member.ts";
-import { findEmailToken, type TokenPurpose } from "../accounts/email-tokens.ts";
-import { endAll, endApiKeysMadeBy } from "../accounts/end-api-keys.ts";
-import { allMembers, findActiveMember, type ActiveMember } from "../accounts/member-record.ts";
-import { isEmailVerified, readRights } from "../accounts/rights-record.ts";
-import { findUser } from "../accounts/user-record.ts";
+import { endAll, endApiKeysMadeBy } from "../accounts/api-keys/end.ts";
+import { removeMember } from "../accounts/members/delete.ts";
+import { allMembers, findActiveMember, type ActiveMember } from "../accounts/organizations/member-record.ts";
+import { isEmailVerified, readRights } from "../accounts/organizations/rights-record.ts";
+import { findEmailToken, type TokenPurpose } from "../accounts/users/email-tokens.ts";
+import { findUser } from "../accounts/users/record.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Delete } from "../platform/table/table.ts";
 import { readWebhooks } from "../webhooks/record.ts";

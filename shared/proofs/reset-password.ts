@@ -1,8 +1,8 @@
-import { requireUncommonPassword } from "../accounts/common-passwords.ts";
-import { replacePassword } from "../accounts/password-record.ts";
-import { hashPassword } from "../accounts/passwords.ts";
-import { endAllSessions } from "../accounts/user-record.ts";
-import { listVerified, verifiedSince } from "../accounts/verification.ts";
+import { listVerified, verifiedSince } from "../accounts/organizations/verification.ts";
+import { requireUncommonPassword } from "../accounts/passwords/common-passwords.ts";
+import { hashPassword } from "../accounts/passwords/hash.ts";
+import { replacePassword } from "../accounts/passwords/record.ts";
+import { endAllSessions } from "../accounts/users/record.ts";
 import type { ChangedPassword, ResetPasswordRequest } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { emailJob, owedEmail } from "../emails/email-job.ts";

@@ -1,6 +1,6 @@
-import { checkPassword } from "../accounts/password-tries.ts";
-import { endAllSessions } from "../accounts/user-record.ts";
-import { listVerified, verifiedSince } from "../accounts/verification.ts";
+import { listVerified, verifiedSince } from "../accounts/organizations/verification.ts";
+import { checkPassword } from "../accounts/passwords/tries.ts";
+import { endAllSessions } from "../accounts/users/record.ts";
 import type { VerifiedEmail, VerifyEmailRequest } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { auditEntry } from "../platform/audit-log.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { findOrganization } from "../accounts/organization-record.ts";
+import { findOrganization } from "../accounts/organizations/record.ts";
 import { ApiError } from "../contract/errors.ts";
 import { ReviewStatus } from "../contract/reviews.ts";
 import type { SenderIdRequest } from "../contract/sender-ids.ts";

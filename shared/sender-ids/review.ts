@@ -1,4 +1,4 @@
-import { replaceDefaultSenderId } from "../accounts/organization-record.ts";
+import { replaceDefaultSenderId } from "../accounts/organizations/record.ts";
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";

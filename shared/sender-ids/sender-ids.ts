@@ -1,5 +1,5 @@
-import { findOrganization, replaceDefaultSenderId } from "../accounts/organization-record.ts";
-import { takeQuota } from "../accounts/quota.ts";
+import { takeQuota } from "../accounts/organizations/quota.ts";
+import { findOrganization, replaceDefaultSenderId } from "../accounts/organizations/record.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import type { CreateSenderIdRequest, SenderIdRequest } from "../contract/sender-ids.ts";

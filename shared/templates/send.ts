@@ -1,4 +1,4 @@
-import type { OrganizationRecord } from "../accounts/organization-record.ts";
+import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import { SendSmsRequest, type AcceptedMessage } from "../contract/sms.ts";
 import type { SendTemplateRequest } from "../contract/templates.ts";

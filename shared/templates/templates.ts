@@ -1,4 +1,4 @@
-import { releaseQuota, takeQuota, usedQuota } from "../accounts/quota.ts";
+import { releaseQuota, takeQuota, usedQuota } from "../accounts/organizations/quota.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import type { CreateTemplateRequest, Template, UpdateTemplateRequest } from "../contract/templates.ts";

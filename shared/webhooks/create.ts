@@ -1,4 +1,4 @@
-import { takeQuota } from "../accounts/quota.ts";
+import { takeQuota } from "../accounts/organizations/quota.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { CreatedWebhook, CreateWebhookRequest } from "../contract/webhooks.ts";
 import { now } from "../platform/clock.ts";

@@ -1,4 +1,4 @@
-import { releaseQuota } from "../accounts/quota.ts";
+import { releaseQuota } from "../accounts/organizations/quota.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import type { UpdateWebhookRequest, Webhook } from "../contract/webhooks.ts";

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { snippetsFor } from "../../functions/console/app/snippets.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { PageMeta } from "../../shared/contract/primitives.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { Customer, errorOf, password } from "../support/api.ts";

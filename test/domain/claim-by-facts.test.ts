@@ -1,7 +1,7 @@
 import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { noteReplies, statesOfOrganizations } from "../../shared/accounts/organization-record.ts";
+import { noteReplies, statesOfOrganizations } from "../../shared/accounts/organizations/record.ts";
 import type { Carriers, NamedCarrier } from "../../shared/carriers/carriers.ts";
 import type { SendSmsRequest } from "../../shared/contract/sms.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";

@@ -3,9 +3,13 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { invitedEmailOf, membershipOf, type InvitationRecord } from "../../shared/accounts/member-record.ts";
-import { putFirstPassword } from "../../shared/accounts/password-record.ts";
-import { putRights } from "../../shared/accounts/rights-record.ts";
+import {
+  invitedEmailOf,
+  membershipOf,
+  type InvitationRecord,
+} from "../../shared/accounts/organizations/member-record.ts";
+import { putRights } from "../../shared/accounts/organizations/rights-record.ts";
+import { putFirstPassword } from "../../shared/accounts/passwords/record.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { CreateCampaignRequest } from "../../shared/contract/campaigns.ts";
 import { CreateContactRequest } from "../../shared/contract/contacts.ts";

@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { findOrganization } from "../../shared/accounts/organization-record.ts";
-import { register } from "../../shared/accounts/register.ts";
-import { findUserByEmail } from "../../shared/accounts/user-record.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { register } from "../../shared/accounts/authentication/register.ts";
+import { findOrganization } from "../../shared/accounts/organizations/record.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
+import { findUserByEmail } from "../../shared/accounts/users/record.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { expireAccounts } from "../../shared/erasure/expire.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
@@ -16,10 +16,10 @@ import { findItem } from "../../shared/platform/table/table.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
-vi.mock("../../shared/accounts/passwords.ts", () => ({
+vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
   hashPassword: vi.fn<(password: string) => Promise<string>>(async (password) => password),
 }));
-vi.mock("../../shared/accounts/session.ts", () => ({
+vi.mock("../../shared/accounts/sessions/session.ts", () => ({
   startSession: async () => ({ session: { token: "a token" }, sessionId: "ses_1" }),
 }));
 

@@ -2,29 +2,29 @@ import { randomUUID } from "node:crypto";
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { login } from "../../shared/accounts/login.ts";
-import { findPasswordHash } from "../../shared/accounts/password-record.ts";
-import { passwordMatches } from "../../shared/accounts/passwords.ts";
-import { register } from "../../shared/accounts/register.ts";
-import { startSession } from "../../shared/accounts/session.ts";
+import { login } from "../../shared/accounts/authentication/login.ts";
+import { register } from "../../shared/accounts/authentication/register.ts";
+import { passwordMatches } from "../../shared/accounts/passwords/hash.ts";
+import { findPasswordHash } from "../../shared/accounts/passwords/record.ts";
+import { startSession } from "../../shared/accounts/sessions/session.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { dayMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
-vi.mock("../../shared/accounts/passwords.ts", () => ({
+vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
   hashPassword: vi.fn<(password: string) => Promise<string>>(async (password) => password),
   passwordMatches: vi.fn<(password: string, hash?: string) => Promise<boolean>>(
     async (password, hash) => password === hash,
   ),
 }));
-vi.mock("../../shared/accounts/session.ts", () => ({
+vi.mock("../../shared/accounts/sessions/session.ts", () => ({
   startSession: vi.fn<() => Promise<object>>(async () => ({
     session: { token: "a token" },
     sessionId: "ses_1",
   })),
 }));
-vi.mock(import("../../shared/accounts/password-record.ts"), async (original) => {
+vi.mock(import("../../shared/accounts/passwords/record.ts"), async (original) => {
   const actual = await original();
   return { ...actual, findPasswordHash: vi.fn<typeof actual.findPasswordHash>(actual.findPasswordHash) };
 });
@@ -165,7 +165,7 @@ describe("registration", () => {
     expect(await registerFrom(network)).toBe("in");
     expect(await registerFrom(network, email)).toBe("EMAIL_TAKEN");
     expect(await registerFrom(network.replace(/1$/, "2"))).toBe("in");
-    const { hashPassword } = await import("../../shared/accounts/passwords.ts");
+    const { hashPassword } = await import("../../shared/accounts/passwords/hash.ts");
     const calls = vi.mocked(hashPassword).mock.calls.length;
     expect(await registerFrom(network)).toBe("RATE_LIMITED");
     expect(vi.mocked(hashPassword).mock.calls).toHaveLength(calls);

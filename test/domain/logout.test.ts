@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { logout, logoutEverywhere, maxEndedSessions } from "../../shared/accounts/logout.ts";
-import { findUser, nameOfKeptSession, UserRecord } from "../../shared/accounts/user-record.ts";
+import { logout, logoutEverywhere, maxEndedSessions } from "../../shared/accounts/sessions/logout.ts";
+import { findUser, nameOfKeptSession, UserRecord } from "../../shared/accounts/users/record.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { hourMs, secondMs } from "../../shared/platform/clock.ts";
 import { momentOf, newId } from "../../shared/platform/ids.ts";

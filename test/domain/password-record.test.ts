@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { findPasswordHash, replacePassword } from "../../shared/accounts/password-record.ts";
+import { findPasswordHash, replacePassword } from "../../shared/accounts/passwords/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem, transact } from "../../shared/platform/table/table.ts";

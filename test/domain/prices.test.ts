@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { estimateMessage } from "../../shared/messages/estimate.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";

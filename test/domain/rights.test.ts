@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { register } from "../../shared/accounts/register.ts";
-import { findUserByEmail } from "../../shared/accounts/user-record.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { register } from "../../shared/accounts/authentication/register.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
+import { findUserByEmail } from "../../shared/accounts/users/record.ts";
 import { submitKyc } from "../../shared/kyc/kyc.ts";
 import { senderRejection } from "../../shared/messages/policies.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
@@ -16,10 +16,10 @@ import { useOwnTable } from "../support/own-table.ts";
 import { strictPolicies } from "../support/policies.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
-vi.mock("../../shared/accounts/passwords.ts", () => ({
+vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
   hashPassword: vi.fn<(password: string) => Promise<string>>(async (password) => password),
 }));
-vi.mock("../../shared/accounts/session.ts", () => ({
+vi.mock("../../shared/accounts/sessions/session.ts", () => ({
   startSession: async () => ({ session: { token: "a token" }, sessionId: "ses_1" }),
 }));
 

@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { login } from "../../shared/accounts/login.ts";
-import { register } from "../../shared/accounts/register.ts";
-import { resetSecondFactor } from "../../shared/accounts/reset-second-factor.ts";
-import { startTotp } from "../../shared/accounts/second-factor.ts";
-import { confirmTotp, deleteTotp } from "../../shared/accounts/switch-second-factor.ts";
-import { findUserByEmail } from "../../shared/accounts/user-record.ts";
+import { login } from "../../shared/accounts/authentication/login.ts";
+import { register } from "../../shared/accounts/authentication/register.ts";
+import { resetSecondFactor } from "../../shared/accounts/second-factor/reset.ts";
+import { startTotp } from "../../shared/accounts/second-factor/second-factor.ts";
+import { confirmTotp, deleteTotp } from "../../shared/accounts/second-factor/switch.ts";
+import { findUserByEmail } from "../../shared/accounts/users/record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { SealedWithAnotherKey, sealText } from "../../shared/platform/auth/sealed-text.ts";
@@ -19,11 +19,13 @@ import { updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
-vi.mock("../../shared/accounts/passwords.ts", () => ({
+vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
   hashPassword: async (password: string) => password,
   passwordMatches: async (password: string, hash?: string) => password === hash,
 }));
-vi.mock("../../shared/accounts/session.ts", () => ({ startSession: async () => ({ token: "a token" }) }));
+vi.mock("../../shared/accounts/sessions/session.ts", () => ({
+  startSession: async () => ({ token: "a token" }),
+}));
 
 const password = "correct horse battery";
 const home = "203.0.113.1";

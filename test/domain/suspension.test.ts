@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 
-import type { OrganizationRecord } from "../../shared/accounts/organization-record.ts";
-import { resumeOrganization, suspendOrganization } from "../../shared/accounts/suspension.ts";
+import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
+import { resumeOrganization, suspendOrganization } from "../../shared/accounts/organizations/suspension.ts";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { getCampaign } from "../../shared/campaigns/read.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { readRights } from "../../shared/accounts/rights-record.ts";
+import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
 import { decideKyc, listPendingKyc } from "../../shared/kyc/review.ts";

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
-import { resetSecondFactor } from "../../shared/accounts/reset-second-factor.ts";
-import { readRights } from "../../shared/accounts/rights-record.ts";
-import { findUser, findUserByEmail } from "../../shared/accounts/user-record.ts";
+import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
+import { resetSecondFactor } from "../../shared/accounts/second-factor/reset.ts";
+import { findUser, findUserByEmail } from "../../shared/accounts/users/record.ts";
 import { Session, VerifiedEmail } from "../../shared/contract/accounts.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { call, Customer, dataOf, errorOf, password, statusesOf, type ApiResponse } from "../support/api.ts";

@@ -4,14 +4,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
 import {
   isEmailVerified,
   isOwnerVerified,
   readRights,
   type Rights,
-} from "../../shared/accounts/rights-record.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+} from "../../shared/accounts/organizations/rights-record.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { Account, CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
 import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
 import type { Role } from "../../shared/contract/scopes.ts";

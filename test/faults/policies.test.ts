@@ -9,7 +9,7 @@ import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import type { Campaign } from "../../shared/contract/campaigns.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
 import { decideKyc } from "../../shared/kyc/review.ts";

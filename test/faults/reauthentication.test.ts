@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "v
 import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
 import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
 import type { Role } from "../../shared/contract/scopes.ts";

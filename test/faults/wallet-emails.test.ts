@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { Session } from "../../shared/contract/accounts.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { call, Customer, dataOf, password } from "../support/api.ts";

@@ -18,7 +18,7 @@ import { commandLine, commands, type Order } from "../../infra/operator/command-
 import { agrees, type Context } from "../../infra/operator/context.ts";
 import { errorText } from "../../infra/operator/error-text.ts";
 import { Output } from "../../infra/operator/output.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { KycSubmission } from "../../shared/contract/kyc.ts";
 import { AcceptedInvitation } from "../../shared/contract/members.ts";
 import { Message } from "../../shared/contract/sms.ts";

@@ -1,4 +1,4 @@
-import { findOrganization, OrganizationRecord } from "../../shared/accounts/organization-record.ts";
+import { findOrganization, OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
 import * as campaigns from "../../shared/campaigns/create.ts";
 import type { Campaign, CreateCampaignRequest } from "../../shared/contract/campaigns.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../../shared/contract/sms.ts";

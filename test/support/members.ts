@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { AcceptedInvitation } from "../../shared/contract/members.ts";
 import type { Role } from "../../shared/contract/scopes.ts";
 import { call, dataOf, password, type Customer } from "./api.ts";

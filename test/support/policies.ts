@@ -1,5 +1,5 @@
-import { noteKycApproval } from "../../shared/accounts/rights-record.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/verification.ts";
+import { noteKycApproval } from "../../shared/accounts/organizations/rights-record.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { transact } from "../../shared/platform/table/table.ts";
 import { takeName } from "../../shared/sender-ids/names.ts";

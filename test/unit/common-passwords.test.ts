@@ -4,7 +4,7 @@ import { dictionary } from "@zxcvbn-ts/language-common";
 import { expect, it } from "vitest";
 
 import { packedFile, packedModule, packedPasswords } from "../../infra/common-passwords.ts";
-import { isCommonPassword } from "../../shared/accounts/common-passwords.ts";
+import { isCommonPassword } from "../../shared/accounts/passwords/common-passwords.ts";
 
 const email = "ada.lovelace@engines.example";
 

@@ -1,7 +1,7 @@
 import { getRounds } from "bcryptjs";
 import { expect, it } from "vitest";
 
-import { hashPassword, nobodysHash, passwordMatches } from "../../shared/accounts/passwords.ts";
+import { hashPassword, nobodysHash, passwordMatches } from "../../shared/accounts/passwords/hash.ts";
 
 it("a password matches its own hash and no other", async () => {
   const hash = await hashPassword("correct horse");

@@ -1,0 +1,145 @@
+import type { CreateApiKeyRequest, CreatedApiKey, RotateApiKeyRequest } from "../../contract/accounts.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { owedEmail } from "../../emails/email-job.ts";
+import { queueOwedEmails } from "../../emails/queue-email.ts";
+import type { Actor } from "../../platform/auth/actor.ts";
+import { hasExpired } from "../../platform/auth/expiry.ts";
+import { hourMs, now } from "../../platform/clock.ts";
+import type { QueuedJob } from "../../platform/jobs/job.ts";
+import { transact, type Write } from "../../platform/table/table.ts";
+import { checkKeyMaker } from "../organizations/member-record.ts";
+import { ownerNotices } from "../organizations/owner-notices.ts";
+import { takeQuota } from "../organizations/quota.ts";
+import { readRights } from "../organizations/rights-record.ts";
+import { isSensitive, requireRecentProof } from "../sessions/recent-proof.ts";
+import { keyManagerOf, limitsOfNewKey, requireGiveable, type KeyManager } from "./limits.ts";
+import {
+  type ApiKeyLimits,
+  type ApiKeyRecord,
+  countMadeKey,
+  endApiKey,
+  maxApiKeys,
+  newApiKey,
+  toApiApiKey,
+  readApiKey,
+} from "./record.ts";
+
+/**
+ * The maximum length of a chain of keys that made each other. The record of a key lists all its ancestors, so a person
+ * has to make the next key.
+ */
+const maxAncestors = 100;
+
+/**
+ * Creates an API key. The secret is returned once, here, and stored only as a hash.
+ * @throws ApiError CONFLICT when the organization has the maximum number of keys. VALIDATION_ERROR;
+ *   INSUFFICIENT_SCOPE. REAUTHENTICATION_REQUIRED for a key that may make keys or move money, where the stage requires
+ *   that. UNAUTHORIZED when the key that makes it was disabled meanwhile. UNAVAILABLE
+ */
+export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): Promise<CreatedApiKey> {
+  const manager = await keyManagerOf(actor);
+  const limits = limitsOfNewKey(manager, request);
+  if (isSensitive(limits.scopes)) requireRecentProof(actor);
+  refuseLongLine(manager.key);
+  const notices = await noticesOf(actor.organizationId, limits);
+  const { record, secret, writes } = newApiKey(actor, manager.key, { name: request.name, ...limits });
+  const created = await transact({
+    quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
+    key: writes,
+    maker: checkOfMaker(manager, limits),
+    notices: notices.map(owedEmail),
+  });
+  if (created.outcome === "rejected") throw refusal(created.rejections.quota !== undefined);
+  await queueOwedEmails(notices);
+  return { ...toApiApiKey(record), secret };
+}
+
+/**
+ * Replaces a key with a new one that has the same limits. The old key works for the overlap.
+ * @throws ApiError NOT_FOUND, also for a key of another organization. CONFLICT when the key is not active or was
+ *   replaced before, or the organization has the maximum number of keys. INSUFFICIENT_SCOPE for a key with wider limits
+ *   than the caller, and when an API key rotates a key that it did not make. REAUTHENTICATION_REQUIRED as for a new
+ *   key. UNAVAILABLE
+ */
+export async function rotateApiKey(
+  actor: Actor,
+  keyId: string,
+  { overlapHours }: RotateApiKeyRequest,
+): Promise<CreatedApiKey> {
+  const [manager, old] = await Promise.all([keyManagerOf(actor), readApiKey(actor.organizationId, keyId)]);
+  requireGiveable(manager, old);
+  if (manager.key === undefined) {
+    if (isSensitive(old.scopes)) requireRecentProof(actor);
+  } else if (manager.key.id !== old.id && !old.ancestorIds.includes(manager.key.id)) {
+    throw new ApiError("INSUFFICIENT_SCOPE", {
+      message: "An API key can rotate only itself and the keys that were made with it.",
+    });
+  }
+  refuseLongLine(manager.key);
+  if (old.disabledAt !== undefined || hasExpired(old)) throw notReplaceable();
+  const { record, secret, writes } = newApiKey(actor, manager.key, old);
+  const notices = await noticesOf(actor.organizationId, old);
+  const { key: oldKey, credential: oldCredential } = endApiKey(old, endAfter(old, overlapHours), record.id);
+  const rotated = await transact({
+    quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
+    oldKey,
+    oldCredential,
+    newKey: writes,
+    // A transaction writes an item only once. If a key rotates itself, the write that ends it is also the check.
+    maker: manager.key?.id === old.id ? [] : checkOfMaker(manager, old),
+    notices: notices.map(owedEmail),
+  });
+  if (rotated.outcome === "rejected") {
+    if (rotated.rejections.oldKey !== undefined) throw notReplaceable();
+    throw refusal(rotated.rejections.quota !== undefined);
+  }
+  await queueOwedEmails(notices);
+  return { ...toApiApiKey(record), secret };
+}
+
+/**
+ * Returns the emails that notify the owners of a new key. There are none for a key that can neither make keys nor move
+ * money.
+ */
+async function noticesOf(organizationId: string, { scopes }: ApiKeyLimits): Promise<QueuedJob[]> {
+  return isSensitive(scopes) ? ownerNotices(await readRights(organizationId), { what: "apiKeyMade" }) : [];
+}
+
+/** Returns the checks that the maker of a key still has the right to make it. */
+function checkOfMaker({ actor, key }: KeyManager, { scopes }: ApiKeyLimits): Write[] {
+  if (key !== undefined) return [countMadeKey(key)];
+  return checkKeyMaker(actor.organizationId, actor.userId, scopes);
+}
+
+/**
+ * Rejects a maker that already has the maximum number of ancestors.
+ * @throws ApiError CONFLICT
+ */
+function refuseLongLine(maker: ApiKeyRecord | undefined): void {
+  if (maker === undefined || maker.ancestorIds.length < maxAncestors) return;
+  throw new ApiError("CONFLICT", {
+    message: `This API key is the last in a chain of ${maxAncestors} keys that made each other: a person has to make the next.`,
+  });
+}
+
+/** Returns the end of a replaced key: after the overlap, but not later than its own end. */
+function endAfter(
+  { validUntil }: ApiKeyRecord,
+  overlapHours: number,
+): { disabledAt: string } | { validUntil: string } {
+  const end = new Date(now().getTime() + overlapHours * hourMs).toISOString();
+  if (overlapHours === 0) return { disabledAt: end };
+  return { validUntil: validUntil === undefined || end < validUntil ? end : validUntil };
+}
+
+function notReplaceable(): ApiError {
+  return new ApiError("CONFLICT", {
+    message: "Only an active API key that was not rotated before can be rotated.",
+  });
+}
+
+/** Returns the error when no key was made: there are too many keys, or its maker was disabled meanwhile. */
+function refusal(isFull: boolean): ApiError {
+  if (!isFull) return new ApiError("UNAUTHORIZED");
+  return new ApiError("CONFLICT", { message: `An organization has at most ${maxApiKeys} API keys.` });
+}

@@ -1,0 +1,68 @@
+import * as z from "zod/mini";
+
+import { now } from "../../platform/clock.ts";
+import { transact, untilUndisturbed } from "../../platform/table/table.ts";
+import { mayHave, type ActiveMember } from "../organizations/member-record.ts";
+import type { UserRecord } from "../users/record.ts";
+import { allApiKeys, ApiKeyRecord, endApiKey } from "./record.ts";
+
+/** The number of keys that are disabled in parallel. */
+const disabledAtOnce = 10;
+
+/**
+ * Revokes the keys of a user who is removed: the keys that they made, and the keys that were made with those. Keys
+ * without a recorded maker stay.
+ * @throws ApiError UNAVAILABLE when not all keys were revoked: the same call continues
+ */
+export async function endApiKeysMadeBy({ id, organizationId }: UserRecord): Promise<number> {
+  return endAll(organizationId, (record, all) => isOf(id, record, all));
+}
+
+/**
+ * Revokes the keys of a user that have more scopes than a role, with the keys that were made with them.
+ * @throws ApiError UNAVAILABLE when not all keys were revoked: the same call continues
+ */
+export async function endApiKeysBeyond({ id, organizationId, role }: ActiveMember): Promise<number> {
+  return endAll(organizationId, (record, all) => !mayHave(role, record.scopes) && isOf(id, record, all));
+}
+
+/** Reports whether a user made a key, or made the first key of its chain. */
+function isOf(userId: string, record: ApiKeyRecord, all: readonly ApiKeyRecord[]): boolean {
+  const firstId = record.ancestorIds[0] ?? record.id;
+  return record.userId === userId || all.find(({ id }) => id === firstId)?.createdBy?.id === userId;
+}
+
+/**
+ * Disables the matching keys of an organization until none is left, because active keys may make others meanwhile.
+ * @returns how many keys this call disabled
+ * @throws ApiError UNAVAILABLE when there were new keys in every attempt. Errors of `isMeant`
+ */
+export async function endAll(
+  organizationId: string,
+  isMeant: (record: ApiKeyRecord, all: readonly ApiKeyRecord[]) => boolean,
+): Promise<number> {
+  let count = 0;
+  return untilUndisturbed(async () => {
+    const all = await allApiKeys(organizationId);
+    const meant = all.filter((record) => record.disabledAt === undefined && isMeant(record, all));
+    if (meant.length === 0) return count;
+    for (let start = 0; start < meant.length; start += disabledAtOnce) {
+      await Promise.all(meant.slice(start, start + disabledAtOnce).map(endNow));
+    }
+    count += meant.length;
+    return undefined;
+  });
+}
+
+/**
+ * Disables a key.
+ * @returns the key as it is then; undefined when it was deleted meanwhile
+ */
+export async function endNow(record: ApiKeyRecord): Promise<ApiKeyRecord | undefined> {
+  if (record.disabledAt !== undefined) return record;
+  const disabledAt = now().toISOString();
+  const disabled = await transact(endApiKey(record, { disabledAt }));
+  if (disabled.outcome === "committed") return { ...record, disabledAt };
+  // Only another call that disabled or deleted the key can cause this. The time of that call counts.
+  return z.optional(ApiKeyRecord).parse(disabled.rejections.key?.found);
+}

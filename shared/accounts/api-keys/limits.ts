@@ -1,0 +1,108 @@
+import type { CreateApiKeyRequest } from "../../contract/accounts.ts";
+import { ApiError, invalidField } from "../../contract/errors.ts";
+import { allScopes } from "../../contract/scopes.ts";
+import type { Actor } from "../../platform/auth/actor.ts";
+import { areBlocksWithin } from "../../platform/auth/address-blocks.ts";
+import { now } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import { isSensitive } from "../sessions/recent-proof.ts";
+import { readApiKey, type ApiKeyLimits, type ApiKeyRecord } from "./record.ts";
+
+/*
+ * No one gives a key more rights than they have. A key never makes or renews a key that has more scopes, lives longer,
+ * or is allowed from more addresses than itself.
+ */
+
+/** A caller that manages keys, and the limits of the keys that it may make. */
+export interface KeyManager {
+  readonly actor: Actor;
+  /** The key that makes the call, if a key does. */
+  readonly key?: ApiKeyRecord;
+  readonly limits: ApiKeyLimits;
+}
+
+/**
+ * Returns the caller with the limits of the keys that it may make.
+ * @throws ApiError NOT_FOUND when the caller is a key that was deleted
+ */
+export async function keyManagerOf(actor: Actor): Promise<KeyManager> {
+  const { credential, organizationId, scopes } = actor;
+  if (credential.type === "session") return { actor, limits: { scopes: [...scopes] } };
+  const key = await readApiKey(organizationId, credential.keyId);
+  return { actor, key, limits: key };
+}
+
+/**
+ * Rejects limits that are wider than those of the manager.
+ * @throws ApiError INSUFFICIENT_SCOPE
+ */
+export function requireGiveable({ limits }: KeyManager, given: ApiKeyLimits): void {
+  const { scopes = allScopes } = limits;
+  const missing = (given.scopes ?? allScopes).find((scope) => !scopes.includes(scope));
+  if (missing !== undefined) {
+    throw new ApiError("INSUFFICIENT_SCOPE", {
+      requiredScope: missing,
+      message: `The key would have the scope \`${missing}\`, which this credential does not have.`,
+    });
+  }
+  if (!endsWithin(given, limits)) {
+    throw new ApiError("INSUFFICIENT_SCOPE", { message: "This API key expires before the other key would." });
+  }
+  if (!isAllowedWithin(given, limits)) {
+    throw new ApiError("INSUFFICIENT_SCOPE", {
+      message: "The other key would be allowed from addresses from which this API key is not allowed.",
+    });
+  }
+}
+
+/**
+ * Rejects a key that disables or deletes a key with wider limits than its own. A person who may manage keys can end any
+ * key.
+ * @throws ApiError INSUFFICIENT_SCOPE
+ */
+export function requireEndable(manager: KeyManager, other: ApiKeyRecord): void {
+  if (manager.key !== undefined && manager.key.id !== other.id) requireGiveable(manager, other);
+}
+
+/**
+ * Returns the limits of a new key. A limit that is not in the request is the manager's own.
+ * @throws ApiError VALIDATION_ERROR for an end in the past, INSUFFICIENT_SCOPE for more than the manager has
+ */
+export function limitsOfNewKey(manager: KeyManager, request: CreateApiKeyRequest): ApiKeyLimits {
+  const { validUntil, allowedAddresses } = manager.limits;
+  const expiresAt = request.expiresAt === undefined ? undefined : new Date(request.expiresAt);
+  if (expiresAt !== undefined && expiresAt <= now()) throw invalidField("expiresAt", "must be in the future");
+  const limits = {
+    scopes: request.scopes ?? defaultScopes(manager),
+    validUntil: expiresAt?.toISOString() ?? validUntil,
+    allowedAddresses: request.allowedAddresses ?? allowedAddresses,
+  };
+  requireGiveable(manager, limits);
+  return limits;
+}
+
+/**
+ * Returns the scopes of a new key whose request names none.
+ * @throws ApiError VALIDATION_ERROR when no scope would be left
+ */
+function defaultScopes({ key, limits }: KeyManager): ApiKeyLimits["scopes"] {
+  const { scopes = allScopes } = limits;
+  // A key cannot reauthenticate. Where the stage requires that for sensitive scopes, a key does not pass these on.
+  const isLimited = key !== undefined && config.reauthenticationBeforeChanges();
+  const given = (
+    config.apiKeysManageKeys() ? allScopes : allScopes.filter((scope) => scope !== "keys")
+  ).filter((scope) => !isLimited || !isSensitive([scope]));
+  const common = given.filter((scope) => scopes.includes(scope));
+  if (common.length === 0) throw invalidField("scopes", "must be named");
+  // A key without a list has all scopes, also those that a later release adds.
+  return common.length === allScopes.length ? undefined : common;
+}
+
+function endsWithin({ validUntil }: ApiKeyLimits, limits: ApiKeyLimits): boolean {
+  return limits.validUntil === undefined || (validUntil !== undefined && validUntil <= limits.validUntil);
+}
+
+function isAllowedWithin({ allowedAddresses }: ApiKeyLimits, limits: ApiKeyLimits): boolean {
+  if (limits.allowedAddresses === undefined) return true;
+  return allowedAddresses !== undefined && areBlocksWithin(allowedAddresses, limits.allowedAddresses);
+}

@@ -1,0 +1,44 @@
+import type { ApiKey } from "../../contract/accounts.ts";
+import { ApiError } from "../../contract/errors.ts";
+import type { Page, PageQuery } from "../../contract/primitives.ts";
+import type { Actor } from "../../platform/auth/actor.ts";
+import { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { pageOf } from "../../platform/table/page.ts";
+import { itemsOf, queryRows, transact } from "../../platform/table/table.ts";
+import { releaseQuota } from "../organizations/quota.ts";
+import { keyManagerOf, requireEndable } from "./limits.ts";
+import { allApiKeys, maxApiKeys, toApiApiKey, readApiKey } from "./record.ts";
+
+/** Returns the organization's keys, newest first, without their secrets. */
+export async function listApiKeys(organizationId: string, query: PageQuery): Promise<Page<ApiKey>> {
+  const [records, uses] = await Promise.all([allApiKeys(organizationId), usesOfKeys(organizationId)]);
+  return pageOf(
+    records.map((record) => toApiApiKey(record, uses.get(record.id))),
+    query,
+  );
+}
+
+async function usesOfKeys(organizationId: string): Promise<ReadonlyMap<string, ApiKeyUseRecord>> {
+  const { pk } = keys.apiKeyUse(organizationId, "");
+  const uses = itemsOf(await queryRows(ApiKeyUseRecord, { pk, limit: maxApiKeys }));
+  return new Map(uses.map((use) => [use.keyId, use]));
+}
+
+/**
+ * Revokes a key and deletes it. The data that it made stays, and still names the key.
+ * @throws ApiError NOT_FOUND, also for a key of another organization. INSUFFICIENT_SCOPE; UNAVAILABLE
+ */
+export async function deleteApiKey(actor: Actor, keyId: string): Promise<{ id: string; deleted: true }> {
+  const { organizationId } = actor;
+  const [manager, record] = await Promise.all([keyManagerOf(actor), readApiKey(organizationId, keyId)]);
+  requireEndable(manager, record);
+  const deleted = await transact([
+    { delete: keys.apiKeyOfOrganization(organizationId, keyId), condition: "attribute_exists(pk)" },
+    { delete: keys.apiKey(record.secretHash) },
+    { delete: keys.apiKeyUse(organizationId, keyId) },
+    releaseQuota(organizationId, "apiKeyCount"),
+  ]);
+  if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");
+  return { id: keyId, deleted: true };
+}

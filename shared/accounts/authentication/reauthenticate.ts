@@ -1,0 +1,41 @@
+import * as z from "zod/mini";
+
+import type { Reauthenticated, ReauthenticateRequest } from "../../contract/accounts.ts";
+import { ApiError } from "../../contract/errors.ts";
+import type { Actor } from "../../platform/auth/actor.ts";
+import { now } from "../../platform/clock.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { updateItem } from "../../platform/table/table.ts";
+import { updateOf } from "../../platform/table/update.ts";
+import { requirePassword } from "../passwords/tries.ts";
+import { findSecondFactor } from "../second-factor/record.ts";
+import { requireCode } from "../second-factor/second-factor.ts";
+import { sessionOf } from "../sessions/logout.ts";
+import { recentMs } from "../sessions/recent-proof.ts";
+
+/**
+ * Checks the password of a session's user again, and a code where they have a second factor. Wrong ones count together
+ * with those of log-ins.
+ * @throws ApiError INVALID_CREDENTIALS, SECOND_FACTOR_REQUIRED, INVALID_SECOND_FACTOR, RATE_LIMITED. UNAUTHORIZED
+ *   when the user no longer exists. UNAVAILABLE
+ */
+export async function reauthenticate(
+  actor: Actor,
+  { password, code }: ReauthenticateRequest,
+  sourceIp: string,
+): Promise<Reauthenticated> {
+  const at = now();
+  const user = await requirePassword(actor, password, sourceIp);
+  const secondFactor = await findSecondFactor(user.id);
+  if (secondFactor?.confirmedAt !== undefined) {
+    if (code === undefined) throw new ApiError("SECOND_FACTOR_REQUIRED");
+    await requireCode(user, secondFactor, code, sourceIp);
+  }
+  const reauthenticated = { sessionId: sessionOf(actor), at: at.toISOString() };
+  const noted = await updateItem(
+    z.unknown(),
+    updateOf(keys.user(user.id), { set: { reauthenticated } }, { present: ["pk"], absent: ["removedAt"] }),
+  );
+  if (!noted.applied) throw new ApiError("UNAUTHORIZED");
+  return { reauthenticated: true, validUntil: new Date(at.getTime() + recentMs).toISOString() };
+}

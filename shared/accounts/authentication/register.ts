@@ -1,0 +1,105 @@
+import type { RegisterRequest, Session } from "../../contract/accounts.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { emailJob, owedEmail } from "../../emails/email-job.ts";
+import { queueOwedEmail } from "../../emails/queue-email.ts";
+import { auditEntry } from "../../platform/audit-log.ts";
+import { hourMs, now } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import { networkOf } from "../../platform/http/source-network.ts";
+import { newId } from "../../platform/ids.ts";
+import { consume } from "../../platform/limits/sliding-window.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { transact } from "../../platform/table/table.ts";
+import { newWallet } from "../../wallet/record.ts";
+import { membershipOf } from "../organizations/member-record.ts";
+import type { OrganizationRecord } from "../organizations/record.ts";
+import { putRights } from "../organizations/rights-record.ts";
+import { expiryOf } from "../organizations/verification.ts";
+import { requireUncommonPassword } from "../passwords/common-passwords.ts";
+import { hashPassword } from "../passwords/hash.ts";
+import { putFirstPassword } from "../passwords/record.ts";
+import { startSession } from "../sessions/session.ts";
+import type { EmailRecord, UserRecord } from "../users/record.ts";
+
+/**
+ * Creates a user with an organization and an empty wallet in one transaction, and logs the user in.
+ * @throws ApiError EMAIL_TAKEN. VALIDATION_ERROR for a password that bcrypt or the stage does not accept.
+ *   RATE_LIMITED; UNAVAILABLE
+ */
+export async function register(request: RegisterRequest, sourceIp: string): Promise<Session> {
+  await requireUncommonPassword(request.password, request.email);
+  // The count comes first, because hashing a password is expensive.
+  await countRegistration(networkOf(sourceIp));
+  const passwordHash = await hashPassword(request.password);
+  const createdAt = now();
+  const user: UserRecord = {
+    entity: "user",
+    id: newId("usr"),
+    organizationId: newId("org"),
+    email: request.email,
+    firstName: request.firstName,
+    lastName: request.lastName,
+    createdAt: createdAt.toISOString(),
+  };
+  const organization: OrganizationRecord = {
+    entity: "organization",
+    id: user.organizationId,
+    name: request.organizationName ?? request.email,
+    createdAt: createdAt.toISOString(),
+    apiKeyCount: 0,
+    campaignCount: 0,
+    contactCount: 0,
+    furtherMemberCount: 0,
+    senderIdCount: 0,
+    templateCount: 0,
+    webhookCount: 0,
+  };
+  const email: EmailRecord = { entity: "email", userId: user.id };
+  const verification = emailJob(organization.id, { kind: "verification", userId: user.id });
+  const sendsEmails = config.emailFrom() !== undefined;
+  const condition = "attribute_not_exists(pk)";
+  const created = await transact([
+    { put: { ...keys.email(user.email), ...email }, condition },
+    { put: { ...keys.user(user.id), ...user }, condition },
+    putFirstPassword(user.id, passwordHash),
+    { put: membershipOf(organization.id, user.id, "owner"), condition },
+    {
+      put: {
+        ...keys.organization(organization.id),
+        ...organization,
+        ...expiryOf(organization.id, createdAt),
+      },
+      condition,
+    },
+    {
+      put: putRights({ organizationId: organization.id, ownerId: user.id, ownerIds: [user.id] }),
+      condition,
+    },
+    ...newWallet(organization.id, createdAt),
+    ...(sendsEmails ? [owedEmail(verification)] : []),
+    auditEntry({
+      organizationId: organization.id,
+      actor: { type: "user", userId: user.id },
+      action: "POST /v1/auth/register",
+      sourceAddress: sourceIp,
+      ending: { outcome: "done" },
+    }),
+  ]);
+  // All other keys are new, so only the email can be taken.
+  if (created.outcome === "rejected") throw new ApiError("EMAIL_TAKEN");
+  const [{ session }] = await Promise.all([
+    startSession(user, organization, createdAt),
+    ...(sendsEmails ? [queueOwedEmail(verification)] : []),
+  ]);
+  return session;
+}
+
+/**
+ * Counts the registrations of a network. Taken emails count too, because a registration shows whether an email has an
+ * account.
+ * @throws ApiError RATE_LIMITED
+ */
+async function countRegistration(network: string): Promise<void> {
+  const max = config.registrationsPerAddress();
+  if (max !== undefined) await consume({ name: "register-network", max, windowMs: hourMs }, network);
+}

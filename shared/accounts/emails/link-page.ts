@@ -1,0 +1,121 @@
+import { minPasswordCharacters } from "../../contract/accounts.ts";
+import { inlinePage } from "../../platform/http/inline-page.ts";
+import type { RawResponse } from "../../platform/http/pipeline.ts";
+
+/*
+ * The page that links in emails open. The purpose of the link and its token follow the #, so that no server and no
+ * Referer gets them. Nothing happens until a person presses the button, because mail scanners open links too. Paths are
+ * relative, so that the page also works behind a proxy that adds a path prefix.
+ */
+
+const script = `
+const purposes = {
+  verify: {
+    path: "v1/auth/verify-email",
+    title: "Verify your email",
+    button: "Verify the email",
+    about: "Your password shows that you registered this account. Earlier sessions, API keys, webhooks and invitations end.",
+    done: "Your email is verified. Log in again, and make the API keys and webhooks that you need: earlier ones have ended.",
+    fields: ["currentPassword"],
+  },
+  reset: {
+    path: "v1/auth/password-reset",
+    title: "Set a new password",
+    button: "Set the password",
+    done: "Your password is set, and all sessions have ended. Log in with the new password.",
+    fields: ["password"],
+  },
+  invitation: {
+    path: "v1/auth/accept-invitation",
+    title: "Accept the invitation",
+    button: "Accept",
+    done: "You have an account now. Log in with your email and the password.",
+    fields: ["firstName", "lastName", "password"],
+  },
+};
+
+// Fields that have another name in the API.
+const apiNames = { currentPassword: "password" };
+
+const form = document.querySelector("form");
+const button = document.querySelector("button");
+const message = document.querySelector("#message");
+const [name = "", token = ""] = location.hash.slice(1).split("=");
+const purpose = Object.hasOwn(purposes, name) && token !== "" ? purposes[name] : undefined;
+// The token is neither in the history nor in a copied address.
+history.replaceState(null, "", location.pathname + location.search);
+
+// Another link in the same tab changes only the part after the #.
+addEventListener("hashchange", () => location.reload());
+
+const say = (text) => {
+  message.textContent = text;
+};
+
+const problemOf = async (response) => {
+  const { error } = await response.json().catch(() => ({}));
+  const details = (error?.details ?? []).map((detail) => detail.message);
+  return [error?.message ?? "The request failed. Try again.", ...details].join(" ");
+};
+
+if (purpose === undefined) {
+  say("This page is for links in emails. Open the complete link again.");
+} else {
+  const fields = purpose.fields ?? [];
+  document.title = purpose.title;
+  document.querySelector("h1").textContent = purpose.title;
+  button.textContent = purpose.button;
+  for (const field of fields) {
+    document.querySelector("#of-" + field).hidden = false;
+    document.querySelector("#" + field).disabled = false;
+  }
+  document.querySelector("#about").textContent = purpose.about ?? "";
+  form.hidden = false;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    say("");
+    const given = fields.map((field) => [apiNames[field] ?? field, document.querySelector("#" + field).value]);
+    const body = JSON.stringify({ token, ...Object.fromEntries(given.filter(([, value]) => value !== "")) });
+    const headers = { "Content-Type": "application/json" };
+    try {
+      const response = await fetch(purpose.path, { method: "POST", headers, body });
+      form.hidden = response.ok;
+      say(response.ok ? purpose.done : await problemOf(response));
+    } catch {
+      say("The gateway could not be reached. Try again.");
+    }
+    button.disabled = false;
+  });
+}
+`;
+
+const style = `
+body { font-family: sans-serif; line-height: 1.5; margin: 4em auto; max-width: 26em; padding: 0 1em; }
+
+label { display: block; }
+input { box-sizing: border-box; font: inherit; padding: 0.4em; width: 100%; }
+button { font: inherit; padding: 0.4em 1em; }
+`;
+
+const body = `<h1>Account</h1>
+<form hidden>
+<p id="about"></p>
+<p id="of-firstName" hidden><label for="firstName">First name</label>
+<input id="firstName" autocomplete="given-name" maxlength="100" disabled></p>
+<p id="of-lastName" hidden><label for="lastName">Last name</label>
+<input id="lastName" autocomplete="family-name" maxlength="100" disabled></p>
+<p id="of-currentPassword" hidden><label for="currentPassword">Password</label>
+<input id="currentPassword" type="password" autocomplete="current-password" required disabled></p>
+<p id="of-password" hidden><label for="password">New password</label>
+<input id="password" type="password" autocomplete="new-password" minlength="${minPasswordCharacters}" required disabled></p>
+<p><button></button></p>
+</form>
+<p id="message" role="status"></p>
+<noscript>This page needs JavaScript.</noscript>`;
+
+const page = inlinePage({ title: "Account", style, script, body });
+
+export function accountPage(): RawResponse {
+  return { ...page, headers: { ...page.headers, "Cache-Control": "public, max-age=300" } };
+}

@@ -1,0 +1,111 @@
+import { ApiError } from "../../contract/errors.ts";
+import type { AcceptedInvitation, AcceptInvitationRequest } from "../../contract/members.ts";
+import { owedEmail } from "../../emails/email-job.ts";
+import { queueOwedEmails } from "../../emails/queue-email.ts";
+import { auditEntry } from "../../platform/audit-log.ts";
+import { now } from "../../platform/clock.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { transact, untilUndisturbed } from "../../platform/table/table.ts";
+import {
+  checkMember,
+  findInvitation,
+  keyOfInvitedEmail,
+  membershipOf,
+} from "../organizations/member-record.ts";
+import { ownerNotices } from "../organizations/owner-notices.ts";
+import { findOrganization, toApiOrganization } from "../organizations/record.ts";
+import { changeRights, readRights, replaceOwners } from "../organizations/rights-record.ts";
+import { doesNotExpire, verifiedIn } from "../organizations/verification.ts";
+import { requireUncommonPassword } from "../passwords/common-passwords.ts";
+import { hashPassword } from "../passwords/hash.ts";
+import { putFirstPassword } from "../passwords/record.ts";
+import { findEmailToken } from "../users/email-tokens.ts";
+import { toApiUser, type EmailRecord, type UserRecord } from "../users/record.ts";
+import { managersOf } from "./manager.ts";
+
+/**
+ * Makes the user who opened the link of an invitation a member. The link shows that the email is theirs.
+ * @throws ApiError INVALID_EMAIL_TOKEN, also when the invitation was withdrawn, or its inviter was removed or may no
+ *   longer grant its role. EMAIL_TAKEN when an account has the email, because a user belongs to one organization.
+ *   ORGANIZATION_SUSPENDED. VALIDATION_ERROR for a password that the stage or bcrypt does not accept. UNAVAILABLE
+ */
+export async function acceptInvitation(
+  { token, password, firstName, lastName }: AcceptInvitationRequest,
+  sourceIp: string,
+): Promise<AcceptedInvitation> {
+  const shown = await findEmailToken("invitation", token);
+  const invited = shown && (await findInvitation(shown.userId));
+  if (shown === undefined || invited === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+  await requireUncommonPassword(password, invited.email);
+  const passwordHash = await hashPassword(password);
+  return untilUndisturbed(async () => {
+    const { userId: id } = shown;
+    const invitation = await findInvitation(id);
+    const organization =
+      invitation && (await findOrganization(invitation.organizationId, { consistent: true }));
+    if (invitation === undefined || organization === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+    if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
+    const { organizationId, email, role } = invitation;
+    const rights = await readRights(organizationId, { consistent: true });
+    const at = now().toISOString();
+    const user: UserRecord = {
+      entity: "user",
+      id,
+      organizationId,
+      email,
+      firstName,
+      lastName,
+      createdAt: at,
+      emailVerifiedAt: at,
+    };
+    const owner: EmailRecord = { entity: "email", userId: id };
+    const condition = "attribute_not_exists(pk)";
+    const notices = role === "owner" ? await ownerNotices(rights, { what: "ownerAdded", email }) : [];
+    const accepted = await transact({
+      email: { put: { ...keys.email(email), ...owner }, condition },
+      token: shown.use,
+      invitation: {
+        delete: keys.invitation(id),
+        condition: "createdAt = :createdAt AND #role = :role",
+        names: { "#role": "role" },
+        values: { ":createdAt": invitation.createdAt, ":role": role },
+      },
+      // The inviter must still be allowed to grant the role.
+      inviter: checkMember(organizationId, invitation.invitedBy, managersOf(role)),
+      member: [
+        { delete: keyOfInvitedEmail(organizationId, email) },
+        { put: membershipOf(organizationId, id, role), condition },
+        { put: { ...keys.user(id), ...user }, condition },
+        putFirstPassword(id, passwordHash),
+      ],
+      organization: [
+        role === "owner"
+          ? replaceOwners(rights, [...rights.ownerIds, id], verifiedIn(id))
+          : changeRights(organizationId, verifiedIn(id)),
+        doesNotExpire(organizationId),
+      ],
+      audit: auditEntry({
+        organizationId,
+        actor: { type: "user", userId: id },
+        action: "POST /v1/auth/accept-invitation",
+        sourceAddress: sourceIp,
+        ending: { outcome: "done", after: { id, role } },
+      }),
+      notices: notices.map(owedEmail),
+    });
+    if (accepted.outcome === "committed") {
+      await queueOwedEmails(notices);
+      return { user: toApiUser(user), organization: toApiOrganization(organization) };
+    }
+    const { rejections } = accepted;
+    if (rejections.token !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
+    if (rejections.inviter !== undefined) {
+      throw new ApiError("INVALID_EMAIL_TOKEN", {
+        message: "The person who invited you can no longer grant this role. Request another invitation.",
+      });
+    }
+    if (rejections.email !== undefined) throw new ApiError("EMAIL_TAKEN");
+    // The role or the owners changed meanwhile.
+    return undefined;
+  });
+}

@@ -1,0 +1,121 @@
+import { ApiError } from "../../contract/errors.ts";
+import type { RemovedMember } from "../../contract/members.ts";
+import { owedEmail } from "../../emails/email-job.ts";
+import { queueOwedEmails } from "../../emails/queue-email.ts";
+import type { Actor } from "../../platform/auth/actor.ts";
+import { now } from "../../platform/clock.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { transact, untilUndisturbed } from "../../platform/table/table.ts";
+import { checkOf, updateOf } from "../../platform/table/update.ts";
+import { endApiKeysMadeBy } from "../api-keys/end.ts";
+import {
+  findMember,
+  inRole,
+  keyOfInvitedEmail,
+  type ActiveMember,
+  type InvitationRecord,
+  type MemberRecord,
+} from "../organizations/member-record.ts";
+import { ownerNotices } from "../organizations/owner-notices.ts";
+import { releaseQuota } from "../organizations/quota.ts";
+import { changeRights, readRights, replaceOwners } from "../organizations/rights-record.ts";
+import { requireRecentProof } from "../sessions/recent-proof.ts";
+import { keysOfEmailTokens } from "../users/email-tokens.ts";
+import type { UserRecord } from "../users/record.ts";
+import { readManager, requireMayManage } from "./manager.ts";
+
+/**
+ * Removes a member with the API keys that they made, or withdraws an invitation. Sessions of the member end with the
+ * next request.
+ * @throws ApiError NOT_FOUND, also for a member of another organization. INSUFFICIENT_SCOPE; LAST_OWNER.
+ *   REAUTHENTICATION_REQUIRED for an owner, where the stage requires that. UNAUTHORIZED when the caller was removed
+ *   meanwhile. UNAVAILABLE when the removal is incomplete: the same call continues it
+ */
+export async function deleteMember(actor: Actor, userId: string): Promise<RemovedMember> {
+  return removeMember(actor.organizationId, userId, async ({ entity, role }) => {
+    requireMayManage(await readManager(actor), role);
+    if (entity === "user" && role === "owner") requireRecentProof(actor);
+  });
+}
+
+/**
+ * Removes a member or an invitation without checking a caller.
+ * @param check throws to reject the removal
+ */
+export async function removeMember(
+  organizationId: string,
+  userId: string,
+  check: (member: Pick<MemberRecord, "entity" | "role">) => Promise<void> = async () => undefined,
+): Promise<RemovedMember> {
+  const removed = await untilUndisturbed(async () => {
+    const member = await findMember(organizationId, userId);
+    await check(member ?? { entity: "invitation", role: "viewer" });
+    if (member === undefined) throw new ApiError("NOT_FOUND");
+    const isDone = member.entity === "user" ? await shutOut(member) : await takeBack(member);
+    return isDone ? member : undefined;
+  });
+  if (removed.entity === "user") await forget(removed);
+  return { id: userId, deleted: true };
+}
+
+/**
+ * Ends the log-ins, sessions and owner rights of a member. Their record stays until the removal is complete.
+ * @returns whether the member is locked out; false when the member was changed meanwhile
+ */
+async function shutOut(member: ActiveMember): Promise<boolean> {
+  if (member.removedAt !== undefined) return true;
+  const { id, organizationId, email } = member;
+  const rights = await readRights(organizationId, { consistent: true });
+  const isOwner = member.role === "owner";
+  const others = rights.ownerIds.filter((ownerId) => ownerId !== id);
+  const unlisted = { take: { verifiedUserIds: new Set([id]) } };
+  const notices = isOwner ? await ownerNotices(rights, { what: "ownerRemoved", email }) : [];
+  const { outcome } = await transact([
+    updateOf(
+      keys.user(id),
+      { set: { removedAt: now().toISOString() } },
+      { present: ["pk"], absent: ["removedAt"] },
+    ),
+    checkOf(keys.member(organizationId, id), inRole(member.role)),
+    { delete: keys.email(email) },
+    { delete: keys.password(id) },
+    { delete: keys.secondFactor(id) },
+    isOwner ? replaceOwners(rights, others, unlisted) : changeRights(organizationId, unlisted),
+    releaseQuota(organizationId, "furtherMemberCount"),
+    ...notices.map(owedEmail),
+  ]);
+  if (outcome === "committed") await queueOwedEmails(notices);
+  return outcome === "committed";
+}
+
+/** Disables the keys of a removed user, who can make no more keys, and then deletes the user. */
+async function forget(user: UserRecord): Promise<void> {
+  const { id, organizationId } = user;
+  await endApiKeysMadeBy(user);
+  await transact([
+    { delete: keys.member(organizationId, id) },
+    ...keysOfEmailTokens(id).map((key) => ({ delete: key })),
+    { delete: keys.password(id) },
+    { delete: keys.user(id) },
+  ]);
+}
+
+/**
+ * Withdraws an invitation.
+ * @returns whether it was withdrawn; false when it was accepted or changed meanwhile
+ */
+async function takeBack(invitation: InvitationRecord): Promise<boolean> {
+  const { userId, organizationId, email, createdAt, role } = invitation;
+  const { outcome } = await transact([
+    {
+      delete: keys.invitation(userId),
+      condition: "createdAt = :createdAt AND #role = :role",
+      names: { "#role": "role" },
+      values: { ":createdAt": createdAt, ":role": role },
+    },
+    { delete: keyOfInvitedEmail(organizationId, email) },
+    ...keysOfEmailTokens(userId).map((key) => ({ delete: key })),
+    releaseQuota(organizationId, "furtherMemberCount"),
+  ]);
+  return outcome === "committed";
+}

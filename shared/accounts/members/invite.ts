@@ -1,0 +1,117 @@
+import { ApiError } from "../../contract/errors.ts";
+import type { InviteMemberRequest, Member } from "../../contract/members.ts";
+import { emailJob, owedEmail } from "../../emails/email-job.ts";
+import { queueOwedEmails } from "../../emails/queue-email.ts";
+import type { Actor } from "../../platform/auth/actor.ts";
+import { dayMs, now } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import { newId } from "../../platform/ids.ts";
+import type { RateLimit } from "../../platform/limits/rate-limit.ts";
+import { consume } from "../../platform/limits/sliding-window.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { transact, untilUndisturbed, type Write } from "../../platform/table/table.ts";
+import {
+  allMembers,
+  findInvitationOf,
+  invitedEmailOf,
+  maxFurtherMembers,
+  toApiMember,
+  type InvitationRecord,
+} from "../organizations/member-record.ts";
+import { ownerNotices } from "../organizations/owner-notices.ts";
+import { takeQuota } from "../organizations/quota.ts";
+import { isEmailVerified, readRights } from "../organizations/rights-record.ts";
+import { requireRecentProof } from "../sessions/recent-proof.ts";
+import { lifetimeMsOf } from "../users/email-tokens.ts";
+import { readManager, requireMayManage } from "./manager.ts";
+
+/**
+ * Invitations that one organization may send, also to the same email. The limit exists because it may choose any
+ * addresses.
+ */
+const invitationsPerOrganization: RateLimit = { name: "invitations", max: 50, windowMs: dayMs };
+
+/**
+ * Invites an email to the organization of a session. If it is invited already, it gets another link and the new role.
+ * The response does not show whether the email has an account in another organization.
+ * @throws ApiError EMAIL_DISABLED. EMAIL_NOT_VERIFIED when the caller's email is not verified.
+ *   REAUTHENTICATION_REQUIRED for an owner, where the stage requires that. INSUFFICIENT_SCOPE. CONFLICT for a member,
+ *   and when the organization has the maximum number of members. RATE_LIMITED; UNAVAILABLE
+ */
+export async function inviteMember(actor: Actor, { email, role }: InviteMemberRequest): Promise<Member> {
+  if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");
+  const { organizationId } = actor;
+  const manager = await readManager(actor);
+  requireMayManage(manager, role);
+  const rights = await readRights(organizationId, { consistent: true });
+  if (!isEmailVerified(manager.id, rights)) throw unverified();
+  if (role === "owner") requireRecentProof(actor);
+  const members = await allMembers(organizationId);
+  if (members.some((member) => member.entity === "user" && member.email === email)) {
+    throw new ApiError("CONFLICT", { message: "This email already belongs to a member." });
+  }
+  await consume(invitationsPerOrganization, organizationId);
+  return untilUndisturbed(async () => {
+    const before = await findInvitationOf(organizationId, email);
+    if (before !== undefined) requireMayManage(manager, before.role);
+    const createdAt = now();
+    const invitation: InvitationRecord = {
+      entity: "invitation",
+      userId: before?.userId ?? newId("usr"),
+      organizationId,
+      email,
+      role,
+      invitedBy: manager.id,
+      createdAt: createdAt.toISOString(),
+      validUntil: new Date(createdAt.getTime() + lifetimeMsOf("invitation")).toISOString(),
+    };
+    const job = emailJob(organizationId, { kind: "invitation", userId: invitation.userId });
+    const notices = role === "owner" ? await ownerNotices(rights, { what: "ownerInvited", email }) : [];
+    const isNew = before === undefined;
+    const written = await transact({
+      quota: isNew ? takeQuota(organizationId, "furtherMemberCount", maxFurtherMembers) : [],
+      invitation: isNew ? putNew(invitation) : putAgain(invitation, before),
+      emails: [job, ...notices].map(owedEmail),
+    });
+    if (written.outcome === "rejected") {
+      if (written.rejections.quota !== undefined) throw tooMany();
+      return undefined;
+    }
+    await queueOwedEmails([job, ...notices]);
+    return toApiMember(invitation);
+  });
+}
+
+/**
+ * Returns the error for an unverified inviter. Anyone can register with any address, and an invitation sends an email
+ * to any address.
+ */
+function unverified(): ApiError {
+  return new ApiError("EMAIL_NOT_VERIFIED", {
+    message: "Verify your own email before you invite others.",
+  });
+}
+
+function putNew(invitation: InvitationRecord): Write[] {
+  const condition = "attribute_not_exists(pk)";
+  return [
+    { put: invitedEmailOf(invitation), condition },
+    { put: { ...keys.invitation(invitation.userId), ...invitation }, condition },
+  ];
+}
+
+/** Replaces an invitation. It is rejected when the invitation was accepted, withdrawn or changed meanwhile. */
+function putAgain(invitation: InvitationRecord, { createdAt, role }: InvitationRecord): Write {
+  return {
+    put: { ...keys.invitation(invitation.userId), ...invitation },
+    condition: "createdAt = :createdAt AND #role = :role",
+    names: { "#role": "role" },
+    values: { ":createdAt": createdAt, ":role": role },
+  };
+}
+
+function tooMany(): ApiError {
+  return new ApiError("CONFLICT", {
+    message: `An organization has at most ${maxFurtherMembers + 1} members, including invitations.`,
+  });
+}

@@ -1,0 +1,43 @@
+import { ApiError } from "../../contract/errors.ts";
+import type { Member } from "../../contract/members.ts";
+import type { Page, PageQuery } from "../../contract/primitives.ts";
+import { pageOf } from "../../platform/table/page.ts";
+import {
+  allMembers,
+  findMember,
+  toApiMember,
+  type InvitationRecord,
+  type MemberRecord,
+} from "../organizations/member-record.ts";
+import { managersOf } from "./manager.ts";
+
+/** Returns the members and invitations of an organization, in the order in which they were made. */
+export async function listMembers(organizationId: string, query: PageQuery): Promise<Page<Member>> {
+  const members = await allMembers(organizationId);
+  const shown = members.filter((member) => member.entity === "invitation" || member.removedAt === undefined);
+  return pageOf(
+    shown.map((member) =>
+      member.entity === "invitation" && !isAnsweredFor(member, shown)
+        ? { ...toApiMember(member), status: "expired" }
+        : toApiMember(member),
+    ),
+    query,
+  );
+}
+
+/** Reports whether an invitation is still valid: its inviter is a member who may grant its role. */
+function isAnsweredFor({ invitedBy, role }: InvitationRecord, members: readonly MemberRecord[]): boolean {
+  return members.some(
+    (member) => member.entity === "user" && member.id === invitedBy && managersOf(role).includes(member.role),
+  );
+}
+
+/**
+ * Returns a member or an invitation of an organization.
+ * @throws ApiError NOT_FOUND, also for a member of another organization
+ */
+export async function getMember(organizationId: string, userId: string): Promise<Member> {
+  const member = await findMember(organizationId, userId);
+  if (member === undefined) throw new ApiError("NOT_FOUND");
+  return toApiMember(member);
+}

@@ -1,0 +1,68 @@
+import { ApiError } from "../../contract/errors.ts";
+import { dayMs, now } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import { pendingWorkFields, pendingWorkOf } from "../../platform/jobs/pending-work.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { transact, untilUndisturbed, type Update } from "../../platform/table/table.ts";
+import { updateOf, type Changes } from "../../platform/table/update.ts";
+import { findUser, type UserRecord } from "../users/record.ts";
+import { changeRights, readRights } from "./rights-record.ts";
+
+/** Returns the change in the record of a user whose email is now verified. */
+export function verifiedSince(at: string): Required<Pick<Changes, "setIfAbsent">> {
+  return { setIfAbsent: { emailVerifiedAt: at } };
+}
+
+/** Returns the change in the rights of the organization, which decide. The user's record only has the time. */
+export function verifiedIn(userId: string): Required<Pick<Changes, "add">> {
+  return { add: { verifiedUserIds: new Set([userId]) } };
+}
+
+/** Returns the writes that list a user as verified and keep the organization from expiring. */
+export function listVerified({ id, organizationId }: Pick<UserRecord, "id" | "organizationId">): Update[] {
+  return [changeRights(organizationId, verifiedIn(id)), doesNotExpire(organizationId)];
+}
+
+/** How long an unverified account exists, where the stage requires verification. */
+const unverifiedLifetimeMs = 7 * dayMs;
+
+/**
+ * Returns the fields that list a new organization for its expiry. There are none where the stage requires no
+ * verification.
+ */
+export function expiryOf(organizationId: string, createdAt: Date): { agenda?: string; lookAt?: string } {
+  if (!config.verifiedEmailBeforeSending()) return {};
+  const lookAt = new Date(createdAt.getTime() + unverifiedLifetimeMs).toISOString();
+  return { agenda: pendingWorkOf("EXPIRE-ACCOUNT", organizationId), lookAt };
+}
+
+/** Returns the write that cancels the expiry of an organization. */
+export function doesNotExpire(organizationId: string): Update {
+  return updateOf(
+    keys.organization(organizationId),
+    { remove: Object.keys(pendingWorkFields) },
+    { present: ["pk"] },
+  );
+}
+
+/**
+ * Notes that the email of an organization's owner is theirs, because the operator confirms it. The first date stays.
+ * @returns the owner
+ * @throws ApiError NOT_FOUND when there is no such organization, or it has no owner. UNAVAILABLE
+ */
+export async function noteVerifiedEmail(organizationId: string): Promise<UserRecord> {
+  return untilUndisturbed(async () => {
+    const { ownerId } = await readRights(organizationId, { consistent: true });
+    const owner = ownerId === undefined ? undefined : await findUser(ownerId, { consistent: true });
+    if (owner === undefined) throw new ApiError("NOT_FOUND");
+    const emailVerifiedAt = owner.emailVerifiedAt ?? now().toISOString();
+    const noted = await transact([
+      updateOf(keys.user(owner.id), verifiedSince(emailVerifiedAt), {
+        present: ["pk"],
+        absent: ["removedAt"],
+      }),
+      ...listVerified({ id: owner.id, organizationId }),
+    ]);
+    return noted.outcome === "committed" ? { ...owner, emailVerifiedAt } : undefined;
+  });
+}

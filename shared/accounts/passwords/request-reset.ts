@@ -1,0 +1,31 @@
+import type { EmailRequested, PasswordResetRequest } from "../../contract/accounts.ts";
+import { ApiError } from "../../contract/errors.ts";
+import { emailJob } from "../../emails/email-job.ts";
+import { hourMs } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import { networkOf } from "../../platform/http/source-network.ts";
+import { enqueue } from "../../platform/jobs/queue.ts";
+import type { RateLimit } from "../../platform/limits/rate-limit.ts";
+import { consume } from "../../platform/limits/sliding-window.ts";
+
+const requestsPerNetwork: RateLimit = { name: "password-reset-network", max: 20, windowMs: hourMs };
+const requestsPerEmail: RateLimit = { name: "password-reset-email", max: 5, windowMs: hourMs };
+
+/** Reset requests have a queue group of their own, so that many of them delay no other email. */
+const group = "password-resets";
+
+/**
+ * Sends a link that sets a new password. It does not check whether there is an account, so that neither the response
+ * nor its time shows it.
+ * @throws ApiError EMAIL_DISABLED, RATE_LIMITED
+ */
+export async function requestPasswordReset(
+  { email }: PasswordResetRequest,
+  sourceIp: string,
+): Promise<EmailRequested> {
+  if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");
+  await consume(requestsPerNetwork, networkOf(sourceIp));
+  await consume(requestsPerEmail, email);
+  await enqueue(emailJob(group, { kind: "passwordReset", email }));
+  return { requested: true };
+}

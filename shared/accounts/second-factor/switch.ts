@@ -1,0 +1,105 @@
+import { ApiError } from "../../contract/errors.ts";
+import type {
+  ConfirmedTotp,
+  ConfirmTotpRequest,
+  DeletedTotp,
+  DeleteTotpRequest,
+} from "../../contract/second-factor.ts";
+import { emailJob, owedEmail, type SecondFactorChange } from "../../emails/email-job.ts";
+import { queueOwedEmails } from "../../emails/queue-email.ts";
+import type { Actor } from "../../platform/auth/actor.ts";
+import { dayMs } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import type { QueuedJob } from "../../platform/jobs/job.ts";
+import type { RateLimit } from "../../platform/limits/rate-limit.ts";
+import { consume } from "../../platform/limits/sliding-window.ts";
+import type { Write } from "../../platform/table/table.ts";
+import { ownerNotices } from "../organizations/owner-notices.ts";
+import { readRights } from "../organizations/rights-record.ts";
+import { requirePassword } from "../passwords/tries.ts";
+import { findUser, type UserRecord } from "../users/record.ts";
+import { confirm, findSecondFactor, remove, unusedStepOf } from "./record.ts";
+import { requireCode, tryCode } from "./second-factor.ts";
+
+/**
+ * How often an account may switch its second factor on in a day. Each switch sends an email, and the address may be a
+ * stranger's.
+ */
+const switchesPerUser: RateLimit = { name: "second-factor-switches", max: 10, windowMs: dayMs };
+
+/**
+ * Makes log-ins require the second factor after its first code, and notifies the user by email.
+ * @throws ApiError CONFLICT when none was started, or it was confirmed before. INVALID_SECOND_FACTOR, RATE_LIMITED,
+ *   UNAUTHORIZED
+ */
+export async function confirmTotp(
+  { userId }: Actor,
+  { code }: ConfirmTotpRequest,
+  sourceIp: string,
+): Promise<ConfirmedTotp> {
+  const [user, record] = await Promise.all([findUser(userId), findSecondFactor(userId)]);
+  if (user === undefined) throw new ApiError("UNAUTHORIZED");
+  if (record === undefined || record.confirmedAt !== undefined) throw nothingToConfirm();
+  const step = await tryCode(user, sourceIp, async () => unusedStepOf(record, code));
+  await consume(switchesPerUser, userId);
+  const recoveryCodes = await tell(user, "enabled", async (also) => confirm(record, step, also));
+  if (recoveryCodes === undefined) throw nothingToConfirm();
+  return { enabled: true, recoveryCodes };
+}
+
+function nothingToConfirm(): ApiError {
+  return new ApiError("CONFLICT", { message: "There is no second factor to confirm: start one first." });
+}
+
+/**
+ * Removes the second factor. If log-ins required it, notifies the user by email.
+ * @throws ApiError INVALID_CREDENTIALS, INVALID_SECOND_FACTOR, RATE_LIMITED, UNAUTHORIZED. CONFLICT when there is no
+ *   second factor
+ */
+export async function deleteTotp(
+  actor: Actor,
+  { password, code }: DeleteTotpRequest,
+  sourceIp: string,
+): Promise<DeletedTotp> {
+  const user = await requirePassword(actor, password, sourceIp);
+  const record = await findSecondFactor(user.id);
+  if (record === undefined) throw new ApiError("CONFLICT", { message: "There is no second factor." });
+  // An unconfirmed second factor protects no log-in, and a user who has lost its secret has no code.
+  if (record.confirmedAt === undefined) await remove(record, []);
+  else {
+    await requireCode(user, record, code, sourceIp);
+    await tell(
+      user,
+      "removed",
+      async (also) => ((await remove(record, also)) ? true : undefined),
+      await noticesOf(user),
+    );
+  }
+  return { enabled: false };
+}
+
+/** Returns the emails that notify the other owners that a user switched their second factor off. */
+async function noticesOf({ organizationId, email }: UserRecord): Promise<QueuedJob[]> {
+  const rights = await readRights(organizationId);
+  return ownerNotices(rights, { what: "secondFactorRemoved", email }, { without: email });
+}
+
+/**
+ * Makes a change, and notifies the user by email where the stage sends emails.
+ * @param change the change that the email reports
+ * @param notices emails to other people
+ * @param make writes the change together with the given writes, and returns undefined when that is rejected
+ */
+async function tell<Result>(
+  { id: userId, organizationId }: UserRecord,
+  change: SecondFactorChange,
+  make: (also: readonly Write[]) => Promise<Result | undefined>,
+  notices: readonly QueuedJob[] = [],
+): Promise<Result | undefined> {
+  if (config.emailFrom() === undefined) return make([]);
+  const email = emailJob(organizationId, { kind: "secondFactorChanged", userId, change });
+  const emails = [email, ...notices];
+  const result = await make(emails.map(owedEmail));
+  if (result !== undefined) await queueOwedEmails(emails);
+  return result;
+}

@@ -1,0 +1,97 @@
+import type { LoggedOut } from "../../contract/accounts.ts";
+import { ApiError } from "../../contract/errors.ts";
+import type { Actor } from "../../platform/auth/actor.ts";
+import { sessionLifetimeMs } from "../../platform/auth/session-token.ts";
+import { now } from "../../platform/clock.ts";
+import { momentOf } from "../../platform/ids.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { untilUndisturbed, updateItem, type Update } from "../../platform/table/table.ts";
+import { updateOf } from "../../platform/table/update.ts";
+import { UserRecord } from "../users/record.ts";
+
+/** The maximum number of ended sessions in the user's item, within the life of a session. */
+export const maxEndedSessions = 100;
+
+/**
+ * Ends the session of a call. Other sessions of the user continue.
+ * @throws ApiError UNAVAILABLE
+ */
+export async function logout(actor: Actor): Promise<LoggedOut> {
+  const sessionId = sessionOf(actor);
+  return untilUndisturbed(async () => {
+    const ended = await updateItem(
+      UserRecord,
+      updateOf(
+        keys.user(actor.userId),
+        { add: { endedSessionIds: new Set([sessionId]) } },
+        {
+          present: ["pk"],
+          where: "attribute_not_exists(#endedSessionIds) OR size(#endedSessionIds) < :max",
+          values: { ":max": maxEndedSessions },
+        },
+      ),
+    );
+    // A deleted user has no sessions.
+    if (ended.applied || ended.found === undefined) return { loggedOut: true };
+    await makeRoom(UserRecord.parse(ended.found));
+    return undefined;
+  });
+}
+
+/**
+ * Ends all sessions of a user, including the calling one.
+ * @throws ApiError UNAVAILABLE
+ */
+export async function logoutEverywhere(actor: Actor): Promise<LoggedOut> {
+  // The clock of the function that issued the session may be ahead of this one.
+  const lastMs = Math.max(now().getTime(), momentOf(sessionOf(actor)).getTime());
+  await updateItem(
+    UserRecord,
+    endSessionsBefore(actor.userId, new Date(lastMs + 1), { remove: ["endedSessionIds", "keptSession"] }),
+  );
+  return { loggedOut: true };
+}
+
+/** Returns the id of the calling session, on a route that accepts only sessions. */
+export function sessionOf({ credential }: Actor): string {
+  if (credential.type !== "session") throw new ApiError("INSUFFICIENT_SCOPE");
+  return credential.sessionId;
+}
+
+/**
+ * Removes the expired sessions from the list, and at least the oldest one. All sessions up to that moment count as
+ * ended from then on, so no removed session becomes valid again.
+ */
+async function makeRoom({ id, endedSessionIds = new Set(), sessionsValidFrom }: UserRecord): Promise<void> {
+  const moments = [...endedSessionIds].map((sessionId) => momentOf(sessionId).getTime());
+  const line = Math.max(
+    Math.min(...moments) + 1,
+    now().getTime() - sessionLifetimeMs,
+    sessionsValidFrom === undefined ? 0 : Date.parse(sessionsValidFrom),
+  );
+  const behindLine = [...endedSessionIds].filter((sessionId) => momentOf(sessionId).getTime() < line);
+  await updateItem(
+    UserRecord,
+    // If the session that outlived a change of the password were on the list, it would become valid again.
+    endSessionsBefore(id, new Date(line), {
+      remove: ["keptSession"],
+      take: { endedSessionIds: new Set(behindLine) },
+    }),
+  );
+}
+
+/** Returns the write that ends all sessions before a moment. It is rejected when a later moment is stored. */
+function endSessionsBefore(
+  userId: string,
+  moment: Date,
+  changes: { readonly remove?: readonly string[]; readonly take?: Readonly<Record<string, unknown>> },
+): Update {
+  return updateOf(
+    keys.user(userId),
+    { set: { sessionsValidFrom: moment.toISOString() }, ...changes },
+    {
+      present: ["pk"],
+      where: "attribute_not_exists(#sessionsValidFrom) OR #sessionsValidFrom <= :sessionsValidFrom",
+    },
+  );
+}

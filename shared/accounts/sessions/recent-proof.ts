@@ -1,0 +1,38 @@
+import { ApiError } from "../../contract/errors.ts";
+import type { Scope } from "../../contract/scopes.ts";
+import type { Actor } from "../../platform/auth/actor.ts";
+import { minuteMs, now } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+
+/*
+ * A session is a bearer token: a thief of the token has the rights of its user for at most an hour. A new owner, or a
+ * key that makes keys or moves money, would let a thief stay longer. These changes require a proof that the token does
+ * not contain.
+ */
+
+/** How long a password counts as recently given. */
+export const recentMs = 10 * minuteMs;
+
+/** Scopes that let a key outlive its maker, or spend money. */
+const sensitiveScopes: ReadonlySet<Scope> = new Set(["billing", "keys"]);
+
+/** Reports whether an API key of these scopes may make keys or move money. A key without a list has all scopes. */
+export function isSensitive(scopes: readonly Scope[] | undefined): boolean {
+  return scopes === undefined || scopes.some((scope) => sensitiveScopes.has(scope));
+}
+
+/**
+ * Rejects a credential without a recent password of its user, where the stage requires one.
+ * @throws ApiError REAUTHENTICATION_REQUIRED, also for an API key, because a key cannot give a password
+ */
+export function requireRecentProof({ credential }: Actor): void {
+  if (!config.reauthenticationBeforeChanges()) return;
+  if (credential.type === "apiKey") {
+    throw new ApiError("REAUTHENTICATION_REQUIRED", {
+      message: "Only a person who is logged in and gave their password again may do this.",
+    });
+  }
+  const { provenAt } = credential;
+  if (provenAt !== undefined && now().getTime() - Date.parse(provenAt) < recentMs) return;
+  throw new ApiError("REAUTHENTICATION_REQUIRED");
+}
