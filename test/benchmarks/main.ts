@@ -9,7 +9,6 @@ import { tableOfFigures, type Figure, type Suite } from "./figures.ts";
 import { print } from "./gateway.ts";
 import { growthSuiteOf } from "./growth.ts";
 import { loadSuiteAgainst } from "./load.ts";
-import { peersSuite } from "./peers/suite.ts";
 import { warmSuite } from "./warm.ts";
 import { benchmarkWebhooks } from "./webhooks.ts";
 
@@ -36,11 +35,6 @@ const suites: readonly { readonly name: string; readonly description: string; re
     description: "the CPU time of a call inside a function, with recorded responses of AWS",
     suite: warmSuite,
   },
-  {
-    name: "peers",
-    description: "Kannel and Jasmin beside this gateway, where they can be had",
-    suite: peersSuite,
-  },
 ];
 
 /** Messages of the large organization of `growth`, so that all suites end within ten minutes. */
@@ -48,14 +42,12 @@ const messagesBesideOthers = 300_000;
 
 program
   .option("--json", "print the figures as one JSON array")
-  .option("--quick", "measure less of it, and no peers")
+  .option("--quick", "measure less of it")
   .action(async (options: FigureOptions) => {
-    // Three systems take half a minute until they have started.
-    const chosen = suites.filter(({ suite }) => suite !== peersSuite || options.quick !== true);
     await report(
       [
         capacitySuite,
-        ...chosen.map(({ suite }) => suite),
+        ...suites.map(({ suite }) => suite),
         loadSuiteAgainst(undefined),
         growthSuiteOf(options.quick === true ? undefined : messagesBesideOthers),
       ],

@@ -62,6 +62,7 @@ const cleanPlaces = [
   "test/infra",
   "test/local",
   "test/model",
+  "test/peers",
   "test/sam",
   "test/support",
   "test/system",

@@ -1,17 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { parseArgs } from "node:util";
 
-import { median, type Figure, type Suite } from "../figures.ts";
-import { load } from "../http-load.ts";
+import { median, tableOfFigures, type Figure } from "../benchmarks/figures.ts";
+import { print } from "../benchmarks/gateway.ts";
+import { load } from "../benchmarks/http-load.ts";
 import { jasmin } from "./jasmin.ts";
 import { kannel } from "./kannel.ts";
 import { ours } from "./ours.ts";
 import { MissingProgramError, type Peer, type PeerKind } from "./peer.ts";
 
-/*
- * `npm run bench -- peers` compares alternative gateways in the same run, on the same machine and with the same client. It
- * measures the accepted messages a second, and the messages a second of a burst that reach the carrier. All peers run from
- * the beginning; each is measured while the others are idle. Bursts alternate, and the median of each counts.
- */
+// `node test/peers/main.ts`: the README of this folder describes what it measures.
 
 const burstTimeoutMs = 120_000;
 const pollMs = 20;
@@ -21,60 +19,63 @@ interface Running {
   readonly peer: Peer;
 }
 
-export const peersSuite: Suite = async ({ isQuick }, note) => {
-  const running: Running[] = [];
-  try {
-    for (const kind of [ours, kannel, jasmin]) {
-      const started = await startOrSay(kind, note);
-      if (started !== undefined) running.push(started);
-    }
-    const figures: Figure[] = [];
-    for (const each of running) figures.push(...(await accepting(each, isQuick)));
-    figures.push(...(await delivering(running, isQuick)));
-    for (const { name, peer } of running) {
-      const { memoryMegabytes } = await peer.usage();
-      figures.push({ suite: "peers", what: `${name}: memory`, value: memoryMegabytes, unit: "MB" });
-    }
-    return figures.toSorted((one, other) => rank(running, one) - rank(running, other));
-  } finally {
-    for (const { peer } of running) await peer.stop();
+const { isQuick, isJson } = options();
+const running: Running[] = [];
+try {
+  for (const kind of [ours, kannel, jasmin]) {
+    const started = await startOrSay(kind);
+    if (started !== undefined) running.push(started);
   }
-};
+  const figures: Figure[] = [];
+  for (const each of running) figures.push(...(await accepting(each)));
+  figures.push(...(await delivering()));
+  for (const { name, peer } of running) {
+    const { memoryMegabytes } = await peer.usage();
+    figures.push(figureOf(name, "memory", memoryMegabytes, "MB"));
+  }
+  figures.sort((one, other) => rank(one) - rank(other));
+  print(isJson ? JSON.stringify(figures, undefined, 2) : tableOfFigures(figures));
+} finally {
+  for (const { peer } of running) await peer.stop();
+}
+
+function options(): { readonly isQuick: boolean; readonly isJson: boolean } {
+  const { values } = parseArgs({
+    options: { quick: { type: "boolean", default: false }, json: { type: "boolean", default: false } },
+  });
+  return { isQuick: values.quick, isJson: values.json };
+}
 
 /** @returns the peer, warmed up; undefined when it is not installed */
-async function startOrSay(
-  { name, guarantee, start }: PeerKind,
-  note: (text: string) => void,
-): Promise<Running | undefined> {
+async function startOrSay({ name, guarantee, start }: PeerKind): Promise<Running | undefined> {
   try {
     const peer = await start();
-    note(`peers: ${name}: ${guarantee}`);
+    note(`${name}: ${guarantee}`);
     const { bodies } = await load(peer.call, { connections: 16, durationMs: 1_000 });
     await untilDelivered(peer, bodies.length);
     return { name, peer };
   } catch (error) {
     if (!(error instanceof MissingProgramError)) throw error;
-    note(`peers: ${name} was not measured: ${error.message}`);
+    note(`${name} was not measured: ${error.message}`);
     return undefined;
   }
 }
 
 /** How many messages a second a peer accepts. */
-async function accepting({ name, peer }: Running, isQuick: boolean): Promise<Figure[]> {
+async function accepting({ name, peer }: Running): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const connections of isQuick ? [16] : [1, 16, 64]) {
     const before = await peer.delivered();
     const durationMs = isQuick ? 1_000 : 5_000;
     const { perSecond, bodies } = await load(peer.call, { connections, durationMs });
-    const what = `${name}: accepted, ${connections} connections`;
-    figures.push({ suite: "peers", what, value: perSecond, unit: "messages/s" });
+    figures.push(figureOf(name, `accepted, ${connections} connections`, perSecond, "messages/s"));
     await untilDelivered(peer, before + bodies.length);
   }
   return figures;
 }
 
 /** How fast the messages of a burst reach the carrier, and what they cost. */
-async function delivering(running: readonly Running[], isQuick: boolean): Promise<Figure[]> {
+async function delivering(): Promise<Figure[]> {
   const [size, rounds] = isQuick ? [200, 1] : [1_000, 3];
   const bursts: { readonly name: string; readonly perSecond: number; readonly cpuMs: number }[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -85,13 +86,8 @@ async function delivering(running: readonly Running[], isQuick: boolean): Promis
     const perSecond = median(its.map((each) => each.perSecond));
     const cpuMs = median(its.map((each) => each.cpuMs));
     return [
-      {
-        suite: "peers",
-        what: `${name}: a burst of ${size} comes to the carrier`,
-        value: perSecond,
-        unit: "messages/s",
-      },
-      { suite: "peers", what: `${name}: CPU a message of the burst`, value: cpuMs, unit: "ms" },
+      figureOf(name, `a burst of ${size} reaches the carrier`, perSecond, "messages/s"),
+      figureOf(name, "CPU a message of the burst", cpuMs, "ms"),
     ];
   });
 }
@@ -110,11 +106,19 @@ async function burst(peer: Peer, size: number): Promise<{ perSecond: number; cpu
 async function untilDelivered(peer: Peer, count: number): Promise<void> {
   const deadline = performance.now() + burstTimeoutMs;
   while ((await peer.delivered()) < count) {
-    if (performance.now() > deadline) throw new Error("messages did not come to the carrier");
+    if (performance.now() > deadline) throw new Error("messages did not reach the carrier");
     await delay(pollMs);
   }
 }
 
-function rank(running: readonly Running[], { what }: Figure): number {
-  return running.findIndex(({ name }) => what.startsWith(name));
+function figureOf(name: string, what: string, value: number, unit: string): Figure {
+  return { suite: name, what, value, unit };
+}
+
+function rank({ suite }: Figure): number {
+  return running.findIndex(({ name }) => name === suite);
+}
+
+function note(text: string): void {
+  process.stderr.write(`${text}\n`);
 }

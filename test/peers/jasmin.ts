@@ -8,17 +8,17 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
-import { Smsc } from "../../carriers/smsc.ts";
-import { freePort, waitForPort } from "../../support/ports.ts";
-import { hasPython, pythonPrograms } from "../../support/python.ts";
-import { message } from "../served-gateway.ts";
+import { message } from "../benchmarks/served-gateway.ts";
+import { Smsc } from "../carriers/smsc.ts";
+import { freePort, waitForPort } from "../support/ports.ts";
+import { hasPython, pythonPrograms } from "../support/python.ts";
 import { MissingProgramError, startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";
 import { Programs, requirePrograms } from "./programs.ts";
 
 /** Jasmin with its RabbitMQ and Redis, all of them on the disk, and a carrier that speaks SMPP. */
 export const jasmin: PeerKind = {
   name: "Jasmin",
-  guarantee: "an accepted message is in RabbitMQ; what a customer has left is written down each minute",
+  guarantee: "an accepted message is in RabbitMQ; balances are saved each minute",
   start: startJasmin,
 };
 
@@ -30,7 +30,9 @@ async function startJasmin(): Promise<Peer> {
   await requirePrograms("redis-server", "epmd");
   if (!existsSync(rabbitmqServer)) throw new MissingProgramError("there is no rabbitmq-server here");
   if (!(await hasPython())) throw new MissingProgramError("there is no Python with venv here");
-  const python = await pythonPrograms("test/benchmarks/peers/requirements.txt");
+  const python = await pythonPrograms("test/peers/requirements.txt").catch((cause: unknown) => {
+    throw new MissingProgramError("its Python packages cannot be installed", { cause });
+  });
   const specification = await amqpSpecification(python);
   const folder = await mkdtemp(path.join(tmpdir(), "jasmin-bench-"));
   const programs = new Programs();
@@ -159,7 +161,7 @@ async function configure(consolePort: number, carrierPort: number): Promise<void
   for (const line of commands.flat()) {
     said = "";
     socket.write(`${line}\r\n`);
-    await waitUntil(`Jasmin's console takes "${line}"`, () => /(jcli : |> )$/.test(said));
+    await waitUntil(`Jasmin's console accepts "${line}"`, () => /(jcli : |> )$/.test(said));
     if (/error|unknown|must set/i.test(said)) throw new Error(`Jasmin's console reports: ${said}`);
   }
   socket.destroy();
@@ -168,7 +170,7 @@ async function configure(consolePort: number, carrierPort: number): Promise<void
 async function waitUntil(what: string, holds: () => boolean): Promise<void> {
   const deadline = performance.now() + startTimeoutMs;
   while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`it did not come to this: ${what}`);
+    if (performance.now() > deadline) throw new Error(`this did not happen in time: ${what}`);
     await delay(10);
   }
 }
