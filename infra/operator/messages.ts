@@ -18,7 +18,7 @@ import { listOf, tableOf, type Column } from "./output.ts";
 
 const attemptColumns: readonly Column<Attempt>[] = [
   { heading: "TIME", text: ({ at }) => at },
-  { heading: "CARRIER", text: ({ carrier = "?" }) => carrier },
+  { heading: "CARRIER", text: ({ carrier }) => carrier },
   { heading: "OUTCOME", text: ({ outcome }) => outcome },
   { heading: "CODE", text: ({ code = "" }) => code },
 ];

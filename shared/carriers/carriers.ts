@@ -26,8 +26,7 @@ export interface NamedCarrier {
 export interface Carriers {
   /** Returns the carriers of a message's route in their order, including disabled ones; empty without a route. */
   routeOf(message: Routed): readonly NamedCarrier[];
-  /** @param name undefined for a message of release 0.2, which went to the stage's own carrier */
-  named(name: string | undefined): NamedCarrier | undefined;
+  named(name: string): NamedCarrier | undefined;
 }
 
 /** The fields of a message that choose its route. */
@@ -58,7 +57,7 @@ export function carriersOf({ carriers, routes }: RoutingTable): Carriers {
       const names = routes.length === 0 ? [stageCarrier] : (find(message)?.carriers ?? []);
       return names.flatMap((name) => all.get(name) ?? []);
     },
-    named: (name = stageCarrier) => all.get(name),
+    named: (name) => all.get(name),
   };
 }
 

@@ -17,8 +17,7 @@ const outcomes = ["accepted", "buffered", "rejected", "throttled", "unknown", "u
 export const Attempt = z.object({
   /** When the carrier responded, or, if the outcome is unknown, when the attempt began. In ISO 8601. */
   at: z.string(),
-  /** Rows of release 0.2 do not name it. */
-  carrier: z.optional(z.string()),
+  carrier: z.string(),
   /** Rows from before 0.3.0 have `refused`. */
   outcome: z.pipe(
     z.transform((outcome: unknown) => (outcome === "refused" ? "rejected" : outcome)),
@@ -36,14 +35,9 @@ export function withAttempt(message: MessageRecord, attempt: Attempt): MessageRe
 
 /** Returns the last attempts of a message, the oldest first. */
 export function attemptsOf({ attemptLog = [], carrier, status, sentAt }: MessageRecord): readonly Attempt[] {
-  if (status !== "sent" || sentAt === undefined || attemptLog.at(-1)?.outcome === "buffered")
-    return attemptLog;
-  const accepted = {
-    at: sentAt,
-    ...(carrier === undefined ? {} : { carrier }),
-    outcome: "accepted",
-  } as const;
-  return [...attemptLog, accepted].slice(-maxAttempts);
+  if (status !== "sent" || sentAt === undefined || carrier === undefined) return attemptLog;
+  if (attemptLog.at(-1)?.outcome === "buffered") return attemptLog;
+  return [...attemptLog, { at: sentAt, carrier, outcome: "accepted" as const }].slice(-maxAttempts);
 }
 
 /** Returns the last attempts as customers see them, without carriers and their codes. */

@@ -75,7 +75,8 @@ export async function chooseCarrier(
 ): Promise<Choice> {
   const { carriers } = sender;
   if (message.openClaims > 0) {
-    const asked = carriers.named(message.carrier);
+    const { carrier } = message;
+    const asked = carrier === undefined ? undefined : carriers.named(carrier);
     if (asked === undefined || asked.isDisabled || !asked.carrier.idempotent) {
       return { kind: "fail", errorCode: "MESSAGE_OUTCOME_UNKNOWN" };
     }

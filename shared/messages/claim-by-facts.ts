@@ -57,7 +57,7 @@ function choosable(
  */
 export async function claimByFacts(job: MessageJob, sender: Sender, choice: Decision): Promise<ClaimByFacts> {
   const { facts, organizationId, messageId } = job;
-  const claimed = await claimUntouched({ organizationId, id: messageId }, sender, choice);
+  const claimed = await claimUntouched({ organizationId, id: messageId }, choice);
   if (claimed.held === undefined || facts === undefined) return claimed;
   const { held } = claimed;
   if (areFactsOf(facts, held) && hasSameCandidates(choosable(job, facts), held, sender)) return claimed;

@@ -2,7 +2,7 @@ import { minuteMs, now } from "../platform/clock.ts";
 import { hasLease, isFree, newLease } from "../platform/table/lease.ts";
 import { updateItem, type Outcome } from "../platform/table/table.ts";
 import { withAttempt } from "./attempts.ts";
-import type { Choice, Sender } from "./choose-carrier.ts";
+import type { Choice } from "./choose-carrier.ts";
 import { claim, messageKey, MessageRecord, type Claim } from "./record.ts";
 
 /**
@@ -19,13 +19,9 @@ export type Decision = Exclude<Choice, { kind: "wait" }>;
  * @returns the message as it is held now, or as it has ended since
  * @throws Error when another sender holds it, or the choice is based on outdated state
  */
-export async function claimFor(
-  message: MessageRecord,
-  sender: Sender,
-  choice: Decision,
-): Promise<MessageRecord> {
+export async function claimFor(message: MessageRecord, choice: Decision): Promise<MessageRecord> {
   const at = now();
-  const claimed = await applyClaim(message, sender, choice, { at, lapsed: lapsedClaim(message, at) });
+  const claimed = await applyClaim(message, choice, { at, lapsed: lapsedClaim(message, at) });
   if (claimed.applied) return claimed.item;
   const found = MessageRecord.parse(claimed.found);
   if (found.status === "queued") throw heldByOther();
@@ -39,11 +35,10 @@ export async function claimFor(
  */
 export async function claimUntouched(
   message: Pick<MessageRecord, "id" | "organizationId">,
-  sender: Sender,
   choice: Decision,
 ): Promise<ClaimByFacts> {
   const at = now();
-  const claimed = await applyClaim(message, sender, choice, { at, isFirst: true });
+  const claimed = await applyClaim(message, choice, { at, isFirst: true });
   if (claimed.applied) return { held: claimed.item };
   const found = claimed.found && MessageRecord.parse(claimed.found);
   if (found?.status === "queued" && !isFree(found, at)) throw heldByOther();
@@ -61,18 +56,14 @@ function heldByOther(): Error {
 
 async function applyClaim(
   message: Pick<MessageRecord, "id" | "organizationId">,
-  { carriers }: Sender,
   choice: Decision,
   { at, ...seen }: Pick<Claim, "at" | "isFirst" | "lapsed">,
 ): Promise<Outcome<MessageRecord>> {
   const lease = newLease(at, claimLeaseMs);
   const carrier = choice.kind === "ask" ? choice.named.name : undefined;
-  const isStageCarrier = carrier !== undefined && carriers.named(undefined)?.name === carrier;
-  return updateItem(
-    MessageRecord,
-    claim(messageKey(message), { lease, at, carrier, isStageCarrier, ...seen }),
-    { isOwn: hasLease(lease) },
-  );
+  return updateItem(MessageRecord, claim(messageKey(message), { lease, at, carrier, ...seen }), {
+    isOwn: hasLease(lease),
+  });
 }
 
 /** Returns the lease of a sender that ended without recording an outcome, and the attempts including that one. */

@@ -15,7 +15,6 @@ import type { MessageRecord } from "./record.ts";
 const Margin = z.object({
   /** As an ISO 3166-1 code, or XK; `none` for numbers without a country and erased numbers. */
   country: z.string(),
-  /** `unknown` for messages of release 0.2. */
   carrier: z.string(),
   messages: z.int().check(z.nonnegative()),
   segments: z.int().check(z.nonnegative()),

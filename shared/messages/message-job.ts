@@ -20,7 +20,7 @@ export const MessageJob = z.object({
   reservedStart: z.optional(ReservedStart),
   /** Since when carriers have delayed the message, in ISO 8601. Time that it waits for its reserved start does not count. */
   putOffSince: z.optional(z.string()),
-  /** Present if a send need not read the message first. Jobs of releases before 0.4 have none. */
+  /** Present if a send need not read the message first. */
   facts: z.optional(RoutingFacts),
 });
 export type MessageJob = z.infer<typeof MessageJob>;

@@ -60,7 +60,7 @@ export async function recordDeliveryReceipt(receipt: ReceiptOfMessage): Promise<
 
 /** Whether a receipt comes from an earlier carrier of the message than the last one. */
 function isOfOther({ carrier }: ReceiptOfMessage, message: MessageRecord): boolean {
-  return carrier !== undefined && message.carrier !== undefined && message.carrier !== carrier;
+  return carrier !== undefined && message.carrier !== carrier;
 }
 
 /** Returns the strength of a delivery status; none is the weakest. */

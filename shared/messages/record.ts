@@ -49,7 +49,7 @@ export const MessageRecord = z.object({
   ...leaseFields,
   /** Attempts without a known outcome, the present one included. */
   openClaims: z.int().check(z.nonnegative()),
-  /** The carrier of the last or present submission. Rows of release 0.2 have none: it was the stage's own. */
+  /** The carrier of the last or present submission. */
   carrier: z.optional(z.string()),
   /** The last attempts, except one that a carrier accepted: see `attemptsOf`. */
   attemptLog: z.optional(z.array(Attempt)),
@@ -208,8 +208,6 @@ export interface Claim {
   readonly at: Date;
   /** The carrier to submit to, if any. */
   readonly carrier?: string | undefined;
-  /** Whether messages without a carrier belong to it. */
-  readonly isStageCarrier?: boolean;
   /** Whether the lease requires that no sender has acquired the message before. */
   readonly isFirst?: boolean;
   /** After an earlier lease lapsed: when it did, and the attempts including that of its sender. */
@@ -222,11 +220,7 @@ export interface Claim {
  * queued and free → held. If the outcome of an earlier attempt is unknown, only the carrier of that attempt may get the
  * message again.
  */
-export function claim(
-  key: Key,
-  { lease, at, carrier, isStageCarrier = false, isFirst = false, lapsed }: Claim,
-): Update {
-  const sameCarrier = `#carrier = :carrier${isStageCarrier ? " OR attribute_not_exists(#carrier)" : ""}`;
+export function claim(key: Key, { lease, at, carrier, isFirst = false, lapsed }: Claim): Update {
   return acquireLease(key, lease, at, {
     set: { carrier, attemptLog: lapsed?.attemptLog },
     add: { attempts: 1, openClaims: 1 },
@@ -241,7 +235,7 @@ export function claim(
       },
       ...(carrier === undefined
         ? {}
-        : { where: `#openClaims = :none OR ${sameCarrier}`, values: { ":none": 0 } }),
+        : { where: "#openClaims = :none OR #carrier = :carrier", values: { ":none": 0 } }),
     },
   });
 }
@@ -380,10 +374,7 @@ export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | 
       ...(before === undefined ? { absent: ["deliveryStatus"] } : { is: { deliveryStatus: before } }),
       ...(carrier === undefined
         ? {}
-        : {
-            where: "attribute_not_exists(carrier) OR carrier = :askedCarrier",
-            values: { ":askedCarrier": carrier },
-          }),
+        : { where: "carrier = :askedCarrier", values: { ":askedCarrier": carrier } }),
     },
   );
 }

@@ -69,7 +69,7 @@ export async function submitMessage(job: MessageJob, sender: Sender): Promise<Me
     return undefined;
   }
   if (choice.kind === "ask") requireTimeToSubmit(sender);
-  const held = await claimFor(message, sender, choice);
+  const held = await claimFor(message, choice);
   if (held.status !== "queued") {
     await publishOutcome(held, organization);
     return undefined;

@@ -71,7 +71,7 @@ it("returns the carriers of a route in their order, with the settings of their r
 it("uses the stage's own carrier for everything while there is no route", () => {
   const own = carriersOf(book([], carrier("one")));
   expect(own.routeOf({ to: "447700900123" }).map(({ name }) => name)).toEqual(["sandbox"]);
-  expect(own.named(undefined)?.name).toBe("sandbox");
+  expect(own.named("sandbox")?.name).toBe("sandbox");
   expect(own.named("one")?.name).toBe("one");
   expect(own.named("gone")).toBeUndefined();
   // With a record of its own, by that.
