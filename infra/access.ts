@@ -62,7 +62,6 @@ export const checksSender = {
 } as const satisfies TableAccess;
 const checksMessages = {
   ...checksSender,
-  CONTACTS: ["GetItem"],
   OPT_OUTS: ["GetItem"],
 } as const satisfies TableAccess;
 
@@ -490,12 +489,12 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     ],
   },
   deleteContact: {
-    table: { CONTACTS: ["GetItem"], OPT_OUTS: ["GetItem"] },
-    transactions: [{ CONTACTS: ["DeleteItem"], OPT_OUTS: ["UpdateItem"], ORG: ["UpdateItem"] }],
+    table: { CONTACTS: ["GetItem"] },
+    transactions: [{ CONTACTS: ["DeleteItem"], ORG: ["UpdateItem"] }],
   },
   listOptOuts: { table: { OPT_OUTS: ["Query"] } },
   createOptOut: changesOptOuts,
-  getOptOut: { table: { CONTACTS: ["GetItem"], OPT_OUTS: ["GetItem"] } },
+  getOptOut: { table: { OPT_OUTS: ["GetItem"] } },
   deleteOptOut: changesOptOuts,
   listInbound: { table: { INBOUND: ["Query"] } },
   listNumbers: { table: { NUMBERS: ["Query"] } },

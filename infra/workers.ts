@@ -57,7 +57,6 @@ export const workers = {
     access: {
       table: {
         // The owner of the sender ID and the opt-outs may have changed since the API accepted the message.
-        CONTACTS: ["GetItem"],
         MESSAGES: ["GetItem", "UpdateItem"],
         OPT_OUTS: ["GetItem"],
         ...readsPrices,

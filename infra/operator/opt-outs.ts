@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { liftForOperator } from "../../shared/opt-outs/opt-outs.ts";
-import { readStanding } from "../../shared/opt-outs/record.ts";
+import { findOptOut } from "../../shared/opt-outs/record.ts";
 import { digestOfNumber } from "../../shared/platform/audit-log.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
 import { command, Organization, part, Reason } from "./command.ts";
@@ -27,7 +27,7 @@ const remove = command({
   run: async (input, { output, confirm, changed }) => {
     const { id: organizationId, name } = await readOrganization(input.organization);
     const { number: phoneNumber } = input;
-    const { optOut } = await readStanding(organizationId, phoneNumber);
+    const optOut = await findOptOut(organizationId, phoneNumber);
     if (optOut === undefined) throw new Refusal(`${phoneNumber} has not opted out of messages of ${name}.`);
     const { source, createdAt } = optOut;
     const phoneNumberDigest = digestOfNumber(organizationId, phoneNumber);

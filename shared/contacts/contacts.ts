@@ -3,7 +3,7 @@ import type { Contact, CreateContactRequest, UpdateContactRequest } from "../con
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { withoutNote } from "../opt-outs/opt-outs.ts";
-import { findOptOutRecord, firstNote, replaceWishes, wishesOf } from "../opt-outs/record.ts";
+import { findOptOutRecord, replaceWishes, wishesOf } from "../opt-outs/record.ts";
 import { optOutOf } from "../opt-outs/standing.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -146,31 +146,22 @@ export async function deleteContact(
 ): Promise<{ id: string; deleted: true }> {
   return untilUndisturbed(async () => {
     const seen = await readContact(organizationId, contactId);
-    const deleted = await transact(await removalOf(seen));
+    const deleted = await transact(removalOf(seen));
     return deleted.outcome === "committed" ? { id: contactId, deleted: true } : undefined;
   });
 }
 
-/** Returns the writes that remove a contact. They are rejected when its number or its opt-out has changed. */
-async function removalOf(seen: ContactRecord): Promise<Write[]> {
-  const { organizationId, id, phoneNumber, optedOut } = seen;
+/** Returns the writes that remove a contact. They are rejected when its number has changed. */
+function removalOf({ organizationId, id, phoneNumber }: ContactRecord): Write[] {
   return [
     {
       delete: keys.contact(organizationId, id),
-      condition: "phoneNumber = :seenNumber AND optedOut = :seenOptedOut",
-      values: { ":seenNumber": phoneNumber, ":seenOptedOut": optedOut },
+      condition: "phoneNumber = :seenNumber",
+      values: { ":seenNumber": phoneNumber },
     },
     { delete: keys.contactOfNumber(organizationId, phoneNumber) },
     releaseQuota(organizationId, "contactCount"),
-    ...(optedOut ? await ownWordOf(seen) : []),
   ];
-}
-
-/** Returns the write that keeps the opt-out of a contact of release 0.2, which is on the contact only. */
-async function ownWordOf({ organizationId, phoneNumber, updatedAt }: ContactRecord): Promise<Write[]> {
-  const record = await findOptOutRecord(organizationId, phoneNumber);
-  if (record !== undefined) return [];
-  return [firstNote(organizationId, phoneNumber, { source: "contact", createdAt: updatedAt })];
 }
 
 /**
@@ -182,7 +173,7 @@ export async function eraseContact(organizationId: string, phoneNumber: string):
   return untilUndisturbed(async () => {
     const seen = await findContactOfNumber(organizationId, phoneNumber);
     if (seen === undefined) return "none";
-    const removed = await transact(await removalOf(seen));
+    const removed = await transact(removalOf(seen));
     return removed.outcome === "committed" ? "gone" : undefined;
   });
 }

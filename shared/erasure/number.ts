@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { eraseContact } from "../contacts/contacts.ts";
 import { markErased } from "../inbound/erased.ts";
 import { redactedText } from "../messages/record.ts";
-import { forgetLifted, hasOptedOut } from "../opt-outs/record.ts";
+import { forgetLifted, findOptOut } from "../opt-outs/record.ts";
 import { forEachOf } from "../platform/table/batches.ts";
 import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
 import { deleteItem, updateItem } from "../platform/table/table.ts";
@@ -85,7 +85,7 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
   await forgetLifted(organizationId, phoneNumber);
   return {
     contacts: contact === "gone" ? 1 : 0,
-    optOutsKept: (await hasOptedOut(organizationId, phoneNumber)) ? 1 : 0,
+    optOutsKept: (await findOptOut(organizationId, phoneNumber)) === undefined ? 0 : 1,
     messages,
     inbound,
     deliveries,

@@ -4,7 +4,7 @@ import { trafficClass } from "../carriers/traffic-class.ts";
 import { ApiError } from "../contract/errors.ts";
 import { isPossibleNumber } from "../contract/phone-numbers.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
-import { hasOptedOut, hasSaidStopTo } from "../opt-outs/record.ts";
+import { findOptOut, hasSaidStopTo } from "../opt-outs/record.ts";
 import { config } from "../platform/config.ts";
 import { isApprovedSenderId } from "../sender-ids/names.ts";
 import { countryOfNumber, typesOfNumber } from "./numbering-plan.ts";
@@ -123,7 +123,7 @@ async function isUnwanted(
     case "otp":
       return false;
     case "marketing":
-      return hasOptedOut(organizationId, to);
+      return (await findOptOut(organizationId, to)) !== undefined;
     case "transactional":
       return mayHaveReplies && (await hasSaidStopTo(organizationId, to));
   }

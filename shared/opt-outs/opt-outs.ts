@@ -6,7 +6,7 @@ import { keys } from "../platform/table/keys.ts";
 import { readWantedPage } from "../platform/table/page.ts";
 import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import { inForce, OptOutRecord, readStanding, replaceWishes, type Standing } from "./record.ts";
+import { findOptOut, inForce, OptOutRecord, readStanding, replaceWishes, type Standing } from "./record.ts";
 import { hasSaidStop, lastWord, optOutOf, type OwnNote, type PersonsWord, type Wishes } from "./standing.ts";
 
 /**
@@ -94,7 +94,7 @@ function noteOnContact(organizationId: string, { contact }: Standing, optedOut: 
 
 /** Reads the opt-out of a number. @throws ApiError NOT_FOUND when it has not opted out */
 export async function getOptOut(organizationId: string, phoneNumber: string): Promise<OptOut> {
-  const { optOut: found } = await readStanding(organizationId, phoneNumber);
+  const found = await findOptOut(organizationId, phoneNumber);
   if (found === undefined) throw new ApiError("NOT_FOUND");
   return found;
 }

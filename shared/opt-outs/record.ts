@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { OptOutSource, type OptOut } from "../contract/opt-outs.ts";
+import type { OptOut } from "../contract/opt-outs.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, transact, type Update, type Write } from "../platform/table/table.ts";
 import { changesOfPatch, updateOf, type Requirements } from "../platform/table/update.ts";
@@ -18,8 +18,8 @@ import { hasSaidStop, optOutOf, type OwnNote, type Wishes } from "./standing.ts"
 export const OptOutRecord = z.object({
   entity: z.literal("optOut"),
   phoneNumber: z.string(),
-  /** The organization's own note. In rows without a `word`, `reply` is the person's STOP. */
-  source: z.optional(OptOutSource),
+  /** The organization's own note, and its time. */
+  source: z.optional(z.enum(["api", "contact"])),
   createdAt: z.optional(z.string()),
   /** The person's last word, and its time. */
   word: z.optional(z.enum(["start", "stop"])),
@@ -29,19 +29,17 @@ export type OptOutRecord = z.infer<typeof OptOutRecord>;
 
 /** The contact of a number, and its fields that concern opt-outs. */
 const ContactOfNumber = z.object({ contactId: z.string() });
-const OwnWord = z.object({ optedOut: z.boolean(), phoneNumber: z.string(), updatedAt: z.string() });
+const OwnWord = z.object({ optedOut: z.boolean(), phoneNumber: z.string() });
 
 /** The contact that has a number. */
 interface OwnerOfNumber extends z.infer<typeof OwnWord> {
   readonly id: string;
 }
 
-/** The wishes for a number, with the records that they come from. */
+/** The wishes for a number, and the contact that has the number. */
 export interface Standing {
   readonly wishes: Wishes;
-  /** The opt-out that is in force. */
-  readonly optOut: OptOut | undefined;
-  /** The record as it was read. Contacts of release 0.2 may have opted out without one. */
+  /** The record as it was read. */
   readonly record: OptOutRecord | undefined;
   readonly contact: OwnerOfNumber | undefined;
 }
@@ -51,8 +49,7 @@ export async function readStanding(organizationId: string, phoneNumber: string):
   // The order matters: if the record has not changed since it was read, the contact is at least as new.
   const record = await findOptOutRecord(organizationId, phoneNumber);
   const contact = await findOwner(organizationId, phoneNumber);
-  const wishes = record === undefined ? wishesOfContact(contact) : wishesOf(record);
-  return { wishes, optOut: optOutOf(phoneNumber, wishes), record, contact };
+  return { wishes: wishesOf(record), record, contact };
 }
 
 async function findOwner(organizationId: string, phoneNumber: string): Promise<OwnerOfNumber | undefined> {
@@ -69,21 +66,14 @@ async function findOwner(organizationId: string, phoneNumber: string): Promise<O
   return found?.phoneNumber === phoneNumber ? { ...found, id } : undefined;
 }
 
-function wishesOfContact(contact: OwnerOfNumber | undefined): Wishes {
-  return contact?.optedOut === true ? { noted: { source: "contact", createdAt: contact.updatedAt } } : {};
-}
-
 /** Returns the wishes in a record. Without a record there are no wishes. */
 export function wishesOf(record: OptOutRecord | undefined): Wishes {
   const { source, createdAt = "", word, saidAt = "" } = record ?? {};
-  const said = word === undefined ? undefined : { word, saidAt };
-  if (source === "reply") return { said: said ?? { word: "stop", saidAt: createdAt } };
-  return { said, noted: source && { source, createdAt } };
+  return { said: word && { word, saidAt }, noted: source && { source, createdAt } };
 }
 
 /**
- * Reads the record of a number, without its contact. It is for a caller that creates a contact, or that needs only the
- * person's word. Other callers use `readStanding`.
+ * Reads the record of a number, without its contact. A caller that changes wishes uses `readStanding`.
  */
 export async function findOptOutRecord(
   organizationId: string,
@@ -92,11 +82,10 @@ export async function findOptOutRecord(
   return findItem(OptOutRecord, keys.optOut(organizationId, phoneNumber), { consistent: true });
 }
 
-/** Whether a number has opted out now. */
-export async function hasOptedOut(organizationId: string, phoneNumber: string): Promise<boolean> {
+/** Reads the opt-out of a number that is in force now. */
+export async function findOptOut(organizationId: string, phoneNumber: string): Promise<OptOut | undefined> {
   const record = await findOptOutRecord(organizationId, phoneNumber);
-  if (record !== undefined) return inForce(record) !== undefined;
-  return (await findOwner(organizationId, phoneNumber))?.optedOut === true;
+  return record && inForce(record);
 }
 
 /** Whether a person's last word to an organization was STOP, as it is now. */
@@ -169,12 +158,6 @@ export function noteOptOut(organizationId: string, phoneNumber: string, note: Ow
   return updateOf(keys.optOut(organizationId, phoneNumber), {
     setIfAbsent: { entity: "optOut", phoneNumber, source, createdAt },
   });
-}
-
-/** Returns the same write for a number without a record. It is rejected when there is one. */
-export function firstNote(organizationId: string, phoneNumber: string, note: OwnNote): Update {
-  const set = { entity: "optOut", phoneNumber, source: note.source, createdAt: note.createdAt };
-  return updateOf(keys.optOut(organizationId, phoneNumber), { set }, { absent: ["pk"] });
 }
 
 /**

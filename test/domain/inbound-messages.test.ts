@@ -8,7 +8,7 @@ import { listInbound } from "../../shared/inbound/list.ts";
 import { receiveInboundMessage, type ReceivedMessage } from "../../shared/inbound/receive.ts";
 import { assignNumber, findNumber, releaseNumber, releaseNumbersOf } from "../../shared/numbers/record.ts";
 import { deleteOptOut, optOut } from "../../shared/opt-outs/opt-outs.ts";
-import { readStanding } from "../../shared/opt-outs/record.ts";
+import { findOptOut } from "../../shared/opt-outs/record.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -45,7 +45,7 @@ function reply(message: string, fields: Partial<ReceivedMessage> = {}): Received
 }
 
 async function sourceOf(organization = organizationId): Promise<string | undefined> {
-  return (await readStanding(organization, phone)).optOut?.source;
+  return (await findOptOut(organization, phone))?.source;
 }
 
 async function texts(organization = organizationId): Promise<string[]> {

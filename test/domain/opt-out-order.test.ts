@@ -12,7 +12,7 @@ import {
   listOptOuts,
   optOut,
 } from "../../shared/opt-outs/opt-outs.ts";
-import { hasOptedOut, readStanding } from "../../shared/opt-outs/record.ts";
+import { findOptOut } from "../../shared/opt-outs/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
@@ -46,7 +46,7 @@ function reply(message: string, fields: Partial<ReceivedMessage> = {}): Received
 }
 
 async function sourceOf(): Promise<string | undefined> {
-  return (await readStanding(organizationId, phone)).optOut?.source;
+  return (await findOptOut(organizationId, phone))?.source;
 }
 
 it("a job of START that is repeated or late lifts no STOP that was sent after it", async () => {
@@ -75,7 +75,7 @@ it("a job of STOP that is repeated or late undoes no START that was sent after i
   await receiveInboundMessage(stop);
   expect(await sourceOf()).toBeUndefined();
   expect((await listOptOuts(organizationId, page)).rows).toEqual([]);
-  expect(await hasOptedOut(organizationId, phone)).toBe(false);
+  expect(await findOptOut(organizationId, phone)).toBeUndefined();
   await expect(getOptOut(organizationId, phone)).rejects.toThrow("The resource does not exist");
 });
 
@@ -96,24 +96,6 @@ it("STOP and START that are processed at the same time end with the later one, o
 async function untilTaken(said: ReceivedMessage): Promise<void> {
   await vi.waitFor(async () => receiveInboundMessage(said), { timeout: 10_000, interval: 1 });
 }
-
-it("rows with only the source and time of an opt-out are read as before", async () => {
-  const at = "2026-03-01T09:00:00.000Z";
-  const row = { ...keys.optOut(organizationId, phone), entity: "optOut", phoneNumber: phone, createdAt: at };
-  await putItem({ put: { ...row, source: "reply" } });
-  expect(await getOptOut(organizationId, phone)).toEqual({
-    phoneNumber: phone,
-    source: "reply",
-    createdAt: at,
-  });
-  await receiveInboundMessage(reply("START", { receivedAt: "2026-03-01T08:59:59.999Z" }));
-  expect(await sourceOf()).toBe("reply");
-  await receiveInboundMessage(reply("START"));
-  expect(await sourceOf()).toBeUndefined();
-  await putItem({ put: { ...row, source: "api" } });
-  await receiveInboundMessage(reply("START"));
-  expect(await sourceOf()).toBe("api");
-});
 
 it("an organization cannot lift a person's STOP, neither directly nor by a contact", async () => {
   const { id } = await createContact(organizationId, CreateContactRequest.parse({ phoneNumber: phone }));

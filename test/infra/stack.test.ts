@@ -284,7 +284,6 @@ it("gives every function Node 24 on arm64 and a separate role", () => {
 
 it("gives functions with outside connections no access to wallets", () => {
   expect(tableAccess("SendMessage")).toEqual([
-    "GetItem CONTACTS#*",
     "GetItem MESSAGES#*",
     "GetItem OPT_OUTS#*",
     "GetItem ORG#*",
@@ -493,7 +492,6 @@ it("lets a send debit and record, and no more", () => {
     "BatchGetItem ORG#*",
     "DeleteItem IDEMPOTENCY#*",
     "DeleteItem MESSAGES#*",
-    "GetItem CONTACTS#*",
     "GetItem IDEMPOTENCY#*",
     "GetItem KEY#*",
     "GetItem LEDGER#*",

@@ -1,5 +1,5 @@
 import type { CallbackJob } from "../../shared/carrier-callbacks/callback-job.ts";
-import { hasOptedOut } from "../../shared/opt-outs/record.ts";
+import { findOptOut } from "../../shared/opt-outs/record.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { between, oneOf, type Random } from "../chaos/random.ts";
@@ -66,7 +66,7 @@ export class People {
   async problems(organizationId: string): Promise<string[]> {
     const problems: string[] = [];
     for (const [phone, last] of this.#last) {
-      const isOptedOut = await hasOptedOut(organizationId, phone);
+      const isOptedOut = (await findOptOut(organizationId, phone)) !== undefined;
       if (isOptedOut !== (last === "STOP")) problems.push(`${phone} wrote ${last} last, without effect`);
     }
     return problems;
