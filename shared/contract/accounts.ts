@@ -269,12 +269,8 @@ export const ApiKey = z
     }),
     createdAt: Timestamp,
     createdBy: z
-      .optional(
-        z.object({ type: z.enum(["user", "apiKey"]), id: z.union([idSchema("usr"), idSchema("key")]) }),
-      )
-      .register(z.globalRegistry, {
-        description: "The credential that created it. Absent for keys from before this was recorded.",
-      }),
+      .object({ type: z.enum(["user", "apiKey"]), id: z.union([idSchema("usr"), idSchema("key")]) })
+      .register(z.globalRegistry, { description: "The credential that created it." }),
     expiresAt: z.optional(Timestamp),
     lastUsedAt: z
       .optional(Timestamp)

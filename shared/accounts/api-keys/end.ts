@@ -10,12 +10,11 @@ import { allApiKeys, ApiKeyRecord, endApiKey } from "./record.ts";
 const disabledAtOnce = 10;
 
 /**
- * Revokes the keys of a user who is removed: the keys that they made, and the keys that were made with those. Keys
- * without a recorded maker stay.
+ * Revokes the keys of a user who is removed: the keys that they made, and the keys that were made with those.
  * @throws ApiError UNAVAILABLE when not all keys were revoked: the same call continues
  */
 export async function endApiKeysMadeBy({ id, organizationId }: UserRecord): Promise<number> {
-  return endAll(organizationId, (record, all) => isOf(id, record, all));
+  return endAll(organizationId, ({ userId }) => userId === id);
 }
 
 /**
@@ -23,13 +22,7 @@ export async function endApiKeysMadeBy({ id, organizationId }: UserRecord): Prom
  * @throws ApiError UNAVAILABLE when not all keys were revoked: the same call continues
  */
 export async function endApiKeysBeyond({ id, organizationId, role }: ActiveMember): Promise<number> {
-  return endAll(organizationId, (record, all) => !mayHave(role, record.scopes) && isOf(id, record, all));
-}
-
-/** Reports whether a user made a key, or made the first key of its chain. */
-function isOf(userId: string, record: ApiKeyRecord, all: readonly ApiKeyRecord[]): boolean {
-  const firstId = record.ancestorIds[0] ?? record.id;
-  return record.userId === userId || all.find(({ id }) => id === firstId)?.createdBy?.id === userId;
+  return endAll(organizationId, ({ userId, scopes }) => userId === id && !mayHave(role, scopes));
 }
 
 /**
@@ -39,12 +32,12 @@ function isOf(userId: string, record: ApiKeyRecord, all: readonly ApiKeyRecord[]
  */
 export async function endAll(
   organizationId: string,
-  isMeant: (record: ApiKeyRecord, all: readonly ApiKeyRecord[]) => boolean,
+  isMeant: (record: ApiKeyRecord) => boolean,
 ): Promise<number> {
   let count = 0;
   return untilUndisturbed(async () => {
     const all = await allApiKeys(organizationId);
-    const meant = all.filter((record) => record.disabledAt === undefined && isMeant(record, all));
+    const meant = all.filter((record) => record.disabledAt === undefined && isMeant(record));
     if (meant.length === 0) return count;
     for (let start = 0; start < meant.length; start += disabledAtOnce) {
       await Promise.all(meant.slice(start, start + disabledAtOnce).map(endNow));

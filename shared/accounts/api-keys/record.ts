@@ -50,11 +50,11 @@ export const ApiKeyRecord = z.object({
   name: z.optional(z.string()),
   ...limits,
   createdAt: z.string(),
-  createdBy: z.optional(z.object({ type: z.enum(["user", "apiKey"]), id: z.string() })),
-  /** The user who made the first key of the chain. Missing for keys that are older than this field. */
-  userId: z.optional(z.string()),
+  createdBy: z.object({ type: z.enum(["user", "apiKey"]), id: z.string() }),
+  /** The user who made the first key of the chain. */
+  userId: z.string(),
   /** The ids of its ancestors. The last id is the key that made it, and each key follows the one that made it. */
-  ancestorIds: z._default(z.array(z.string()), []),
+  ancestorIds: z.array(z.string()),
   /** How many keys were made with it. */
   keysMade: z.optional(z.int()),
   /** The key that replaces this one. */
