@@ -30,6 +30,7 @@ import { mutateRequest, mutatedAnswer, mutatedJob, type CarrierMutation } from "
 import { Lambda, QueueWorker, type Handler } from "./lambda.ts";
 import { MemoryTable } from "./memory-table.ts";
 import { problemsOf, type Facts } from "./message-verdict.ts";
+import { connect } from "./money-path.ts";
 import { ownNumber, People } from "./people.ts";
 import { takeOver } from "./runtime.ts";
 import { describe, type Observe } from "./trace.ts";
@@ -335,14 +336,21 @@ class CarrierWorld {
 
   /** Replaces the table, the queues and the clocks of AWS with those of this world. @returns what restores them */
   takeOver(): () => void {
-    return takeOver({
-      nowMs: () => this.#lambda.nowMs(),
-      random: this.#random,
-      sleep: async (delayMs) => this.#lambda.wait(delayMs),
-      after: (delayMs, happen) => this.#time.after(delayMs, happen),
-      request: async (_, command) => this.#request(command),
-      enqueue: async (command) => this.#enqueue(command),
-    });
+    const restores = [
+      takeOver({
+        nowMs: () => this.#lambda.nowMs(),
+        random: this.#random,
+        sleep: async (delayMs) => this.#lambda.wait(delayMs),
+        after: (delayMs, happen) => this.#time.after(delayMs, happen),
+      }),
+      connect({
+        request: async (_, command) => this.#request(command),
+        enqueue: async (command) => this.#enqueue(command),
+      }),
+    ];
+    return () => {
+      for (const restore of restores) restore();
+    };
   }
 
   async #request(command: object): Promise<unknown> {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 
-import { simulate, type Mutation, type Step } from "./simulation.ts";
-import type { Observe } from "./trace.ts";
+import { simulate, type Plan, type Step } from "./simulation.ts";
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -91,14 +90,13 @@ const schedule: fc.Arbitrary<Step[]> = fc.oneof(
 
 /** Checks that the books are in order in the end, for all schedules and faults. */
 export function booksAreInOrder(
-  mutation?: Mutation,
-  observe?: Observe,
+  options: Pick<Plan, "mutation" | "observe" | "releases"> = {},
 ): fc.IAsyncProperty<[Step[], number[], number]> {
   return fc.asyncProperty(
     schedule,
     fc.array(fc.nat(99_999), { minLength: 150, maxLength: 400, size: "max" }),
     // Shrinking the seed makes no run simpler.
     fc.noShrink(fc.nat()),
-    async (steps, choices, seed) => simulate({ steps, choices, seed, mutation, observe }),
+    async (steps, choices, seed) => simulate({ ...options, steps, choices, seed }),
   );
 }

@@ -3,15 +3,10 @@ import { syncBuiltinESMExports } from "node:module";
 import timers from "node:timers";
 import promisedTimers from "node:timers/promises";
 
-import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
-import { Sqs } from "../../shared/platform/aws/sqs.ts";
-import { environmentNames } from "../../shared/platform/config.ts";
-import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
-import { rateCardCache } from "../../shared/prices/current.ts";
 import type { Random } from "../chaos/random.ts";
-import { localSettings } from "../support/local-settings.ts";
+import { replace } from "./replace.ts";
 
-/** Replacements for everything outside the code of a model run. */
+/** Replacements for everything outside the code of a model run, except AWS: see `connect`. */
 export interface Runtime {
   /** The clock of the current function, in milliseconds since the epoch. */
   readonly nowMs: () => number;
@@ -20,28 +15,17 @@ export interface Runtime {
   readonly sleep: (delayMs: number) => Promise<void>;
   /** Calls `happen` after a delay. @returns a function that cancels it. Without it, timers with a callback are not replaced. */
   readonly after?: (delayMs: number, happen: () => void) => () => void;
-  /** A request to DynamoDB by a client of the code, and one to SQS. */
-  readonly request: (client: object, command: object) => Promise<unknown>;
-  readonly enqueue: (command: object) => Promise<unknown>;
+  /** Receives the lines of the log. */
+  readonly log?: (line: string) => void;
 }
 
-/** Replaces the runtime of Node and AWS with that of a model. @returns what restores them */
-export function takeOver({ nowMs, random, sleep, after, request, enqueue }: Runtime): () => void {
-  // A run must not read the caches of the run before it.
-  rateCardCache.clear();
-  const settings: Record<string, string> = { ...localSettings };
-  for (const name of queueNames) settings[environmentNames.queueUrl[name]] = queueUrl(name);
-  settings[environmentNames.tableName] = "memory";
-  Object.assign(process.env, settings);
+/** Replaces the runtime of Node with that of a model. @returns what restores it */
+export function takeOver({ nowMs, random, sleep, after, log }: Runtime): () => void {
   const bytes = <Bytes extends Uint8Array>(into: Bytes): Bytes => {
     for (let index = 0; index < into.length; index += 1) into[index] = Math.floor(random() * 256);
     return into;
   };
   const restores = [
-    replace(DynamoDb.prototype, "send", async function send(this: object, command: object) {
-      return request(this, command);
-    }),
-    replace(Sqs.prototype, "send", enqueue),
     replace(
       globalThis,
       "Date",
@@ -61,7 +45,10 @@ export function takeOver({ nowMs, random, sleep, after, request, enqueue }: Runt
       async (delayMs: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
         Promise.race([sleep(delayMs).then(() => value), ...(signal === undefined ? [] : [abortOf(signal)])]),
     ),
-    replace(process.stdout, "write", () => true),
+    replace(process.stdout, "write", (line: unknown) => {
+      log?.(String(line));
+      return true;
+    }),
     ...(after === undefined
       ? []
       : [
@@ -74,10 +61,6 @@ export function takeOver({ nowMs, random, sleep, after, request, enqueue }: Runt
     for (const restore of restores) restore();
     syncBuiltinESMExports();
   };
-}
-
-export function queueUrl(name: QueueName): string {
-  return `memory://${name}`;
 }
 
 /** A UUID of version 4, as `randomUUID` makes it. */
@@ -100,14 +83,4 @@ async function abortOf(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
   });
-}
-
-/** Replaces the value of a property. @returns what restores the old one */
-function replace(target: object, property: string, value: unknown): () => void {
-  const original = Object.getOwnPropertyDescriptor(target, property);
-  Object.defineProperty(target, property, { value, configurable: true, writable: true });
-  return () => {
-    if (original === undefined) Reflect.deleteProperty(target, property);
-    else Object.defineProperty(target, property, original);
-  };
 }

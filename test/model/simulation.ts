@@ -3,55 +3,31 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 
-import { CampaignJob } from "../../shared/campaigns/campaign-job.ts";
-import { cancelCampaign } from "../../shared/campaigns/cancel.ts";
-import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { CampaignRecord } from "../../shared/campaigns/record.ts";
-import { runCampaign } from "../../shared/campaigns/run.ts";
-import type { SubmitResult, OutgoingMessage, Carrier } from "../../shared/carriers/carrier.ts";
-import { createContact } from "../../shared/contacts/contacts.ts";
-import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
-import { cancelMessage } from "../../shared/messages/cancel.ts";
-import { CountsRecord, countOutcomes, emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
-import { MessageJob } from "../../shared/messages/message-job.ts";
+import { CountsRecord, emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
-import { recount, type Look } from "../../shared/messages/recount.ts";
-import { refundMessage } from "../../shared/messages/refund.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
-import { AwsClient } from "../../shared/platform/aws/client.ts";
-import { mayRepeat, retryKindOf, type RetryRules } from "../../shared/platform/aws/retry.ts";
 import { dayMs, dayOf, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
-import { environmentNames } from "../../shared/platform/config.ts";
-import { once } from "../../shared/platform/http/idempotency.ts";
 import { firstIdAt } from "../../shared/platform/ids.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
-import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
-import { shardCount, shardOf } from "../../shared/platform/jobs/shards.ts";
-import { keys, partNames } from "../../shared/platform/table/keys.ts";
-import { transact } from "../../shared/platform/table/table.ts";
-import { readPrices } from "../../shared/prices/prices.ts";
-import { publishRateCard } from "../../shared/prices/publish.ts";
-import { findCurrentVersion } from "../../shared/prices/record.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
-import { reconcileWallets } from "../../shared/reconciliation/run.ts";
-import { capSpending } from "../../shared/wallet/adjust.ts";
+import { shardCount } from "../../shared/platform/jobs/shards.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { isLow, newWallet, spreadOrganization, WalletRecord } from "../../shared/wallet/record.ts";
+import { isLow, WalletRecord } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
-import { topUpWallet } from "../../shared/wallet/top-up.ts";
-import { updateWallet } from "../../shared/wallet/update.ts";
-import { randomFrom, type Random } from "../chaos/random.ts";
-import { acceptMessage, createCampaign } from "../support/as-organization.ts";
-import { inOrder, messageIdIn } from "../support/carriers.ts";
+import { oneOf, randomFrom, type Random } from "../chaos/random.ts";
 import { MemoryTable } from "./memory-table.ts";
-import { queueUrl, takeOver } from "./runtime.ts";
+import * as present from "./money-path.ts";
+import { takeOver } from "./runtime.ts";
 import { describe, type Observe } from "./trace.ts";
 import { settled } from "./virtual-time.ts";
 
 /*
  * Runs the project's own money path against a table in memory, step by step. A list of choices decides the order and the
  * faults. In all cases the books must be in order once the faults have ended and the reconciler has run.
+ * With several releases of the money path, one of them is chosen at random for each function call.
  */
+
+export type MoneyPath = typeof present;
 
 export type Step =
   | { readonly kind: "advance"; readonly minutes: number }
@@ -85,7 +61,6 @@ export type Mutation =
   | "throttle-only retry";
 
 const organizationId = "org_01J00000000000000000000000";
-const request = { to: "15005550000", message: "x", senderId: "ACME", language: "English" } as const;
 const initialMicros = 40_000;
 const priceMicros = 7_900;
 const firstDay = "2026-03-01";
@@ -109,7 +84,9 @@ const faults = [
 ] as const;
 type Fault = (typeof faults)[number];
 
+/** A function call. */
 interface Operation {
+  readonly release: MoneyPath;
   /** The error of its clock. */
   readonly clockErrorMs: number;
   /** The ledger entry of the debit that it tried last. */
@@ -128,31 +105,40 @@ export interface Plan {
   /** Determines ids, tokens, delays and clock errors. */
   readonly seed: number;
   readonly mutation?: Mutation | undefined;
+  /** The releases whose functions run over the one table: without it, this release alone. */
+  readonly releases?: readonly MoneyPath[] | undefined;
   /** Receives all events. */
   readonly observe?: Observe | undefined;
 }
 
 /** Runs one plan, from its first step to the check of the books. */
-export async function simulate({ steps, choices, seed, mutation, observe }: Plan): Promise<void> {
-  const random = randomFrom(seed);
-  const world = new World(choices, random, { mutation, observe });
-  const restore = takeOver({
-    nowMs: () => world.nowMs(),
-    random,
-    sleep: async () => world.turn(),
-    request: async (client, command) => world.request(client, command),
-    enqueue: async (command) => world.enqueue(command),
-  });
-  process.env[environmentNames.messageRetentionDays] = world.messageRetentionDays;
+export async function simulate(plan: Plan): Promise<void> {
+  const random = randomFrom(plan.seed);
+  const world = new World(plan, random);
+  const restores = [
+    takeOver({
+      nowMs: () => world.nowMs(),
+      random,
+      sleep: async () => world.turn(),
+      log: (line) => world.noteLog(line),
+    }),
+    ...world.releases.map((release) =>
+      release.connect({
+        request: async (client, command) => world.request(client, command),
+        enqueue: async (command) => world.enqueue(command),
+        messageRetentionDays: world.messageRetentionDays,
+      }),
+    ),
+  ];
   try {
-    await world.run(steps);
+    await world.run(plan.steps);
   } finally {
-    restore();
+    for (const restore of restores) restore();
   }
 }
 
 /** A carrier that counts how often it accepted each message. An idempotent one accepts a message once. */
-interface CountingCarrier extends Carrier {
+interface CountingCarrier extends present.ModelCarrier {
   readonly taken: Map<string, number>;
 }
 
@@ -172,7 +158,8 @@ class World {
   readonly spentMicros = new Map<string, number>();
   toppedUp = 0;
   /** The carriers of the one route, in their order. */
-  readonly #carriers: readonly { readonly name: string; readonly carrier: CountingCarrier }[];
+  readonly #carriers: readonly CountingCarrier[];
+  readonly releases: readonly MoneyPath[];
   /** The days until finished messages expire. Empty when they never do. */
   readonly messageRetentionDays: string;
   /** The number of shards of the messages. */
@@ -189,62 +176,25 @@ class World {
   #isFaulty = true;
   #failure: Error | undefined;
 
-  constructor(
-    choices: readonly number[],
-    random: Random,
-    { mutation, observe }: Pick<Plan, "mutation" | "observe">,
-  ) {
+  constructor({ choices, mutation, observe, releases = [present] }: Plan, random: Random) {
     this.#choices = choices;
+    this.releases = releases;
     this.#random = random;
     this.#mutation = mutation;
     this.#observe = observe;
-    this.#carriers = ["alpha", "beta"].map((name) => ({
-      name,
-      carrier: this.#newCarrier(this.choose(2) === 0),
-    }));
+    this.#carriers = ["alpha", "beta"].map((name) => this.#newCarrier(name, this.choose(2) === 0));
     this.#parts = this.choose(2) === 0 ? 1 : 3;
     this.messageRetentionDays = this.choose(2) === 0 ? "" : "45";
   }
 
   async run(steps: readonly Step[]): Promise<void> {
     this.#isFaulty = false;
-    await this.#finish(async () => {
-      await transact(newWallet(organizationId, new Date()));
-      await spreadOrganization(organizationId, this.#parts, 3);
-      await topUpWallet(organizationId, { amount: initialMicros / 1e6 });
-      await updateWallet(organizationId, { lowBalanceThreshold: 0.02 });
-      await transact([
-        {
-          put: {
-            ...keys.organization(organizationId),
-            entity: "organization",
-            id: organizationId,
-            name: "ACME",
-            createdAt: new Date().toISOString(),
-            // The organization receives its events, which are checked.
-            webhookCount: 1,
-          },
-        },
-      ]);
-      for (let index = 0; index < contactCount; index += 1) {
-        await createContact(organizationId, {
-          phoneNumber: String(15_006_000_000 + index),
-          tags: [],
-          attributes: {},
-          optedOut: false,
-        });
-      }
-      const campaign = await createCampaign(organizationId, {
-        name: "Spring",
-        message: "x",
-        audience: { all: true },
-        senderId: "ACME",
-        language: "English",
-        messageType: "marketing",
-      });
-      this.#campaignId = campaign.id;
+    await this.#finish(async (release) => {
+      const amount = initialMicros / 1e6;
+      const setting = { amount, parts: this.#parts, contacts: contactCount };
+      this.#campaignId = await release.openOrganization(organizationId, setting);
       // The scheduler has run each minute until now.
-      for (let shard = 0; shard < shardCount; shard += 1) await releaseScheduledJobs(shard);
+      for (let shard = 0; shard < shardCount; shard += 1) await release.releaseScheduledJobs(shard);
     });
     this.#isFaulty = true;
 
@@ -288,10 +238,18 @@ class World {
     return this.timeMs + (this.operations.getStore()?.clockErrorMs ?? 0);
   }
 
-  /** Runs work as a function with its own clock. */
-  #asFunction<Result>(work: () => Result): Result {
+  /** Runs work as a function of one of the releases, with its own clock. */
+  #asFunction<Result>(work: (release: MoneyPath) => Result): Result {
     const clockErrorMs = Math.round((this.#random() * 2 - 1) * maxClockErrorMs);
-    return this.operations.run({ clockErrorMs }, work);
+    const [first = present, ...others] = this.releases;
+    const release = others.length === 0 ? first : oneOf(this.#random, this.releases);
+    this.#observe?.(`a function of release ${this.releases.indexOf(release)}`);
+    return this.operations.run({ release, clockErrorMs }, () => work(release));
+  }
+
+  /** Fails the run when a function found an item that it cannot read. */
+  noteLog(line: string): void {
+    if (line.includes("record.unreadable")) this.#failure = new Error(line);
   }
 
   /** Waits until the choices resume this operation. */
@@ -306,98 +264,64 @@ class World {
       // The caller gets an error, or a worker's job is delivered again. Both are fine while the books are in order.
       if (!(error instanceof Error)) this.#failure = new Error(String(error));
     };
-    this.#asFunction(() => void this.#do(step).catch(isExpected));
+    this.#asFunction((release) => void this.#do(step, release).catch(isExpected));
   }
 
-  async #do(step: Step): Promise<void> {
+  async #do(step: Step, release: MoneyPath): Promise<void> {
     switch (step.kind) {
       case "advance":
         this.timeMs += step.minutes * minuteMs;
         return;
       case "reconcile":
-        await reconcileWallets(shardOf(organizationId));
+        await release.reconcile(organizationId);
         return;
       case "deliver":
-        return this.#deliverOne();
+        return this.#deliverOne(release);
       case "topUp":
-        await this.#topUp(step.key);
+        await release.topUp(organizationId, step.key);
+        if (step.key === undefined) this.toppedUp += 1;
         return;
-      case "send": {
-        const answer = await this.#send(step.segments, step.key);
-        this.acceptedMessages.add(MessageJob.shape.messageId.parse(Object(answer)["id"]));
+      case "send":
+        this.acceptedMessages.add(await release.sendMessage(organizationId, step));
         return;
-      }
       case "schedule": {
         const scheduledAt = new Date(Date.now() + 10 * minuteMs).toISOString();
-        const { id } = await acceptMessage(organizationId, { ...request, scheduledAt });
+        const id = await release.sendMessage(organizationId, { segments: 1, scheduledAt });
         this.acceptedMessages.add(id);
         this.#scheduled.push(id);
         return;
       }
       case "cancel": {
         const id = this.#scheduled[this.choose(this.#scheduled.length)];
-        if (id !== undefined) await cancelMessage(organizationId, id);
+        if (id !== undefined) await release.cancelMessage(organizationId, id);
         return;
       }
       case "capSpending": {
         const { messages } = step;
-        await capSpending(organizationId, messages === "none" ? messages : messages * priceMicros);
+        await release.capSpending(organizationId, messages === "none" ? messages : messages * priceMicros);
         return;
       }
-      case "changePrice": {
-        const row = { prefix: "1", priceMicros: step.priceMicros, costMicros: {} };
+      case "changePrice":
         this.prices.add(step.priceMicros);
-        await publishRateCard([row], await findCurrentVersion());
+        await release.changePrice(step.priceMicros);
         return;
-      }
       case "launchCampaign":
-        await launchCampaign(organizationId, this.#campaignId);
+        await release.launchCampaign(organizationId, this.#campaignId);
         return;
       case "cancelCampaign":
-        await cancelCampaign(organizationId, this.#campaignId);
+        await release.cancelCampaign(organizationId, this.#campaignId);
         return;
       case "runCampaign":
-        // The blocks are small, so that a campaign with few contacts has several.
-        await runCampaign(
-          { organizationId, campaignId: this.#campaignId },
-          { blocks: 2, blockSize: 2, timeMs: minuteMs },
-        );
+        await release.continueCampaign(organizationId, this.#campaignId);
         return;
-      case "block": {
-        const queuedAt = new Date();
-        const prices = await readPrices(undefined, queuedAt);
-        const block = Array.from({ length: step.messages }, () =>
-          newMessage(organizationId, request, { queuedAt, prices }),
-        );
-        const placed = await acceptTogether(block, () => []);
-        for (const { id } of placed) this.acceptedMessages.add(id);
-      }
+      case "block":
+        for (const id of await release.sendBlock(organizationId, step.messages))
+          this.acceptedMessages.add(id);
     }
-  }
-
-  async #send(segments: number, key: string | undefined): Promise<unknown> {
-    const content = { ...request, message: "x".repeat(segments * 153) };
-    if (key === undefined) return acceptMessage(organizationId, content);
-    const { answer } = await once({ organizationId, key, content }, async (attempt) =>
-      acceptMessage(organizationId, content, { attempt }),
-    );
-    return answer;
-  }
-
-  async #topUp(key: string | undefined): Promise<void> {
-    const topUp = { amount: 0.02 };
-    if (key === undefined) {
-      await topUpWallet(organizationId, topUp);
-      this.toppedUp += 1;
-      return;
-    }
-    await once({ organizationId, key, content: topUp }, async (attempt) =>
-      topUpWallet(organizationId, topUp, attempt),
-    );
   }
 
   /** Processes a job of a queue. In half of the cases the job stays there for a second delivery. */
-  async #deliverOne(): Promise<void> {
+  async #deliverOne(release: MoneyPath): Promise<void> {
     const queue = workedQueues[this.choose(workedQueues.length)] ?? "refunds";
     const jobs = this.queues.get(queue) ?? [];
     const index = this.choose(jobs.length);
@@ -405,35 +329,28 @@ class World {
     if (job === undefined) return;
     // A refund's job may end in the dead-letter queue after hours of failures. The refund must not depend on it.
     if (queue === "refunds" && this.choose(3) === 1) return void jobs.splice(index, 1);
-    await this.#work(queue, job);
+    await release.processJob(queue, job, this.#carriers);
     if (this.choose(2) === 0) jobs.splice(jobs.indexOf(job), 1);
-  }
-
-  async #work(queue: QueueName, job: unknown): Promise<void> {
-    if (queue === "refunds") await refundMessage(MessageJob.parse(job));
-    else if (queue === "campaigns") await runCampaign(CampaignJob.parse(job));
-    else {
-      const ended = await submitMessage(MessageJob.parse(job), inOrder(this.#carriers));
-      if (ended !== undefined) await countOutcomes([ended]);
-    }
   }
 
   /** Runs the reconciler and the workers without faults, until no work is left. */
   async #bringToAnEnd(): Promise<void> {
     // A campaign may wait for the cap to be removed.
-    await this.#finish(async () => capSpending(organizationId, "none"));
+    await this.#finish(async (release) => release.capSpending(organizationId, "none"));
     for (let round = 0; round < 8; round += 1) {
       this.timeMs += graceMs + minuteMs;
-      await this.#finish(async () => {
-        const { failed } = await reconcileWallets(shardOf(organizationId));
+      await this.#finish(async (release) => {
+        const failed = await release.reconcile(organizationId);
         if (failed > 0) this.#failure = new Error("the wallet does not add up");
       });
       for (const shard of this.#shardsWithDueJobs())
-        await this.#finish(async () => releaseScheduledJobs(shard));
+        await this.#finish(async (release) => release.releaseScheduledJobs(shard));
       for (const queue of workedQueues) {
         const jobs = this.queues.get(queue) ?? [];
         for (const job of jobs.splice(0)) {
-          await this.#finish(async () => this.#work(queue, job)).catch(() => jobs.push(job));
+          await this.#finish(async (release) => release.processJob(queue, job, this.#carriers)).catch(() =>
+            jobs.push(job),
+          );
         }
       }
     }
@@ -449,7 +366,7 @@ class World {
   }
 
   /** Runs work to its end, with no other operation at the same time. */
-  async #finish(work: () => Promise<unknown>): Promise<void> {
+  async #finish(work: (release: MoneyPath) => Promise<unknown>): Promise<void> {
     const ended = { isTrue: false };
     const working = this.#asFunction(work).finally(() => {
       ended.isTrue = true;
@@ -469,12 +386,16 @@ class World {
     const operation = this.operations.getStore();
     const debitEntryId = debitEntryIdOf(command);
     if (operation !== undefined && debitEntryId !== undefined) operation.debitEntryId = debitEntryId;
-    const rules = this.#retryRules(client);
-    for (let attempt = 1; ; attempt += 1) {
+    // The mutation makes the client repeat a debit whose response was lost.
+    const changes = this.#mutation === "throttle-only retry" ? { maxUnheardAttempts: 3 } : {};
+    for (let attempts = 1; ; attempts += 1) {
       try {
         return await this.#attempt(command);
       } catch (error) {
-        if (!(error instanceof Fallible) || !mayRepeat(retryKindOf(error), attempt, rules)) throw error;
+        const isRepeated =
+          error instanceof Fallible &&
+          operation?.release.repeats(client, { error, attempts, changes }) === true;
+        if (!isRepeated) throw error;
       }
     }
   }
@@ -566,33 +487,26 @@ class World {
   }
 
   #put(url: string | undefined, body: string | undefined): void {
-    const name = queueNames.find((each) => url === queueUrl(each));
+    const name = queueNames.find((each) => url === `memory://${each}`);
     if (name !== undefined) this.queues.get(name)?.push(JSON.parse(body ?? ""));
   }
 
-  /** The rules by which the client retries a request. */
-  #retryRules(client: object): RetryRules {
-    if (!(client instanceof AwsClient)) throw new Error("the table's client repeats requests in another way");
-    const { retryRules } = client;
-    return this.#mutation === "throttle-only retry" ? { ...retryRules, maxUnheardAttempts: 3 } : retryRules;
-  }
-
-  #newCarrier(idempotent: boolean): CountingCarrier {
+  #newCarrier(name: string, isIdempotent: boolean): CountingCarrier {
     const taken = new Map<string, number>();
     return {
+      name,
       taken,
-      idempotent,
-      send: async ({ reference }: OutgoingMessage): Promise<SubmitResult> => {
+      isIdempotent,
+      submit: async (id) => {
         await this.turn();
         const behavior = this.#isFaulty ? this.choose(8) : 0;
-        if (behavior === 1) return { outcome: "throttled" };
-        if (behavior === 2) return { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" };
+        if (behavior === 1) return "throttled";
+        if (behavior === 2) return "rejected";
         if (behavior === 3) throw new Error("the carrier did not accept it");
-        const id = messageIdIn(reference);
-        if (!idempotent || !taken.has(id)) taken.set(id, (taken.get(id) ?? 0) + 1);
+        if (!isIdempotent || !taken.has(id)) taken.set(id, (taken.get(id) ?? 0) + 1);
         await this.turn();
         if (behavior === 4) throw new Error("the carrier accepted it and broke");
-        return { outcome: "accepted", carrierReference: reference };
+        return "accepted";
       },
     };
   }
@@ -622,10 +536,12 @@ class World {
   async #check(day: string): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     const problems: string[] = [];
-    await this.#finish(async () => {
-      const { findings, pending } = await auditWallet(organizationId);
-      problems.push(...findings, ...pending);
-    });
+    for (const release of this.releases) {
+      await this.#finish(async () => {
+        const { findings, pending } = await release.verifyWallet(organizationId);
+        problems.push(...findings, ...pending);
+      });
+    }
 
     const items = this.table.all();
     const entries = items.filter(isEntity("ledgerEntry")).map((item) => LedgerEntryRecord.parse(item));
@@ -669,7 +585,7 @@ class World {
       const paid = entries.filter(({ type, messageId }) => type === "message" && messageId === id).length;
       if (paid !== 1) problems.push(`${id} was paid ${paid} times`);
       if (status === "queued") problems.push(`${id} never ended`);
-      const taken = this.#carriers.reduce((sum, { carrier }) => sum + (carrier.taken.get(id) ?? 0), 0);
+      const taken = this.#carriers.reduce((sum, { taken: its }) => sum + (its.get(id) ?? 0), 0);
       if (taken > 1) problems.push(`${id} was accepted ${taken} times`);
       if (taken === 0 && status === "sent") problems.push(`${id} is sent, and no carrier has it`);
     }
@@ -723,25 +639,11 @@ class World {
 
   /** Checks that closing a day sets its counts to those of the messages, whatever happened to the counters. */
   async #problemsOfCounts(messages: readonly MessageRecord[], day: string): Promise<string[]> {
-    const from = new Date(`${day}T00:00:00Z`);
-    const to = new Date(from.getTime() + dayMs);
-    const ends: Look[] = [];
     const ids = new Set(messages.map(({ id }) => id));
-    const parts = partNames(this.#parts);
-    for (const part of parts) {
-      const key = keys.dayCounts(organizationId, day, part);
-      await this.#finish(async () => {
-        let look: Look;
-        // The batches are small, so that a few messages take several runs.
-        do {
-          look = await recount(
-            { organizationId, parts: [part], key, from, to, takes: ({ id }) => ids.has(id) },
-            { batches: 2, batchSize: 2 },
-          );
-        } while (look === "unfinished");
-        ends.push(look);
-      });
-    }
+    let isClosed = false;
+    await this.#finish(async (release) => {
+      isClosed = await release.closeDay(organizationId, { day, parts: this.#parts, ids });
+    });
     const counts = this.table
       .all()
       .filter(isEntity("messageCounts"))
@@ -750,8 +652,8 @@ class World {
     const counted = counts.reduce<Tally>(sumOf, emptyTally);
     const total = (status: string): number => messages.filter((each) => each.status === status).length;
     const isExact =
-      ends.every((look) => look === "closed") &&
-      counts.length === parts.length &&
+      isClosed &&
+      counts.length === this.#parts &&
       counted.accepted === messages.length &&
       counted.sent === total("sent") &&
       counted.failed === total("failed") &&
