@@ -15,9 +15,12 @@ export async function hasPython(): Promise<boolean> {
   );
 }
 
+/** Installs the packages, with a tenth of pip's CPU time. */
+const installer = "uv==0.13.9";
+
 /**
- * The folder with the programs that a file of requirements names. They are installed into `.build/` the first time,
- * and whenever the file changes.
+ * Returns the folder with the programs that a file of requirements names. They are installed into `.build/` the first
+ * time, and whenever the file changes.
  * @param requirementsFile from the project's root
  * @throws Error with what pip wrote when they cannot be installed
  */
@@ -30,8 +33,12 @@ export async function pythonPrograms(requirementsFile: string): Promise<string> 
   if (installed === requirements) return programs;
   await mkdir(environment, { recursive: true });
   await run("python3", ["-m", "venv", "--clear", environment]);
-  const install = ["-m", "pip", "install", "--quiet", "-r", path.join(projectRoot, requirementsFile)];
-  await run(path.join(programs, "python"), install);
+  const python = path.join(programs, "python");
+  const install = ["pip", "install", "--quiet", "-r", path.join(projectRoot, requirementsFile)];
+  await run(python, ["-m", "pip", "install", "--quiet", installer])
+    .then(async () => run(path.join(programs, "uv"), [...install, "--python", python]))
+    // uv does not read pip's settings, such as the address of a mirror.
+    .catch(async () => run(python, ["-m", ...install]));
   await writeFile(installedFile, requirements);
   return programs;
 }
