@@ -6,6 +6,8 @@ import { findingsInPage } from "./prose/pages.ts";
 
 /** Files and folders that follow `.github/STYLE.md` in all their prose. */
 const cleanPlaces = [
+  ".ci/run",
+  ".github",
   "functions",
   "infra",
   "shared/accounts",

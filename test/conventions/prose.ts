@@ -11,7 +11,7 @@ const ignored = /(?:^|\/)(?:node_modules|\.build|\.local|\.git)(?:\/|$)/;
 /** @returns the files with prose in a folder, or the file itself */
 function filesOf(place: string): string[] {
   if (!statSync(place).isDirectory()) return [place];
-  const files = globSync("**/*.{ts,tsx,mjs,js,css,md,sh,yml}", {
+  const files = globSync("**/*.{ts,tsx,mjs,js,css,md,py,toml,yaml,yml}", {
     cwd: place,
     exclude: (name) => ignored.test(name),
   });
