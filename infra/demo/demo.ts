@@ -4,7 +4,7 @@ import { styleText } from "node:util";
 import { createClient, type Client } from "../../shared/client.ts";
 import { startLocalGateway } from "../local/gateway.ts";
 import { synthesizeLocalStack } from "../local/synthesize.ts";
-import { startReceiver, waitFor, type WebhookCall } from "./webhook-receiver.ts";
+import { startReceiver, waitFor, type WebhookCall } from "../webhook-receiver.ts";
 
 // `npm run demo`: plays the README's tour on a gateway without stored data, and prints each step.
 

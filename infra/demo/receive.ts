@@ -1,4 +1,4 @@
-import { startReceiver } from "./webhook-receiver.ts";
+import { startReceiver } from "../webhook-receiver.ts";
 
 // `npm run receiver`: shows the webhook calls to the address that the README's tour registers.
 

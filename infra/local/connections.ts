@@ -5,6 +5,9 @@ import * as z from "zod/mini";
 
 import { StackOutput } from "../constructs/stack-outputs.ts";
 
+/** The region in the ARNs and requests of this machine. */
+export const localRegion = "us-east-1";
+
 /** The only credentials for the data on this machine: a plain DynamoDB Local keeps a database for each access key. */
 export const localCredentials = { accessKeyId: "local", secretAccessKey: "local" };
 

@@ -4,8 +4,7 @@ import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import * as z from "zod/mini";
 
 import { withTrace, type Permissions } from "./aws-requests.ts";
-import { localCredentials } from "./connections.ts";
-import { localRegion } from "./references.ts";
+import { localCredentials, localRegion } from "./connections.ts";
 import { StorePort, type Service, type ServiceResponse } from "./store/port.ts";
 import { ServiceError } from "./store/service-error.ts";
 import type { StoreThreadData, StoreThreadMessage } from "./store/thread.ts";

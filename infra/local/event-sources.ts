@@ -4,6 +4,7 @@ import type { Message } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
 import * as z from "zod/mini";
 
+import { localRegion } from "./connections.ts";
 import type { DataServices } from "./data-services.ts";
 import {
   lineageHeader,
@@ -13,7 +14,6 @@ import {
   withRun,
   type Lineage,
 } from "./lineage.ts";
-import { localRegion } from "./references.ts";
 import type { ScheduleDefinition } from "./template.ts";
 
 /** The most batches of a queue at the same time. A laptop does not need AWS's concurrency, and its log stays readable. */

@@ -3,8 +3,8 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
 import type { Permissions } from "./aws-requests.ts";
+import { localRegion } from "./connections.ts";
 import type { FunctionPort } from "./data-services.ts";
-import { localRegion } from "./references.ts";
 import type { FunctionDefinition } from "./template.ts";
 import { functionThreadFile } from "./threads.ts";
 

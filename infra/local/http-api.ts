@@ -6,9 +6,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as z from "zod/mini";
 
+import { listenOnLoopback } from "../loopback.ts";
 import { responseHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { FunctionTimeout } from "./function-host.ts";
-import { listenOnLoopback } from "./loopback.ts";
 import type { LocalPage } from "./mailbox.ts";
 import { localAccountId } from "./references.ts";
 import type { CorsConfiguration } from "./template.ts";

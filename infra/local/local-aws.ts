@@ -5,11 +5,11 @@ import { text } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
+import { listenOnLoopback } from "../loopback.ts";
 import { errorResponse, jsonResponse, accessDenied, type AwsResponse } from "./aws-requests.ts";
 import { localCredentials } from "./connections.ts";
 import type { DataServices } from "./data-services.ts";
 import { traceHeader } from "./lineage.ts";
-import { listenOnLoopback } from "./loopback.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { LocalSecrets } from "./secrets.ts";
 import type { FunctionDefinition } from "./template.ts";

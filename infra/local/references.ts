@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
-export const localRegion = "us-east-1";
+import { localRegion } from "./connections.ts";
+
 export const localAccountId = "000000000000";
 
 export const Template = z.object({

@@ -10,10 +10,10 @@ import { openApiDocument, type DocumentedOperation } from "../../shared/openapi.
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
-import { startReceiver, waitFor, type WebhookCall } from "../demo/webhook-receiver.ts";
 import { startLocalGateway, type LocalGateway } from "../local/gateway.ts";
 import { synthesizeLocalStack } from "../local/synthesize.ts";
 import { projectRoot } from "../project-root.ts";
+import { startReceiver, waitFor, type WebhookCall } from "../webhook-receiver.ts";
 
 /** Bodies of real responses and webhook calls, by operation and by event. */
 export interface Examples {

@@ -5,8 +5,7 @@ import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-clo
 
 import { environmentNames } from "../../shared/platform/config.ts";
 import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
-import { localCredentials, readConnections } from "../local/connections.ts";
-import { localRegion } from "../local/references.ts";
+import { localCredentials, localRegion, readConnections } from "../local/connections.ts";
 import { projectRoot } from "../project-root.ts";
 import { localCarrier, type Stage } from "../stages/stage.ts";
 import { printable, type Output } from "./output.ts";

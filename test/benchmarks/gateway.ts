@@ -1,6 +1,5 @@
-import { localCredentials } from "../../infra/local/connections.ts";
+import { localCredentials, localRegion } from "../../infra/local/connections.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
-import { localRegion } from "../../infra/local/references.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { readStack, type StackDefinition } from "../../infra/local/template.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";

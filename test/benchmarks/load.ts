@@ -1,8 +1,8 @@
 import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { startReceiver } from "../../infra/demo/webhook-receiver.ts";
 import { projectRoot } from "../../infra/project-root.ts";
+import { startReceiver } from "../../infra/webhook-receiver.ts";
 import { median, type Figure, type Suite } from "./figures.ts";
 import { load, type HttpCall } from "./http-load.ts";
 import { organizationPuts, RowWriter } from "./rows.ts";

@@ -1,5 +1,5 @@
-import { startReceiver } from "../../infra/demo/webhook-receiver.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { startReceiver } from "../../infra/webhook-receiver.ts";
 import { createClient, type Client } from "../../shared/client.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";

@@ -4,8 +4,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { BatchWriteCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 
-import { localCredentials } from "../../infra/local/connections.ts";
-import { localRegion } from "../../infra/local/references.ts";
+import { localCredentials, localRegion } from "../../infra/local/connections.ts";
 import { Database } from "../../infra/local/store/database.ts";
 import { Tables } from "../../infra/local/store/tables.ts";
 import type { StackDefinition } from "../../infra/local/template.ts";

@@ -4,10 +4,10 @@ import { pathToFileURL } from "node:url";
 
 import * as z from "zod/mini";
 
-import { startReceiver } from "../../infra/demo/webhook-receiver.ts";
+import { localRegion } from "../../infra/local/connections.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsHandler, AwsRequest, AwsResponse } from "../../infra/local/local-aws.ts";
-import { localRegion } from "../../infra/local/references.ts";
+import { startReceiver } from "../../infra/webhook-receiver.ts";
 import { createClient } from "../../shared/client.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { kindOf } from "./canned-aws.ts";

@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { localAccountId } from "../../infra/local/references.ts";
+import { listenOnLoopback } from "../../infra/loopback.ts";
 import { createClient } from "../../shared/client.ts";
 import { eventJob } from "../../shared/events/event-job.ts";
 import { newId } from "../../shared/platform/ids.ts";

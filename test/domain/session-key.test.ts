@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 
 import { afterEach, expect, it, vi } from "vitest";
 
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { listenOnLoopback } from "../../infra/loopback.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
 afterEach(() => vi.unstubAllEnvs());

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { listenOnLoopback } from "../../infra/loopback.ts";
 import { sealingKeyId } from "../../shared/platform/auth/sealed-text.ts";
 import { SealingKeyRecord } from "../../shared/platform/auth/sealing-key-record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";

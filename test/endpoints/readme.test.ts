@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { expect, inject, it } from "vitest";
 import * as z from "zod/mini";
 
-import { startReceiver } from "../../infra/demo/webhook-receiver.ts";
+import { startReceiver } from "../../infra/webhook-receiver.ts";
 import { call } from "../support/api.ts";
 
 /*

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from "vitest"
 import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { listenOnLoopback } from "../../infra/loopback.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import type { Campaign } from "../../shared/contract/campaigns.ts";
 import { findKyc } from "../../shared/kyc/record.ts";

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { listenOnLoopback } from "../../infra/loopback.ts";
 
 /** The identity whose credentials a program in the account has. */
 export const identity = "arn:aws:sts::123456789012:assumed-role/Operator/grace";

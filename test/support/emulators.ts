@@ -4,8 +4,8 @@ import { createServer } from "node:http";
 import { CreateQueueCommand } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
 
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { localAccountId } from "../../infra/local/references.ts";
+import { listenOnLoopback } from "../../infra/loopback.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";

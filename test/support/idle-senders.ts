@@ -1,7 +1,8 @@
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 
+import { localRegion } from "../../infra/local/connections.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { localAccountId, localRegion } from "../../infra/local/references.ts";
+import { localAccountId } from "../../infra/local/references.ts";
 import { functionNamed } from "./functions.ts";
 
 /**

@@ -2,7 +2,7 @@ import { createServer as createTcpServer } from "node:net";
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { listenOnLoopback } from "../../infra/loopback.ts";
 import type { Carrier, OutgoingMessage } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";

@@ -12,8 +12,8 @@ import * as z from "zod/mini";
 
 import type { Permissions } from "../../infra/local/aws-requests.ts";
 import { DataServices } from "../../infra/local/data-services.ts";
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { StorePort, type ServiceResponse } from "../../infra/local/store/port.ts";
+import { listenOnLoopback } from "../../infra/loopback.ts";
 import { patience } from "../support/patience.ts";
 
 const permissions: Permissions = {

@@ -1,6 +1,7 @@
 import type * as z from "zod/mini";
 
-import { localAccountId, localRegion } from "../references.ts";
+import { localRegion } from "../connections.ts";
+import { localAccountId } from "../references.ts";
 import type { Database } from "./database.ts";
 import { readInput, ListTables, type UpdateTable, UpdateTimeToLive } from "./requests.ts";
 import type { Rows } from "./rows.ts";

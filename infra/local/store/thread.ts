@@ -3,8 +3,8 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 
+import { listenOnLoopback } from "../../loopback.ts";
 import { accessDenied, withTrace, type Permissions } from "../aws-requests.ts";
-import { listenOnLoopback } from "../loopback.ts";
 import { Database } from "./database.ts";
 import { Messages } from "./messages.ts";
 import {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { listenOnLoopback } from "../local/loopback.ts";
+import { listenOnLoopback } from "./loopback.ts";
 
 const waitTimeoutMs = 15_000;
 
