@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { glob, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -20,6 +20,13 @@ describe("the version", () => {
       expect(JSON.parse(await readFile(path.join(projectRoot, file), "utf8"))).toMatchObject({
         version: apiVersion,
       });
+    }
+  });
+
+  it("is the only one: the applications have none of their own", async () => {
+    for await (const file of glob("{functions,infra}/**/package.json", { cwd: projectRoot })) {
+      const manifest: unknown = JSON.parse(await readFile(path.join(projectRoot, file), "utf8"));
+      expect(manifest, file).not.toHaveProperty("version");
     }
   });
 
