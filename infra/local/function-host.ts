@@ -26,7 +26,7 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-export type InvocationResult =
+type InvocationResult =
   | { readonly id: string; readonly value: unknown }
   | { readonly id: string; readonly error: string };
 

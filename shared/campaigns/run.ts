@@ -40,7 +40,7 @@ const runLeaseMs = minuteMs;
 const clockToleranceMs = 500;
 
 /** The limits of one run. The next run continues the campaign. */
-export interface RunLimits {
+interface RunLimits {
   readonly blocks: number;
   /** The number of contacts that are read together, and whose messages are paid and recorded together. */
   readonly blockSize: number;

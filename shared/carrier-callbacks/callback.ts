@@ -15,7 +15,7 @@ export interface CallbackReceipt {
 }
 
 /** An inbound message, as read from a callback. */
-export interface CallbackInboundMessage {
+interface CallbackInboundMessage {
   readonly carrierId?: string | undefined;
   readonly from: string;
   readonly to: string;

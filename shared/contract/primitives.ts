@@ -68,7 +68,7 @@ function codePointCount(value: string): number {
 export const Currency = z.literal("USD");
 
 /** The deepest row that `page` reaches; what lies deeper is reached with `cursor`. */
-export const maxPagedRows = 10_000;
+const maxPagedRows = 10_000;
 
 function integerParameter(minimum: number, maximum: number): z.ZodMiniType<number> {
   return z.pipe(

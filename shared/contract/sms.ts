@@ -90,15 +90,13 @@ export const MessageErrorCode = z
   });
 export type MessageErrorCode = z.infer<typeof MessageErrorCode>;
 
-export const DeliveryStatus = z
-  .enum(["pending", "delivered", "undelivered", "unknown"])
-  .register(z.globalRegistry, {
-    id: "DeliveryStatus",
-    description:
-      "Whether the phone got the message. `pending` until a delivery receipt arrives. `unknown` if none arrives within a " +
-      "week, or the carrier does not know. A late receipt can change `unknown` to `undelivered`, and any status to " +
-      "`delivered`.",
-  });
+const DeliveryStatus = z.enum(["pending", "delivered", "undelivered", "unknown"]).register(z.globalRegistry, {
+  id: "DeliveryStatus",
+  description:
+    "Whether the phone got the message. `pending` until a delivery receipt arrives. `unknown` if none arrives within a " +
+    "week, or the carrier does not know. A late receipt can change `unknown` to `undelivered`, and any status to " +
+    "`delivered`.",
+});
 
 /** Why a phone did not get a message. The codes are the same for all carriers. */
 export const DeliveryErrorCode = z

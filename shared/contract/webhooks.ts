@@ -124,7 +124,7 @@ export const webhookHeaders = {
 } as const;
 
 /** The body of a call that a customer requests to test an endpoint. Endpoints cannot subscribe to it. */
-export const PingEvent = z
+const PingEvent = z
   .object({
     event: z.literal("ping"),
     timestamp: Timestamp,

@@ -12,7 +12,7 @@ import { MessageRecord } from "./record.ts";
  */
 
 /** The size of one run: the number of batches, and the messages that each batch reads together. */
-export interface LookLimits {
+interface LookLimits {
   readonly batches: number;
   readonly batchSize: number;
 }

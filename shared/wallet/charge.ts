@@ -45,7 +45,7 @@ const debitAttempts = 100;
 const maxDebitDelayMs = 50;
 
 /** The price of one message. */
-export interface Charge {
+interface Charge {
   readonly amountMicros: number;
 }
 

@@ -63,7 +63,7 @@ export const WalletRecord = z.object({
 export type WalletRecord = z.infer<typeof WalletRecord>;
 
 /** The number of partitions of the list of wallets, which share the writes of all registrations. */
-export const walletListShards = 8;
+const walletListShards = 8;
 
 /** Returns the writes that open an empty wallet. They fail if it exists. */
 export function newWallet(organizationId: string, createdAt: Date): Put[] {
@@ -97,7 +97,7 @@ export function forgetWallet(organizationId: string): Key[] {
 const ListingRecord = z.object({ sk: z.string() });
 
 /** Reads at most `limit` organizations with a wallet from one shard of the list, after `after`. */
-export async function listWalletsOfShard(
+async function listWalletsOfShard(
   shard: number,
   range: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<string[]> {

@@ -10,7 +10,7 @@ export interface Figure {
   readonly atMost?: number;
 }
 
-export interface SuiteOptions {
+interface SuiteOptions {
   /** Measures less of it, and less often. */
   readonly isQuick: boolean;
 }

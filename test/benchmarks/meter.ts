@@ -36,7 +36,7 @@ export const noUsage: Usage = {
 };
 
 /** The usage of each function that took part, by its name. */
-export type UsageByFunction = ReadonlyMap<string, Usage>;
+type UsageByFunction = ReadonlyMap<string, Usage>;
 
 /** The log and the usage of functions. */
 export interface Reading {

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { listenOnLoopback } from "../../infra/loopback.ts";
 
 /** A request as it came over the wire. */
-export interface Received {
+interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;

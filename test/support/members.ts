@@ -7,7 +7,7 @@ import { call, dataOf, password, type Customer } from "./api.ts";
 import { linkIn } from "./emails.ts";
 
 /** Accepts an invitation on the shared gateway with the link in the email. */
-export async function acceptInvitation(email: string, firstName = "Grace"): Promise<void> {
+async function acceptInvitation(email: string, firstName = "Grace"): Promise<void> {
   const token = new URL(await linkIn(email, "You are invited")).hash.replace(/^#\w+=/, "");
   const json = { token, password, firstName };
   dataOf(await call("/v1/auth/accept-invitation", { json }), AcceptedInvitation);

@@ -132,7 +132,7 @@ export function problemOfField(field: string, details: readonly ErrorDetail[]): 
   return plain.length === 0 ? fallback : plain.map(({ message }) => sentenceOf(message)).join(" ");
 }
 
-export function sentenceOf(message: string): string {
+function sentenceOf(message: string): string {
   const sentence = capitalized(message);
   return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }

@@ -5,7 +5,7 @@ import { invalidParameter } from "./service-error.ts";
 
 const Name = z.string().check(z.regex(/^[\w.-]{3,255}$/));
 
-export const KeySchema = z
+const KeySchema = z
   .array(
     z.strictObject({ AttributeName: z.string().check(z.minLength(1)), KeyType: z.enum(["HASH", "RANGE"]) }),
   )

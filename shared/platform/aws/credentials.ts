@@ -28,7 +28,7 @@ export async function currentCredentials(): Promise<Credentials> {
 }
 
 /** A request could not be signed, and was not sent. */
-export class CredentialsError extends Error {
+class CredentialsError extends Error {
   // As the SDK names it.
   override readonly name = "CredentialsProviderError";
 

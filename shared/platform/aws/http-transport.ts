@@ -52,7 +52,7 @@ const loaded = new Map<Protocol, Promise<Http>>();
  * Loads the module of a protocol once. In AWS nothing needs plain HTTP, and on a laptop nothing needs TLS. Each would add a
  * tenth to the load time of a function.
  */
-export async function loadHttp(protocol: Protocol): Promise<Http> {
+async function loadHttp(protocol: Protocol): Promise<Http> {
   const known = loaded.get(protocol);
   if (known !== undefined) return known;
   const loading = protocol === "http:" ? import("node:http") : import("node:https");

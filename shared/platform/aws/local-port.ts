@@ -12,7 +12,7 @@ export interface LocalPort {
 }
 
 /** The property of the global object in which a function finds its port, when it is loaded. */
-export const localPortKey = Symbol.for("sms-gateway.aws-port");
+const localPortKey = Symbol.for("sms-gateway.aws-port");
 
 const found: unknown = Reflect.get(globalThis, localPortKey);
 

@@ -9,7 +9,7 @@ export interface Finding {
 }
 
 /** A sentence that has more words is hard to read. */
-export const maxWords = 25;
+const maxWords = 25;
 
 /** Replaces code, addresses and the targets of links by text of the same length, which no rule matches. */
 export function withoutCode(text: string): string {
@@ -25,7 +25,7 @@ const withoutQuotations = (text: string): string =>
   text.replaceAll(/"[^"\n]*"/g, (quotation) => "Q".repeat(quotation.length));
 
 /** Yields the sentences of a text with their positions. */
-export function* sentencesOf(text: string): Generator<{ sentence: string; index: number }> {
+function* sentencesOf(text: string): Generator<{ sentence: string; index: number }> {
   const ends =
     /(?<!\b(?:e\.g|i\.e|etc|vs|cf|St|no))[.!?]["')\]”*]*(?=\s+["'(“[]*[A-Z\d]|\s*$)|\n\n|\n(?=- )/g;
   let from = 0;
@@ -38,7 +38,7 @@ export function* sentencesOf(text: string): Generator<{ sentence: string; index:
   }
 }
 
-export const countWords = (sentence: string): number =>
+const countWords = (sentence: string): number =>
   sentence.split(/\s+/).filter((word) => /[\p{L}\d]/u.test(word)).length;
 
 const relativeStart =

@@ -11,7 +11,7 @@ export function dayText(date: string): string {
 }
 
 /** A time to the minute, in the viewer's time zone and locale. */
-export function timeText(at: string): string {
+function timeText(at: string): string {
   return minuteFormat.format(new Date(at));
 }
 
