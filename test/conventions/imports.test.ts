@@ -1,7 +1,8 @@
 import { glob, readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod/mini";
 
 interface SourceFile {
   /** From the project's root, with forward slashes. */
@@ -13,18 +14,19 @@ interface SourceFile {
 
 const files: SourceFile[] = [];
 
+/** An import of any kind: with names, for its effects, or while the program runs. */
+const importPattern = /(?:^(?:import|export)\b[^;]*?\bfrom |^import |\bimport\()"([^"]+)"/gm;
+
 beforeAll(async () => {
   for await (const name of glob("{functions,infra,shared,test}/**/*.{ts,tsx}")) {
     const source = await readFile(name, "utf8");
-    const specifiers = [...source.matchAll(/^(?:import|export)\b[^;]*?\bfrom "([^"]+)"/gm)].map(
-      ([, specifier = ""]) => specifier,
-    );
+    const specifiers = [...source.matchAll(importPattern)].map(([, specifier = ""]) => specifier);
     files.push({
       name,
       imports: specifiers
         .filter((specifier) => specifier.startsWith("."))
         .map((specifier) => path.join(path.dirname(name), specifier)),
-      packages: specifiers.filter((specifier) => !specifier.startsWith(".")),
+      packages: specifiers.filter((specifier) => !/^(\.|node:)/.test(specifier)),
     });
   }
 });
@@ -38,6 +40,10 @@ function breaches(from: RegExp, isAllowed: (imported: string, importer: string) 
     );
 }
 
+function packageName(specifier: string): string {
+  return /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+}
+
 function roomOf(name: string): string {
   return name
     .split("/")
@@ -45,9 +51,36 @@ function roomOf(name: string): string {
     .join("/");
 }
 
+const Manifest = z.object({
+  workspaces: z._default(z.array(z.string()), []),
+  dependencies: z._default(z.record(z.string(), z.string()), {}),
+});
+
+async function readManifest(folder: string): Promise<z.infer<typeof Manifest>> {
+  return Manifest.parse(JSON.parse(await readFile(`${folder}/package.json`, "utf8")));
+}
+
+/** The workspaces, each with the boundary that its README states. The console's is one folder above its sources. */
+const applications = await Promise.all(
+  (await readManifest(".")).workspaces.map(async (workspace) => {
+    const readme = await readFile(`${workspace.replace(/\/app$/, "")}/README.md`, "utf8");
+    const row = (title: string): string[] => {
+      const [, cell = ""] = new RegExp(`^\\| ${title} +\\| (.*)$`, "m").exec(readme) ?? [];
+      return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+    };
+    return {
+      folder: `${workspace}/`,
+      imports: row("It may import"),
+      entryPoints: row("Entry points").map((name) => `${workspace}/${name}`),
+      packages: Object.keys((await readManifest(workspace)).dependencies),
+    };
+  }),
+);
+
 it("the project has files that the rules check", () => {
   expect(files.length).toBeGreaterThan(80);
   expect(files.flatMap(({ imports }) => imports).length).toBeGreaterThan(200);
+  expect(applications.length).toBe(3);
 });
 
 it("the contract imports zod and itself only", () => {
@@ -83,12 +116,6 @@ it("functions import shared code, never each other", () => {
   );
 });
 
-it("the console, which runs in browsers, imports only the client, the contract and plain rules from shared", () => {
-  const allowed =
-    /^functions\/console\/app\/|^shared\/(client\.ts$|contract\/|messages\/segments\.ts$|templates\/render\.ts$)/;
-  expect(breaches(/^functions\/console\/app\//, (imported) => allowed.test(imported))).toEqual([]);
-});
-
 it("a handler imports the routes of its own tag, so that its bundle has no others", () => {
   const isOfTag = (imported: string, importer: string): boolean =>
     !imported.startsWith("shared/routes") || imported === `shared/routes/${importer.split("/")[1]}.ts`;
@@ -97,9 +124,42 @@ it("a handler imports the routes of its own tag, so that its bundle has no other
 
 it("the infrastructure reads the route table and names, never a handler or a domain", () => {
   const allowed =
-    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/openapi\/introduction\.ts$|^shared\/routes\/route\.ts$|^shared\/contract\/(countries|docs|phone-numbers|sms|validation|version)\.ts$|^shared\/platform\/(auth\/(sealed-text|totp)|config|log|metrics|jobs\/(queue-names|shards)|table\/keys)\.ts$/;
-  // The operator's commands are a separate program.
-  expect(breaches(/^infra\/(?!operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
+    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/openapi\/introduction\.ts$|^shared\/routes\/route\.ts$|^shared\/contract\/(countries|docs|phone-numbers|sms|validation|version)\.ts$|^shared\/platform\/(auth\/(sealed-text|totp)|config|metrics|jobs\/(queue-names|shards)|table\/keys)\.ts$/;
+  expect(breaches(/^infra\/(?!local\/|operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
+});
+
+describe.each(applications)("the application $folder", ({ folder, imports, entryPoints, packages }) => {
+  const isInside = (name: string): boolean => name.startsWith(folder);
+
+  it("imports only what its README names", () => {
+    const isAllowed = (imported: string): boolean => imports.some((each) => imported.startsWith(each));
+    expect(breaches(new RegExp(`^${folder}`), (name) => isInside(name) || isAllowed(name))).toEqual([]);
+    const imported = files.filter(({ name }) => isInside(name)).flatMap((file) => file.imports);
+    expect(imports.filter((each) => !imported.some((name) => name.startsWith(each)))).toEqual([]);
+  });
+
+  it("is imported by other programs through its entry points only", () => {
+    const isAllowed = (imported: string): boolean => !isInside(imported) || entryPoints.includes(imported);
+    expect(breaches(new RegExp(`^(?!test/|${folder})`), isAllowed)).toEqual([]);
+  });
+
+  it("lists the packages that it imports and that no code outside of applications imports", () => {
+    const isOfOthers = (name: string): boolean =>
+      !name.startsWith("test/") && !applications.some((each) => name.startsWith(each.folder));
+    const packagesOf = (isChosen: (name: string) => boolean): Set<string> =>
+      new Set(files.filter(({ name }) => isChosen(name)).flatMap((file) => file.packages.map(packageName)));
+    expect(packages).toEqual([...packagesOf(isInside).difference(packagesOf(isOfOthers))].toSorted());
+  });
+});
+
+it("applications and the project use the same version of each package", async () => {
+  const lock = z
+    .object({ packages: z.record(z.string(), z.unknown()) })
+    .parse(JSON.parse(await readFile("package-lock.json", "utf8")));
+  const separate = Object.keys(lock.packages).filter((name) =>
+    /^(functions|infra)\/.*node_modules/.test(name),
+  );
+  expect(separate).toEqual([]);
 });
 
 it("only tests import tests", () => {
