@@ -53,7 +53,7 @@ export default defineConfig({
           name: "gateway",
           include: ["test/**/*.test.ts"],
           exclude: [
-            "test/{browser,carriers,chaos,conventions,deploy,domain,faults,infra,local,model,sam,system,unit}/**",
+            "test/{browser,carriers,chaos,conventions,deploy,domain,faults,infra,local,mixed-versions,model,sam,system,unit}/**",
           ],
           ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
         },
@@ -66,6 +66,14 @@ export default defineConfig({
       { test: { name: "faults", include: ["test/faults/**/*.test.ts"], ...sharedGateway } },
       // It starts a gateway of its own, and takes minutes.
       { test: { name: "chaos", include: ["test/chaos/**/*.test.ts"] } },
+      // The functions of the last release, which it builds, and those of the present code, over one table.
+      {
+        test: {
+          name: "mixed-versions",
+          include: ["test/mixed-versions/**/*.test.ts"],
+          globalSetup: ["test/mixed-versions/global-setup.ts"],
+        },
+      },
       // It needs Kannel, which it installs where it can.
       {
         test: {

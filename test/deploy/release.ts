@@ -1,9 +1,9 @@
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { projectRoot } from "../../infra/project-root.ts";
+import { commitId, extractCommit } from "../support/commits.ts";
 import { workFolder } from "./emulator.ts";
-import { mustRun, run } from "./program.ts";
 
 /**
  * The last commit whose stack has all endpoints in one template. CloudFormation cannot turn such a stack into one with
@@ -18,28 +18,10 @@ const singleStackCommit = "9b0d95e18e6b868dd2da29108b24d414db4af859";
  * @throws Error where the history does not contain the commit
  */
 export async function checkOutSingleStack(keptStage: object): Promise<string> {
-  await fetchCommit();
   const folder = path.join(workFolder, "release");
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  const archive = path.join(workFolder, "release.tar");
   const parts = ["functions", "infra", "shared", "cdk.json", "package.json", "tsconfig.json"];
-  await mustRun("git", ["archive", "--output", archive, singleStackCommit, ...parts]);
-  await mustRun("tar", ["-xf", archive, "-C", folder]);
+  await extractCommit(await commitId(singleStackCommit), folder, parts);
   await writeFile(path.join(folder, "infra/stages/kept.json"), JSON.stringify(keptStage));
   await symlink(path.join(projectRoot, "node_modules"), path.join(folder, "node_modules"));
   return folder;
-}
-
-/** Fetches the commit, because a clone that CI made may have the newest commit only. */
-async function fetchCommit(): Promise<void> {
-  const isThere = async (): Promise<boolean> =>
-    (await run("git", ["cat-file", "-e", `${singleStackCommit}^{commit}`])).code === 0;
-  if (await isThere()) return;
-  await run("git", ["fetch", "--quiet", "--depth=1", "origin", singleStackCommit]);
-  if (await isThere()) return;
-  throw new Error(
-    `The commit ${singleStackCommit} is not in this clone and could not be fetched from origin: ` +
-      "the adoption of its table cannot be tested. Clone with the whole history (fetch-depth: 0).",
-  );
 }

@@ -4,13 +4,16 @@ import { parseArgs } from "node:util";
 import fc from "fast-check";
 
 import { randomFrom } from "../chaos/random.ts";
+import { bothMoneyPaths } from "../mixed-versions/last-release.ts";
 import { localSettings } from "../support/local-settings.ts";
 import { carryMessages } from "./carriers.ts";
 import { booksAreInOrder } from "./property.ts";
+import type { MoneyPath } from "./simulation.ts";
 
 // The long runs of the models. `npm run test:model -- --runs 100000` runs that of the books. A failure prints the seed and
-// the path that repeat it: `-- --seed 1 --path 7:0`. `npm run test:model -- --model carriers --runs 50` runs that of the
-// carriers with 50 seeds. A failure prints its seed. `--trace FILE` writes all events to a file.
+// the path that repeat it: `-- --seed 1 --path 7:0`. `--model mixed-versions` runs it with the functions of the last
+// release too. `npm run test:model -- --model carriers --runs 50` runs that of the carriers with 50 seeds. A failure prints
+// its seed. `--trace FILE` writes all events to a file.
 
 Object.assign(process.env, localSettings);
 
@@ -28,12 +31,15 @@ const startedAt = performance.now();
 const seconds = (): number => Math.round((performance.now() - startedAt) / 1_000);
 
 if (flags.model === "carriers") await runCarriers(Number(flags.runs ?? 1));
-else await runBooks(Number(flags.runs ?? 10_000));
+else {
+  const releases = flags.model === "mixed-versions" ? await bothMoneyPaths() : undefined;
+  await runBooks(Number(flags.runs ?? 10_000), releases);
+}
 
-async function runBooks(numRuns: number): Promise<void> {
+async function runBooks(numRuns: number, releases?: readonly MoneyPath[]): Promise<void> {
   process.stdout.write(`${numRuns} runs with seed ${seed}\n`);
   const path = flags.path === undefined ? {} : { path: flags.path };
-  await fc.assert(booksAreInOrder(), { numRuns, seed, ...path });
+  await fc.assert(booksAreInOrder({ releases }), { numRuns, seed, ...path });
   process.stdout.write(`${numRuns} runs without a violation in ${seconds()} s\n`);
 }
 

@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { access, readFile, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+
+import * as z from "zod/mini";
+
+import { projectRoot } from "../../infra/project-root.ts";
+import * as present from "../model/money-path.ts";
+import type { MoneyPath } from "../model/simulation.ts";
+import { commitId, extractCommit, newestTag } from "../support/commits.ts";
+
+const LastRelease = z.object({ version: z.string(), commit: z.string() });
+const Lock = z.object({ packages: z.record(z.string(), z.unknown()) });
+
+/**
+ * Checks out the last release into `.build/releases`, with its packages. A later run uses the same checkout.
+ * `last-release.json` names the release by a commit or tag, and `LAST_RELEASE` another one.
+ * @returns the folder
+ * @throws Error where the history does not contain the release, or a newer one
+ */
+export async function checkOutLastRelease(): Promise<string> {
+  const id = await lastRelease();
+  const folder = path.join(projectRoot, ".build/releases", id);
+  const stamp = path.join(folder, ".complete");
+  const isComplete = await access(stamp).then(
+    () => true,
+    () => false,
+  );
+  if (isComplete) return folder;
+  await extractCommit(id, folder);
+  if ((await packagesOf(folder)) === (await packagesOf(projectRoot))) {
+    await symlink(path.join(projectRoot, "node_modules"), path.join(folder, "node_modules"));
+  } else {
+    await promisify(execFile)("npm", ["ci"], { cwd: folder });
+  }
+  await writeFile(stamp, "");
+  return folder;
+}
+
+/** Returns the commit of the last release. */
+async function lastRelease(): Promise<string> {
+  const chosen = process.env["LAST_RELEASE"];
+  if (chosen !== undefined) return commitId(chosen);
+  const content = await readFile(new URL("last-release.json", import.meta.url), "utf8");
+  const { version, commit } = LastRelease.parse(JSON.parse(content));
+  const id = await commitId(commit);
+  const tag = await newestTag();
+  if (tag === undefined || (await commitId(tag)) === id) return id;
+  throw new Error(`The last release is ${tag}, but test/mixed-versions/last-release.json names ${version}.`);
+}
+
+/** Functions of the model's money path that the last release does not have. The present ones run in their place. */
+const added: ReadonlySet<string> = new Set();
+
+/**
+ * Returns the money path of the last release and the present one.
+ * @throws Error when the last release does not have all functions
+ */
+export async function bothMoneyPaths(): Promise<MoneyPath[]> {
+  const file = path.join(await checkOutLastRelease(), "test/model/money-path.ts");
+  const last: MoneyPath = await import(pathToFileURL(file).href);
+  const missing = Object.keys(present).filter((name) => !(name in last) && !added.has(name));
+  if (missing.length > 0) throw new Error(`The money path of the last release has no ${missing.join(", ")}.`);
+  return [{ ...present, ...last }, present];
+}
+
+/** The packages of a release, without the release itself, whose version always differs. */
+async function packagesOf(folder: string): Promise<string> {
+  const content = await readFile(path.join(folder, "package-lock.json"), "utf8");
+  const { packages } = Lock.parse(JSON.parse(content));
+  return JSON.stringify({ ...packages, "": undefined });
+}
