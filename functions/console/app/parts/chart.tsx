@@ -53,12 +53,12 @@ export function DayChart({ days }: { days: readonly Day[] }): JSX.Element {
           caption="Messages by day"
           rows={shown}
           keyOf={({ date }) => date}
-          columns={[
-            { title: "Day (UTC)", show: ({ date }) => dayText(date) },
-            { title: "Accepted", isNumber: true, show: (day) => countText(day.accepted) },
-            { title: "Sent", isNumber: true, show: ({ sent }) => countText(sent) },
-            { title: "Failed", isNumber: true, show: ({ failed }) => countText(failed) },
-          ]}
+          columns={{
+            "Day (UTC)": ({ date }) => dayText(date),
+            Accepted: { number: (day) => countText(day.accepted) },
+            Sent: { number: ({ sent }) => countText(sent) },
+            Failed: { number: ({ failed }) => countText(failed) },
+          }}
         />
       </details>
     </figure>

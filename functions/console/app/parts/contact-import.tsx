@@ -121,11 +121,11 @@ export function FailedRowsTable({ failed }: { failed: readonly FailedRow[] }): J
         caption="Rows not imported"
         rows={failed.slice(0, maxFailedShown)}
         keyOf={({ line }) => String(line)}
-        columns={[
-          { title: "Row", isNumber: true, show: ({ line }) => countText(line) },
-          { title: "Phone number", show: ({ phoneNumber }) => <span class="clamp">{phoneNumber}</span> },
-          { title: "Reason", show: ({ reason }) => reason },
-        ]}
+        columns={{
+          Row: { number: ({ line }) => countText(line) },
+          "Phone number": ({ phoneNumber }) => <span class="clamp">{phoneNumber}</span>,
+          Reason: ({ reason }) => reason,
+        }}
       />
       {failed.length > maxFailedShown ? (
         <p class="muted">And {countText(failed.length - maxFailedShown)} more.</p>

@@ -3,30 +3,48 @@ import type { ComponentChildren, JSX } from "preact";
 import { Loaded, type Pages } from "./load.tsx";
 import { countText } from "./money.tsx";
 
-export interface Column<Row> {
-  readonly title: string;
-  readonly show: (row: Row) => ComponentChildren;
-  /** Right-aligned. */
-  readonly isNumber?: true;
-}
+type Show<Row> = (row: Row) => ComponentChildren;
+
+/** The columns of a table by their titles. A column of numbers is right-aligned. */
+export type Columns<Row> = Readonly<Record<string, Show<Row> | { readonly number: Show<Row> }>>;
 
 interface TableProps<Row> {
   /** The caption for screen readers. */
   readonly caption: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: Columns<Row>;
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** Shown instead of a table without rows: what the list is for, and what to do next. */
+  readonly empty?: {
+    readonly title: string;
+    readonly hint?: ComponentChildren;
+    readonly action?: ComponentChildren;
+  };
 }
 
 /** A table, whose rows become cards on a narrow screen. */
-export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): JSX.Element {
+export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>): JSX.Element {
+  if (rows.length === 0 && empty !== undefined) {
+    return (
+      <div class="empty">
+        <p class="title">{empty.title}</p>
+        {empty.hint === undefined ? null : <p>{empty.hint}</p>}
+        {empty.action}
+      </div>
+    );
+  }
+  const shown = Object.entries(columns).map(([title, column]) =>
+    typeof column === "function"
+      ? { title, show: column, look: undefined }
+      : { title, show: column.number, look: "number" },
+  );
   return (
     <table class="table">
       <caption class="hidden">{caption}</caption>
       <thead>
         <tr>
-          {columns.map(({ title, isNumber }) => (
-            <th key={title} scope="col" class={isNumber === true ? "number" : undefined}>
+          {shown.map(({ title, look }) => (
+            <th key={title} scope="col" class={look}>
               {title}
             </th>
           ))}
@@ -35,8 +53,8 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>): 
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
-            {columns.map(({ title, show, isNumber }) => (
-              <td key={title} data-title={title} class={isNumber === true ? "number" : undefined}>
+            {shown.map(({ title, show, look }) => (
+              <td key={title} data-title={title} class={look}>
                 <div>{show(row)}</div>
               </td>
             ))}
@@ -63,15 +81,13 @@ export function Clamped({ children, href }: { children: ComponentChildren; href?
 /** A paged list, or its empty state. */
 export function PagedTable<Row>({
   pages,
-  empty,
   ...table
-}: Omit<TableProps<Row>, "rows"> & { pages: Pages<Row>; empty: ComponentChildren }): JSX.Element {
+}: Omit<TableProps<Row>, "rows"> & { pages: Pages<Row> }): JSX.Element {
   return (
     <Loaded load={pages}>
       {({ rows, meta: { total, nextCursor } }) => (
         <>
-          {rows.length === 0 ? null : <Table {...table} rows={rows} />}
-          {rows.length === 0 && nextCursor === undefined ? empty : null}
+          {rows.length === 0 && nextCursor !== undefined ? null : <Table {...table} rows={rows} />}
           {nextCursor === undefined ? null : (
             <div class="row">
               <button type="button" aria-disabled={pages.isLoading} onClick={() => void pages.more()}>

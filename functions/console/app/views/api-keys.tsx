@@ -8,7 +8,6 @@ import { has } from "../features.ts";
 import { Code, Secret } from "../parts/copy.tsx";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
-import { Empty } from "../parts/empty.tsx";
 import { ChoiceField, Form, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { confirmItem, Menu, type MenuItem } from "../parts/menu.tsx";
@@ -59,44 +58,25 @@ export function ApiKeys(): JSX.Element {
           caption="API keys"
           pages={keys}
           keyOf={({ id }) => id}
-          columns={[
-            {
-              title: "Key",
-              show: ({ name, hint }) => (
-                <>
-                  <strong dir="auto">{name}</strong> <code>{hint}</code>
-                </>
-              ),
-            },
-            { title: "Status", show: ({ status }) => <Status of={status} /> },
-            {
-              title: "Scopes",
-              show: ({ scopes }) => (scopes.length === Scope.options.length ? "All" : scopes.join(", ")),
-            },
-            { title: "Created", show: ({ createdAt }) => <Time at={createdAt} /> },
-            {
-              title: "Last used",
-              show: ({ lastUsedAt }) => (lastUsedAt === undefined ? "Never" : <Time at={lastUsedAt} />),
-            },
-            {
-              title: "Expires",
-              show: ({ expiresAt }) => (expiresAt === undefined ? "Never" : <Time at={expiresAt} />),
-            },
-            {
-              title: "Actions",
-              show: (key) => (
-                <Menu
-                  label={`Actions for the key ${key.name ?? key.hint}`}
-                  items={actionsOf(key, { onCreated, onChange: keys.reload })}
-                />
-              ),
-            },
-          ]}
-          empty={
-            <Empty title="No API keys yet">
-              <p>Create a key to get sample code that sends a message.</p>
-            </Empty>
-          }
+          columns={{
+            Key: ({ name, hint }) => (
+              <>
+                <strong dir="auto">{name}</strong> <code>{hint}</code>
+              </>
+            ),
+            Status: ({ status }) => <Status of={status} />,
+            Scopes: ({ scopes }) => (scopes.length === Scope.options.length ? "All" : scopes.join(", ")),
+            Created: ({ createdAt }) => <Time at={createdAt} />,
+            "Last used": ({ lastUsedAt }) => (lastUsedAt === undefined ? "Never" : <Time at={lastUsedAt} />),
+            Expires: ({ expiresAt }) => (expiresAt === undefined ? "Never" : <Time at={expiresAt} />),
+            Actions: (key) => (
+              <Menu
+                label={`Actions for the key ${key.name ?? key.hint}`}
+                items={actionsOf(key, { onCreated, onChange: keys.reload })}
+              />
+            ),
+          }}
+          empty={{ title: "No API keys yet", hint: "Create a key to get sample code that sends a message." }}
         />
       </Section>
       <Section title="Compromised keys">

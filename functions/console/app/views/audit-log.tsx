@@ -3,7 +3,6 @@ import type { JSX } from "preact";
 import type { AuditEntry } from "../../../../shared/contract/audit-log.ts";
 import { api } from "../api.ts";
 import { Code } from "../parts/copy.tsx";
-import { Empty } from "../parts/empty.tsx";
 import { FilterForm, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Page } from "../parts/page.tsx";
@@ -31,27 +30,23 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
           caption="Audit log entries, newest first"
           pages={entries}
           keyOf={({ id }) => id}
-          columns={[
-            { title: "Time", show: ({ createdAt }) => <Time at={createdAt} /> },
-            { title: "Actor", show: (entry) => <span class="break">{actorText(entry)}</span> },
-            { title: "Action", show: ({ action }) => <Action of={action} /> },
-            {
-              title: "Outcome",
-              show: ({ outcome, errorCode }) => (
-                <>
-                  <Status of={outcome} /> {errorCode === undefined ? null : <code>{errorCode}</code>}
-                </>
-              ),
-            },
-            { title: "IP address", show: ({ sourceAddress }) => sourceAddress },
-            { title: "Details", show: (entry) => <Details entry={entry} /> },
-          ]}
-          empty={
-            <Empty title="No entries">
-              <p>There are no entries in this period.</p>
-              <a href="#/audit-log">Show all entries</a>
-            </Empty>
-          }
+          columns={{
+            Time: ({ createdAt }) => <Time at={createdAt} />,
+            Actor: (entry) => <span class="break">{actorText(entry)}</span>,
+            Action: ({ action }) => <Action of={action} />,
+            Outcome: ({ outcome, errorCode }) => (
+              <>
+                <Status of={outcome} /> {errorCode === undefined ? null : <code>{errorCode}</code>}
+              </>
+            ),
+            "IP address": ({ sourceAddress }) => sourceAddress,
+            Details: (entry) => <Details entry={entry} />,
+          }}
+          empty={{
+            title: "No entries",
+            hint: "There are no entries in this period.",
+            action: <a href="#/audit-log">Show all entries</a>,
+          }}
         />
       </div>
     </Page>

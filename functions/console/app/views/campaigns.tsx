@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 
 import { api } from "../api.ts";
-import { Empty } from "../parts/empty.tsx";
 import { usePages } from "../parts/load.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -23,28 +22,20 @@ export function Campaigns(): JSX.Element {
           caption="Campaigns, newest first"
           pages={campaigns}
           keyOf={({ id }) => id}
-          columns={[
-            {
-              title: "Name",
-              show: ({ id, name }) => <Clamped href={`#/campaigns/${id}`}>{name}</Clamped>,
-            },
-            { title: "Status", show: ({ status }) => <Status of={status} /> },
-            { title: "Messages", isNumber: true, show: ({ progress }) => countText(progress.accepted) },
-            { title: "Sent", isNumber: true, show: ({ progress }) => countText(progress.sent) },
-            { title: "Failed", isNumber: true, show: ({ progress }) => countText(progress.failed) },
-            {
-              title: "Charged",
-              isNumber: true,
-              show: ({ progress }) => <Money amount={progress.charged} isShort />,
-            },
-            { title: "Created", show: ({ createdAt }) => <Time at={createdAt} /> },
-          ]}
-          empty={
-            <Empty title="No campaigns yet">
-              <p>You can review the audience and cost before anything is sent.</p>
-              {add}
-            </Empty>
-          }
+          columns={{
+            Name: ({ id, name }) => <Clamped href={`#/campaigns/${id}`}>{name}</Clamped>,
+            Status: ({ status }) => <Status of={status} />,
+            Messages: { number: ({ progress }) => countText(progress.accepted) },
+            Sent: { number: ({ progress }) => countText(progress.sent) },
+            Failed: { number: ({ progress }) => countText(progress.failed) },
+            Charged: { number: ({ progress }) => <Money amount={progress.charged} isShort /> },
+            Created: ({ createdAt }) => <Time at={createdAt} />,
+          }}
+          empty={{
+            title: "No campaigns yet",
+            hint: "You can review the audience and cost before anything is sent.",
+            action: add,
+          }}
         />
       </Section>
     </Page>

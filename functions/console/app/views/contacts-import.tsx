@@ -96,37 +96,28 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
           caption="Columns of the file"
           rows={header.map((name, index) => ({ name, index }))}
           keyOf={({ index }) => String(index)}
-          columns={[
-            {
-              title: "Column",
-              show: ({ name }) => <span dir="auto">{name === "" ? "(unnamed)" : name}</span>,
-            },
-            {
-              title: "First value",
-              show: ({ index }) => <Clamped>{table[1]?.[index] ?? ""}</Clamped>,
-            },
-            {
-              title: "Import as",
-              show: ({ name, index }) => (
-                <select
-                  aria-label={`Import the column ${name} as`}
-                  value={columns.value[index]}
-                  onChange={(event) => {
-                    const chosen = targets.find((each) => each === event.currentTarget.value) ?? "skip";
-                    columns.value = columns.value.with(index, chosen);
-                  }}
-                >
-                  {targets
-                    .filter((each) => each !== "attribute" || attributeName(name) !== "")
-                    .map((each) => (
-                      <option key={each} value={each}>
-                        {each === "attribute" ? `Attribute {{${attributeName(name)}}}` : targetLabels[each]}
-                      </option>
-                    ))}
-                </select>
-              ),
-            },
-          ]}
+          columns={{
+            Column: ({ name }) => <span dir="auto">{name === "" ? "(unnamed)" : name}</span>,
+            "First value": ({ index }) => <Clamped>{table[1]?.[index] ?? ""}</Clamped>,
+            "Import as": ({ name, index }) => (
+              <select
+                aria-label={`Import the column ${name} as`}
+                value={columns.value[index]}
+                onChange={(event) => {
+                  const chosen = targets.find((each) => each === event.currentTarget.value) ?? "skip";
+                  columns.value = columns.value.with(index, chosen);
+                }}
+              >
+                {targets
+                  .filter((each) => each !== "attribute" || attributeName(name) !== "")
+                  .map((each) => (
+                    <option key={each} value={each}>
+                      {each === "attribute" ? `Attribute {{${attributeName(name)}}}` : targetLabels[each]}
+                    </option>
+                  ))}
+              </select>
+            ),
+          }}
         />
         <TextField
           form={form}
@@ -140,18 +131,12 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
           caption="First rows as contacts"
           rows={rows.value.slice(0, previewRows)}
           keyOf={({ line }) => String(line)}
-          columns={[
-            { title: "Row", isNumber: true, show: ({ line }) => countText(line) },
-            {
-              title: "Contact",
-              show: ({ contact }) => <Clamped>{describe(contact)}</Clamped>,
-            },
-            {
-              title: "Problem",
-              show: ({ problem }) =>
-                problem === undefined ? "None" : <span class="problem">✕ {problem}</span>,
-            },
-          ]}
+          columns={{
+            Row: { number: ({ line }) => countText(line) },
+            Contact: ({ contact }) => <Clamped>{describe(contact)}</Clamped>,
+            Problem: ({ problem }) =>
+              problem === undefined ? "None" : <span class="problem">✕ {problem}</span>,
+          }}
         />
         <p>
           <strong>{countText(rows.value.length - wrong.length)}</strong> of{" "}

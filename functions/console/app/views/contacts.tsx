@@ -3,7 +3,6 @@ import type { JSX } from "preact";
 import { api } from "../api.ts";
 import { ContactFields, contactOf, emptyContact, nameOf, TagList } from "../parts/contact-fields.tsx";
 import { DialogButton } from "../parts/dialog.tsx";
-import { Empty } from "../parts/empty.tsx";
 import { Form, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
@@ -39,24 +38,18 @@ export function Contacts(): JSX.Element {
           caption="Contacts, newest first"
           pages={contacts}
           keyOf={({ id }) => id}
-          columns={[
-            {
-              title: "Name",
-              show: (contact) => <Clamped href={`#/contacts/${contact.id}`}>{nameOf(contact)}</Clamped>,
-            },
-            { title: "Phone number", show: ({ phoneNumber }) => phoneNumber },
-            { title: "Tags", show: ({ tags }) => <TagList tags={tags} /> },
-            { title: "Marketing", show: ({ optedOut }) => (optedOut ? "Opted out" : "") },
-            { title: "Added", show: ({ createdAt }) => <Time at={createdAt} /> },
-          ]}
-          empty={
-            <Empty title="No contacts yet">
-              <p>
-                Import contacts from a spreadsheet or add them one at a time. Campaigns are sent to contacts.
-              </p>
-              {add}
-            </Empty>
-          }
+          columns={{
+            Name: (contact) => <Clamped href={`#/contacts/${contact.id}`}>{nameOf(contact)}</Clamped>,
+            "Phone number": ({ phoneNumber }) => phoneNumber,
+            Tags: ({ tags }) => <TagList tags={tags} />,
+            Marketing: ({ optedOut }) => (optedOut ? "Opted out" : ""),
+            Added: ({ createdAt }) => <Time at={createdAt} />,
+          }}
+          empty={{
+            title: "No contacts yet",
+            hint: "Import contacts from a spreadsheet or add them one at a time. Campaigns are sent to contacts.",
+            action: add,
+          }}
         />
       </Section>
     </Page>

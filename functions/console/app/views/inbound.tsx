@@ -3,7 +3,6 @@ import type { JSX } from "preact";
 import type { AssignedNumber } from "../../../../shared/contract/inbound.ts";
 import type { Page as PageOf } from "../../../../shared/contract/primitives.ts";
 import { api } from "../api.ts";
-import { Empty } from "../parts/empty.tsx";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -34,21 +33,17 @@ export function Inbound(): JSX.Element {
           caption="Inbound messages, newest first"
           pages={messages}
           keyOf={({ id }) => id}
-          columns={[
-            { title: "From", show: ({ from }) => from },
-            { title: "To", show: ({ to }) => to },
-            {
-              title: "Message",
-              show: ({ message }) => <Clamped>{message}</Clamped>,
-            },
-            { title: "Keyword", show: ({ keyword }) => (keyword === undefined ? "" : keywords[keyword]) },
-            { title: "Received", show: ({ receivedAt }) => <Time at={receivedAt} /> },
-          ]}
-          empty={
-            <Empty title="No inbound messages yet">
-              {hasNumbers ? <p>Messages sent to your numbers appear here.</p> : null}
-            </Empty>
-          }
+          columns={{
+            From: ({ from }) => from,
+            To: ({ to }) => to,
+            Message: ({ message }) => <Clamped>{message}</Clamped>,
+            Keyword: ({ keyword }) => (keyword === undefined ? "" : keywords[keyword]),
+            Received: ({ receivedAt }) => <Time at={receivedAt} />,
+          }}
+          empty={{
+            title: "No inbound messages yet",
+            hint: hasNumbers ? "Messages sent to your numbers appear here." : undefined,
+          }}
         />
       </Section>
     </Page>

@@ -5,14 +5,13 @@ import { Role } from "../../../../shared/contract/scopes.ts";
 import { api } from "../api.ts";
 import { DialogButton } from "../parts/dialog.tsx";
 import { Email } from "../parts/email.tsx";
-import { Empty } from "../parts/empty.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { changeRole, Invite, isYou, removal, revocation, sendAgain } from "../parts/member-actions.tsx";
 import { Menu, type MenuItem } from "../parts/menu.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
-import { Table, type Column } from "../parts/table.tsx";
+import { Table, type Columns } from "../parts/table.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
 import { capitalized } from "../problems.ts";
 
@@ -53,8 +52,8 @@ function Team({ members, roles, onChange }: TeamProps): JSX.Element {
   const isManager = roles.length > 0;
   const isOnlyOwner = (member: Member): boolean =>
     member.role === "owner" && active.filter(({ role }) => role === "owner").length === 1;
-  const actionsColumn = (show: Column<Member>["show"]): readonly Column<Member>[] =>
-    isManager ? [{ title: "Actions", show }] : [];
+  const actionsColumn = (show: (member: Member) => JSX.Element): Columns<Member> =>
+    isManager ? { Actions: show } : {};
   const menuOf = (member: Member, label: string, items: readonly MenuItem[]): JSX.Element => (
     <Menu label={label} items={roles.includes(member.role) ? items : []} />
   );
@@ -69,14 +68,11 @@ function Team({ members, roles, onChange }: TeamProps): JSX.Element {
           caption="Members, oldest first"
           rows={active}
           keyOf={({ id }) => id}
-          columns={[
-            { title: "Member", show: (member) => <Who member={member} /> },
-            { title: "Role", show: ({ role }) => <span class="whole">{capitalized(role)}</span> },
-            {
-              title: "Two-factor",
-              show: ({ secondFactor }) => <Status of={secondFactor ? "enabled" : "off"} />,
-            },
-            { title: "Joined", show: ({ createdAt }) => <Time at={createdAt} /> },
+          columns={{
+            Member: (member) => <Who member={member} />,
+            Role: ({ role }) => <span class="whole">{capitalized(role)}</span>,
+            "Two-factor": ({ secondFactor }) => <Status of={secondFactor ? "enabled" : "off"} />,
+            Joined: ({ createdAt }) => <Time at={createdAt} />,
             ...actionsColumn((member) =>
               isOnlyOwner(member) && roles.includes("owner") ? (
                 <span class="muted">Only owner</span>
@@ -87,42 +83,34 @@ function Team({ members, roles, onChange }: TeamProps): JSX.Element {
                 ])
               ),
             ),
-          ]}
+          }}
         />
       </Section>
       {isManager || invitations.length > 0 ? (
         <Section title="Invitations">
-          {invitations.length === 0 ? (
-            <Empty title="No pending invitations">
-              <p>Invite your team. Each member logs in with their own password.</p>
-            </Empty>
-          ) : (
-            <Table
-              caption="Invitations, oldest first"
-              rows={invitations}
-              keyOf={({ id }) => id}
-              columns={[
-                { title: "Email", show: ({ email }) => <Email of={email} /> },
-                { title: "Role", show: ({ role }) => <span class="whole">{capitalized(role)}</span> },
-                { title: "Status", show: ({ status }) => <Status of={status} /> },
-                {
-                  title: "Invited by",
-                  show: ({ invitedBy }) => <Email of={emailOf(invitedBy)} />,
-                },
-                {
-                  title: "Expires",
-                  show: ({ expiresAt }) => optionalTime(expiresAt),
-                },
-                ...actionsColumn((member) =>
-                  menuOf(member, `Actions for the invitation to ${member.email}`, [
-                    sendAgain(member, onChange),
-                    changeRole(member, roles, onChange),
-                    revocation(member, onChange),
-                  ]),
-                ),
-              ]}
-            />
-          )}
+          <Table
+            caption="Invitations, oldest first"
+            rows={invitations}
+            keyOf={({ id }) => id}
+            columns={{
+              Email: ({ email }) => <Email of={email} />,
+              Role: ({ role }) => <span class="whole">{capitalized(role)}</span>,
+              Status: ({ status }) => <Status of={status} />,
+              "Invited by": ({ invitedBy }) => <Email of={emailOf(invitedBy)} />,
+              Expires: ({ expiresAt }) => optionalTime(expiresAt),
+              ...actionsColumn((member) =>
+                menuOf(member, `Actions for the invitation to ${member.email}`, [
+                  sendAgain(member, onChange),
+                  changeRole(member, roles, onChange),
+                  revocation(member, onChange),
+                ]),
+              ),
+            }}
+            empty={{
+              title: "No pending invitations",
+              hint: "Invite your team. Each member logs in with their own password.",
+            }}
+          />
         </Section>
       ) : null}
     </>

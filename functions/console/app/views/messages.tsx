@@ -3,7 +3,6 @@ import * as z from "zod/mini";
 
 import { MessageStatus } from "../../../../shared/contract/sms.ts";
 import { api } from "../api.ts";
-import { Empty } from "../parts/empty.tsx";
 import { PhoneField, FilterForm, SelectField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
@@ -44,30 +43,26 @@ export function Messages({ query }: ViewProps): JSX.Element {
           caption="Messages, newest first"
           pages={pages}
           keyOf={({ id }) => id}
-          columns={[
-            { title: "To", show: ({ id, to: number }) => <a href={`#/messages/${id}`}>{number}</a> },
-            { title: "Status", show: (message) => <MessageState message={message} /> },
-            {
-              title: "Message",
-              show: ({ message }) => <Clamped>{message}</Clamped>,
-            },
-            { title: "From", show: ({ senderId }) => senderId },
-            { title: "Accepted", show: ({ queuedAt }) => <Time at={queuedAt} /> },
-            { title: "Price", isNumber: true, show: ({ pricing }) => <Money amount={pricing.total} /> },
-          ]}
+          columns={{
+            To: ({ id, to: number }) => <a href={`#/messages/${id}`}>{number}</a>,
+            Status: (message) => <MessageState message={message} />,
+            Message: ({ message }) => <Clamped>{message}</Clamped>,
+            From: ({ senderId }) => senderId,
+            Accepted: ({ queuedAt }) => <Time at={queuedAt} />,
+            Price: { number: ({ pricing }) => <Money amount={pricing.total} /> },
+          }}
           empty={
-            isFiltered ? (
-              <Empty title="No messages match">
-                <a href="#/messages">Show all messages</a>
-              </Empty>
-            ) : (
-              <Empty title="No messages yet">
-                <p>Messages that you send appear here with their status.</p>
-                <a class="button" href="#/send">
-                  Send your first message
-                </a>
-              </Empty>
-            )
+            isFiltered
+              ? { title: "No messages match", action: <a href="#/messages">Show all messages</a> }
+              : {
+                  title: "No messages yet",
+                  hint: "Messages that you send appear here with their status.",
+                  action: (
+                    <a class="button" href="#/send">
+                      Send your first message
+                    </a>
+                  ),
+                }
           }
         />
       </div>

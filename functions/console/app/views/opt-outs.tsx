@@ -3,7 +3,6 @@ import type { JSX } from "preact";
 import type { OptOut } from "../../../../shared/contract/opt-outs.ts";
 import { api } from "../api.ts";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
-import { Empty } from "../parts/empty.tsx";
 import { PhoneField, Form, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { announce } from "../parts/notice.tsx";
@@ -37,33 +36,26 @@ export function OptOuts(): JSX.Element {
           caption="Numbers that have opted out"
           pages={optOuts}
           keyOf={({ phoneNumber }) => phoneNumber}
-          columns={[
-            { title: "Phone number", show: ({ phoneNumber }) => phoneNumber },
-            { title: "Source", show: ({ source }) => sources[source] },
-            { title: "Since", show: ({ createdAt }) => <Time at={createdAt} /> },
-            {
-              title: "Actions",
-              show: ({ phoneNumber, source }) =>
-                // The organization cannot remove an opt-out that the person sent as STOP.
-                source === "reply" ? null : (
-                  <ConfirmButton
-                    label="Remove"
-                    question={`Remove the opt-out for ${phoneNumber}?`}
-                    consequence="This number receives marketing messages again. Remove the opt-out only at the person's request."
-                    act={async () => {
-                      await api().deleteOptOut({ params: { phoneNumber } });
-                      announce("Opt-out removed.");
-                      await optOuts.reload();
-                    }}
-                  />
-                ),
-            },
-          ]}
-          empty={
-            <Empty title="No opt-outs yet">
-              <p>Add people who asked not to receive marketing.</p>
-            </Empty>
-          }
+          columns={{
+            "Phone number": ({ phoneNumber }) => phoneNumber,
+            Source: ({ source }) => sources[source],
+            Since: ({ createdAt }) => <Time at={createdAt} />,
+            Actions: ({ phoneNumber, source }) =>
+              // The organization cannot remove an opt-out that the person sent as STOP.
+              source === "reply" ? null : (
+                <ConfirmButton
+                  label="Remove"
+                  question={`Remove the opt-out for ${phoneNumber}?`}
+                  consequence="This number receives marketing messages again. Remove the opt-out only at the person's request."
+                  act={async () => {
+                    await api().deleteOptOut({ params: { phoneNumber } });
+                    announce("Opt-out removed.");
+                    await optOuts.reload();
+                  }}
+                />
+              ),
+          }}
+          empty={{ title: "No opt-outs yet", hint: "Add people who asked not to receive marketing." }}
         />
       </Section>
     </Page>

@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 
 import { api } from "../api.ts";
-import { Empty } from "../parts/empty.tsx";
 import { FilterForm, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
@@ -36,20 +35,16 @@ export function Prices({ query }: ViewProps): JSX.Element {
           caption="Prices per segment"
           pages={prices}
           keyOf={(price) => price.prefix}
-          columns={[
-            { title: "Numbers", show: (price) => (price.prefix === "" ? "All others" : `+${price.prefix}…`) },
-            {
-              title: "Country",
-              show: ({ country }) => (country === undefined ? "" : (countryNames.of(country) ?? country)),
-            },
-            { title: "Price", isNumber: true, show: ({ unitPrice }) => <Money amount={unitPrice} /> },
-          ]}
-          empty={
-            <Empty title="No price for these numbers">
-              <p>You cannot send to these numbers. Contact the gateway operator to request a price.</p>
-              <a href="#/prices">Show all prices</a>
-            </Empty>
-          }
+          columns={{
+            Numbers: (price) => (price.prefix === "" ? "All others" : `+${price.prefix}…`),
+            Country: ({ country }) => (country === undefined ? "" : (countryNames.of(country) ?? country)),
+            Price: { number: ({ unitPrice }) => <Money amount={unitPrice} /> },
+          }}
+          empty={{
+            title: "No price for these numbers",
+            hint: "You cannot send to these numbers. Contact the gateway operator to request a price.",
+            action: <a href="#/prices">Show all prices</a>,
+          }}
         />
       </div>
     </Page>

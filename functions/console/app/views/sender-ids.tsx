@@ -2,7 +2,6 @@ import type { JSX } from "preact";
 
 import { api } from "../api.ts";
 import { ActionButton, DialogButton } from "../parts/dialog.tsx";
-import { Empty } from "../parts/empty.tsx";
 import { Form, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { announce } from "../parts/notice.tsx";
@@ -29,50 +28,37 @@ export function SenderIds(): JSX.Element {
           caption="Sender IDs, newest first"
           pages={senderIds}
           keyOf={({ id }) => id}
-          columns={[
-            {
-              title: "Sender ID",
-              show: ({ senderId, isDefault }) => (
-                <>
-                  <strong class="whole">{senderId}</strong>{" "}
-                  {isDefault ? <span class="tag">Default</span> : null}
-                </>
-              ),
-            },
-            {
-              title: "Status",
-              show: ({ status, rejectionReason }) => (
-                <>
-                  <Status of={status} />{" "}
-                  {rejectionReason === undefined ? null : <span dir="auto">{rejectionReason}</span>}
-                </>
-              ),
-            },
-            {
-              title: "Use case",
-              show: ({ useCase }) => <Clamped>{useCase}</Clamped>,
-            },
-            { title: "Requested", show: ({ createdAt }) => <Time at={createdAt} /> },
-            {
-              title: "Actions",
-              show: ({ id, status, isDefault }) =>
-                status === "approved" && !isDefault ? (
-                  <ActionButton
-                    label="Set as default"
-                    act={async () => {
-                      await api().setDefaultSenderId({ params: { id } });
-                      announce("Default sender ID changed.");
-                      await senderIds.reload();
-                    }}
-                  />
-                ) : null,
-            },
-          ]}
-          empty={
-            <Empty title="No sender IDs yet">
-              <p>Request a sender ID. Once approved, your messages use it by default.</p>
-            </Empty>
-          }
+          columns={{
+            "Sender ID": ({ senderId, isDefault }) => (
+              <>
+                <strong class="whole">{senderId}</strong>{" "}
+                {isDefault ? <span class="tag">Default</span> : null}
+              </>
+            ),
+            Status: ({ status, rejectionReason }) => (
+              <>
+                <Status of={status} />{" "}
+                {rejectionReason === undefined ? null : <span dir="auto">{rejectionReason}</span>}
+              </>
+            ),
+            "Use case": ({ useCase }) => <Clamped>{useCase}</Clamped>,
+            Requested: ({ createdAt }) => <Time at={createdAt} />,
+            Actions: ({ id, status, isDefault }) =>
+              status === "approved" && !isDefault ? (
+                <ActionButton
+                  label="Set as default"
+                  act={async () => {
+                    await api().setDefaultSenderId({ params: { id } });
+                    announce("Default sender ID changed.");
+                    await senderIds.reload();
+                  }}
+                />
+              ) : null,
+          }}
+          empty={{
+            title: "No sender IDs yet",
+            hint: "Request a sender ID. Once approved, your messages use it by default.",
+          }}
         />
       </Section>
     </Page>

@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 
 import { api } from "../api.ts";
-import { Empty } from "../parts/empty.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
@@ -21,23 +20,16 @@ export function Templates(): JSX.Element {
           caption="Templates, newest first"
           pages={templates}
           keyOf={({ id }) => id}
-          columns={[
-            {
-              title: "Name",
-              show: ({ id, name }) => <Clamped href={`#/templates/${id}`}>{name}</Clamped>,
-            },
-            {
-              title: "Text",
-              show: ({ body }) => <Clamped>{body}</Clamped>,
-            },
-            { title: "Updated", show: ({ updatedAt }) => <Time at={updatedAt} /> },
-          ]}
-          empty={
-            <Empty title="No templates yet">
-              <p>Write a text such as “Your code is {"{{code}}"}” once and reuse it with new values.</p>
-              {add}
-            </Empty>
-          }
+          columns={{
+            Name: ({ id, name }) => <Clamped href={`#/templates/${id}`}>{name}</Clamped>,
+            Text: ({ body }) => <Clamped>{body}</Clamped>,
+            Updated: ({ updatedAt }) => <Time at={updatedAt} />,
+          }}
+          empty={{
+            title: "No templates yet",
+            hint: "Write a text such as “Your code is {{code}}” once and reuse it with new values.",
+            action: add,
+          }}
         />
       </Section>
     </Page>

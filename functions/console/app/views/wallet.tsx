@@ -6,7 +6,6 @@ import type { Transaction, Wallet as WalletOf } from "../../../../shared/contrac
 import { api } from "../api.ts";
 import { has } from "../features.ts";
 import { DialogButton, useAction } from "../parts/dialog.tsx";
-import { Empty } from "../parts/empty.tsx";
 import { Form, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
 import { amountText, countText, Money } from "../parts/money.tsx";
@@ -68,21 +67,13 @@ export function Wallet(): JSX.Element {
           caption="Ledger, newest first"
           pages={ledger}
           keyOf={({ id }) => id}
-          columns={[
-            { title: "Time", show: ({ createdAt }) => <Time at={createdAt} /> },
-            { title: "Type", show: (entry) => <What entry={entry} /> },
-            { title: "Amount", isNumber: true, show: ({ amount }) => <Money amount={amount} signed /> },
-            {
-              title: "Balance after",
-              isNumber: true,
-              show: ({ balanceAfter }) => <Money amount={balanceAfter} />,
-            },
-          ]}
-          empty={
-            <Empty title="No entries yet">
-              <p>Top-ups, messages and refunds appear here.</p>
-            </Empty>
-          }
+          columns={{
+            Time: ({ createdAt }) => <Time at={createdAt} />,
+            Type: (entry) => <What entry={entry} />,
+            Amount: { number: ({ amount }) => <Money amount={amount} signed /> },
+            "Balance after": { number: ({ balanceAfter }) => <Money amount={balanceAfter} /> },
+          }}
+          empty={{ title: "No entries yet", hint: "Top-ups, messages and refunds appear here." }}
         />
       </Section>
     </Page>

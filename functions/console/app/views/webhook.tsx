@@ -11,7 +11,6 @@ import {
 import { api } from "../api.ts";
 import { Code, Secret } from "../parts/copy.tsx";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
-import { Empty } from "../parts/empty.tsx";
 import { Form, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, usePages, usePolling, type Load } from "../parts/load.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
@@ -82,33 +81,29 @@ export function Webhook({ params, query }: ViewProps): JSX.Element {
           caption="Deliveries, newest first"
           pages={deliveries}
           keyOf={({ id: deliveryId }) => deliveryId}
-          columns={[
-            { title: "Event", show: ({ payload }) => payload.event },
-            { title: "Status", show: (delivery) => <Status of={delivery.state} /> },
-            { title: "Response", show: (delivery) => <ResponseCell delivery={delivery} /> },
-            { title: "Created", show: ({ createdAt }) => <Time at={createdAt} /> },
-            { title: "Payload", show: (delivery) => <PayloadCell delivery={delivery} /> },
-            {
-              title: "Actions",
-              show: (delivery) => (
-                <ActionButton
-                  label="Redeliver"
-                  act={async () => {
-                    const of = { id, deliveryId: delivery.id };
-                    const { attempts } = await api().retryWebhookDelivery({ params: of });
-                    repeated.value = { ...repeated.value, [delivery.id]: attempts };
-                    announce("Redelivery requested.");
-                    await deliveries.reload();
-                  }}
-                />
-              ),
-            },
-          ]}
-          empty={
-            <Empty title={state === undefined ? "No deliveries yet" : `No ${state} deliveries`}>
-              <p>Send a test event to see how your server responds.</p>
-            </Empty>
-          }
+          columns={{
+            Event: ({ payload }) => payload.event,
+            Status: (delivery) => <Status of={delivery.state} />,
+            Response: (delivery) => <ResponseCell delivery={delivery} />,
+            Created: ({ createdAt }) => <Time at={createdAt} />,
+            Payload: (delivery) => <PayloadCell delivery={delivery} />,
+            Actions: (delivery) => (
+              <ActionButton
+                label="Redeliver"
+                act={async () => {
+                  const of = { id, deliveryId: delivery.id };
+                  const { attempts } = await api().retryWebhookDelivery({ params: of });
+                  repeated.value = { ...repeated.value, [delivery.id]: attempts };
+                  announce("Redelivery requested.");
+                  await deliveries.reload();
+                }}
+              />
+            ),
+          }}
+          empty={{
+            title: state === undefined ? "No deliveries yet" : `No ${state} deliveries`,
+            hint: "Send a test event to see how your server responds.",
+          }}
         />
       </Section>
     </Page>

@@ -6,7 +6,6 @@ import { api } from "../api.ts";
 import { Secret } from "../parts/copy.tsx";
 import { DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
-import { Empty } from "../parts/empty.tsx";
 import { Form, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -47,35 +46,28 @@ export function Webhooks(): JSX.Element {
           caption="Webhooks"
           pages={webhooks}
           keyOf={({ id }) => id}
-          columns={[
-            {
-              title: "URL",
-              show: ({ id, url }) => (
-                <a class="break" href={`#/webhooks/${id}`}>
-                  {url}
-                </a>
-              ),
-            },
-            {
-              title: "Status",
-              show: (webhook) => (
-                <>
-                  <WebhookStatus webhook={webhook} />{" "}
-                  <span class="muted">
-                    <Health webhook={webhook} />
-                  </span>
-                </>
-              ),
-            },
-            { title: "Events", show: ({ events }) => events.join(", ") },
-            { title: "Created", show: ({ createdAt }) => <Time at={createdAt} /> },
-          ]}
-          empty={
-            <Empty title="No webhooks yet">
-              <p>Without a webhook, your server must poll for the status of each message.</p>
-              <DocsLink>API reference</DocsLink>
-            </Empty>
-          }
+          columns={{
+            URL: ({ id, url }) => (
+              <a class="break" href={`#/webhooks/${id}`}>
+                {url}
+              </a>
+            ),
+            Status: (webhook) => (
+              <>
+                <WebhookStatus webhook={webhook} />{" "}
+                <span class="muted">
+                  <Health webhook={webhook} />
+                </span>
+              </>
+            ),
+            Events: ({ events }) => events.join(", "),
+            Created: ({ createdAt }) => <Time at={createdAt} />,
+          }}
+          empty={{
+            title: "No webhooks yet",
+            hint: "Without a webhook, your server must poll for the status of each message.",
+            action: <DocsLink>API reference</DocsLink>,
+          }}
         />
       </Section>
     </Page>
