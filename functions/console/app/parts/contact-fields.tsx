@@ -54,25 +54,22 @@ function attributesOf(text: string): Record<string, string> {
 export function ContactFields({ form }: { form: FormState<ContactValues> }): JSX.Element {
   return (
     <>
-      <PhoneField form={form} name="phoneNumber" />
-      <TextField form={form} name="firstName" label="First name (optional)" />
-      <TextField form={form} name="lastName" label="Last name (optional)" />
+      <PhoneField field={form.field("phoneNumber")} />
+      <TextField field={form.field("firstName")} label="First name (optional)" />
+      <TextField field={form.field("lastName")} label="Last name (optional)" />
       <TextField
-        form={form}
-        name="tags"
+        field={form.field("tags")}
         label="Tags (optional)"
         hint="Separate tags with commas, for example: customers, London."
       />
       <TextArea
-        form={form}
-        name="attributes"
+        field={form.field("attributes")}
         label="Attributes (optional)"
         rows={3}
         hint="One per line, for example city: London. Use it in messages as {{city}}."
       />
       <CheckField
-        form={form}
-        name="optedOut"
+        field={form.field("optedOut")}
         label="Opted out of marketing"
         hint="Campaigns and marketing messages skip this contact."
       />

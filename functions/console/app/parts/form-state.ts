@@ -1,14 +1,17 @@
 import { batch, signal, type Signal } from "@preact/signals";
 
 import { dropDraft, readDraft, saveDraft } from "../drafts.ts";
+import { fieldProblems, problemOfField } from "../problems.ts";
 
 export type Values = Record<string, boolean | string | readonly string[]>;
 
-/** The names of the values of one kind. */
-export type NamesOf<V extends Values, Kind> = {
-  [Name in keyof V]: V[Name] extends Kind ? Name : never;
-}[keyof V] &
-  string;
+/** A value of a form, with its error. */
+export interface Field<Value> {
+  readonly name: string;
+  readonly value: Value;
+  readonly problem: string | undefined;
+  readonly set: (value: Value) => void;
+}
 
 /**
  * The state of a form. Values survive a failed submit. Submits of the same values use the same idempotency key until
@@ -21,8 +24,10 @@ export interface FormState<V extends Values> {
   readonly isBusy: Signal<boolean>;
   /** Whether the values come from a draft. */
   readonly isRestored: Signal<boolean>;
-  /** The fields that show their own errors. */
-  readonly fields: Set<string>;
+  /** The API's names of the fields that show their own errors. */
+  readonly shownFields: ReadonlySet<string>;
+  /** @param apiName the API's name of the field, if it differs */
+  readonly field: <Name extends keyof V & string>(name: Name, apiName?: string) => Field<V[Name]>;
   readonly set: (changes: Partial<V>) => void;
   readonly reset: () => void;
   readonly submit: () => Promise<void>;
@@ -39,22 +44,37 @@ export function createForm<V extends Values>(initial: V, act: Act<V>, draft?: st
   const error = signal<unknown>(undefined);
   const isBusy = signal(false);
   const isRestored = signal(restored !== undefined);
+  const shownFields = new Set<string>();
   let attemptKey = kept?.attemptKey ?? crypto.randomUUID();
   const clearDraft = (): void => {
     isRestored.value = false;
     if (draft !== undefined) dropDraft(draft);
+  };
+  const change = (changed: V): void => {
+    attemptKey = crypto.randomUUID();
+    values.value = changed;
+    if (draft !== undefined) saveDraft(draft, { values: changed, attemptKey });
   };
   return {
     values,
     error,
     isBusy,
     isRestored,
-    fields: new Set<string>(),
-    set: (changes) => {
-      attemptKey = crypto.randomUUID();
-      values.value = { ...values.value, ...changes };
-      if (draft !== undefined) saveDraft(draft, { values: values.value, attemptKey });
+    shownFields,
+    field: (name, apiName = name) => {
+      shownFields.add(apiName);
+      return {
+        name,
+        get value() {
+          return values.value[name];
+        },
+        get problem() {
+          return problemOfField(apiName, fieldProblems(error.value));
+        },
+        set: (value) => change({ ...values.value, [name]: value }),
+      };
     },
+    set: (changes) => change({ ...values.value, ...changes }),
     reset: () => {
       batch(() => {
         attemptKey = crypto.randomUUID();

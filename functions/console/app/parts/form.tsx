@@ -1,10 +1,10 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 
 import { minPasswordCharacters } from "../../../../shared/contract/accounts.ts";
 import { fieldProblems, isOfField, problemOfField } from "../problems.ts";
-import { FieldFrame, FieldNotes, useField, type FieldProps } from "./field.tsx";
-import { createForm, type Act, type FormState, type Values } from "./form-state.ts";
+import { Labeled, useNotes } from "./field.tsx";
+import { createForm, type Act, type Field, type FormState, type Values } from "./form-state.ts";
 import { Notice, Problem } from "./notice.tsx";
 
 /**
@@ -108,7 +108,7 @@ function FormProblem<V extends Values>({ form }: { form: FormState<V> }): JSX.El
   const error = form.error.value;
   if (error === undefined) return null;
   const details = fieldProblems(error);
-  const fields = [...form.fields];
+  const fields = [...form.shownFields];
   const unshown = details.filter(({ path }) => !fields.some((name) => isOfField(name, path)));
   return (
     <div class="form-problem" tabIndex={-1}>
@@ -126,60 +126,77 @@ function FormProblem<V extends Values>({ form }: { form: FormState<V> }): JSX.El
   );
 }
 
-export function TextField<V extends Values>(
-  props: FieldProps<V, string> & {
-    type?: "date" | "datetime-local" | "email" | "password" | "search" | "tel" | "text" | "url";
-    autocomplete?: string;
-    inputMode?: "decimal" | "numeric";
-    placeholder?: string;
-    /** Suggested values; others are allowed. */
-    suggestions?: readonly string[];
-    hasFocus?: boolean;
-  },
-): JSX.Element {
-  const { form, name, label, hint, type = "text", autocomplete = "off", suggestions } = props;
-  const { id, problem, attributes } = useField(props);
+/** The props of every form field. */
+interface FieldProps<Value> {
+  readonly field: Field<Value>;
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+}
+
+export function TextField({
+  field,
+  label,
+  hint,
+  type = "text",
+  autocomplete = "off",
+  suggestions,
+  hasFocus = false,
+  ...props
+}: FieldProps<string> & {
+  type?: "date" | "datetime-local" | "email" | "password" | "search" | "tel" | "text" | "url";
+  autocomplete?: string;
+  inputMode?: "decimal" | "numeric";
+  placeholder?: string;
+  /** Suggested values; others are allowed. */
+  suggestions?: readonly string[];
+  hasFocus?: boolean;
+}): JSX.Element {
   const element = useRef<HTMLInputElement>(null);
+  const listId = useId();
   // The attribute alone has an effect only when a page or dialog opens.
   useEffect(() => {
-    if (props.hasFocus === true) element.current?.focus();
+    if (hasFocus) element.current?.focus();
   }, []);
   return (
-    <FieldFrame id={id} label={label} hint={hint} problem={problem}>
-      <input
-        {...attributes}
-        {...typeOf(type, suggestions === undefined ? undefined : `${id}-list`)}
-        autocomplete={autocomplete}
-        inputMode={props.inputMode}
-        placeholder={props.placeholder}
-        ref={element}
-        autofocus={props.hasFocus}
-        value={String(form.values.value[name])}
-        onInput={(event) => form.set(change<V>(name, event.currentTarget.value))}
-      />
-      {suggestions === undefined ? null : (
-        <datalist id={`${id}-list`}>
-          {suggestions.map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
+    <Labeled label={label} hint={hint} problem={field.problem}>
+      {(attributes) => (
+        <>
+          <input
+            {...attributes}
+            {...props}
+            {...typeOf(type, suggestions && listId)}
+            name={field.name}
+            autocomplete={autocomplete}
+            ref={element}
+            autofocus={hasFocus}
+            value={field.value}
+            onInput={(event) => field.set(event.currentTarget.value)}
+          />
+          {suggestions === undefined ? null : (
+            <datalist id={listId}>
+              {suggestions.map((each) => (
+                <option key={each} value={each} />
+              ))}
+            </datalist>
+          )}
+        </>
       )}
-    </FieldFrame>
+    </Labeled>
   );
 }
 
-export function PhoneField<V extends Values>({
+export function PhoneField({
   label = "Phone number",
   ...field
-}: Omit<FieldProps<V, string>, "label"> & { label?: string; hasFocus?: boolean }): JSX.Element {
+}: Omit<FieldProps<string>, "label"> & { label?: string; hasFocus?: boolean }): JSX.Element {
   return <TextField {...field} label={label} type="tel" placeholder="+1 500 555 0000" />;
 }
 
 /** The current password, or a new one. */
-export function PasswordField<V extends Values>({
+export function PasswordField({
   isNew = false,
   ...field
-}: FieldProps<V, string> & { isNew?: boolean; hasFocus?: boolean }): JSX.Element {
+}: FieldProps<string> & { isNew?: boolean; hasFocus?: boolean }): JSX.Element {
   const hint = `Use at least ${minPasswordCharacters} characters. A full sentence is easy to remember and hard to guess.`;
   return (
     <TextField
@@ -197,85 +214,93 @@ function typeOf(type: string, list: string | undefined): { type: "text"; list?: 
   return { type, ...(list === undefined ? {} : { list }) } as { type: "text"; list?: string };
 }
 
-export function TextArea<V extends Values>(props: FieldProps<V, string> & { rows?: number }): JSX.Element {
-  const { form, name, label, hint, rows = 4 } = props;
-  const { id, problem, attributes } = useField(props);
+export function TextArea({
+  field,
+  label,
+  hint,
+  rows = 4,
+}: FieldProps<string> & { rows?: number }): JSX.Element {
   return (
-    <FieldFrame id={id} label={label} hint={hint} problem={problem}>
-      <textarea
-        {...attributes}
-        rows={rows}
-        value={String(form.values.value[name])}
-        onInput={(event) => form.set(change<V>(name, event.currentTarget.value))}
-      />
-    </FieldFrame>
+    <Labeled label={label} hint={hint} problem={field.problem}>
+      {(attributes) => (
+        <textarea
+          {...attributes}
+          name={field.name}
+          rows={rows}
+          value={field.value}
+          onInput={(event) => field.set(event.currentTarget.value)}
+        />
+      )}
+    </Labeled>
   );
 }
 
-export function SelectField<V extends Values>(
-  props: FieldProps<V, string> & { options: readonly (readonly [value: string, words: string])[] },
-): JSX.Element {
-  const { form, name, label, hint, options } = props;
-  const { id, problem, attributes } = useField(props);
+type Options = readonly (readonly [value: string, words: string])[];
+
+export function SelectField({
+  field,
+  label,
+  hint,
+  options,
+}: FieldProps<string> & { options: Options }): JSX.Element {
   return (
-    <FieldFrame id={id} label={label} hint={hint} problem={problem}>
-      <select
-        {...attributes}
-        value={String(form.values.value[name])}
-        onChange={(event) => form.set(change<V>(name, event.currentTarget.value))}
-      >
-        {options.map(([value, words]) => (
-          <option key={value} value={value}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </FieldFrame>
+    <Labeled label={label} hint={hint} problem={field.problem}>
+      {(attributes) => (
+        <select
+          {...attributes}
+          name={field.name}
+          value={field.value}
+          onChange={(event) => field.set(event.currentTarget.value)}
+        >
+          {options.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labeled>
   );
 }
 
-export function CheckField<V extends Values>(props: FieldProps<V, boolean>): JSX.Element {
-  const { form, name, label, hint } = props;
-  const { id, problem, attributes } = useField(props);
+export function CheckField({ field, label, hint }: FieldProps<boolean>): JSX.Element {
+  const { attributes, notes } = useNotes(hint, field.problem);
   return (
     <div class="field check">
       <input
         {...attributes}
+        name={field.name}
         type="checkbox"
-        checked={form.values.value[name] === true}
-        onChange={(event) => form.set(change<V>(name, event.currentTarget.checked))}
+        checked={field.value}
+        onChange={(event) => field.set(event.currentTarget.checked)}
       />
-      <label for={id}>{label}</label>
-      <FieldNotes id={id} problem={problem} hint={hint} />
+      <label for={attributes.id}>{label}</label>
+      {notes}
     </div>
   );
 }
 
 /** Multiple values, as a set of checkboxes. */
-export function ChoiceField<V extends Values>(
-  props: Omit<FieldProps<V, readonly string[]>, "label"> & {
-    legend: string;
-    options: readonly (readonly [value: string, words: string])[];
-  },
-): JSX.Element {
-  const { form, name, legend, hint, options } = props;
-  const { id, problem, attributes } = useField(props);
-  const { name: _, ...described } = attributes;
-  const value = form.values.value[name];
-  const chosen: readonly string[] = Array.isArray(value) ? value : [];
+export function ChoiceField({
+  field,
+  label,
+  hint,
+  options,
+}: FieldProps<readonly string[]> & { options: Options }): JSX.Element {
+  const { attributes, notes } = useNotes(hint, field.problem);
   return (
-    <fieldset {...described} tabIndex={-1}>
-      <legend>{legend}</legend>
-      <FieldNotes id={id} problem={problem} hint={hint} />
+    <fieldset {...attributes} tabIndex={-1}>
+      <legend>{label}</legend>
+      {notes}
       <div class="choices">
         {options.map(([option, words]) => (
           <label key={option}>
             <input
               type="checkbox"
-              checked={chosen.includes(option)}
+              checked={field.value.includes(option)}
               onChange={(event) => {
-                const others = chosen.filter((each) => each !== option);
-                form.set(change<V>(name, event.currentTarget.checked ? [...others, option] : others));
+                const others = field.value.filter((each) => each !== option);
+                field.set(event.currentTarget.checked ? [...others, option] : others);
               }}
             />{" "}
             {words}
@@ -284,10 +309,4 @@ export function ChoiceField<V extends Values>(
       </div>
     </fieldset>
   );
-}
-
-function change<V extends Values>(name: string, value: Values[string]): Partial<V> {
-  // The props of each field ensure that the name and value fit.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return { [name]: value } as Partial<V>;
 }

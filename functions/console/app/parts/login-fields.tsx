@@ -71,13 +71,12 @@ export function LoginFields({
 }: ReturnType<typeof useLoginForm> & { hasFocus?: boolean }): JSX.Element {
   return (
     <>
-      <PasswordField form={form} name="password" label="Password" hasFocus={hasFocus} />
+      <PasswordField field={form.field("password")} label="Password" hasFocus={hasFocus} />
       {needsCode ? (
         <>
           <Notice tone="info">Enter the code from your authenticator app.</Notice>
           <TextField
-            form={form}
-            name="code"
+            field={form.field("code")}
             label="Code"
             autocomplete="one-time-code"
             hint="Enter six digits, or a recovery code."

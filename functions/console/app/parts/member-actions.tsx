@@ -44,14 +44,13 @@ export function Invite({
   return (
     <Form form={form} action="Send invitation">
       <TextField
-        form={form}
-        name="email"
+        field={form.field("email")}
         label="Email"
         type="email"
         hint="They receive a link to set their password."
         hasFocus
       />
-      <SelectField form={form} name="role" label="Role" {...roleChoice(roles, form.values.value.role)} />
+      <SelectField field={form.field("role")} label="Role" {...roleChoice(roles, form.values.value.role)} />
     </Form>
   );
 }
@@ -104,7 +103,7 @@ function RoleForm({
           You are changing your own role. Only another owner or admin can restore your access.
         </Notice>
       ) : null}
-      <SelectField form={form} name="role" label="Role" {...roleChoice(roles, form.values.value.role)} />
+      <SelectField field={form.field("role")} label="Role" {...roleChoice(roles, form.values.value.role)} />
     </Form>
   );
 }

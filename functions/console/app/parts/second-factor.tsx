@@ -48,7 +48,7 @@ function Start({ onStarted }: { onStarted: (started: StartedTotp) => void }): JS
         each time you log in.
       </p>
       <Form form={form} action="Enable" isNarrow>
-        <PasswordField form={form} name="password" label="Confirm your password" />
+        <PasswordField field={form.field("password")} label="Confirm your password" />
       </Form>
     </>
   );
@@ -81,8 +81,7 @@ function Confirm({
       </div>
       <Form form={form} action="Confirm" isNarrow>
         <TextField
-          form={form}
-          name="code"
+          field={form.field("code")}
           label="Authentication code"
           inputMode="numeric"
           autocomplete="one-time-code"
@@ -116,10 +115,9 @@ function Remove({ onDone }: { onDone: () => void }): JSX.Element {
     <details>
       <summary>Disable two-factor authentication</summary>
       <Form form={form} action="Disable" isNarrow>
-        <PasswordField form={form} name="password" label="Confirm your password" />
+        <PasswordField field={form.field("password")} label="Confirm your password" />
         <TextField
-          form={form}
-          name="code"
+          field={form.field("code")}
           label="Authentication or recovery code"
           autocomplete="one-time-code"
         />

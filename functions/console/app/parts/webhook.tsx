@@ -50,13 +50,12 @@ export function WebhookFields({ form }: { form: FormState<WebhookValues> }): JSX
   return (
     <>
       <TextField
-        form={form}
-        name="url"
+        field={form.field("url")}
         label="Endpoint URL"
         type="url"
         placeholder="https://shop.example/sms"
       />
-      <ChoiceField form={form} name="events" legend="Events" options={eventOptions} />
+      <ChoiceField field={form.field("events")} label="Events" options={eventOptions} />
     </>
   );
 }

@@ -116,8 +116,7 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
   return (
     <Form form={form} action="Create key">
       <TextField
-        form={form}
-        name="name"
+        field={form.field("name")}
         label="Name (optional)"
         hint="Where the key is used, for example: shop server."
         hasFocus
@@ -126,20 +125,18 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
         <summary>Restrict this key</summary>
         <div class="form">
           <ChoiceField
-            form={form}
-            name="scopes"
-            legend="Scopes"
+            field={form.field("scopes")}
+            label="Scopes"
             hint="Leave empty to grant the default scopes."
             options={Scope.options.map((each) => [each, scopeLabels[each]] as const)}
           />
           <TextArea
-            form={form}
-            name="allowedAddresses"
+            field={form.field("allowedAddresses")}
             label="Allowed IP addresses (optional)"
             rows={2}
             hint="One address or CIDR block per line. Leave empty to allow any address."
           />
-          <TextField form={form} name="expiresAt" label="Expires at (optional)" type="datetime-local" />
+          <TextField field={form.field("expiresAt")} label="Expires at (optional)" type="datetime-local" />
         </div>
       </details>
     </Form>

@@ -91,8 +91,8 @@ function Period(initial: { from: string; to: string }): JSX.Element {
   });
   return (
     <FilterForm form={form}>
-      <TextField form={form} name="from" label="From" type="datetime-local" />
-      <TextField form={form} name="to" label="To" type="datetime-local" />
+      <TextField field={form.field("from")} label="From" type="datetime-local" />
+      <TextField field={form.field("to")} label="To" type="datetime-local" />
     </FilterForm>
   );
 }

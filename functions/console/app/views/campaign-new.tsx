@@ -75,11 +75,10 @@ export function NewCampaign(): JSX.Element {
       <div class="columns">
         <div class="panel">
           <Form form={form} action={scheduledAt === "" ? "Save draft" : "Schedule"}>
-            <TextField form={form} name="name" label="Name" hint="Recipients do not see this name." />
+            <TextField field={form.field("name")} label="Name" hint="Recipients do not see this name." />
             <TemplatePicker templates={templates.data ?? []} onPick={(body) => form.set({ message: body })} />
             <TextArea
-              form={form}
-              name="message"
+              field={form.field("message")}
               label="Message"
               rows={5}
               hint={
@@ -89,46 +88,40 @@ export function NewCampaign(): JSX.Element {
                 </>
               }
             />
-            <CheckField form={form} name="isToAll" label="Send to all contacts" apiName="audience" />
+            <CheckField field={form.field("isToAll", "audience")} label="Send to all contacts" />
             {isToAll ? null : (
               <ChoiceField
-                form={form}
-                name="tags"
-                apiName="audience.tags"
-                legend="Or send to contacts with any of these tags"
+                field={form.field("tags", "audience.tags")}
+                label="Or send to contacts with any of these tags"
                 options={allTags.map(([tag, count]) => [tag, `${tag} (${count})`] as const)}
                 hint={hintOf(allTags, source)}
               />
             )}
             <TextField
-              form={form}
-              name="senderId"
+              field={form.field("senderId")}
               label="From"
               suggestions={approved.map((each) => each.senderId)}
               hint="Up to 11 letters and digits. Leave empty to use your default sender ID."
             />
             <SelectField
-              form={form}
-              name="messageType"
+              field={form.field("messageType")}
               label="Type"
               options={kinds}
               hint="Contacts who opted out are always skipped. Choose Transactional for messages that recipients expect, such as order updates."
             />
             <TextField
-              form={form}
-              name="scheduledAt"
+              field={form.field("scheduledAt")}
               label="Send later (optional)"
               type="datetime-local"
               hint="Your local time, up to 30 days ahead. Leave empty to save a draft and launch it yourself."
             />
             <SelectField
-              form={form}
-              name="expiresInSeconds"
+              field={form.field("expiresInSeconds")}
               label="Messages expire after"
               options={expiryChoices}
               hint="Messages not sent by then fail and are refunded."
             />
-            <CheckField form={form} name="isUnicode" label="Always send as Unicode" apiName="language" />
+            <CheckField field={form.field("isUnicode", "language")} label="Always send as Unicode" />
           </Form>
         </div>
         <div>

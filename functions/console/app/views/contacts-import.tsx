@@ -1,6 +1,5 @@
 import { useComputed, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useId } from "preact/hooks";
 
 import {
   attributeName,
@@ -11,7 +10,7 @@ import {
   type Target,
 } from "../contact-import.ts";
 import { Import, failedRowOf, FailedRowsTable } from "../parts/contact-import.tsx";
-import { FieldFrame } from "../parts/field.tsx";
+import { Labeled } from "../parts/field.tsx";
 import { TextField, useForm } from "../parts/form.tsx";
 import { countText } from "../parts/money.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -38,7 +37,6 @@ interface File {
 export function ContactsImport(): JSX.Element {
   const file = useSignal<File | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
-  const id = useId();
   const read = async (chosen: globalThis.File | undefined): Promise<void> => {
     if (chosen === undefined) return;
     file.value = undefined;
@@ -58,19 +56,19 @@ export function ContactsImport(): JSX.Element {
       back={["#/contacts", "Contacts"]}
     >
       <Section title="File">
-        <FieldFrame
-          id={id}
+        <Labeled
           label="CSV file"
-          problem={undefined}
           hint="Values can be separated by commas, semicolons or tabs. Nothing is uploaded until you start the import."
         >
-          <input
-            id={id}
-            type="file"
-            accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values"
-            onChange={(event) => void read(event.currentTarget.files?.[0])}
-          />
-        </FieldFrame>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="file"
+              accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values"
+              onChange={(event) => void read(event.currentTarget.files?.[0])}
+            />
+          )}
+        </Labeled>
         {problem.value === undefined ? null : <Notice tone="bad">{problem.value}</Notice>}
       </Section>
       {file.value === undefined ? null : (
@@ -120,8 +118,7 @@ function Mapping({ table }: { table: File["table"] }): JSX.Element {
           }}
         />
         <TextField
-          form={form}
-          name="tags"
+          field={form.field("tags")}
           label="Tags for all contacts (optional)"
           hint="Separate tags with commas. You can send campaigns to contacts with a tag."
         />

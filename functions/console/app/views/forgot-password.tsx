@@ -17,7 +17,13 @@ export function ForgotPassword(): JSX.Element {
     <Page title="Reset your password" lead="We email you a link to set a new password.">
       {requestedFor.value === undefined ? (
         <Form form={form} action="Send link">
-          <TextField form={form} name="email" label="Email" type="email" autocomplete="username" hasFocus />
+          <TextField
+            field={form.field("email")}
+            label="Email"
+            type="email"
+            autocomplete="username"
+            hasFocus
+          />
         </Form>
       ) : (
         <Notice tone="good">

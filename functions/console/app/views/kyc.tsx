@@ -108,19 +108,17 @@ function BusinessDetails({
   const form = useForm(initial, submit, { draft: "kyc" });
   return (
     <Form form={form} action="Submit" isNarrow>
-      <TextField form={form} name="businessName" label="Business name" autocomplete="organization" />
+      <TextField field={form.field("businessName")} label="Business name" autocomplete="organization" />
       <TextField
-        form={form}
-        name="registrationNumber"
+        field={form.field("registrationNumber")}
         label="Registration number (optional)"
         hint="As shown in the company register."
       />
-      <SelectField form={form} name="country" label="Country (optional)" options={countries} />
-      <TextArea form={form} name="address" label="Address (optional)" rows={3} />
-      <TextField form={form} name="contactName" label="Contact person (optional)" autocomplete="name" />
+      <SelectField field={form.field("country")} label="Country (optional)" options={countries} />
+      <TextArea field={form.field("address")} label="Address (optional)" rows={3} />
+      <TextField field={form.field("contactName")} label="Contact person (optional)" autocomplete="name" />
       <TextField
-        form={form}
-        name="website"
+        field={form.field("website")}
         label="Website (optional)"
         type="url"
         placeholder="https://shop.example"

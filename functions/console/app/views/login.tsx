@@ -11,7 +11,7 @@ export function Login(): JSX.Element {
   return (
     <Page title="Log in" lead="Access the SMS gateway console.">
       <Form form={form} action="Log in">
-        <TextField form={form} name="email" label="Email" type="email" autocomplete="username" hasFocus />
+        <TextField field={form.field("email")} label="Email" type="email" autocomplete="username" hasFocus />
         <LoginFields {...login} />
       </Form>
       <p>

@@ -76,8 +76,8 @@ function Filters(initial: { to: string; status: string }): JSX.Element {
   });
   return (
     <FilterForm form={form}>
-      <PhoneField form={form} name="to" />
-      <SelectField form={form} name="status" label="Status" options={states} />
+      <PhoneField field={form.field("to")} />
+      <SelectField field={form.field("status")} label="Status" options={states} />
     </FilterForm>
   );
 }

@@ -70,7 +70,7 @@ function NewOptOut({ onAdded }: { onAdded: () => Promise<void> }): JSX.Element {
   });
   return (
     <Form form={form} action="Opt out">
-      <PhoneField form={form} name="phoneNumber" hasFocus />
+      <PhoneField field={form.field("phoneNumber")} hasFocus />
     </Form>
   );
 }

@@ -29,7 +29,7 @@ export function Prices({ query }: ViewProps): JSX.Element {
     >
       <div class="panel">
         <FilterForm form={form}>
-          <TextField form={form} name="prefix" label="Phone number or prefix" type="tel" />
+          <TextField field={form.field("prefix")} label="Phone number or prefix" type="tel" />
         </FilterForm>
         <PagedTable
           caption="Prices per segment"

@@ -82,8 +82,8 @@ function ChangePassword(): JSX.Element {
     <Section title="Password">
       <p>Changing your password ends all your other sessions.</p>
       <Form form={form} action="Change password" isNarrow>
-        <PasswordField form={form} name="currentPassword" label="Current password" />
-        <PasswordField form={form} name="newPassword" label="New password" isNew />
+        <PasswordField field={form.field("currentPassword")} label="Current password" />
+        <PasswordField field={form.field("newPassword")} label="New password" isNew />
       </Form>
     </Section>
   );

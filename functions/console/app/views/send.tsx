@@ -77,14 +77,12 @@ export function Send(): JSX.Element {
         <div class="panel">
           <Form form={form} action={scheduledAt === "" ? "Send" : "Schedule"}>
             <PhoneField
-              form={form}
-              name="to"
+              field={form.field("to")}
               label="To"
               hint={`Include the country code.${has("sandbox") ? " In this sandbox, 15005550007 is always delivered." : ""}`}
             />
             <TextField
-              form={form}
-              name="senderId"
+              field={form.field("senderId")}
               label="From"
               suggestions={approved.map((each) => each.senderId)}
               placeholder={approved[0]?.senderId ?? ""}
@@ -95,32 +93,28 @@ export function Send(): JSX.Element {
               }
             />
             <TextArea
-              form={form}
-              name="message"
+              field={form.field("message")}
               label="Message"
               rows={5}
               hint={<SegmentCount text={message} isUnicode={isUnicode} />}
             />
-            <SelectField form={form} name="messageType" label="Type" options={messageTypes} />
+            <SelectField field={form.field("messageType")} label="Type" options={messageTypes} />
             <TextField
-              form={form}
-              name="scheduledAt"
+              field={form.field("scheduledAt")}
               label="Send later (optional)"
               type="datetime-local"
               hint="Your local time, up to 30 days ahead. You are charged when you schedule the message."
             />
             <SelectField
-              form={form}
-              name="expiresInSeconds"
+              field={form.field("expiresInSeconds")}
               label="Expires after"
               options={expiryChoices}
               hint="A message not sent by then fails and is refunded. The default depends on the message type."
             />
             <CheckField
-              form={form}
-              name="isUnicode"
+              field={form.field("isUnicode", "language")}
               label="Always send as Unicode"
-              apiName="language"
+
               hint="By default, Unicode is used only when needed, because it takes more segments."
             />
           </Form>

@@ -78,16 +78,14 @@ function Request({ onRequested }: { onRequested: () => Promise<void> }): JSX.Ele
   return (
     <Form form={form} action="Request">
       <TextField
-        form={form}
-        name="senderId"
+        field={form.field("senderId")}
         label="Sender ID"
         placeholder="ADASHOP"
         hint="Up to 11 letters and digits, for example your business name."
         hasFocus
       />
       <TextArea
-        form={form}
-        name="useCase"
+        field={form.field("useCase")}
         label="Use case (optional)"
         rows={3}
         hint="Helps the gateway operator review your request."

@@ -15,11 +15,10 @@ export function SignUp(): JSX.Element {
   return (
     <Page title="Sign up" lead="Create an account. Messages are prepaid from your wallet.">
       <Form form={form} action="Sign up">
-        <TextField form={form} name="email" label="Email" type="email" autocomplete="username" hasFocus />
-        <PasswordField form={form} name="password" label="Password" isNew />
+        <TextField field={form.field("email")} label="Email" type="email" autocomplete="username" hasFocus />
+        <PasswordField field={form.field("password")} label="Password" isNew />
         <TextField
-          form={form}
-          name="organizationName"
+          field={form.field("organizationName")}
           label="Organization (optional)"
           autocomplete="organization"
           hint="Leave empty to use your email."

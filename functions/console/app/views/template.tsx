@@ -91,8 +91,8 @@ function Editor({
     <div class="columns">
       <Section title="Text">
         <Form form={form} action={action}>
-          <TextField form={form} name="name" label="Name" />
-          <TextArea form={form} name="body" label="Text" rows={6} hint={hint} />
+          <TextField field={form.field("name")} label="Name" />
+          <TextArea field={form.field("body")} label="Text" rows={6} hint={hint} />
         </Form>
       </Section>
       <Section title="Preview">
@@ -150,15 +150,14 @@ function Send({ template }: { template: TemplateRecord }): JSX.Element {
   return (
     <div class="columns">
       <Form form={form} action="Send">
-        <PhoneField form={form} name="to" label="To" />
+        <PhoneField field={form.field("to")} label="To" />
         <TextField
-          form={form}
-          name="senderId"
+          field={form.field("senderId")}
           label="From"
           hint="Leave empty to use your default sender ID."
         />
         {placeholders.map((name) => (
-          <TextField key={name} form={form} name={`values.${name}`} label={`{{${name}}}`} />
+          <TextField key={name} field={form.field(`values.${name}`)} label={`{{${name}}}`} />
         ))}
       </Form>
       <div>

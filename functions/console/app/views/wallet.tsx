@@ -139,8 +139,7 @@ function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }): JSX
   return (
     <Form form={form} action="Top up">
       <TextField
-        form={form}
-        name="amount"
+        field={form.field("amount")}
         label="Amount (USD)"
         inputMode="decimal"
         hint="Use at most two decimal places."
@@ -166,15 +165,13 @@ function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }): J
   return (
     <Form form={form} action="Save">
       <TextField
-        form={form}
-        name="dailySpendCap"
+        field={form.field("dailySpendCap")}
         label="Daily spending limit (USD)"
         inputMode="decimal"
         hint="Messages over the limit are rejected until midnight UTC. Leave empty to use the gateway's limit."
       />
       <TextField
-        form={form}
-        name="lowBalanceThreshold"
+        field={form.field("lowBalanceThreshold")}
         label="Low balance warning (USD)"
         inputMode="decimal"
         hint="Below this balance, the overview shows a warning and webhooks receive balance.low. Leave empty for no warning."
