@@ -3,6 +3,7 @@ import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 
 import { minPasswordCharacters } from "../../../../shared/contract/accounts.ts";
 import { fieldProblems, isOfField, problemOfField } from "../problems.ts";
+import { linkTo } from "../router.ts";
 import { Labeled, useNotes } from "./field.tsx";
 import { createForm, type Act, type Field, type FormState, type Values } from "./form-state.ts";
 import { Notice, Problem } from "./notice.tsx";
@@ -72,21 +73,27 @@ export function Form<V extends Values>({
   );
 }
 
-/** A form whose fields narrow the list below it. */
-export function FilterForm<V extends Values>({
-  form,
+/** A form whose fields narrow the list below it. The query of the view has their values. */
+export function FilterForm<V extends Record<string, string>>({
+  view,
+  query,
   children,
 }: {
-  form: FormState<V>;
-  children: ComponentChildren;
+  view: string;
+  query: V;
+  children: (form: FormState<V>) => ComponentChildren;
 }): JSX.Element {
+  const form = useForm(query, async (values) => {
+    location.hash = linkTo(view, values);
+  });
+  useEffect(() => form.set(query), Object.values(query));
   const submit = (event: Event): void => {
     event.preventDefault();
     void form.submit();
   };
   return (
     <form class="filters" role="search" noValidate onSubmit={submit}>
-      {children}
+      {children(form)}
       <button type="submit">Filter</button>
     </form>
   );

@@ -3,13 +3,13 @@ import type { JSX } from "preact";
 import type { AuditEntry } from "../../../../shared/contract/audit-log.ts";
 import { api } from "../api.ts";
 import { Code } from "../parts/copy.tsx";
-import { FilterForm, TextField, useForm } from "../parts/form.tsx";
+import { FilterForm, TextField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
-import { linkTo, type ViewProps } from "../router.ts";
+import type { ViewProps } from "../router.ts";
 import { session } from "../session.ts";
 
 export function AuditLog({ query }: ViewProps): JSX.Element {
@@ -25,7 +25,14 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
       lead="Actions by people and API keys in your organization. Entries cannot be edited or deleted."
     >
       <div class="panel">
-        <Period key={`${from} ${to}`} from={from} to={to} />
+        <FilterForm view="audit-log" query={{ from, to }}>
+          {(form) => (
+            <>
+              <TextField field={form.field("from")} label="From" type="datetime-local" />
+              <TextField field={form.field("to")} label="To" type="datetime-local" />
+            </>
+          )}
+        </FilterForm>
         <PagedTable
           caption="Audit log entries, newest first"
           pages={entries}
@@ -82,17 +89,5 @@ function Details({ entry }: { entry: AuditEntry }): JSX.Element | null {
       <summary>Show</summary>
       <Code code={JSON.stringify(facts, null, 2)} label={`Details of ${entry.id}`} />
     </details>
-  );
-}
-
-function Period(initial: { from: string; to: string }): JSX.Element {
-  const form = useForm({ from: initial.from, to: initial.to }, async (values) => {
-    location.hash = linkTo("audit-log", values);
-  });
-  return (
-    <FilterForm form={form}>
-      <TextField field={form.field("from")} label="From" type="datetime-local" />
-      <TextField field={form.field("to")} label="To" type="datetime-local" />
-    </FilterForm>
   );
 }

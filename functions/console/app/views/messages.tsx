@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 
 import { MessageStatus } from "../../../../shared/contract/sms.ts";
 import { api } from "../api.ts";
-import { PhoneField, FilterForm, SelectField, useForm } from "../parts/form.tsx";
+import { PhoneField, FilterForm, SelectField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { Page } from "../parts/page.tsx";
@@ -11,7 +11,7 @@ import { MessageState } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { capitalized } from "../problems.ts";
-import { linkTo, type ViewProps } from "../router.ts";
+import type { ViewProps } from "../router.ts";
 import { given, phoneNumberOf } from "../typed.ts";
 
 const states = [
@@ -21,7 +21,7 @@ const states = [
 
 /** Messages, newest first, filtered by the query. */
 export function Messages({ query }: ViewProps): JSX.Element {
-  const to = query.get("to") ?? "";
+  const to = phoneNumberOf(query.get("to") ?? "");
   const status = z.catch(z.optional(MessageStatus), undefined).parse(query.get("status") ?? undefined);
   const pages = usePages(
     async (page) => api().listSms({ query: { ...page, status, to: given(to) } }),
@@ -38,7 +38,14 @@ export function Messages({ query }: ViewProps): JSX.Element {
       }
     >
       <div class="panel">
-        <Filters key={`${to} ${status}`} to={to} status={status ?? ""} />
+        <FilterForm view="messages" query={{ to, status: status ?? "" }}>
+          {(form) => (
+            <>
+              <PhoneField field={form.field("to")} />
+              <SelectField field={form.field("status")} label="Status" options={states} />
+            </>
+          )}
+        </FilterForm>
         <PagedTable
           caption="Messages, newest first"
           pages={pages}
@@ -67,17 +74,5 @@ export function Messages({ query }: ViewProps): JSX.Element {
         />
       </div>
     </Page>
-  );
-}
-
-function Filters(initial: { to: string; status: string }): JSX.Element {
-  const form = useForm({ to: initial.to, status: initial.status }, async ({ to, status }) => {
-    location.hash = linkTo("messages", { to: phoneNumberOf(to), status });
-  });
-  return (
-    <FilterForm form={form}>
-      <PhoneField field={form.field("to")} />
-      <SelectField field={form.field("status")} label="Status" options={states} />
-    </FilterForm>
   );
 }

@@ -1,26 +1,23 @@
 import type { JSX } from "preact";
 
 import { api } from "../api.ts";
-import { FilterForm, TextField, useForm } from "../parts/form.tsx";
+import { FilterForm, TextField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { Page } from "../parts/page.tsx";
 import { PagedTable } from "../parts/table.tsx";
-import { linkTo, type ViewProps } from "../router.ts";
-import { phoneNumberOf } from "../typed.ts";
+import type { ViewProps } from "../router.ts";
+import { given, phoneNumberOf } from "../typed.ts";
 
 const countryNames = new Intl.DisplayNames(undefined, { type: "region" });
 
 /** Prices per segment and destination. */
 export function Prices({ query }: ViewProps): JSX.Element {
-  const prefix = query.get("prefix") ?? "";
+  const prefix = phoneNumberOf(query.get("prefix") ?? "");
   const prices = usePages(
-    async (page) => api().listPrices({ query: { ...page, ...(prefix === "" ? {} : { prefix }) } }),
+    async (page) => api().listPrices({ query: { ...page, prefix: given(prefix) } }),
     [prefix],
   );
-  const form = useForm({ prefix }, async (values) => {
-    location.hash = linkTo("prices", { prefix: phoneNumberOf(values.prefix) });
-  });
   return (
     <Page
       title="Prices"
@@ -28,8 +25,8 @@ export function Prices({ query }: ViewProps): JSX.Element {
       back={["#/wallet", "Wallet"]}
     >
       <div class="panel">
-        <FilterForm form={form}>
-          <TextField field={form.field("prefix")} label="Phone number or prefix" type="tel" />
+        <FilterForm view="prices" query={{ prefix }}>
+          {(form) => <TextField field={form.field("prefix")} label="Phone number or prefix" type="tel" />}
         </FilterForm>
         <PagedTable
           caption="Prices per segment"
