@@ -1,4 +1,4 @@
-import type { FunctionComponent, JSX } from "preact";
+import type { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import { Waiting } from "./parts/load.tsx";
@@ -50,7 +50,7 @@ const publicViews: Readonly<Record<string, () => Promise<View>>> = {
 const login = async (): Promise<View> => (await import("./views/login.tsx")).Login;
 
 /** The console: the login for visitors, and for users the view of the address. */
-export function App(): JSX.Element {
+export function App() {
   const isLoggedIn = session.value !== undefined;
   const found = find(isLoggedIn ? views : publicViews);
   // After the login, the requested view opens at the same address.
@@ -87,7 +87,7 @@ function find(table: typeof views): { load: () => Promise<View>; params: ViewPro
   return undefined;
 }
 
-function LazyView({ load, ...props }: ViewProps & { load: () => Promise<View> }): JSX.Element {
+function LazyView({ load, ...props }: ViewProps & { load: () => Promise<View> }) {
   const [state, setState] = useState<{ view?: View; isMissing?: true }>({});
   useEffect(() => {
     load().then(
@@ -108,7 +108,7 @@ function LazyView({ load, ...props }: ViewProps & { load: () => Promise<View> })
   return state.view === undefined ? <Waiting /> : <state.view {...props} />;
 }
 
-function NotFound(): JSX.Element {
+function NotFound() {
   return (
     <Page title="Page not found">
       <p>

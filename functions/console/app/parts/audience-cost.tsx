@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
 import { everyRow } from "../../../../shared/client.ts";
@@ -76,7 +75,7 @@ export function AudienceCost({
 }: {
   plan: Plan;
   source: ReturnType<typeof useAudienceData>;
-}): JSX.Element {
+}) {
   const wallet = useLoad(async () => api().getWallet(), []);
   if (error !== undefined) return <Notice tone="bad">{messageOf(error)}</Notice>;
   if (data === undefined) {

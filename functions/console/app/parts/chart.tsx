@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { JSX, TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
+import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 
 import type { DashboardStats } from "../../../../shared/contract/dashboard.ts";
 import { scaleTop } from "../chart-scale.ts";
@@ -19,7 +19,7 @@ const ranges = [7, 30] as const;
  * colors without a chart library. The table below has the same numbers.
  * @param days the newest first
  */
-export function DayChart({ days }: { days: readonly Day[] }): JSX.Element {
+export function DayChart({ days }: { days: readonly Day[] }) {
   const range = useSignal<number>(30);
   const shown = days.slice(0, range.value);
   const accepted = shown.reduce((sum, day) => sum + day.accepted, 0);
@@ -66,7 +66,7 @@ export function DayChart({ days }: { days: readonly Day[] }): JSX.Element {
 }
 
 /** The bars with their scale. Pointers and arrow keys select a day, whose counts are shown above. */
-function Plot({ days }: { days: readonly Day[] }): JSX.Element {
+function Plot({ days }: { days: readonly Day[] }) {
   const last = days.length - 1;
   const chosen = useSignal(last);
   const day = days[chosen.value];
@@ -122,7 +122,7 @@ function Plot({ days }: { days: readonly Day[] }): JSX.Element {
   );
 }
 
-function Bars({ days, top, chosen }: { days: readonly Day[]; top: number; chosen: number }): JSX.Element {
+function Bars({ days, top, chosen }: { days: readonly Day[]; top: number; chosen: number }) {
   const step = width / Math.max(1, days.length);
   const barWidth = step * (1 - gapShare);
   const heightOf = (count: number): number => (count / top) * height;

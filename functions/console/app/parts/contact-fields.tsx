@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import type { Contact } from "../../../../shared/contract/contacts.ts";
 import { FieldProblem } from "../problems.ts";
 import { given, phoneNumberOf, tagsOf } from "../typed.ts";
@@ -51,7 +49,7 @@ function attributesOf(text: string): Record<string, string> {
   );
 }
 
-export function ContactFields({ form }: { form: FormState<ContactValues> }): JSX.Element {
+export function ContactFields({ form }: { form: FormState<ContactValues> }) {
   return (
     <>
       <PhoneField field={form.field("phoneNumber")} />
@@ -82,7 +80,7 @@ export function nameOf({ firstName = "", lastName = "", phoneNumber }: Contact):
   return `${firstName} ${lastName}`.trim() || phoneNumber;
 }
 
-export function TagList({ tags }: { tags: readonly string[] }): JSX.Element {
+export function TagList({ tags }: { tags: readonly string[] }) {
   return (
     <span class="tags">
       {tags.map((tag) => (

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 
 import { api } from "../api.ts";
 import { batchesOf, failedRowsOf, type ImportRow, type FailedRow } from "../contact-import.ts";
@@ -23,7 +22,7 @@ interface Progress {
 const nothingDone: Progress = { done: 0, created: 0, failed: [] };
 
 /** Imports batch by batch. After a failed batch, the import can be resumed with that batch. */
-export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
+export function Import({ rows }: { rows: readonly ImportRow[] }) {
   const progress = useSignal<Progress>(nothingDone);
   const isStopping = useSignal(false);
   const valid = rows.filter(({ problem }) => problem === undefined);
@@ -114,7 +113,7 @@ export function Import({ rows }: { rows: readonly ImportRow[] }): JSX.Element {
 
 const maxFailedShown = 100;
 
-export function FailedRowsTable({ failed }: { failed: readonly FailedRow[] }): JSX.Element {
+export function FailedRowsTable({ failed }: { failed: readonly FailedRow[] }) {
   return (
     <>
       <Table

@@ -1,10 +1,9 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 
 import { announce } from "./notice.tsx";
 
 /** Copies a text. If the browser does not allow it, the person can select the text. */
-export function CopyButton({ text, what = "Copy" }: { text: string; what?: string }): JSX.Element {
+export function CopyButton({ text, what = "Copy" }: { text: string; what?: string }) {
   const label = useSignal(what);
   const copy = async (): Promise<void> => {
     try {
@@ -23,7 +22,7 @@ export function CopyButton({ text, what = "Copy" }: { text: string; what?: strin
 }
 
 /** A secret that is shown only once. */
-export function Secret({ label, secret }: { label: string; secret: string }): JSX.Element {
+export function Secret({ label, secret }: { label: string; secret: string }) {
   return (
     <div class="secret">
       <p>
@@ -38,7 +37,7 @@ export function Secret({ label, secret }: { label: string; secret: string }): JS
 }
 
 /** Code with a button that copies it. */
-export function Code({ code, label }: { code: string; label: string }): JSX.Element {
+export function Code({ code, label }: { code: string; label: string }) {
   return (
     <div class="code">
       <pre tabIndex={0} aria-label={label} role="region">

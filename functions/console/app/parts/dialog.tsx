@@ -12,7 +12,7 @@ export function Dialog({
   title: string;
   onClose?: () => void;
   children: ComponentChildren;
-}): JSX.Element {
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   // A layout effect, because a dialog that has left the page cannot return the focus when it closes.
@@ -67,7 +67,7 @@ export function DialogButton<Result = void>({
   look?: ButtonLook;
   onDone: (result: Result) => Promise<void>;
   children: (done: (result: Result) => Promise<void>) => ComponentChildren;
-}): JSX.Element {
+}) {
   return (
     <OpenButton label={label} look={look}>
       {(close) => (
@@ -93,7 +93,7 @@ function OpenButton({
   label: string;
   look: ButtonLook;
   children: (close: () => void) => JSX.Element;
-}): JSX.Element {
+}) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -119,7 +119,7 @@ export function ConfirmDialog({
   consequence,
   act,
   onClose,
-}: Confirmation & { onClose: () => void }): JSX.Element {
+}: Confirmation & { onClose: () => void }) {
   const { run, isBusy, error } = useAction(async () => {
     await act();
     onClose();
@@ -141,10 +141,7 @@ export function ConfirmDialog({
 }
 
 /** A button that requests confirmation first. */
-export function ConfirmButton({
-  look = "small",
-  ...confirmation
-}: Confirmation & { look?: ButtonLook }): JSX.Element {
+export function ConfirmButton({ look = "small", ...confirmation }: Confirmation & { look?: ButtonLook }) {
   return (
     <OpenButton label={confirmation.label} look={look}>
       {(close) => <ConfirmDialog {...confirmation} onClose={close} />}
@@ -180,7 +177,7 @@ export function ActionButton({
   label: string;
   act: () => Promise<unknown>;
   isPrimary?: boolean;
-}): JSX.Element {
+}) {
   const { run, isBusy, error } = useAction(act);
   return (
     <>

@@ -1,7 +1,5 @@
-import type { JSX } from "preact";
-
 /** An email address or name that wraps before its @. */
-export function Email({ of }: { of: string }): JSX.Element {
+export function Email({ of }: { of: string }) {
   const at = Math.max(of.lastIndexOf("@"), 0);
   return (
     <span class="break email">

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
 /** Connects a control with its error and hint, which are shown below it. */
@@ -37,7 +37,7 @@ interface LabeledProps {
 }
 
 /** A control below its label, with its error and hint. */
-export function Labeled({ label, hint, problem, children }: LabeledProps): JSX.Element {
+export function Labeled({ label, hint, problem, children }: LabeledProps) {
   const { attributes, notes } = useNotes(hint, problem);
   return (
     <div class="field">

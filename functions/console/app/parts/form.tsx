@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 
 import { minPasswordCharacters } from "../../../../shared/contract/accounts.ts";
@@ -40,7 +40,7 @@ export function Form<V extends Values>({
   /** Shown beside the submit button. */
   extra?: ComponentChildren;
   isNarrow?: boolean;
-}): JSX.Element {
+}) {
   const element = useRef<HTMLFormElement>(null);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -82,7 +82,7 @@ export function FilterForm<V extends Record<string, string>>({
   view: string;
   query: V;
   children: (form: FormState<V>) => ComponentChildren;
-}): JSX.Element {
+}) {
   const form = useForm(query, async (values) => {
     location.hash = linkTo(view, values);
   });
@@ -99,7 +99,7 @@ export function FilterForm<V extends Record<string, string>>({
   );
 }
 
-function RestoredNotice({ onDiscard }: { onDiscard: () => void }): JSX.Element {
+function RestoredNotice({ onDiscard }: { onDiscard: () => void }) {
   return (
     <p class="restored">
       <span class="muted">Your earlier entries were restored.</span>{" "}
@@ -111,7 +111,7 @@ function RestoredNotice({ onDiscard }: { onDiscard: () => void }): JSX.Element {
 }
 
 /** The errors that no field shows. */
-function FormProblem<V extends Values>({ form }: { form: FormState<V> }): JSX.Element | null {
+function FormProblem<V extends Values>({ form }: { form: FormState<V> }) {
   const error = form.error.value;
   if (error === undefined) return null;
   const details = fieldProblems(error);
@@ -157,7 +157,7 @@ export function TextField({
   /** Suggested values; others are allowed. */
   suggestions?: readonly string[];
   hasFocus?: boolean;
-}): JSX.Element {
+}) {
   const element = useRef<HTMLInputElement>(null);
   const listId = useId();
   // The attribute alone has an effect only when a page or dialog opens.
@@ -195,7 +195,7 @@ export function TextField({
 export function PhoneField({
   label = "Phone number",
   ...field
-}: Omit<FieldProps<string>, "label"> & { label?: string; hasFocus?: boolean }): JSX.Element {
+}: Omit<FieldProps<string>, "label"> & { label?: string; hasFocus?: boolean }) {
   return <TextField {...field} label={label} type="tel" placeholder="+1 500 555 0000" />;
 }
 
@@ -203,7 +203,7 @@ export function PhoneField({
 export function PasswordField({
   isNew = false,
   ...field
-}: FieldProps<string> & { isNew?: boolean; hasFocus?: boolean }): JSX.Element {
+}: FieldProps<string> & { isNew?: boolean; hasFocus?: boolean }) {
   const hint = `Use at least ${minPasswordCharacters} characters. A full sentence is easy to remember and hard to guess.`;
   return (
     <TextField
@@ -221,12 +221,7 @@ function typeOf(type: string, list: string | undefined): { type: "text"; list?: 
   return { type, ...(list === undefined ? {} : { list }) } as { type: "text"; list?: string };
 }
 
-export function TextArea({
-  field,
-  label,
-  hint,
-  rows = 4,
-}: FieldProps<string> & { rows?: number }): JSX.Element {
+export function TextArea({ field, label, hint, rows = 4 }: FieldProps<string> & { rows?: number }) {
   return (
     <Labeled label={label} hint={hint} problem={field.problem}>
       {(attributes) => (
@@ -244,12 +239,7 @@ export function TextArea({
 
 type Options = readonly (readonly [value: string, words: string])[];
 
-export function SelectField({
-  field,
-  label,
-  hint,
-  options,
-}: FieldProps<string> & { options: Options }): JSX.Element {
+export function SelectField({ field, label, hint, options }: FieldProps<string> & { options: Options }) {
   return (
     <Labeled label={label} hint={hint} problem={field.problem}>
       {(attributes) => (
@@ -270,7 +260,7 @@ export function SelectField({
   );
 }
 
-export function CheckField({ field, label, hint }: FieldProps<boolean>): JSX.Element {
+export function CheckField({ field, label, hint }: FieldProps<boolean>) {
   const { attributes, notes } = useNotes(hint, field.problem);
   return (
     <div class="field check">
@@ -293,7 +283,7 @@ export function ChoiceField({
   label,
   hint,
   options,
-}: FieldProps<readonly string[]> & { options: Options }): JSX.Element {
+}: FieldProps<readonly string[]> & { options: Options }) {
   const { attributes, notes } = useNotes(hint, field.problem);
   return (
     <fieldset {...attributes} tabIndex={-1}>

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import type { Page } from "../../../../shared/contract/primitives.ts";
@@ -53,7 +53,7 @@ export function Loaded<Data>({
 }: {
   load: Load<Data>;
   children: (data: Data) => ComponentChildren;
-}): JSX.Element {
+}) {
   const { data, error, isLoading, reload } = load;
   return (
     <>
@@ -64,7 +64,7 @@ export function Loaded<Data>({
   );
 }
 
-export function Waiting({ what = "Loading" }: { what?: string }): JSX.Element {
+export function Waiting({ what = "Loading" }: { what?: string }) {
   return (
     <p class="loading" role="status">
       <progress aria-label={what} /> {what}…

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 
 import { RequestError } from "../../../../shared/client.ts";
 import { api } from "../api.ts";
@@ -48,7 +47,7 @@ export function PasswordForm({
 }: {
   login: ReturnType<typeof useLoginForm>;
   other: readonly [label: string, act: () => void];
-}): JSX.Element {
+}) {
   const other = (
     <button type="button" onClick={act}>
       {label}
@@ -68,7 +67,7 @@ export function LoginFields({
   form,
   needsCode,
   hasFocus = false,
-}: ReturnType<typeof useLoginForm> & { hasFocus?: boolean }): JSX.Element {
+}: ReturnType<typeof useLoginForm> & { hasFocus?: boolean }) {
   return (
     <>
       <PasswordField field={form.field("password")} label="Password" hasFocus={hasFocus} />

@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import type { Member } from "../../../../shared/contract/members.ts";
 import { Role } from "../../../../shared/contract/scopes.ts";
 import { api } from "../api.ts";
@@ -29,13 +27,7 @@ function roleChoice(roles: readonly Role[], chosen: string) {
   };
 }
 
-export function Invite({
-  roles,
-  onInvited,
-}: {
-  roles: readonly Role[];
-  onInvited: () => Promise<void>;
-}): JSX.Element {
+export function Invite({ roles, onInvited }: { roles: readonly Role[]; onInvited: () => Promise<void> }) {
   const form = useForm({ email: "", role: "developer" }, async ({ email, role }) => {
     await api().inviteMember({ body: { email: email.trim(), role: Role.parse(role) } });
     announce("Invitation sent.");
@@ -81,7 +73,7 @@ function RoleForm({
   member: Member;
   roles: readonly Role[];
   onChanged: () => Promise<void>;
-}): JSX.Element {
+}) {
   const { id, email } = member;
   const form = useForm<{ role: string }>({ role: member.role }, async (values) => {
     const { role } = await api().updateMember({

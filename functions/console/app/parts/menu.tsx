@@ -26,7 +26,7 @@ const gapPx = 4;
  * returns the
  * focus to the button.
  */
-export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }): JSX.Element | null {
+export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);

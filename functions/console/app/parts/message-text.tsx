@@ -1,16 +1,8 @@
-import type { JSX } from "preact";
-
 import { segmentsOf } from "../../../../shared/messages/segments.ts";
 import { countText } from "./money.tsx";
 
 /** The characters, encoding and billed segments of a text. */
-export function SegmentCount({
-  text,
-  isUnicode = false,
-}: {
-  text: string;
-  isUnicode?: boolean;
-}): JSX.Element {
+export function SegmentCount({ text, isUnicode = false }: { text: string; isUnicode?: boolean }) {
   const { encoding, segments } = segmentsOf(text, { unicode: isUnicode });
   return (
     <span class="segments">
@@ -20,7 +12,7 @@ export function SegmentCount({
   );
 }
 
-export function Preview({ sender, text }: { sender: string; text: string }): JSX.Element {
+export function Preview({ sender, text }: { sender: string; text: string }) {
   return (
     <figure class="preview">
       <figcaption>{sender === "" ? "Your sender ID" : sender}</figcaption>

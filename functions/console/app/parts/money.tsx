@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 const amountFormat = new Intl.NumberFormat(undefined, {
   style: "currency",
   currency: "USD",
@@ -52,7 +50,7 @@ export function Money({
   amount: number;
   signed?: boolean;
   isShort?: boolean;
-}): JSX.Element {
+}) {
   return (
     <span class="number whole" title={isShort ? amountText(amount) : undefined}>
       {signed && amount > 0 ? "+" : ""}

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
 import { RequestError } from "../../../../shared/client.ts";
@@ -22,7 +22,7 @@ export function announce(text: string): void {
   }, 6_000);
 }
 
-export function Announcements(): JSX.Element {
+export function Announcements() {
   const { value } = announcement;
   const { parts } = here.value;
   useEffect(() => {
@@ -35,13 +35,7 @@ export function Announcements(): JSX.Element {
   );
 }
 
-export function Notice({
-  tone,
-  children,
-}: {
-  tone: "bad" | "good" | "info";
-  children: ComponentChildren;
-}): JSX.Element {
+export function Notice({ tone, children }: { tone: "bad" | "good" | "info"; children: ComponentChildren }) {
   return (
     <div class={`notice ${tone}`} role={tone === "bad" ? "alert" : "note"}>
       {children}
@@ -50,7 +44,7 @@ export function Notice({
 }
 
 /** Describes an error and its remedy. */
-export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }): JSX.Element {
+export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { code, requestId, retryAfterSeconds, status = 0 } = error instanceof RequestError ? error : {};
   const words = code === undefined ? undefined : problemTexts[code];
   const details = fieldProblems(error);

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 /** The frame of a view. Its heading receives the focus, so that screen readers announce the view. */
@@ -15,7 +15,7 @@ export function Page({
   back?: readonly [href: string, name: string];
   actions?: ComponentChildren;
   children: ComponentChildren;
-}): JSX.Element {
+}) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · SMS gateway`;
@@ -55,7 +55,7 @@ export function Section({
   title: string;
   actions?: ComponentChildren;
   children: ComponentChildren;
-}): JSX.Element {
+}) {
   return (
     <section class="panel">
       <header class="section-header">
@@ -68,7 +68,7 @@ export function Section({
 }
 
 /** A list of names and values. Empty values are left out. */
-export function Facts({ of }: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
+export function Facts({ of }: { of: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl class="facts">
       {of

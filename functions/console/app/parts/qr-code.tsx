@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { encodeQR } from "qr";
 
@@ -6,7 +5,7 @@ import { encodeQR } from "qr";
 const quietZone = 4;
 
 /** A QR code. It is dark on light in dark mode too, because some apps cannot read inverted codes. */
-export function QrCode({ text, label }: { text: string; label: string }): JSX.Element {
+export function QrCode({ text, label }: { text: string; label: string }) {
   const rows = useMemo(() => encodeQR(text, "raw", { border: quietZone }), [text]);
   const modules = rows.flatMap((row, y) =>
     row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),

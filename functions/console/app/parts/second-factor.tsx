@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 
 import type { StartedTotp } from "../../../../shared/contract/second-factor.ts";
 import { api } from "../api.ts";
@@ -11,7 +10,7 @@ import { QrCode } from "./qr-code.tsx";
 import { Status } from "./status.tsx";
 
 /** Sets up or removes two-factor authentication with an authenticator app. */
-export function SecondFactor({ isOn }: { isOn: boolean }): JSX.Element {
+export function SecondFactor({ isOn }: { isOn: boolean }) {
   const isEnabled = useSignal(isOn);
   const started = useSignal<StartedTotp | undefined>(undefined);
   const recoveryCodes = useSignal<readonly string[]>([]);
@@ -37,7 +36,7 @@ export function SecondFactor({ isOn }: { isOn: boolean }): JSX.Element {
   );
 }
 
-function Start({ onStarted }: { onStarted: (started: StartedTotp) => void }): JSX.Element {
+function Start({ onStarted }: { onStarted: (started: StartedTotp) => void }) {
   const form = useForm({ password: "" }, async ({ password }) => {
     onStarted(await api().startTotp({ body: { password } }));
   });
@@ -60,7 +59,7 @@ function Confirm({
 }: {
   started: StartedTotp;
   onConfirmed: (recoveryCodes: readonly string[]) => void;
-}): JSX.Element {
+}) {
   const form = useForm({ code: "" }, async ({ code }) => {
     const { recoveryCodes } = await api().confirmTotp({ body: { code } });
     announce("Two-factor authentication enabled.");
@@ -91,7 +90,7 @@ function Confirm({
   );
 }
 
-function RecoveryCodes({ codes }: { codes: readonly string[] }): JSX.Element {
+function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   return (
     <>
       <Notice tone="good">
@@ -105,7 +104,7 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }): JSX.Element {
   );
 }
 
-function Remove({ onDone }: { onDone: () => void }): JSX.Element {
+function Remove({ onDone }: { onDone: () => void }) {
   const form = useForm({ password: "", code: "" }, async (body) => {
     await api().deleteTotp({ body });
     announce("Two-factor authentication disabled.");

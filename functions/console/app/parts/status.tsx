@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import type { Message } from "../../../../shared/contract/sms.ts";
 import { capitalized } from "../problems.ts";
 
@@ -15,7 +13,7 @@ const statuses: readonly (readonly [Tone, readonly string[]])[] = [
 ];
 
 /** A status, in the words of the API. */
-export function Status({ of }: { of: string }): JSX.Element {
+export function Status({ of }: { of: string }) {
   const [tone] = statuses.find(([, ofTone]) => ofTone.includes(of)) ?? ["quiet" as const];
   return (
     <span class={`status ${tone}`}>
@@ -30,7 +28,7 @@ export function isScheduled({ status, scheduledAt }: Message): boolean {
 }
 
 /** The status of a message. A scheduled message is shown as scheduled, and a final delivery receipt replaces `sent`. */
-export function MessageState({ message }: { message: Message }): JSX.Element {
+export function MessageState({ message }: { message: Message }) {
   const { status } = message.delivery ?? {};
   const isReceiptFinal = status === "delivered" || status === "undelivered";
   return <Status of={isScheduled(message) ? "scheduled" : isReceiptFinal ? status : message.status} />;

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 
 import { Loaded, type Pages } from "./load.tsx";
 import { countText } from "./money.tsx";
@@ -23,7 +23,7 @@ interface TableProps<Row> {
 }
 
 /** A table, whose rows become cards on a narrow screen. */
-export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>): JSX.Element {
+export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) {
     return (
       <div class="empty">
@@ -66,7 +66,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<
 }
 
 /** A customer's text in a cell: up to three lines, in its own direction. */
-export function Clamped({ children, href }: { children: ComponentChildren; href?: string }): JSX.Element {
+export function Clamped({ children, href }: { children: ComponentChildren; href?: string }) {
   return href === undefined ? (
     <span class="clamp" dir="auto">
       {children}
@@ -79,10 +79,7 @@ export function Clamped({ children, href }: { children: ComponentChildren; href?
 }
 
 /** A paged list, or its empty state. */
-export function PagedTable<Row>({
-  pages,
-  ...table
-}: Omit<TableProps<Row>, "rows"> & { pages: Pages<Row> }): JSX.Element {
+export function PagedTable<Row>({ pages, ...table }: Omit<TableProps<Row>, "rows"> & { pages: Pages<Row> }) {
   return (
     <Loaded load={pages}>
       {({ rows, meta: { total, nextCursor } }) => (

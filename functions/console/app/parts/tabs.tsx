@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
 /** Tabs. Arrow keys move between them. */
@@ -9,7 +9,7 @@ export function Tabs({
 }: {
   label: string;
   tabs: readonly (readonly [name: string, content: ComponentChildren])[];
-}): JSX.Element {
+}) {
   const id = useId();
   const chosen = useSignal(0);
   const move = (event: KeyboardEvent): void => {

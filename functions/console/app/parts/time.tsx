@@ -16,7 +16,7 @@ function timeText(at: string): string {
 }
 
 /** A time in the viewer's time zone; its tooltip has the seconds and the ISO 8601 form. */
-export function Time({ at }: { at: string }): JSX.Element {
+export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={`${momentFormat.format(new Date(at))} (${at})`}>
       {timeText(at)}

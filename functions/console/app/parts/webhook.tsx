@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import { EventName } from "../../../../shared/contract/events.ts";
 import type { Webhook } from "../../../../shared/contract/webhooks.ts";
 import type { FormState } from "./form-state.ts";
@@ -17,7 +15,7 @@ const disabledReasons = {
 } as const;
 
 /** The status of a webhook, with `failing` for failed deliveries. */
-export function WebhookStatus({ webhook }: { webhook: Webhook }): JSX.Element {
+export function WebhookStatus({ webhook }: { webhook: Webhook }) {
   return <Status of={isFailing(webhook) ? "failing" : webhook.status} />;
 }
 
@@ -27,7 +25,7 @@ export function isFailing({ status, failingSince }: Webhook): boolean {
 }
 
 /** Why a webhook is disabled or failing; nothing when it is healthy. */
-export function Health({ webhook }: { webhook: Webhook }): JSX.Element | null {
+export function Health({ webhook }: { webhook: Webhook }) {
   const { disabledReason, failingSince, lastFailure } = webhook;
   if (disabledReason !== undefined) return <>{disabledReasons[disabledReason]}</>;
   if (failingSince === undefined || lastFailure === undefined) return null;
@@ -46,7 +44,7 @@ export function webhookOf({ url, events }: WebhookValues): { url: string; events
   return { url: url.trim(), events: events.map((each) => EventName.parse(each)) };
 }
 
-export function WebhookFields({ form }: { form: FormState<WebhookValues> }): JSX.Element {
+export function WebhookFields({ form }: { form: FormState<WebhookValues> }) {
   return (
     <>
       <TextField

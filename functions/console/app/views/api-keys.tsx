@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 
 import type { ApiKey, CreatedApiKey } from "../../../../shared/contract/accounts.ts";
 import { Scope } from "../../../../shared/contract/scopes.ts";
@@ -34,7 +33,7 @@ const scopeLabels: Readonly<Record<Scope, string>> = {
 };
 
 /** API keys for the customer's servers. */
-export function ApiKeys(): JSX.Element {
+export function ApiKeys() {
   const keys = usePages(async (query) => api().listApiKeys({ query }), []);
   const created = useSignal<CreatedApiKey | undefined>(undefined);
   const onCreated = async (key: CreatedApiKey): Promise<void> => {
@@ -101,7 +100,7 @@ export function ApiKeys(): JSX.Element {
   );
 }
 
-function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void> }): JSX.Element {
+function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void> }) {
   const scopes: readonly string[] = [];
   const form = useForm({ name: "", expiresAt: "", allowedAddresses: "", scopes }, async (values) => {
     const addresses = values.allowedAddresses.split(/[\s,]+/).filter(Boolean);
@@ -143,7 +142,7 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
   );
 }
 
-function Created({ created }: { created: CreatedApiKey }): JSX.Element {
+function Created({ created }: { created: CreatedApiKey }) {
   const snippets = snippetsFor(baseUrl, created.secret);
   return (
     <Section title="API key created">

@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import type { AuditEntry } from "../../../../shared/contract/audit-log.ts";
 import { api } from "../api.ts";
 import { Code } from "../parts/copy.tsx";
@@ -12,7 +10,7 @@ import { isoOf, Time } from "../parts/time.tsx";
 import type { ViewProps } from "../router.ts";
 import { session } from "../session.ts";
 
-export function AuditLog({ query }: ViewProps): JSX.Element {
+export function AuditLog({ query }: ViewProps) {
   const from = query.get("from") ?? "";
   const to = query.get("to") ?? "";
   const entries = usePages(
@@ -61,7 +59,7 @@ export function AuditLog({ query }: ViewProps): JSX.Element {
 }
 
 /** An action such as `POST /v1/sms/send`, which wraps before its slashes. */
-function Action({ of }: { of: string }): JSX.Element {
+function Action({ of }: { of: string }) {
   return (
     <code>
       {of.split(/(?=\/)/).map((part) => (
@@ -81,7 +79,7 @@ function actorText({ actor }: AuditEntry): string {
   return `API key ${actor.keyId}`;
 }
 
-function Details({ entry }: { entry: AuditEntry }): JSX.Element | null {
+function Details({ entry }: { entry: AuditEntry }) {
   const { subject, before, after, requestId } = entry;
   const facts = { subject, before, after, requestId };
   return (

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 
 import type { Contact } from "../../../../shared/contract/contacts.ts";
@@ -39,7 +38,7 @@ const initial = {
 };
 
 /** A new campaign with a live estimate of its audience and cost. */
-export function NewCampaign(): JSX.Element {
+export function NewCampaign() {
   const senderIds = useLoad(approvedSenderIds, []);
   const templates = useLoad(async () => (await api().listTemplates({ query: { limit: 100 } })).rows, []);
   const source = useAudienceData();
@@ -164,7 +163,7 @@ function TemplatePicker({
 }: {
   templates: readonly Template[];
   onPick: (body: string) => void;
-}): JSX.Element | null {
+}) {
   if (templates.length === 0) return null;
   return (
     <label class="field">

@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import type { Campaign as CampaignOf } from "../../../../shared/contract/campaigns.ts";
 import { errorCatalogue } from "../../../../shared/contract/errors.ts";
 import { remedies } from "../../../../shared/contract/remedies.ts";
@@ -18,7 +16,7 @@ import { problemTexts } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
 
 /** One campaign: its estimate before the launch and its progress afterwards. */
-export function Campaign({ params }: ViewProps): JSX.Element {
+export function Campaign({ params }: ViewProps) {
   const id = params["id"] ?? "";
   const load = useLoad(async () => api().getCampaign({ params: { id } }), [id]);
   const campaign = load.data;
@@ -65,7 +63,7 @@ export function Campaign({ params }: ViewProps): JSX.Element {
   );
 }
 
-function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<CampaignOf> }): JSX.Element {
+function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<CampaignOf> }) {
   const { id, status } = campaign;
   const isOver = status === "completed" || status === "cancelled";
   return (
@@ -98,7 +96,7 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
   );
 }
 
-function Before({ campaign }: { campaign: CampaignOf }): JSX.Element {
+function Before({ campaign }: { campaign: CampaignOf }) {
   const source = useAudienceData();
   return (
     <Section title="Audience and cost">
@@ -107,7 +105,7 @@ function Before({ campaign }: { campaign: CampaignOf }): JSX.Element {
   );
 }
 
-function Audience({ campaign: { audience } }: { campaign: CampaignOf }): JSX.Element {
+function Audience({ campaign: { audience } }: { campaign: CampaignOf }) {
   if (audience.tags !== undefined) return <TagList tags={audience.tags} />;
   return (
     <>
@@ -116,7 +114,7 @@ function Audience({ campaign: { audience } }: { campaign: CampaignOf }): JSX.Ele
   );
 }
 
-function Progress({ campaign }: { campaign: CampaignOf }): JSX.Element {
+function Progress({ campaign }: { campaign: CampaignOf }) {
   const { status, progress, errorCode, waitsUntil } = campaign;
   const { accepted, queued, sent, failed, skipped, charged } = progress;
   return (

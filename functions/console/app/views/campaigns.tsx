@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import { api } from "../api.ts";
 import { usePages } from "../parts/load.tsx";
 import { countText, Money } from "../parts/money.tsx";
@@ -8,7 +6,7 @@ import { Status } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
-export function Campaigns(): JSX.Element {
+export function Campaigns() {
   const campaigns = usePages(async (query) => api().listCampaigns({ query }), []);
   const add = (
     <a class="button primary" href="#/campaigns/new">

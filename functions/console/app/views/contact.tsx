@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import type { Contact as ContactRecord } from "../../../../shared/contract/contacts.ts";
 import { api } from "../api.ts";
 import { ContactFields, contactOf, nameOf, valuesOf } from "../parts/contact-fields.tsx";
@@ -11,7 +9,7 @@ import { Facts, Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, linkTo, type ViewProps } from "../router.ts";
 
-export function Contact({ params }: ViewProps): JSX.Element {
+export function Contact({ params }: ViewProps) {
   const id = params["id"] ?? "";
   const load = useLoad(async () => api().getContact({ params: { id } }), [id]);
   return (
@@ -55,7 +53,7 @@ export function Contact({ params }: ViewProps): JSX.Element {
   );
 }
 
-function Edit({ contact, load }: { contact: ContactRecord; load: Load<ContactRecord> }): JSX.Element {
+function Edit({ contact, load }: { contact: ContactRecord; load: Load<ContactRecord> }) {
   const form = useForm(valuesOf(contact), async (values) => {
     const { firstName, lastName, ...rest } = contactOf(values);
     // An emptied field is cleared; an absent field would stay unchanged.

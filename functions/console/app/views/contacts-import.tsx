@@ -1,5 +1,4 @@
 import { useComputed, useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 
 import {
   attributeName,
@@ -34,7 +33,7 @@ interface File {
 }
 
 /** Imports contacts from a spreadsheet: choose the file, map its columns, preview, import. */
-export function ContactsImport(): JSX.Element {
+export function ContactsImport() {
   const file = useSignal<File | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
   const read = async (chosen: globalThis.File | undefined): Promise<void> => {
@@ -80,7 +79,7 @@ export function ContactsImport(): JSX.Element {
 
 const previewRows = 5;
 
-function Mapping({ table }: { table: File["table"] }): JSX.Element {
+function Mapping({ table }: { table: File["table"] }) {
   const [header = []] = table;
   const columns = useSignal<readonly Target[]>(guessTargets(header));
   const form = useForm({ tags: "" }, async () => {});

@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import { api } from "../api.ts";
 import { ContactFields, contactOf, emptyContact, nameOf, TagList } from "../parts/contact-fields.tsx";
 import { DialogButton } from "../parts/dialog.tsx";
@@ -11,7 +9,7 @@ import { Page, Section } from "../parts/page.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
-export function Contacts(): JSX.Element {
+export function Contacts() {
   const contacts = usePages(async (query) => api().listContacts({ query }), []);
   const add = (
     <DialogButton label="Add contact" title="New contact" look="plain" onDone={contacts.reload}>
@@ -56,7 +54,7 @@ export function Contacts(): JSX.Element {
   );
 }
 
-function NewContact({ onCreated }: { onCreated: () => Promise<void> }): JSX.Element {
+function NewContact({ onCreated }: { onCreated: () => Promise<void> }) {
   const create = async (values: typeof emptyContact): Promise<void> => {
     await api().createContact({ body: contactOf(values) });
     announce("Contact added.");

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 
 import { api } from "../api.ts";
 import { Form, TextField, useForm } from "../parts/form.tsx";
@@ -7,7 +6,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Page } from "../parts/page.tsx";
 
 /** Sends a password reset link. The page does not reveal whether the account exists. */
-export function ForgotPassword(): JSX.Element {
+export function ForgotPassword() {
   const requestedFor = useSignal<string | undefined>(undefined);
   const form = useForm({ email: "" }, async ({ email }) => {
     await api().requestPasswordReset({ body: { email: email.trim() } });

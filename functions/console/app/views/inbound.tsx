@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import type { AssignedNumber } from "../../../../shared/contract/inbound.ts";
 import type { Page as PageOf } from "../../../../shared/contract/primitives.ts";
 import { api } from "../api.ts";
@@ -19,7 +17,7 @@ const keywords = {
 const maxNumbersShown = 100;
 
 /** Messages that people sent to the organization's numbers. */
-export function Inbound(): JSX.Element {
+export function Inbound() {
   const messages = usePages(async (query) => api().listInbound({ query }), []);
   const numbers = useLoad(async () => api().listNumbers({ query: { limit: maxNumbersShown } }), []);
   const hasNumbers = (numbers.data?.meta.total ?? 0) > 0;
@@ -50,7 +48,7 @@ export function Inbound(): JSX.Element {
   );
 }
 
-function YourNumbers({ numbers }: { numbers: Load<PageOf<AssignedNumber>> }): JSX.Element {
+function YourNumbers({ numbers }: { numbers: Load<PageOf<AssignedNumber>> }) {
   return (
     <Loaded load={numbers}>
       {({ rows, meta: { total } }) =>

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import * as z from "zod/mini";
 
 import { Country } from "../../../../shared/contract/countries.ts";
@@ -13,7 +12,7 @@ import { optionalTime, Time } from "../parts/time.tsx";
 import { given } from "../typed.ts";
 
 /** The business details that the operator reviews. */
-export function Kyc(): JSX.Element {
+export function Kyc() {
   const load = useLoad(async () => api().getKyc(), []);
   return (
     <Page
@@ -36,7 +35,7 @@ export function Kyc(): JSX.Element {
   );
 }
 
-function Submission({ submission }: { submission: KycSubmission }): JSX.Element {
+function Submission({ submission }: { submission: KycSubmission }) {
   const { status, rejectionReason, submittedAt, decidedAt } = submission;
   return (
     <Section title="Your submission">
@@ -82,7 +81,7 @@ function BusinessDetails({
 }: {
   submission: KycSubmission | null;
   load: Load<KycSubmission | null>;
-}): JSX.Element {
+}) {
   const initial = {
     businessName: submission?.businessName ?? "",
     registrationNumber: submission?.registrationNumber ?? "",

@@ -1,11 +1,9 @@
-import type { JSX } from "preact";
-
 import { DocsLink } from "../parts/docs-link.tsx";
 import { Form, TextField } from "../parts/form.tsx";
 import { LoginFields, logIn, useLoginForm } from "../parts/login-fields.tsx";
 import { Page } from "../parts/page.tsx";
 
-export function Login(): JSX.Element {
+export function Login() {
   const login = useLoginForm("", logIn);
   const { form } = login;
   return (

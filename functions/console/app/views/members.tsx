@@ -16,7 +16,7 @@ import { optionalTime, Time } from "../parts/time.tsx";
 import { capitalized } from "../problems.ts";
 
 /** The members of the organization and open invitations. */
-export function Members(): JSX.Element {
+export function Members() {
   // One page is enough: an organization has at most 50 members and invitations.
   const members = useLoad(async () => (await api().listMembers({ query: { limit: 100 } })).rows, []);
   const roles = rolesManagedBy(activeOf(members.data ?? []).find(isYou));
@@ -46,7 +46,7 @@ interface TeamProps {
   readonly onChange: () => Promise<void>;
 }
 
-function Team({ members, roles, onChange }: TeamProps): JSX.Element {
+function Team({ members, roles, onChange }: TeamProps) {
   const active = activeOf(members);
   const invitations = members.filter(({ status }) => status !== "active");
   const isManager = roles.length > 0;
@@ -54,7 +54,7 @@ function Team({ members, roles, onChange }: TeamProps): JSX.Element {
     member.role === "owner" && active.filter(({ role }) => role === "owner").length === 1;
   const actionsColumn = (show: (member: Member) => JSX.Element): Columns<Member> =>
     isManager ? { Actions: show } : {};
-  const menuOf = (member: Member, label: string, items: readonly MenuItem[]): JSX.Element => (
+  const menuOf = (member: Member, label: string, items: readonly MenuItem[]) => (
     <Menu label={label} items={roles.includes(member.role) ? items : []} />
   );
   const emailOf = (userId = ""): string => active.find(({ id }) => id === userId)?.email ?? userId;
@@ -127,7 +127,7 @@ function rolesManagedBy(member: Member | undefined): readonly Role[] {
   return member?.role === "admin" ? Role.options.filter((role) => role !== "owner") : [];
 }
 
-function Who({ member }: { member: Member }): JSX.Element {
+function Who({ member }: { member: Member }) {
   const { email, firstName = "", lastName = "" } = member;
   const name = `${firstName} ${lastName}`.trim();
   return (

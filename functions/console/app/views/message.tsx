@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 
 import { deliveryFailures, messageFailures } from "../../../../shared/contract/failures.ts";
 import type { Message as MessageOf } from "../../../../shared/contract/sms.ts";
@@ -14,7 +14,7 @@ import { optionalTime, Time } from "../parts/time.tsx";
 import type { ViewProps } from "../router.ts";
 
 /** One message: its timeline, price and text. */
-export function Message({ params }: ViewProps): JSX.Element {
+export function Message({ params }: ViewProps) {
   const id = params["id"] ?? "";
   const load = useLoad(async () => api().getSms({ params: { id } }), [id]);
   const message = load.data;
@@ -44,7 +44,7 @@ export function Message({ params }: ViewProps): JSX.Element {
   );
 }
 
-function Details({ message }: { message: MessageOf }): JSX.Element {
+function Details({ message }: { message: MessageOf }) {
   const { status, pricing, errorCode, campaignId, messageType } = message;
   return (
     <div class="columns">

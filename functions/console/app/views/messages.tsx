@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import * as z from "zod/mini";
 
 import { MessageStatus } from "../../../../shared/contract/sms.ts";
@@ -20,7 +19,7 @@ const states = [
 ] as const;
 
 /** Messages, newest first, filtered by the query. */
-export function Messages({ query }: ViewProps): JSX.Element {
+export function Messages({ query }: ViewProps) {
   const to = phoneNumberOf(query.get("to") ?? "");
   const status = z.catch(z.optional(MessageStatus), undefined).parse(query.get("status") ?? undefined);
   const pages = usePages(

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 
 import { logout } from "../api.ts";
@@ -44,7 +43,7 @@ const groups: readonly (readonly [
 ];
 
 /** The main menu, the account and the logout. */
-export function Navigation(): JSX.Element {
+export function Navigation() {
   const isOpen = useSignal(false);
   const [first = ""] = here.value.parts;
   // On a narrow screen the open menu would cover the chosen view.

@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import type { OptOut } from "../../../../shared/contract/opt-outs.ts";
 import { api } from "../api.ts";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
@@ -18,7 +16,7 @@ const sources: Readonly<Record<OptOut["source"], string>> = {
 };
 
 /** Numbers that receive no marketing, whether or not they are contacts. */
-export function OptOuts(): JSX.Element {
+export function OptOuts() {
   const optOuts = usePages(async (query) => api().listOptOuts({ query }), []);
   return (
     <Page
@@ -62,7 +60,7 @@ export function OptOuts(): JSX.Element {
   );
 }
 
-function NewOptOut({ onAdded }: { onAdded: () => Promise<void> }): JSX.Element {
+function NewOptOut({ onAdded }: { onAdded: () => Promise<void> }) {
   const form = useForm({ phoneNumber: "" }, async ({ phoneNumber }) => {
     await api().createOptOut({ body: { phoneNumber: phoneNumberOf(phoneNumber) } });
     announce("Number opted out.");

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 
 import type { Webhook } from "../../../../shared/contract/webhooks.ts";
 import { api } from "../api.ts";
@@ -23,7 +23,7 @@ async function readFigures() {
 
 type Figures = Awaited<ReturnType<typeof readFigures>>;
 
-export function Overview(): JSX.Element {
+export function Overview() {
   const load = useLoad(readFigures, []);
   return (
     <Page
@@ -60,7 +60,7 @@ export function Overview(): JSX.Element {
   );
 }
 
-function Tiles({ stats, wallet }: Figures): JSX.Element {
+function Tiles({ stats, wallet }: Figures) {
   const { today } = stats;
   return (
     <div class="tiles">
@@ -102,7 +102,7 @@ function Tile({
   title: string;
   note: ComponentChildren;
   children: ComponentChildren;
-}): JSX.Element {
+}) {
   return (
     <section class="panel tile">
       <h2>{title}</h2>
@@ -113,7 +113,7 @@ function Tile({
 }
 
 /** Issues that need attention, most urgent first. */
-function Attention(figures: Figures): JSX.Element | null {
+function Attention(figures: Figures) {
   const points = attentionPoints(figures);
   if (points.length === 0) return null;
   return (

@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import { api } from "../api.ts";
 import { FilterForm, TextField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
@@ -12,7 +10,7 @@ import { given, phoneNumberOf } from "../typed.ts";
 const countryNames = new Intl.DisplayNames(undefined, { type: "region" });
 
 /** Prices per segment and destination. */
-export function Prices({ query }: ViewProps): JSX.Element {
+export function Prices({ query }: ViewProps) {
   const prefix = phoneNumberOf(query.get("prefix") ?? "");
   const prices = usePages(
     async (page) => api().listPrices({ query: { ...page, prefix: given(prefix) } }),

@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import { api } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { PasswordForm, useLoginForm } from "../parts/login-fields.tsx";
@@ -8,11 +6,11 @@ import { session } from "../session.ts";
 import { given } from "../typed.ts";
 
 /** Requests the password, and a code if enabled, when a request requires them. */
-export function Reauthentication(): JSX.Element | null {
+export function Reauthentication() {
   return isPasswordRequested.value ? <PasswordDialog /> : null;
 }
 
-function PasswordDialog(): JSX.Element {
+function PasswordDialog() {
   const email = session.value?.user.email ?? "";
   const login = useLoginForm(email, async ({ password, code }) => {
     await api().reauthenticate({ body: { password, code: given(code) } });

@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import { api } from "../api.ts";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
 import { Email } from "../parts/email.tsx";
@@ -12,7 +10,7 @@ import { Time } from "../parts/time.tsx";
 import { clearSession, session } from "../session.ts";
 
 /** The person's own account. */
-export function Security(): JSX.Element {
+export function Security() {
   const { user, organization, endsAtMs = 0 } = session.value ?? {};
   const account = useLoad(async () => api().getMe(), []);
   return (
@@ -51,7 +49,7 @@ export function Security(): JSX.Element {
 }
 
 /** If the gateway sends no emails or the email is verified already, its response reports that. */
-function VerifyEmail(): JSX.Element {
+function VerifyEmail() {
   return (
     <Section title="Email verification">
       <p>
@@ -72,7 +70,7 @@ function VerifyEmail(): JSX.Element {
   );
 }
 
-function ChangePassword(): JSX.Element {
+function ChangePassword() {
   const form = useForm({ currentPassword: "", newPassword: "" }, async (body) => {
     await api().changePassword({ body });
     form.reset();

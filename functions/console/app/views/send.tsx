@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import * as z from "zod/mini";
 
@@ -35,7 +34,7 @@ const initial = {
   isUnicode: false,
 };
 
-export function Send(): JSX.Element {
+export function Send() {
   const senderIds = useLoad(approvedSenderIds, []);
   const accepted = useSignal<readonly AcceptedMessage[]>([]);
   const results = useRef<HTMLUListElement>(null);
@@ -144,7 +143,7 @@ export function Send(): JSX.Element {
 const estimateDelayMs = 300;
 
 /** The price of the message, requested when the person stops typing. */
-function Price({ to, message, isUnicode }: { to: string; message: string; isUnicode: boolean }): JSX.Element {
+function Price({ to, message, isUnicode }: { to: string; message: string; isUnicode: boolean }) {
   const estimate = useSignal<Estimate | string | undefined>(undefined);
   useEffect(() => {
     estimate.value = undefined;
@@ -193,7 +192,7 @@ function Price({ to, message, isUnicode }: { to: string; message: string; isUnic
 }
 
 /** An accepted message, polled until it is sent or failed. */
-function Sent({ message }: { message: AcceptedMessage }): JSX.Element {
+function Sent({ message }: { message: AcceptedMessage }) {
   const load = useLoad(async () => api().getSms({ params: { id: message.id } }), [message.id]);
   const status = load.data?.status ?? message.status;
   usePolling(status === "queued" && message.scheduledAt === undefined, load.reload, 1_000);

@@ -1,5 +1,3 @@
-import type { JSX } from "preact";
-
 import { api } from "../api.ts";
 import { ActionButton, DialogButton } from "../parts/dialog.tsx";
 import { Form, TextArea, TextField, useForm } from "../parts/form.tsx";
@@ -11,7 +9,7 @@ import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { given } from "../typed.ts";
 
-export function SenderIds(): JSX.Element {
+export function SenderIds() {
   const senderIds = usePages(async (query) => api().listSenderIds({ query }), []);
   return (
     <Page
@@ -65,7 +63,7 @@ export function SenderIds(): JSX.Element {
   );
 }
 
-function Request({ onRequested }: { onRequested: () => Promise<void> }): JSX.Element {
+function Request({ onRequested }: { onRequested: () => Promise<void> }) {
   const form = useForm(
     { senderId: "", useCase: "" },
     async ({ senderId, useCase }) => {

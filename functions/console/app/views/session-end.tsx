@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 
 import { logout } from "../api.ts";
@@ -9,7 +8,7 @@ import { Notice } from "../parts/notice.tsx";
 import { session, sessionState } from "../session.ts";
 
 /** Warns before the session ends and lets the person log in again without losing input. */
-export function SessionEnd(): JSX.Element | null {
+export function SessionEnd() {
   const isAsking = useSignal(false);
   const { value: state } = sessionState;
   if (state === "active") return null;
@@ -28,7 +27,7 @@ export function SessionEnd(): JSX.Element | null {
   );
 }
 
-function LoginAgain({ isOver, onClose }: { isOver: boolean; onClose: () => void }): JSX.Element {
+function LoginAgain({ isOver, onClose }: { isOver: boolean; onClose: () => void }) {
   const email = session.value?.user.email ?? "";
   const login = useLoginForm(email, logIn);
   // The dialog unmounts when a new session starts.

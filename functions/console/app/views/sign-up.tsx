@@ -1,12 +1,10 @@
-import type { JSX } from "preact";
-
 import { api } from "../api.ts";
 import { Form, PasswordField, TextField, useForm } from "../parts/form.tsx";
 import { Page } from "../parts/page.tsx";
 import { startSession } from "../session.ts";
 import { given } from "../typed.ts";
 
-export function SignUp(): JSX.Element {
+export function SignUp() {
   const form = useForm({ email: "", password: "", organizationName: "" }, async (values) => {
     const { email, password, organizationName } = values;
     const body = { email: email.trim(), password, organizationName: given(organizationName) };

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import * as z from "zod/mini";
 
 import { MessageType, type AcceptedMessage } from "../../../../shared/contract/sms.ts";
@@ -16,7 +15,7 @@ import { Page, Section } from "../parts/page.tsx";
 import { go, type ViewProps } from "../router.ts";
 import { given, phoneNumberOf } from "../typed.ts";
 
-export function NewTemplate(): JSX.Element {
+export function NewTemplate() {
   const create = async (values: { name: string; body: string }): Promise<void> => {
     const { id } = await api().createTemplate({ body: values });
     go(`templates/${id}`);
@@ -31,7 +30,7 @@ export function NewTemplate(): JSX.Element {
 }
 
 /** One template: edit, preview and send. */
-export function Template({ params }: ViewProps): JSX.Element {
+export function Template({ params }: ViewProps) {
   const id = params["id"] ?? "";
   const load = useLoad(async () => api().getTemplate({ params: { id } }), [id]);
   return (
@@ -66,7 +65,7 @@ export function Template({ params }: ViewProps): JSX.Element {
   );
 }
 
-function Edit({ template, load }: { template: TemplateRecord; load: Load<TemplateRecord> }): JSX.Element {
+function Edit({ template, load }: { template: TemplateRecord; load: Load<TemplateRecord> }) {
   const form = useForm({ name: template.name, body: template.body }, async (values) => {
     load.replace(await api().updateTemplate({ params: { id: template.id }, body: values }));
     announce("Template saved.");
@@ -74,13 +73,7 @@ function Edit({ template, load }: { template: TemplateRecord; load: Load<Templat
   return <Editor form={form} action="Save" />;
 }
 
-function Editor({
-  form,
-  action,
-}: {
-  form: FormState<{ name: string; body: string }>;
-  action: string;
-}): JSX.Element {
+function Editor({ form, action }: { form: FormState<{ name: string; body: string }>; action: string }) {
   const { body } = form.values.value;
   const hint = (
     <>
@@ -103,7 +96,7 @@ function Editor({
 }
 
 /** A live preview with named placeholders, and the error of the text. */
-function TemplatePreview({ body }: { body: string }): JSX.Element {
+function TemplatePreview({ body }: { body: string }) {
   const problem = problemOf(body);
   return (
     <>
@@ -123,7 +116,7 @@ function textOf(body: string, values: Readonly<Record<string, string>>): string 
   return "text" in rendered ? rendered.text : body;
 }
 
-function Send({ template }: { template: TemplateRecord }): JSX.Element {
+function Send({ template }: { template: TemplateRecord }) {
   const { placeholders } = template;
   const sent = useSignal<AcceptedMessage | undefined>(undefined);
   // The prefix keeps placeholders apart from the fields `to` and `senderId`.

@@ -1,12 +1,10 @@
-import type { JSX } from "preact";
-
 import { api } from "../api.ts";
 import { usePages } from "../parts/load.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
-export function Templates(): JSX.Element {
+export function Templates() {
   const templates = usePages(async (query) => api().listTemplates({ query }), []);
   const add = (
     <a class="button primary" href="#/templates/new">

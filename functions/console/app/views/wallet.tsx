@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 
 import { everyRow } from "../../../../shared/client.ts";
 import type { Transaction, Wallet as WalletOf } from "../../../../shared/contract/wallet.ts";
@@ -30,7 +29,7 @@ const typeLabels: Readonly<Record<Transaction["type"], string>> = {
 };
 
 /** The balance, the ledger and the organization's own limits. */
-export function Wallet(): JSX.Element {
+export function Wallet() {
   const wallet = useLoad(async () => api().getWallet(), []);
   const ledger = usePages(async (query) => api().listTransactions({ query }), []);
   const changed = async (balance: WalletOf): Promise<void> => {
@@ -80,7 +79,7 @@ export function Wallet(): JSX.Element {
   );
 }
 
-function What({ entry }: { entry: Transaction }): JSX.Element {
+function What({ entry }: { entry: Transaction }) {
   const { type, messageId, reason, reference } = entry;
   const note = [reason, reference].filter((each) => each !== undefined).join(", ");
   return (
@@ -100,7 +99,7 @@ function What({ entry }: { entry: Transaction }): JSX.Element {
   );
 }
 
-function Balance({ wallet }: { wallet: WalletOf }): JSX.Element {
+function Balance({ wallet }: { wallet: WalletOf }) {
   const { balance, spentToday, dailySpendCap, closedAt, updatedAt } = wallet;
   return (
     <>
@@ -127,7 +126,7 @@ function Balance({ wallet }: { wallet: WalletOf }): JSX.Element {
   );
 }
 
-function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }): JSX.Element {
+function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }) {
   const form = useForm({ amount: "10" }, async ({ amount }, attemptKey) => {
     const wallet = await api().topUpWallet({
       body: { amount: amountOf("amount", amount) },
@@ -149,7 +148,7 @@ function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }): JSX
   );
 }
 
-function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }): JSX.Element {
+function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }) {
   const initial = {
     dailySpendCap: String(wallet.dailySpendCap ?? ""),
     lowBalanceThreshold: String(wallet.lowBalanceThreshold ?? ""),
@@ -204,7 +203,7 @@ const csvColumns = [
 ] as const satisfies readonly (keyof Transaction)[];
 
 /** Exports the whole ledger as CSV. */
-function Export(): JSX.Element {
+function Export() {
   const count = useSignal(0);
   const { run, isBusy, error } = useAction(async () => {
     count.value = 0;

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import * as z from "zod/mini";
 
@@ -30,7 +29,7 @@ import { capitalized } from "../problems.ts";
 import { go, linkTo, type ViewProps } from "../router.ts";
 
 /** One webhook: its settings, status and deliveries. */
-export function Webhook({ params, query }: ViewProps): JSX.Element {
+export function Webhook({ params, query }: ViewProps) {
   const id = params["id"] ?? "";
   const webhook = useLoad(async () => api().getWebhook({ params: { id } }), [id]);
   const state = z.catch(z.optional(WebhookDeliveryState), undefined).parse(query.get("state") ?? undefined);
@@ -123,7 +122,7 @@ function isEndingSoon(delivery: WebhookDelivery, repeated: Readonly<Record<strin
 }
 
 /** The response to a test event. It receives the focus, so that screen readers announce it. */
-function TestResult({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
+function TestResult({ delivery }: { delivery: WebhookDelivery }) {
   const { state, lastStatus, lastError, lastDurationMs } = delivery;
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => element.current?.focus(), []);
@@ -159,7 +158,7 @@ function durationText(durationMs: number): string {
   return durationMs < 1_000 ? `${durationMs} ms` : `${(durationMs / 1_000).toFixed(1)} s`;
 }
 
-function ResponseCell({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
+function ResponseCell({ delivery }: { delivery: WebhookDelivery }) {
   const { lastStatus, lastError, lastDurationMs, attempts, nextAttemptAt } = delivery;
   return (
     <span>
@@ -178,7 +177,7 @@ function ResponseCell({ delivery }: { delivery: WebhookDelivery }): JSX.Element 
   );
 }
 
-function PayloadCell({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
+function PayloadCell({ delivery }: { delivery: WebhookDelivery }) {
   return (
     <details>
       <summary>Show</summary>
@@ -187,7 +186,7 @@ function PayloadCell({ delivery }: { delivery: WebhookDelivery }): JSX.Element {
   );
 }
 
-function StateFilter({ id, chosen }: { id: string; chosen: string }): JSX.Element {
+function StateFilter({ id, chosen }: { id: string; chosen: string }) {
   return (
     <label class="row">
       Show{" "}
@@ -208,7 +207,7 @@ function StateFilter({ id, chosen }: { id: string; chosen: string }): JSX.Elemen
   );
 }
 
-function Settings({ webhook, load }: { webhook: WebhookOf; load: Load<WebhookOf> }): JSX.Element {
+function Settings({ webhook, load }: { webhook: WebhookOf; load: Load<WebhookOf> }) {
   const { url, events } = webhook;
   const initial: WebhookValues = { url, events };
   const form = useForm(initial, async (values) => {
@@ -230,7 +229,7 @@ function State({
   webhook: WebhookOf;
   load: Load<WebhookOf>;
   onSecret: (secret: string) => void;
-}): JSX.Element {
+}) {
   const { id, status, disabledReason, disabledAt, createdAt } = webhook;
   const params = { id };
   const isEnabled = status === "enabled";

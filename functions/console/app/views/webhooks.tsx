@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
 
 import type { CreatedWebhook } from "../../../../shared/contract/webhooks.ts";
 import { api } from "../api.ts";
@@ -13,7 +12,7 @@ import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { Health, WebhookFields, webhookOf, WebhookStatus, type WebhookValues } from "../parts/webhook.tsx";
 
-export function Webhooks(): JSX.Element {
+export function Webhooks() {
   const webhooks = usePages(async (query) => api().listWebhooks({ query }), []);
   const created = useSignal<CreatedWebhook | undefined>(undefined);
   const onCreated = async (webhook: CreatedWebhook): Promise<void> => {
@@ -74,7 +73,7 @@ export function Webhooks(): JSX.Element {
   );
 }
 
-function NewWebhook({ onCreated }: { onCreated: (webhook: CreatedWebhook) => Promise<void> }): JSX.Element {
+function NewWebhook({ onCreated }: { onCreated: (webhook: CreatedWebhook) => Promise<void> }) {
   const initial: WebhookValues = { url: "", events: ["message.sent", "message.failed"] };
   const form = useForm(initial, async (values) =>
     onCreated(await api().createWebhook({ body: webhookOf(values) })),
