@@ -5,15 +5,9 @@ import * as z from "zod/mini";
 import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
 import { inForce, OptOutRecord } from "../../shared/opt-outs/record.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
-import { batchesOf } from "../../shared/platform/table/batches.ts";
-import {
-  keys,
-  ledgerPartition,
-  messagesPartition,
-  partNames,
-  type Key,
-} from "../../shared/platform/table/keys.ts";
-import { maxMessageParts } from "../../shared/wallet/record.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { itemsIn } from "../../shared/platform/table/lists.ts";
+import { countersOf, ledgerOf, messagesOf, withAllShards } from "../../shared/platform/table/shards.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import { errorText } from "./error-text.ts";
 import { readOrganization } from "./organization.ts";
@@ -102,16 +96,16 @@ async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGene
     if (item.entity === "webhook") webhookIds.push(item.sk.slice("WEBHOOK#".length));
     yield item;
   }
-  const parts = partNames(maxMessageParts);
+  const sharded = withAllShards(id);
   const partitions = [
     keys.rights(id).pk,
     keys.kyc(id).pk,
     keys.apiKeyUse(id, "").pk,
     keys.priceOverrides(id).pk,
     keys.wallet(id).pk,
-    ...parts.map((each) => ledgerPartition(id, each)),
-    ...parts.map((each) => messagesPartition(id, each)),
-    ...parts.map((each) => keys.dayCounts(id, "", each).pk),
+    ledgerOf(sharded),
+    messagesOf(sharded),
+    countersOf(sharded),
     keys.inbound(id, "").pk,
     keys.template(id, "").pk,
     keys.campaign(id, "").pk,
@@ -119,7 +113,7 @@ async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGene
     keys.auditOutcome(id, "").pk,
     ...webhookIds.map((webhookId) => keys.webhookDelivery(webhookId, "").pk),
   ];
-  for (const pk of partitions) yield* itemsOf(pk);
+  for (const pk of partitions.flat()) yield* itemsOf(pk);
   // A removed opt-out stays in the table, with the last STOP or START of the person.
   for await (const item of itemsOf(keys.optOut(id, "").pk)) {
     const record = OptOutRecord.safeParse(item);
@@ -130,6 +124,6 @@ async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGene
   for await (const item of itemsOf(keys.contact(id, "").pk)) if (item.entity !== "contactNumber") yield item;
 }
 
-async function* itemsOf(pk: Key["pk"]): AsyncGenerator<Stored> {
-  for await (const batch of batchesOf(Stored, pk)) yield* batch;
+function itemsOf(pk: string): AsyncGenerator<Stored> {
+  return itemsIn(Stored, { pk, consistent: true });
 }

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { addedMargin, type Margin } from "../../shared/messages/margins.ts";
 import { readMargins, readMarginsOfMessages } from "../../shared/messages/read-margins.ts";
 import { dayMs, dayOf, now } from "../../shared/platform/clock.ts";
-import { partNames } from "../../shared/platform/table/keys.ts";
+import { shardsOfDay } from "../../shared/platform/table/shards.ts";
 import { amountOf } from "../../shared/wallet/money.ts";
 import { listWallets, readWallet } from "../../shared/wallet/record.ts";
 import { command, count, flag, part } from "./command.ts";
@@ -48,10 +48,10 @@ const margins = command({
     for (const day of daysBefore(days, today)) {
       const isRecent = today && day >= dayAgo(1);
       const counted = new Set<string>();
-      for await (const { organizationId, sk, closedAt, margins: ofPart } of readMargins(day)) {
+      for await (const { organizationId, sk, closedAt, margins: ofDay } of readMargins(day)) {
         counted.add(sk);
         if (closedAt === undefined) open += 1;
-        found.push(...ofPart.map((margin) => ({ ...margin, day, organization: organizationId })));
+        found.push(...ofDay.map((margin) => ({ ...margin, day, organization: organizationId })));
       }
       if (isRecent) found.push(...(await uncounted(day, counted, output)));
       output.progress(`${day} read`);
@@ -69,10 +69,10 @@ async function uncounted(day: string, counted: ReadonlySet<string>, output: Outp
   const found: MarginOfDay[] = [];
   let read = 0;
   for await (const organization of listWallets()) {
-    for (const name of partNames((await readWallet(organization)).messageParts)) {
-      if (counted.has(name === "" ? organization : `${organization}#${name}`)) continue;
-      const ofPart = await readMarginsOfMessages(organization, name, day);
-      found.push(...ofPart.map((margin) => ({ ...margin, day, organization })));
+    for (const shard of shardsOfDay(await readWallet(organization), day)) {
+      if (counted.has(shard.margins.sk)) continue;
+      const uncountedMargins = await readMarginsOfMessages(shard);
+      found.push(...uncountedMargins.map((margin) => ({ ...margin, day, organization })));
     }
     read += 1;
     output.progress(`${day}: messages of ${read} organizations read`);

@@ -4,10 +4,9 @@ import { findOrganization, type OrganizationRecord } from "../../shared/accounts
 import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
 import { findUser } from "../../shared/accounts/users/record.ts";
 import { newestMessageAt } from "../../shared/messages/read.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
-import { findItem, unreadableOf } from "../../shared/platform/table/table.ts";
+import { unreadableOf } from "../../shared/platform/table/table.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
-import { listNewestWallets, WalletRecord } from "../../shared/wallet/record.ts";
+import { findWallet, listNewestWallets, type WalletRecord } from "../../shared/wallet/record.ts";
 import { command, limit, part } from "./command.ts";
 import type { Column } from "./output.ts";
 
@@ -73,7 +72,7 @@ export const listOrganizations = command({
 async function readRow(id: string): Promise<Row> {
   const [organization, wallet] = await Promise.all([
     findOrganization(id, { consistent: true }).catch(unreadableOf),
-    findItem(WalletRecord, keys.wallet(id), { consistent: true }).catch(unreadableOf),
+    findWallet(id).catch(unreadableOf),
   ]);
   const known = readable(organization);
   const rights = readable(known && (await readRights(known.id).catch(unreadableOf)));

@@ -12,13 +12,9 @@ import { findUser, toApiUser } from "../../shared/accounts/users/record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { findSuppression } from "../../shared/emails/suppression-record.ts";
 import { findKyc, type KycRecord } from "../../shared/kyc/record.ts";
+import { maxShards, reshard } from "../../shared/platform/table/shards.ts";
 import { readSenderIds, type SenderIdRecord } from "../../shared/sender-ids/record.ts";
-import {
-  maxMessageParts,
-  readWallet,
-  spreadOrganization,
-  type WalletRecord,
-} from "../../shared/wallet/record.ts";
+import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { command, count, OptionalReason, Organization, part, Reason } from "./command.ts";
 import { change } from "./context.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
@@ -73,24 +69,25 @@ const show = command({
   },
 });
 
-const spread = command({
-  name: "organizations spread",
-  summary: "Store an organization's messages and ledger in several partitions of the table",
+const resharding = command({
+  name: "organizations reshard",
+  summary: "Store an organization's messages and ledger in several shards",
   details:
-    "For a customer who sends hundreds of messages a second: one partition accepts about 300 (see infra/SCALE.md). Existing " +
-    "items stay where they are, so the number of partitions can only grow. Lists then read all partitions.",
+    "For a customer who sends hundreds of messages a second: one shard accepts about 300 (see infra/SCALE.md). Existing " +
+    "items stay where they are, so the number of shards can only grow. Lists then read all shards.",
   examples: ["ada@example.com 4", "ada@example.com 4 --stage prod"],
   asksFirst: true,
   input: z.object({
     organization: Organization,
-    parts: part("<parts>", `number of partitions, from 1 to ${maxMessageParts}`, count(maxMessageParts)),
+    shards: part("<shards>", `number of shards, from 1 to ${maxShards}`, count(maxShards)),
   }),
   run: async (input, { output, confirm }) => {
     const { id, name } = await readOrganization(input.organization);
-    const what = `store new messages and ledger entries of ${name} (${id}) in ${input.parts} partitions`;
+    const { shards } = input;
+    const what = `store new messages and ledger entries of ${name} (${id}) in ${shards} shards`;
     await confirm(what, { organizationId: id });
-    await spreadOrganization(id, input.parts);
-    output.result({ organizationId: id, messageParts: input.parts }, `${id} has ${input.parts} partitions`);
+    await reshard(id, shards);
+    output.result({ organizationId: id, shards }, `${id} has ${shards} shards`);
   },
 });
 
@@ -185,4 +182,4 @@ function senderIdText({ senderId, status }: SenderIdRecord, defaultSenderId: str
   return `${senderId} ${status}${senderId === defaultSenderId ? " (default)" : ""}`;
 }
 
-export const organizationCommands = [show, verifyEmail, suspend, resume, spread];
+export const organizationCommands = [show, verifyEmail, suspend, resume, resharding];

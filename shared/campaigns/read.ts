@@ -28,11 +28,8 @@ export async function listCampaigns(organizationId: string, query: PageQuery): P
   );
   const [newest, oldest] = [rows[0], rows.at(-1)];
   if (newest === undefined || oldest === undefined) return { rows: [], meta };
-  const counts = await readCounts({
-    from: keys.campaignCounts(organizationId, oldest.id),
-    to: keys.campaignCounts(organizationId, newest.id),
-    limit: rows.length,
-  });
+  const { pk, sk: from } = keys.campaignCounts(organizationId, oldest.id);
+  const counts = await readCounts({ pk, from, to: keys.campaignCounts(organizationId, newest.id).sk });
   return {
     rows: rows.map((row) =>
       toApiCampaign(

@@ -11,8 +11,9 @@ import { recount, type Look } from "../messages/recount.ts";
 import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue, enqueueAll } from "../platform/jobs/queue.ts";
-import { keys, partNames } from "../platform/table/keys.ts";
+import { keys } from "../platform/table/keys.ts";
 import { hasLease, newLease } from "../platform/table/lease.ts";
+import { messagesOf } from "../platform/table/shards.ts";
 import { putItem, transact, updateItem } from "../platform/table/table.ts";
 import { readPrices } from "../prices/prices.ts";
 import { readWallet } from "../wallet/record.ts";
@@ -276,13 +277,11 @@ async function lookAtMessages(campaign: CampaignRecord, waitedMs: number): Promi
   const lookedAt = Date.parse(counts?.lookedAt ?? acceptedAllAt);
   const isOverdue = now().getTime() - lookedAt > Math.max(minLookIntervalMs, waitedMs / 2);
   if (ended < accepted && counts?.unfinished === undefined && !isOverdue) return "open";
-  const { messageParts } = await readWallet(organizationId);
   return recount({
-    organizationId,
-    parts: partNames(messageParts),
-    key: keys.campaignCounts(organizationId, id),
+    messages: messagesOf(await readWallet(organizationId)),
+    counter: keys.campaignCounts(organizationId, id),
     from: new Date(startedAt),
     to: new Date(acceptedAllAt),
-    takes: ({ campaignId }) => campaignId === id,
+    includes: ({ campaignId }) => campaignId === id,
   });
 }

@@ -23,14 +23,14 @@ export type IdPrefix =
   | "usr"
   | "whk";
 
-const hasParts: ReadonlySet<IdPrefix> = new Set(["dlv", "evt", "msg"]);
+const hasShard: ReadonlySet<IdPrefix> = new Set(["dlv", "evt", "msg"]);
 
 export function idSchema(prefix: IdPrefix): z.ZodMiniString<string> {
   return z
     .string()
     .check(
       z.regex(
-        new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}${hasParts.has(prefix) ? "[1-7]?" : ""}$`),
+        new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}${hasShard.has(prefix) ? "[1-7]?" : ""}$`),
         `not an id of the form ${prefix}_…`,
       ),
     );

@@ -1,9 +1,10 @@
 import { rescheduleDay } from "../messages/counts.ts";
-import { recount, type Look, type Recount } from "../messages/recount.ts";
-import { dayMs, dayOf, hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
+import { messagesOfDay, recount, type Look } from "../messages/recount.ts";
+import { dayMs, hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { workOnPending } from "../platform/jobs/pending-work.ts";
 import { log } from "../platform/log.ts";
 import type { Key } from "../platform/table/keys.ts";
+import { shardOfCounter, type DayShard } from "../platform/table/shards.ts";
 
 /** A day with a message that is still scheduled is counted again after this time. */
 const recountIntervalMs = dayMs - hourMs;
@@ -33,30 +34,22 @@ export async function closeDays(shard: number): Promise<number> {
 
 /** Closes a day. An error must not keep the other days from being closed. */
 async function closeDaySafely(key: Key, isTimeLeft: () => boolean): Promise<boolean> {
-  const [, organizationId = "", part = ""] = key.pk.split("#");
+  const shard = shardOfCounter(key);
   try {
-    const look = await countDay({ organizationId, parts: [part], key }, isTimeLeft);
+    const look = await countDay(shard, isTimeLeft);
     if (look === "open") {
       await rescheduleDay(key, new Date(now().getTime() + recountIntervalMs).toISOString());
     }
     return look === "closed";
   } catch (error) {
-    log.error("day.not_closed", { organizationId, error });
+    log.error("day.not_closed", { organizationId: shard.organizationId, error });
     return false;
   }
 }
 
 /** Counts a day's messages in several passes, until it has all of them or the time is over. */
-async function countDay(
-  counter: Pick<Recount, "key" | "organizationId" | "parts">,
-  isTimeLeft: () => boolean,
-): Promise<Look> {
-  const day = counter.key.sk.slice("DAY#".length);
-  const from = new Date(`${day}T00:00:00.000Z`);
-  const to = new Date(from.getTime() + dayMs);
+async function countDay(shard: DayShard, isTimeLeft: () => boolean): Promise<Look> {
   let look: Look = "unfinished";
-  while (look === "unfinished" && isTimeLeft()) {
-    look = await recount({ ...counter, from, to, takes: ({ queuedAt }) => dayOf(queuedAt) === day, day });
-  }
+  while (look === "unfinished" && isTimeLeft()) look = await recount(messagesOfDay(shard));
   return look;
 }

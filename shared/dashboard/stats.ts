@@ -1,8 +1,8 @@
 import type { DashboardStats, MessageCounts } from "../contract/dashboard.ts";
 import { tallyOfDay } from "../messages/accepted-of-day.ts";
-import { emptyTally, readCounts, shareOf, sumOf, type CountsRecord, type Tally } from "../messages/counts.ts";
+import { emptyTally, readCounts, shareOf, sumOf, type Tally } from "../messages/counts.ts";
 import { dayMs, dayOf, now } from "../platform/clock.ts";
-import { keys, partNames } from "../platform/table/keys.ts";
+import { countersOf, daySortKey } from "../platform/table/shards.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 import { readWallet } from "../wallet/record.ts";
 import { acceptedOfDay } from "../wallet/spending-limits.ts";
@@ -17,19 +17,12 @@ const shownDays = 30;
 export async function getDashboardStats(organizationId: string): Promise<DashboardStats> {
   const days = lastDays(now());
   const [from = "", to = ""] = [days.at(-1), days[0]];
-  const countsOf = async (part: string): Promise<CountsRecord[]> =>
-    readCounts({
-      from: keys.dayCounts(organizationId, from, part),
-      to: keys.dayCounts(organizationId, to, part),
-      limit: shownDays,
-    });
-  const [wallet, ofFirstPart] = await Promise.all([readWallet(organizationId), countsOf("")]);
-  const ofOtherParts = await Promise.all(partNames(wallet.messageParts).slice(1).map(countsOf));
-  const counts = [...ofFirstPart, ...ofOtherParts.flat()];
+  const wallet = await readWallet(organizationId);
+  const counts = await readCounts({ pk: countersOf(wallet), from: daySortKey(from), to: daySortKey(to) });
   const byWallet = acceptedOfDay(wallet);
   const tallies = days.map((date) =>
     tallyOfDay(
-      counts.filter(({ sk }) => sk.endsWith(date)),
+      counts.filter(({ sk }) => sk === daySortKey(date)),
       byWallet?.day === date ? byWallet : undefined,
     ),
   );

@@ -4,11 +4,11 @@ import { eraseContact } from "../contacts/contacts.ts";
 import { markErased } from "../inbound/erased.ts";
 import { redactedText } from "../messages/record.ts";
 import { forgetLifted, findOptOut } from "../opt-outs/record.ts";
-import { forEachOf } from "../platform/table/batches.ts";
-import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
+import { keys } from "../platform/table/keys.ts";
+import { forEachOf } from "../platform/table/lists.ts";
+import { messageKey, messagesOf, withAllShards } from "../platform/table/shards.ts";
 import { deleteItem, updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
-import { maxMessageParts } from "../wallet/record.ts";
 import { readWebhooks } from "../webhooks/record.ts";
 
 const StoredMessage = z.object({
@@ -60,14 +60,13 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
   let left = 0;
   await markErased(organizationId, phoneNumber);
   const contact = await eraseContact(organizationId, phoneNumber);
-  for (const pk of partNames(maxMessageParts).map((part) => messagesPartition(organizationId, part))) {
-    await forEachOf(StoredMessage, pk, async ({ sk, to, status = "" }) => {
-      if (to !== phoneNumber) return;
-      const isErased = status !== "queued" && (await eraseMessage(organizationId, sk, { to, status }));
-      if (isErased) messages += 1;
-      else left += 1;
-    });
-  }
+  const partitions = messagesOf(withAllShards(organizationId));
+  await forEachOf(StoredMessage, partitions, async ({ sk, to, status = "" }) => {
+    if (to !== phoneNumber) return;
+    const isErased = status !== "queued" && (await eraseMessage(organizationId, sk, { to, status }));
+    if (isErased) messages += 1;
+    else left += 1;
+  });
   await forEachOf(StoredInbound, keys.inbound(organizationId, "").pk, async ({ pk, sk, from }) => {
     if (from !== phoneNumber) return;
     await deleteItem({ pk, sk });
@@ -100,7 +99,7 @@ async function eraseMessage(
   seen: { readonly to: string; readonly status: string },
 ): Promise<boolean> {
   const set = { to: redactedText, message: redactedText };
-  const update = updateOf(keys.message(organizationId, messageId), { set }, { is: seen });
+  const update = updateOf(messageKey({ organizationId, id: messageId }), { set }, { is: seen });
   const { applied } = await updateItem(z.unknown(), update, {
     isOwn: (found) => StoredMessage.parse(found).to === redactedText,
   });

@@ -4,13 +4,14 @@ import { findUser } from "../accounts/users/record.ts";
 import { releaseNumbersOf } from "../numbers/record.ts";
 import { now } from "../platform/clock.ts";
 import { Refusal } from "../platform/refusal.ts";
-import { forEachOf } from "../platform/table/batches.ts";
-import { keys, messagesPartition, partNames, type Key } from "../platform/table/keys.ts";
+import { keys, type Key } from "../platform/table/keys.ts";
+import { forEachOf } from "../platform/table/lists.ts";
+import { countersOf, messagesOf, withAllShards } from "../platform/table/shards.ts";
 import { deleteItem, transact } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { forgetName } from "../sender-ids/names.ts";
 import { moneyText } from "../wallet/money.ts";
-import { maxMessageParts, readWallet } from "../wallet/record.ts";
+import { readWallet } from "../wallet/record.ts";
 import { forgetCalls } from "../webhooks/in-flight-calls.ts";
 
 /*
@@ -59,12 +60,11 @@ export async function eraseOrganization(
     await eraseUser(String(membership["userId"]), erase);
     await erase(membership);
   });
-  for (const pk of partNames(maxMessageParts).map((part) => messagesPartition(organizationId, part))) {
-    await forEachOf(StoredMessage, pk, async (message) => {
-      if (isAtItsEnd(message)) await erase(message);
-      else messagesLeft += 1;
-    });
-  }
+  const sharded = withAllShards(organizationId);
+  await forEachOf(StoredMessage, messagesOf(sharded), async (message) => {
+    if (isAtItsEnd(message)) await erase(message);
+    else messagesLeft += 1;
+  });
   const plain = [
     keys.campaign(organizationId, "").pk,
     keys.contact(organizationId, "").pk,
@@ -73,9 +73,9 @@ export async function eraseOrganization(
     keys.template(organizationId, "").pk,
     keys.apiKeyUse(organizationId, "").pk,
     keys.priceOverrides(organizationId).pk,
-    ...partNames(maxMessageParts).map((part) => keys.dayCounts(organizationId, "", part).pk),
+    ...countersOf(sharded),
   ];
-  for (const pk of plain) await forEachOf(Stored, pk, async (item) => erase(item));
+  await forEachOf(Stored, plain, async (item) => erase(item));
   await forEachOf(Stored, keys.kyc(organizationId).pk, async (item) => erase(...namedBy(item), item));
   const { pk, sk } = keys.organization(organizationId);
   await forEachOf(Stored, pk, async (item) => {

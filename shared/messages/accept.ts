@@ -1,8 +1,9 @@
 import type { SendSmsRequest } from "../contract/sms.ts";
-import { inParts, newId } from "../platform/ids.ts";
+import { newId } from "../platform/ids.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueueAll } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
+import { idInShard, messageKey } from "../platform/table/shards.ts";
 import type { Put, Write } from "../platform/table/table.ts";
 import type { Prices } from "../prices/prices.ts";
 import { chargeWallet } from "../wallet/charge.ts";
@@ -10,7 +11,7 @@ import type { WalletRecord } from "../wallet/record.ts";
 import { noteAccepted } from "./accepted-of-day.ts";
 import { sendJobWithFacts, waitingJob, waitsInTable } from "./message-job.ts";
 import { quote } from "./quote.ts";
-import { messageKey, unconfirmed, type MessageRecord } from "./record.ts";
+import { unconfirmed, type MessageRecord } from "./record.ts";
 import { validUntil } from "./validity.ts";
 
 /**
@@ -69,8 +70,7 @@ export function newMessage(
  * are safe: the reconciler repairs whatever fails after that.
  * @param messages at most `maxAcceptedTogether`, all of one organization and moment; one that waits in the table needs
  *   another write
- * @param together receives the messages with their final ids, and the wallet after the debit. If the organization has
- *   several shards, the end of a message's id names its shard
+ * @param together receives the messages with their final ids, and the wallet after the debit.
  * @throws ApiError ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED;
  *   UNAVAILABLE when none was accepted although the wallet may have been debited: the reconciler returns that
  * @returns the messages as they were recorded
@@ -92,8 +92,7 @@ export async function acceptTogether(
     isPaced: campaignId === undefined,
     keepAccepted: async (ofDay) => noteAccepted(first.organizationId, ofDay),
     recording: (wallet) => {
-      const { messageParts } = wallet;
-      const placed = messages.map((message) => ({ ...message, id: inParts(message.id, messageParts) }));
+      const placed = messages.map((message) => ({ ...message, id: idInShard(wallet, message.id) }));
       const messageIds = placed.map(({ id }) => id);
       const others = together(placed, wallet);
       if (isProvisional) {

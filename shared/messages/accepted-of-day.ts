@@ -1,4 +1,4 @@
-import { keys } from "../platform/table/keys.ts";
+import { oneShard, shardsOfDay } from "../platform/table/shards.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import type { AcceptedOfDay } from "../wallet/spending-limits.ts";
@@ -16,13 +16,14 @@ export async function noteAccepted(
   organizationId: string,
   { day, accepted, acceptedMicros }: AcceptedOfDay,
 ): Promise<void> {
+  const [{ counter }] = shardsOfDay({ organizationId, ...oneShard }, day);
   const { set, setIfAbsent } = toBeClosed(organizationId, day);
   const noted = { acceptedByWallet: accepted, acceptedByWalletMicros: acceptedMicros };
   // Rejected if the day is closed, or another function has recorded a higher count.
   await updateItem(
     CountsRecord,
     updateOf(
-      keys.dayCounts(organizationId, day),
+      counter,
       { set: { entity: "messageCounts", ...set, ...noted }, setIfAbsent },
       {
         absent: ["closedAt"],
@@ -34,7 +35,7 @@ export async function noteAccepted(
 
 /**
  * Tallies the messages of one day, as far as they are known.
- * @param counters those of the day, one for each shard that has messages
+ * @param counters those of the day
  * @param byWallet the wallet's count of that day, if it is the wallet's present day
  */
 export function tallyOfDay(counters: readonly CountsRecord[], byWallet?: AcceptedOfDay): Tally {

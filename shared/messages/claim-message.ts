@@ -1,9 +1,10 @@
 import { minuteMs, now } from "../platform/clock.ts";
 import { hasLease, isFree, newLease } from "../platform/table/lease.ts";
+import { messageKey } from "../platform/table/shards.ts";
 import { updateItem, type Outcome } from "../platform/table/table.ts";
 import { withAttempt } from "./attempts.ts";
 import type { Choice } from "./choose-carrier.ts";
-import { claim, messageKey, MessageRecord, type Claim } from "./record.ts";
+import { claim, MessageRecord, type Claim } from "./record.ts";
 
 /**
  * Longer than a sender can run, so that a lease lapses only after its sender has ended. Shorter than the queue hides a job,

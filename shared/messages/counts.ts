@@ -1,10 +1,12 @@
 import * as z from "zod/mini";
 
-import { dayMs, dayOf, hourMs } from "../platform/clock.ts";
+import { dayMs, hourMs } from "../platform/clock.ts";
 import { pendingWorkFields, pendingWorkOf } from "../platform/jobs/pending-work.ts";
 import { log } from "../platform/log.ts";
-import { keys, partOf, type Key } from "../platform/table/keys.ts";
-import { findItem, itemsOf, queryRows, updateItem } from "../platform/table/table.ts";
+import { keys, type Key } from "../platform/table/keys.ts";
+import { rowsOf, type List } from "../platform/table/lists.ts";
+import { shardOf, type DayShard } from "../platform/table/shards.ts";
+import { findItem, updateItem } from "../platform/table/table.ts";
 import { updateOf, type Changes } from "../platform/table/update.ts";
 import { Margins } from "./margins.ts";
 import type { FinalDelivery, MessageRecord } from "./record.ts";
@@ -40,8 +42,7 @@ export const CountsRecord = z.extend(Tally, {
   entity: z.literal("messageCounts"),
   sk: z.string(),
   /**
-   * The count of the organization's wallet for a day that is over, in the counter of the first shard for all shards. It has
-   * no meaning once the messages have been counted.
+   * The count of the organization's wallet for a day that is over. It has no meaning once the messages have been counted.
    */
   acceptedByWallet: z._default(z.int(), 0),
   acceptedByWalletMicros: z._default(z.int(), 0),
@@ -52,7 +53,6 @@ export const CountsRecord = z.extend(Tally, {
   /** The progress of a count of the messages that takes more than one run, and `changes` from when it began. */
   unfinished: z.optional(
     z.extend(Tally, {
-      part: z._default(z.string(), ""),
       after: z.optional(z.string()),
       changes: z.int(),
       margins: z._default(Margins, []),
@@ -98,8 +98,8 @@ export interface RecordedReceipt {
 /** Counts receipts that have just changed something, with one write for each day and each campaign among them. */
 export async function countReceipts(heard: readonly RecordedReceipt[]): Promise<void> {
   const countersOf = ({ message }: RecordedReceipt): Key[] => {
-    const { organizationId, queuedAt, id, campaignId } = message;
-    const ofDay = keys.dayCounts(organizationId, dayOf(queuedAt), partOf(id));
+    const { organizationId, campaignId } = message;
+    const ofDay = shardOf(message).counter;
     return campaignId === undefined ? [ofDay] : [ofDay, keys.campaignCounts(organizationId, campaignId)];
   };
   const changes = new Map<string, { readonly key: Key; delivered: number; undelivered: number }>();
@@ -118,43 +118,38 @@ export async function countReceipts(heard: readonly RecordedReceipt[]): Promise<
   );
 }
 
-/** Counts messages on the days on which they were accepted, separately for each shard. */
+/** Counts messages on the days on which they were accepted. */
 async function countOnDays(
   messages: readonly MessageRecord[],
   changeOf: (ofDay: readonly MessageRecord[]) => Partial<Tally>,
 ): Promise<void> {
-  const days = Map.groupBy(
-    messages,
-    ({ organizationId, queuedAt, id }) => `${organizationId} ${dayOf(queuedAt)} ${partOf(id)}`,
-  );
+  const days = Map.groupBy(messages, (message) => {
+    const { pk, sk } = shardOf(message).counter;
+    return `${pk} ${sk}`;
+  });
   await Promise.all(
     [...days.values()].map(async (ofDay) => {
       const [first] = ofDay;
       if (first === undefined) return;
-      const { organizationId, queuedAt, id } = first;
-      const key = keys.dayCounts(organizationId, dayOf(queuedAt), partOf(id));
-      await count(key, changeOf(ofDay), toBeClosed(organizationId, queuedAt));
+      const { organizationId, day, counter } = shardOf(first);
+      await count(counter, changeOf(ofDay), toBeClosed(organizationId, day));
     }),
   );
 }
 
-/**
- * Makes sure that a day with accepted messages is counted once it is over, even if its counts were lost.
- * @param part the shard of the organization's messages
- */
-export async function noteDay(organizationId: string, moment: string, part: string): Promise<void> {
-  const key = keys.dayCounts(organizationId, dayOf(moment), part);
-  const { set, setIfAbsent } = toBeClosed(organizationId, moment);
+/** Makes sure that a day with accepted messages is counted once it is over, even if its counts were lost. */
+export async function noteDay({ organizationId, day, counter }: DayShard): Promise<void> {
+  const { set, setIfAbsent } = toBeClosed(organizationId, day);
   const changes = { set: { entity: "messageCounts", ...set }, setIfAbsent, add: { changes: 0 } };
-  await updateItem(CountsRecord, updateOf(key, changes, { absent: ["closedAt"] }));
+  await updateItem(CountsRecord, updateOf(counter, changes, { absent: ["closedAt"] }));
 }
 
 /** The changes that list a day in the pending-work index until it is closed. */
 export function toBeClosed(
   organizationId: string,
-  moment: string,
+  day: string,
 ): Required<Pick<Changes, "set" | "setIfAbsent">> {
-  const overAt = Date.parse(`${dayOf(moment)}T00:00:00.000Z`) + dayMs;
+  const overAt = Date.parse(`${day}T00:00:00.000Z`) + dayMs;
   return {
     set: { agenda: pendingWorkOf("CLOSE-DAY", organizationId) },
     setIfAbsent: { lookAt: new Date(overAt + countDayAfterMs).toISOString() },
@@ -191,14 +186,11 @@ async function count(
   }
 }
 
-/** Returns the counters of one organization between two keys, in order. Days without counts have none. */
-export async function readCounts(range: {
-  readonly from: Key;
-  readonly to: Key;
-  readonly limit: number;
-}): Promise<CountsRecord[]> {
-  const { from, to, limit } = range;
-  return itemsOf(await queryRows(CountsRecord, { pk: from.pk, from: from.sk, to: to.sk, limit }));
+/** Returns the counters of a list, in order. Days without counts have none. */
+export async function readCounts(list: List): Promise<CountsRecord[]> {
+  const found: CountsRecord[] = [];
+  for await (const { item } of rowsOf(CountsRecord, list)) if (item !== undefined) found.push(item);
+  return found;
 }
 
 /** Returns the counts of one campaign; undefined while no message has ended. */

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { now } from "../platform/clock.ts";
-import { keys } from "../platform/table/keys.ts";
+import type { DayShard } from "../platform/table/shards.ts";
 import { putItem } from "../platform/table/table.ts";
 import { countryOfNumber } from "./numbering-plan.ts";
 import type { MessageRecord } from "./record.ts";
@@ -26,7 +26,7 @@ const Margin = z.object({
 export type Margin = z.infer<typeof Margin>;
 export const Margins = z.array(Margin);
 
-/** The revenue and cost of a day of an organization, or of one shard of its messages. */
+/** The revenue and cost of a day of an organization. An organization may have several for one day. */
 export const MarginsRecord = z.object({
   entity: z.literal("margins"),
   sk: z.string(),
@@ -84,15 +84,10 @@ export function addedMargin<Sum extends Margin>(sum: Sum, other: Margin): Sum {
  *   same messages in the same states
  */
 export async function writeMargins(
-  {
-    day,
-    organizationId,
-    part,
-  }: { readonly day: string; readonly organizationId: string; readonly part: string },
+  { organizationId, margins: key }: Pick<DayShard, "margins" | "organizationId">,
   margins: readonly Margin[],
   isFinal: boolean,
 ): Promise<void> {
-  const key = keys.margins(day, organizationId, part);
   const countedAt = now().toISOString();
   const record = { entity: "margins", organizationId, countedAt, margins };
   const closed = isFinal ? { closedAt: countedAt } : {};

@@ -1,39 +1,30 @@
 import { dayMs, dayOf, minuteMs } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
-import { batchesOf } from "../platform/table/batches.ts";
-import { keys, messagesPartition } from "../platform/table/keys.ts";
-import { queryItems } from "../platform/table/table.ts";
+import { itemsIn } from "../platform/table/lists.ts";
+import { marginsOfDay, type DayShard } from "../platform/table/shards.ts";
 import { MarginsRecord, marginsOf, sumOfMargins, type Margin } from "./margins.ts";
 import { MessageRecord } from "./record.ts";
 
 /** Reads the revenue and cost of all organizations' messages of a day, if they have been counted. */
-export async function* readMargins(day: string): AsyncGenerator<MarginsRecord> {
-  for await (const batch of batchesOf(MarginsRecord, keys.margins(day, "").pk)) yield* batch;
+export function readMargins(day: string): AsyncGenerator<MarginsRecord> {
+  return itemsIn(MarginsRecord, { pk: marginsOfDay(day), consistent: true });
 }
 
-/** How many messages are read together. */
-const batchSize = 500;
+/** The margins in memory, more than the countries and carriers of a day. */
+const maxMargins = 10_000;
 
-/** Calculates the same from the day's messages, for one shard of an organization that has not been counted. */
-export async function readMarginsOfMessages(
-  organizationId: string,
-  part: string,
-  day: string,
-): Promise<Margin[]> {
+/** Calculates the same from the day's messages that have not been counted. */
+export async function readMarginsOfMessages({ day, messages }: DayShard): Promise<Margin[]> {
   const from = new Date(`${day}T00:00:00.000Z`);
   const range = {
-    pk: messagesPartition(organizationId, part),
     from: firstIdAt("msg", from),
     // An id is made a moment after the message's `queuedAt`.
     to: firstIdAt("msg", new Date(from.getTime() + dayMs + minuteMs)),
-    limit: batchSize,
   };
   let margins: Margin[] = [];
-  let batch: MessageRecord[] = [];
-  do {
-    batch = await queryItems(MessageRecord, { ...range, after: batch.at(-1)?.id });
-    const ofDay = batch.filter(({ queuedAt }) => dayOf(queuedAt) === day);
-    margins = sumOfMargins([...margins, ...marginsOf(ofDay)]);
-  } while (batch.length === batchSize);
-  return margins;
+  for await (const message of itemsIn(MessageRecord, { pk: messages, ...range })) {
+    if (dayOf(message.queuedAt) === day) margins.push(...marginsOf([message]));
+    if (margins.length === maxMargins) margins = sumOfMargins(margins);
+  }
+  return sumOfMargins(margins);
 }

@@ -4,10 +4,11 @@ import { ApiError } from "../contract/errors.ts";
 import type { Page } from "../contract/primitives.ts";
 import type { Message, MessagesQuery } from "../contract/sms.ts";
 import { momentOf } from "../platform/ids.ts";
-import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
-import { readMergedPage, readWantedMergedPage } from "../platform/table/page.ts";
-import { findItem, queryItems } from "../platform/table/table.ts";
-import { sizeOfMessages, type WalletRecord } from "../wallet/record.ts";
+import { firstItems } from "../platform/table/lists.ts";
+import { readPage, readWantedPage } from "../platform/table/page.ts";
+import { messageKey, messagesOf } from "../platform/table/shards.ts";
+import { findItem } from "../platform/table/table.ts";
+import { findWallet, type WalletRecord } from "../wallet/record.ts";
 import { hasExpired, MessageRecord, toApiMessage } from "./record.ts";
 
 /**
@@ -15,7 +16,9 @@ import { hasExpired, MessageRecord, toApiMessage } from "./record.ts";
  * @throws ApiError NOT_FOUND, also for a message of another organization
  */
 export async function readMessage(organizationId: string, messageId: string): Promise<MessageRecord> {
-  const record = await findItem(MessageRecord, keys.message(organizationId, messageId), { consistent: true });
+  const record = await findItem(MessageRecord, messageKey({ organizationId, id: messageId }), {
+    consistent: true,
+  });
   if (record === undefined || hasExpired(record)) throw new ApiError("NOT_FOUND");
   return record;
 }
@@ -31,42 +34,27 @@ export async function getMessage(organizationId: string, messageId: string): Pro
 const Keyed = z.object({ sk: z.string() });
 
 /** Returns when the newest remaining message of an organization was accepted; undefined if none remains. */
-export async function newestMessageAt({
-  organizationId,
-  messageParts,
-}: Pick<WalletRecord, "messageParts" | "organizationId">): Promise<Date | undefined> {
-  const newest = await Promise.all(
-    partNames(messageParts).map(async (part) => {
-      const pk = messagesPartition(organizationId, part);
-      return queryItems(Keyed, { pk, newestFirst: true, limit: 1 });
-    }),
-  );
-  const last = newest
-    .flat()
-    .map(({ sk }) => sk)
-    .toSorted()
-    .at(-1);
-  return last === undefined ? undefined : momentOf(last.slice(0, messageIdLength));
+export async function newestMessageAt(wallet: WalletRecord): Promise<Date | undefined> {
+  const [newest] = await firstItems(Keyed, { pk: messagesOf(wallet), newestFirst: true }, 1);
+  return newest === undefined ? undefined : momentOf(newest.sk);
 }
-
-/** The length of a message's id before its shard. */
-const messageIdLength = "msg_".length + 26;
 
 /** Returns a page of an organization's messages, newest first, filtered by status and number. */
 export async function listMessages(organizationId: string, query: MessagesQuery): Promise<Page<Message>> {
   const { status, to } = query;
-  const { messageCount, messageParts } = await sizeOfMessages(organizationId);
-  const range = {
-    pks: partNames(messageParts).map((part) => messagesPartition(organizationId, part)),
+  const wallet = await findWallet(organizationId);
+  const list = {
+    pk: wallet === undefined ? [] : messagesOf(wallet),
+    newestFirst: true,
     consistent: true,
   };
   // No index serves a filter: it would cost a write for each change of each message, and filters are rare.
   const page =
     status === undefined && to === undefined
-      ? await readMergedPage(MessageRecord, range, query, messageCount)
-      : await readWantedMergedPage(
+      ? await readPage(MessageRecord, list, query, wallet?.messageCount ?? 0)
+      : await readWantedPage(
           MessageRecord,
-          range,
+          list,
           query,
           (record) =>
             !hasExpired(record) &&

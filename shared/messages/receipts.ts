@@ -5,7 +5,7 @@ import { PhoneNumber } from "../contract/phone-numbers.ts";
 import { eventJob } from "../events/event-job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
-import { keys } from "../platform/table/keys.ts";
+import { messageKey } from "../platform/table/shards.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { countReceipts, type RecordedReceipt } from "./counts.ts";
 import { finalDeliveries, MessageRecord, noteReceipt, type FinalDelivery, type Receipt } from "./record.ts";
@@ -28,7 +28,7 @@ export interface ReceiptOfMessage extends Omit<Receipt, "token"> {
  */
 export async function recordDeliveryReceipt(receipt: ReceiptOfMessage): Promise<RecordedReceipt | undefined> {
   const { organizationId, messageId } = receipt;
-  const key = keys.message(organizationId, messageId);
+  const key = messageKey({ organizationId, id: messageId });
   const token = randomUUID().slice(0, tokenLength);
   let before: FinalDelivery | undefined;
   for (let attempt = 0; attempt <= finalDeliveries.length; attempt += 1) {

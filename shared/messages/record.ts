@@ -12,8 +12,9 @@ import {
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { firstIdAt } from "../platform/ids.ts";
-import { keys, type Key } from "../platform/table/keys.ts";
+import type { Key } from "../platform/table/keys.ts";
 import { acquireLease, leaseFields, releaseLease, renewLease, type Lease } from "../platform/table/lease.ts";
+import { messageKey } from "../platform/table/shards.ts";
 import type { Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { amountOf, currency } from "../wallet/money.ts";
@@ -83,10 +84,6 @@ export const MessageRecord = z.object({
   debitSeq: z.optional(z.int()),
 });
 export type MessageRecord = z.infer<typeof MessageRecord>;
-
-export function messageKey(message: { organizationId: string; id: string }): Key {
-  return keys.message(message.organizationId, message.id);
-}
 
 export function toApiMessage(record: MessageRecord): Message {
   return {

@@ -1,7 +1,9 @@
-import { minuteMs, now } from "../platform/clock.ts";
+import { dayMs, dayOf, minuteMs, now } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
-import { messagesPartition, type Key } from "../platform/table/keys.ts";
-import { queryItems, updateItem } from "../platform/table/table.ts";
+import type { Key } from "../platform/table/keys.ts";
+import { itemsIn, type List } from "../platform/table/lists.ts";
+import type { DayShard } from "../platform/table/shards.ts";
+import { updateItem } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { CountsRecord, emptyTally, sumOf, Tally, tallyOf } from "./counts.ts";
 import { marginsOf, sumOfMargins, writeMargins } from "./margins.ts";
@@ -24,15 +26,23 @@ const idDelayMs = minuteMs;
 
 /** The messages of a recount: those of a period that it includes. */
 export interface Recount {
-  readonly organizationId: string;
-  /** The shards of the organization's messages that they are in. */
-  readonly parts: readonly string[];
-  readonly key: Key;
+  readonly messages: List["pk"];
+  /** The key of their counter. */
+  readonly counter: Key;
   readonly from: Date;
   readonly to: Date;
-  readonly takes: (message: MessageRecord) => boolean;
-  /** The day whose margins are recorded too, if it counts a day. */
-  readonly day?: string;
+  readonly includes: (message: MessageRecord) => boolean;
+  /** Where the margins are recorded too, if it counts a day. */
+  readonly ofDay?: DayShard;
+}
+
+/** Returns the recount of the messages of one day. */
+export function messagesOfDay(shard: DayShard): Recount {
+  const { messages, counter, day } = shard;
+  const from = new Date(`${day}T00:00:00.000Z`);
+  const to = new Date(from.getTime() + dayMs);
+  const includes = ({ queuedAt }: MessageRecord): boolean => dayOf(queuedAt) === day;
+  return { messages, counter, from, to, includes, ofDay: shard };
 }
 
 /**
@@ -47,43 +57,39 @@ export type Look = "closed" | "open" | "unfinished";
  * the counter only if nothing changed in between.
  */
 export async function recount(
-  { organizationId, parts, key, from, to, takes, day }: Recount,
+  { messages, counter: key, from, to, includes, ofDay }: Recount,
   limits = defaultLimits,
 ): Promise<Look> {
   const counter = await noteLook(key);
   if (counter === undefined) return "closed";
   const { unfinished } = counter;
   const changes = unfinished?.changes ?? counter.changes;
-  let tally = Tally.parse(unfinished ?? emptyTally);
-  let margins = unfinished?.margins ?? [];
-  const range = {
+  const list = {
+    pk: messages,
     from: firstIdAt("msg", from),
     to: firstIdAt("msg", new Date(to.getTime() + idDelayMs)),
-    limit: limits.batchSize,
+    after: unfinished?.after,
     consistent: true,
   };
-  let position = unfinished === undefined ? 0 : parts.indexOf(unfinished.part);
-  let after = unfinished?.after;
-  for (let batches = 0; batches < limits.batches; batches += 1) {
-    const pk = messagesPartition(organizationId, parts[position] ?? "");
-    const batch = await queryItems(MessageRecord, { ...range, pk, after });
-    const taken = batch.filter((message) => takes(message));
-    tally = sumOf(tally, tallyOf(taken));
-    if (day !== undefined) margins = sumOfMargins([...margins, ...marginsOf(taken)]);
-    after = batch.at(-1)?.id;
-    if (batch.length === limits.batchSize) continue;
-    position += 1;
-    after = undefined;
-    if (position < parts.length) continue;
-    if (day !== undefined) {
-      const [part = ""] = parts;
-      await writeMargins({ day, organizationId, part }, margins, isAtItsEnd(tally));
-    }
-    return replaceCounts(key, changes, tally);
+  const maxRead = limits.batches * limits.batchSize;
+  const read: MessageRecord[] = [];
+  let isUnfinished = false;
+  for await (const message of itemsIn(MessageRecord, list, limits.batchSize)) {
+    isUnfinished = read.length === maxRead;
+    if (isUnfinished) break;
+    read.push(message);
   }
-  const set = { unfinished: { ...tally, part: parts[position], after, changes, margins } };
-  await updateItem(CountsRecord, updateOf(key, { set }, { absent: ["closedAt"] }));
-  return "unfinished";
+  const included = read.filter((message) => includes(message));
+  const tally = sumOf(Tally.parse(unfinished ?? emptyTally), tallyOf(included));
+  const before = unfinished?.margins ?? [];
+  const margins = ofDay === undefined ? [] : sumOfMargins([...before, ...marginsOf(included)]);
+  if (isUnfinished) {
+    const set = { unfinished: { ...tally, after: read.at(-1)?.id, changes, margins } };
+    await updateItem(CountsRecord, updateOf(key, { set }, { absent: ["closedAt"] }));
+    return "unfinished";
+  }
+  if (ofDay !== undefined) await writeMargins(ofDay, margins, isAtItsEnd(tally));
+  return replaceCounts(key, changes, tally);
 }
 
 /** Notes that a count begins. @returns the counter, or undefined when it is closed */

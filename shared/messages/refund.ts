@@ -1,4 +1,4 @@
-import { keys } from "../platform/table/keys.ts";
+import { messageKey } from "../platform/table/shards.ts";
 import { findItem } from "../platform/table/table.ts";
 import { postToWallet } from "../wallet/post.ts";
 import type { MessageJob } from "./message-job.ts";
@@ -9,7 +9,7 @@ import { markRefunded, MessageRecord } from "./record.ts";
  * @throws ApiError when the wallet is missing or contended, so that the job returns
  */
 export async function refundMessage(job: MessageJob): Promise<void> {
-  const key = keys.message(job.organizationId, job.messageId);
+  const key = messageKey({ organizationId: job.organizationId, id: job.messageId });
   const message = await findItem(MessageRecord, key, { consistent: true });
   if (message?.refund !== "due") return;
   await postToWallet({

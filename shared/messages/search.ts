@@ -1,7 +1,8 @@
 import { firstIdAt } from "../platform/ids.ts";
-import { keys, messagesPartition, partNames } from "../platform/table/keys.ts";
-import { findItem, queryRows } from "../platform/table/table.ts";
-import { listWallets, maxMessageParts } from "../wallet/record.ts";
+import { rowsOf } from "../platform/table/lists.ts";
+import { messageKey, messagesOf, withAllShards } from "../platform/table/shards.ts";
+import { findItem } from "../platform/table/table.ts";
+import { listWallets } from "../wallet/record.ts";
 import { hasExpired, MessageRecord } from "./record.ts";
 
 /*
@@ -22,7 +23,9 @@ export async function findMessageById(
   organizationId?: string,
 ): Promise<{ readonly message: MessageRecord | undefined; readonly isComplete: boolean }> {
   const find = async (id: string): Promise<MessageRecord | undefined> => {
-    const found = await findItem(MessageRecord, keys.message(id, messageId), { consistent: true });
+    const found = await findItem(MessageRecord, messageKey({ organizationId: id, id: messageId }), {
+      consistent: true,
+    });
     return found === undefined || hasExpired(found) ? undefined : found;
   };
   if (organizationId !== undefined) return { message: await find(organizationId), isComplete: true };
@@ -56,9 +59,8 @@ export interface MessageSearch {
   readonly limit: number;
 }
 
-/** The most messages of each shard that are examined, and how many together. */
-const maxExamined = 100_000;
-const examinedAtOnce = 500;
+/** The most messages that are examined. */
+const maxExamined = 800_000;
 
 /**
  * Finds the newest messages of an organization that fit, newest first.
@@ -73,25 +75,16 @@ export async function searchMessages(
     (to === undefined || message.to === to) &&
     (status === undefined || message.status === status);
   const from = since === undefined ? {} : { from: firstIdAt("msg", since) };
-  const ofParts = await Promise.all(
-    partNames(maxMessageParts).map(async (part) => {
-      const pk = messagesPartition(organizationId, part);
-      const wanted: MessageRecord[] = [];
-      let after: string | undefined;
-      for (let examined = 0; examined < maxExamined; examined += examinedAtOnce) {
-        const range = { pk, ...from, newestFirst: true, consistent: true, after, limit: examinedAtOnce };
-        const rows = await queryRows(MessageRecord, range);
-        wanted.push(...rows.flatMap(({ item }) => (item !== undefined && isWanted(item) ? item : [])));
-        if (rows.length < examinedAtOnce) return { wanted, isComplete: true };
-        if (wanted.length > limit) return { wanted, isComplete: true };
-        after = rows.at(-1)?.key.sk;
-      }
-      return { wanted, isComplete: false };
-    }),
-  );
-  const newestFirst = ofParts
-    .flatMap(({ wanted }) => wanted)
-    .toSorted((one, other) => (one.id < other.id ? 1 : -1));
-  const isComplete = newestFirst.length <= limit && ofParts.every((part) => part.isComplete);
-  return { messages: newestFirst.slice(0, limit), isComplete };
+  const pk = messagesOf(withAllShards(organizationId));
+  const list = { pk, ...from, newestFirst: true, consistent: true };
+  const messages: MessageRecord[] = [];
+  let examined = 0;
+  for await (const { item } of rowsOf(MessageRecord, list)) {
+    examined += 1;
+    if (examined > maxExamined) return { messages, isComplete: false };
+    if (item === undefined || !isWanted(item)) continue;
+    if (messages.length === limit) return { messages, isComplete: false };
+    messages.push(item);
+  }
+  return { messages, isComplete: true };
 }

@@ -6,13 +6,14 @@ import type { QueuedJob } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { hasLease, renewedLease } from "../platform/table/lease.ts";
+import { messageKey } from "../platform/table/shards.ts";
 import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
 import { costMicrosOf } from "../prices/cost.ts";
 import { withAttempt } from "./attempts.ts";
 import { chooseNext, type Choice, type Sender } from "./choose-carrier.ts";
 import { claimLeaseMs, type Decision } from "./claim-message.ts";
 import { owedRefund, sendJob, type MessageJob } from "./message-job.ts";
-import { markFailed, markSent, messageKey, MessageRecord, passOn, release, sentByReceipt } from "./record.ts";
+import { markFailed, markSent, MessageRecord, passOn, release, sentByReceipt } from "./record.ts";
 import { isRescheduledTooLong, laterJob, rescheduleSeconds } from "./reschedule.ts";
 import {
   submitToCarrier,

@@ -2,7 +2,7 @@ import { stateOfOrganization, type OrganizationState } from "../accounts/organiz
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
-import { keys } from "../platform/table/keys.ts";
+import { messageKey } from "../platform/table/shards.ts";
 import { findItem } from "../platform/table/table.ts";
 import { chooseCarrier, type Choice, type Sender } from "./choose-carrier.ts";
 import { chooseByFacts, claimByFacts } from "./claim-by-facts.ts";
@@ -114,7 +114,7 @@ function requireTimeToSubmit(sender: Sender): void {
 
 /** Returns the message of a job. If the first read does not find it, it may be new, so a consistent read follows. */
 async function findOfJob({ organizationId, messageId }: MessageJob): Promise<MessageRecord | undefined> {
-  const key = keys.message(organizationId, messageId);
+  const key = messageKey({ organizationId, id: messageId });
   return (await findItem(MessageRecord, key)) ?? (await findItem(MessageRecord, key, { consistent: true }));
 }
 

@@ -13,6 +13,7 @@ export function newId(prefix: IdPrefix): string {
 /** The digits of a ULID (Crockford's Base32). */
 const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const randomDigits = 16;
+const ulidLength = 26;
 
 /** Returns an id that is derived from a moment and a purpose. The same input has the same id. */
 export function derivedId(prefix: IdPrefix, moment: Date, purpose: string): string {
@@ -21,19 +22,14 @@ export function derivedId(prefix: IdPrefix, moment: Date, purpose: string): stri
 }
 
 /** Returns a number from 0 to below `count` for an id. Its last character is random, and distributes ids evenly. */
-export function spreadOver(count: number, id: string): number {
+export function shardIndex(count: number, id: string): number {
   return id.charCodeAt(id.length - 1) % count;
-}
-
-/** Returns a message's id with the digit of its part, which its last random character determines. */
-export function inParts(messageId: string, parts: number): string {
-  const part = spreadOver(parts, messageId);
-  return part === 0 ? messageId : `${messageId}${part}`;
 }
 
 /** Returns when an id was made. */
 export function momentOf(id: string): Date {
-  return new Date(decodeTime(id.slice(id.indexOf("_") + 1)));
+  const start = id.indexOf("_") + 1;
+  return new Date(decodeTime(id.slice(start, start + ulidLength)));
 }
 
 /** Returns a text that sorts before all ids from a moment on, and after all earlier ones. No id is older than 1970. */

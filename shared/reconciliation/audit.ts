@@ -1,6 +1,6 @@
 import { mayHaveExpired, MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
-import { keys } from "../platform/table/keys.ts";
+import { messageKey } from "../platform/table/shards.ts";
 import { findItem, unreadableOf, UnreadableRecordError } from "../platform/table/table.ts";
 import { readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
 import { readWallet, type WalletRecord } from "../wallet/record.ts";
@@ -108,7 +108,7 @@ async function problemOfMessage(
   if (messageId === undefined) {
     return type === "message" ? { text: `seq ${seq} names no message` } : undefined;
   }
-  const key = keys.message(entry.organizationId, messageId);
+  const key = messageKey({ organizationId: entry.organizationId, id: messageId });
   const message = await findItem(MessageRecord, key, { consistent: true }).catch(unreadableOf);
   if (message === undefined) {
     return erasedAt !== undefined || mayHaveExpired(messageId)

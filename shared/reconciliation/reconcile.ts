@@ -1,12 +1,13 @@
 import { noteDay } from "../messages/counts.ts";
 import { sendJobWithFacts, waitsInTable } from "../messages/message-job.ts";
 import { isUnconfirmed, confirm, MessageRecord } from "../messages/record.ts";
-import { dayOf, now } from "../platform/clock.ts";
+import { now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
-import { keys, messagesPartition, partOf } from "../platform/table/keys.ts";
-import { findItem, queryRows, tryTransact, unreadableOf, updateItem } from "../platform/table/table.ts";
+import { rowsOf } from "../platform/table/lists.ts";
+import { ledgerKey, messageKey, messagesOf, shardOf, type DayShard } from "../platform/table/shards.ts";
+import { findItem, tryTransact, unreadableOf, updateItem } from "../platform/table/table.ts";
 import {
   ledgerEntry,
   readLedger,
@@ -16,7 +17,7 @@ import {
 } from "../wallet/ledger.ts";
 import { notifyLowBalance } from "../wallet/notify.ts";
 import { postToWallet } from "../wallet/post.ts";
-import { ledgerPartOf, readWallet, type WalletRecord } from "../wallet/record.ts";
+import { readWallet, type WalletRecord } from "../wallet/record.ts";
 import { graceMs, settleAt, settleWallet } from "../wallet/settlement.ts";
 import { deleteUnpaidMessages } from "./unpaid-messages.ts";
 
@@ -78,7 +79,7 @@ class Pass implements Reconciliation {
   /** The seq up to which the wallet is settled, according to its item. */
   #settledSeq: number;
   readonly #messages = new Map<string, MessageRecord | "unreadable">();
-  /** The days that have a counter, for each shard of the messages. */
+  /** The counters that exist. */
   readonly #notedDays = new Set<string>();
   #position: Position = { seq: 0, balanceMicros: 0, at: new Date(0).toISOString() };
   #voidsSinceSettled = 0;
@@ -101,7 +102,7 @@ class Pass implements Reconciliation {
     for (const entry of entries) {
       if (entry.seq === settledSeq) {
         this.#position = positionBehind(entry);
-        this.#notedDays.add(dayAndPart(entry));
+        this.#notedDays.add(nameOf(shardOfEntry(entry)));
         continue;
       }
       // A void entry directly after the position is refunded immediately. A gap before a recent entry of any kind may be a
@@ -139,19 +140,18 @@ class Pass implements Reconciliation {
       })
       .map(({ messageId = "" }) => messageId)
       .toSorted();
-    const { organizationId } = this.#wallet;
-    for (const [part, ofPart] of Map.groupBy(ids, partOf)) {
-      const [from = "", to = ""] = [ofPart[0], ofPart.at(-1)];
-      const pk = messagesPartition(organizationId, part);
-      const limit = 2 * maxEntriesPerPass;
-      const rows = await queryRows(MessageRecord, { pk, from, to, limit, consistent: true });
-      for (const { key, item } of rows) this.#messages.set(key.sk, item ?? "unreadable");
+    const [from = "", to = ""] = [ids[0], ids.at(-1)];
+    // DynamoDB rejects an empty key.
+    const list = { pk: ids.length === 0 ? [] : messagesOf(this.#wallet), from, to, consistent: true };
+    for await (const { key, item } of rowsOf(MessageRecord, list)) {
+      this.#messages.set(key.sk, item ?? "unreadable");
+      if (this.#messages.size === 2 * maxEntriesPerPass) break;
     }
     const missing = ids.filter((id) => !this.#messages.has(id));
     for (let start = 0; start < missing.length; start += maxReadTogether) {
       await Promise.all(
         missing.slice(start, start + maxReadTogether).map(async (id) => {
-          const key = keys.message(organizationId, id);
+          const key = messageKey({ organizationId: this.#wallet.organizationId, id });
           const message = await findItem(MessageRecord, key, { consistent: true }).catch(unreadableOf);
           if (message !== undefined) this.#messages.set(id, message);
         }),
@@ -178,7 +178,7 @@ class Pass implements Reconciliation {
       // A gap is a debit. If it added money, it hides another error, which this pass cannot repair.
       if (seals.some(({ amountMicros }) => amountMicros > 0)) this.#report(lastSeq);
       for (const seal of seals) {
-        if (!(await this.#pass({ entity: "ledgerEntry", ...seal }))) return false;
+        if (!(await this.#pass(seal))) return false;
       }
     }
     if (this.#position.balanceMicros !== balanceMicros) this.#report(lastSeq);
@@ -197,9 +197,9 @@ class Pass implements Reconciliation {
       const seq = this.#position.seq + 1 + index;
       const balanceAfterMicros = seq === lastSeq ? balanceMicros : this.#position.balanceMicros;
       return voidEntry({
+        ...ledgerKey(this.#wallet, seq),
         organizationId: this.#wallet.organizationId,
         seq,
-        part: ledgerPartOf(this.#wallet, seq),
         amountMicros: balanceAfterMicros - this.#position.balanceMicros,
         balanceAfterMicros,
       });
@@ -219,10 +219,10 @@ class Pass implements Reconciliation {
 
   /** Ensures that an entry's day has a counter, because a day that lost all its counts would never be recalculated. */
   async #noteDay(entry: LedgerEntryRecord): Promise<void> {
-    const { organizationId, createdAt, messageId = "" } = entry;
-    if (this.#notedDays.has(dayAndPart(entry))) return;
-    await noteDay(organizationId, createdAt, partOf(messageId));
-    this.#notedDays.add(dayAndPart(entry));
+    const shard = shardOfEntry(entry);
+    if (this.#notedDays.has(nameOf(shard))) return;
+    await noteDay(shard);
+    this.#notedDays.add(nameOf(shard));
   }
 
   /** Refunds a lost debit. One write credits and settles it, so that it is refunded only once. */
@@ -279,6 +279,10 @@ function positionBehind({ seq, balanceAfterMicros, createdAt }: LedgerEntryRecor
   return { seq, balanceMicros: balanceAfterMicros, at: createdAt };
 }
 
-function dayAndPart({ createdAt, messageId = "" }: LedgerEntryRecord): string {
-  return `${dayOf(createdAt)} ${partOf(messageId)}`;
+function shardOfEntry({ organizationId, createdAt, messageId = "" }: LedgerEntryRecord): DayShard {
+  return shardOf({ organizationId, queuedAt: createdAt, id: messageId });
+}
+
+function nameOf({ counter }: DayShard): string {
+  return `${counter.pk} ${counter.sk}`;
 }

@@ -1,16 +1,17 @@
 import { isUnconfirmed, MessageRecord } from "../messages/record.ts";
 import { minuteMs } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
-import { messagesPartition, partNames } from "../platform/table/keys.ts";
-import { deleteItem, queryRows } from "../platform/table/table.ts";
+import { rowsOf } from "../platform/table/lists.ts";
+import { messagesOf } from "../platform/table/shards.ts";
+import { deleteItem } from "../platform/table/table.ts";
 import type { LedgerEntryRecord } from "../wallet/ledger.ts";
 import type { WalletRecord } from "../wallet/record.ts";
 
 /** The longest time between a debit and its message, measured by clocks that may differ. */
 const debitToMessageMs = minuteMs;
 
-/** The number of messages to search in each shard. An unpaid message beyond them expires in a week. */
-const maxSearched = 10_000;
+/** The number of messages to search. An unpaid message beyond them expires in a week. */
+const maxSearched = 80_000;
 
 /**
  * Deletes the messages of voided debits. A void entry has taken the seq of each debit, so that no entry can pay for its
@@ -19,7 +20,7 @@ const maxSearched = 10_000;
  * @param debited a time before these debits were made, and one after it, in ISO 8601
  */
 export async function deleteUnpaidMessages(
-  { organizationId, messageParts }: WalletRecord,
+  wallet: WalletRecord,
   voids: readonly Pick<LedgerEntryRecord, "seq">[],
   debited: { readonly from: string; readonly to: string },
 ): Promise<void> {
@@ -28,13 +29,13 @@ export async function deleteUnpaidMessages(
   const to = firstIdAt("msg", new Date(Date.parse(debited.to) + debitToMessageMs));
   // The times come from several clocks. DynamoDB rejects a range that ends before it begins.
   if (from > to) return;
-  for (const part of partNames(messageParts)) {
-    const pk = messagesPartition(organizationId, part);
-    const rows = await queryRows(MessageRecord, { pk, from, to, limit: maxSearched, consistent: true });
-    for (const { key, item } of rows) {
-      if (item?.debitSeq === undefined || !seqs.has(item.debitSeq) || !isUnconfirmed(item)) continue;
-      const condition = "expiresAt = :expiresAt AND attempts = :none";
-      await deleteItem(key, { condition, values: { ":expiresAt": item.expiresAt, ":none": 0 } });
-    }
+  let searched = 0;
+  const list = { pk: messagesOf(wallet), from, to, consistent: true };
+  for await (const { key, item } of rowsOf(MessageRecord, list)) {
+    searched += 1;
+    if (searched > maxSearched) return;
+    if (item?.debitSeq === undefined || !seqs.has(item.debitSeq) || !isUnconfirmed(item)) continue;
+    const condition = "expiresAt = :expiresAt AND attempts = :none";
+    await deleteItem(key, { condition, values: { ":expiresAt": item.expiresAt, ":none": 0 } });
   }
 }

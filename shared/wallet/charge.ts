@@ -6,6 +6,7 @@ import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { whileFree } from "../platform/table/lease.ts";
+import { ledgerKey } from "../platform/table/shards.ts";
 import {
   deleteItem,
   findItem,
@@ -20,7 +21,7 @@ import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
 import { notifyCapReached, notifyLowBalance } from "./notify.ts";
 import { postToWallet } from "./post.ts";
-import { ledgerPartOf, walletClosed, WalletRecord } from "./record.ts";
+import { findWallet, walletClosed, WalletRecord } from "./record.ts";
 import { toBeSettled } from "./settlement.ts";
 import {
   capReached,
@@ -188,9 +189,7 @@ async function resolveAmbiguousDebit(
   error: unknown,
 ): Promise<Outcome<WalletRecord>> {
   log.warn("wallet.debit_ambiguous", { organizationId, error });
-  const wallet = await findItem(WalletRecord, keys.wallet(organizationId), { consistent: true }).catch(
-    () => undefined,
-  );
+  const wallet = await findWallet(organizationId).catch(() => undefined);
   if (wallet?.lastId === lastId) return { applied: true, item: wallet };
   throw new ApiError("UNAVAILABLE", { cause: error });
 }
@@ -207,11 +206,12 @@ function entriesOf(
     seq += 1;
     balanceAfterMicros -= amountMicros;
     return {
+      ...ledgerKey(after, seq),
+      entity: "ledgerEntry",
       id: entryIds[index] ?? "",
       organizationId,
       type: "message",
       seq,
-      part: ledgerPartOf(after, seq),
       amountMicros: -amountMicros,
       balanceAfterMicros,
       createdAt: at.toISOString(),
@@ -293,7 +293,7 @@ async function isRecordedAfterAll(
 ): Promise<boolean> {
   const [first] = entries;
   if (first === undefined) return false;
-  const { organizationId, seq, part, messageId } = first;
+  const { pk, sk, organizationId, messageId } = first;
   log.warn("wallet.record_ambiguous", { organizationId, messageId });
   if (await giveBack(entries, before)) return false;
   const sealed = await tryTransact({ entry: ledgerEntry(voidEntry(first)) }).catch(() => undefined);
@@ -301,9 +301,7 @@ async function isRecordedAfterAll(
     await discard(before);
     return false;
   }
-  const found = await findItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, seq, part), {
-    consistent: true,
-  }).catch(() => undefined);
+  const found = await findItem(LedgerEntryRecord, { pk, sk }, { consistent: true }).catch(() => undefined);
   return found?.id === first.id;
 }
 

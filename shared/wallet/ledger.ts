@@ -4,11 +4,13 @@ import type { Page, PageQuery } from "../contract/primitives.ts";
 import { TransactionType, type Transaction } from "../contract/wallet.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { keys, ledgerSortKey } from "../platform/table/keys.ts";
-import { readMergedPage } from "../platform/table/page.ts";
-import { queryItems, type Put } from "../platform/table/table.ts";
+import { ledgerSortKey, type Key } from "../platform/table/keys.ts";
+import { firstItems } from "../platform/table/lists.ts";
+import { readPage } from "../platform/table/page.ts";
+import { ledgerOf, type Sharded } from "../platform/table/shards.ts";
+import type { Put } from "../platform/table/table.ts";
 import { amountOf, currency } from "./money.ts";
-import { ledgerPartitions, type WalletRecord } from "./record.ts";
+import type { WalletRecord } from "./record.ts";
 
 /** One change of a wallet's balance. Entries are never changed. */
 export const LedgerEntryRecord = z.object({
@@ -32,34 +34,34 @@ export const LedgerEntryRecord = z.object({
 });
 export type LedgerEntryRecord = z.infer<typeof LedgerEntryRecord>;
 
-export interface NewLedgerEntry extends Omit<LedgerEntryRecord, "entity"> {
-  /** The part of the ledger that its seq is in. */
-  readonly part: string;
-}
+/** A new entry with its key. */
+export interface NewLedgerEntry extends LedgerEntryRecord, Key {}
 
 /** Returns the write of one ledger entry. It fails if its seq has an entry already. */
-export function ledgerEntry({ part, ...entry }: NewLedgerEntry): Put {
-  const record: LedgerEntryRecord = { entity: "ledgerEntry", ...entry };
-  return {
-    put: { ...keys.ledgerEntry(entry.organizationId, entry.seq, part), ...record },
-    condition: "attribute_not_exists(pk)",
-  };
+export function ledgerEntry(entry: NewLedgerEntry): Put {
+  return { put: { ...entry }, condition: "attribute_not_exists(pk)" };
 }
 
 /**
  * Returns the void entry for a debit without a record, which is to be refunded. From then on, in-flight writes of that seq are
  * rejected.
  */
-export function voidEntry(
-  lost: Pick<NewLedgerEntry, "amountMicros" | "balanceAfterMicros" | "organizationId" | "part" | "seq">,
-): NewLedgerEntry {
-  const { organizationId, seq, part, amountMicros, balanceAfterMicros } = lost;
+export function voidEntry({
+  pk,
+  sk,
+  organizationId,
+  seq,
+  amountMicros,
+  balanceAfterMicros,
+}: Omit<NewLedgerEntry, "createdAt" | "entity" | "id" | "type">): NewLedgerEntry {
   return {
+    pk,
+    sk,
+    entity: "ledgerEntry",
     id: newId("txn"),
     organizationId,
     type: "void",
     seq,
-    part,
     amountMicros,
     balanceAfterMicros,
     createdAt: now().toISOString(),
@@ -68,29 +70,19 @@ export function voidEntry(
 
 /** Reads at most `limit` entries in a range of seqs, in order and as they are now. */
 export async function readLedger(
-  wallet: WalletRecord,
+  wallet: Sharded,
   { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
 ): Promise<LedgerEntryRecord[]> {
   // DynamoDB rejects a range that ends before it begins.
   if (from > to) return [];
-  const range = { from: ledgerSortKey(from), to: ledgerSortKey(to), limit, consistent: true };
-  const ofParts = await Promise.all(
-    ledgerPartitions(wallet).map(async (pk) => queryItems(LedgerEntryRecord, { ...range, pk })),
-  );
-  return ofParts
-    .flat()
-    .toSorted((one, other) => one.seq - other.seq)
-    .slice(0, limit);
+  const range = { from: ledgerSortKey(from), to: ledgerSortKey(to), consistent: true };
+  return firstItems(LedgerEntryRecord, { pk: ledgerOf(wallet), ...range }, limit);
 }
 
 /** Returns a page of a wallet's ledger, newest first. The wallet's seq is the number of its entries. */
 export async function listLedger(wallet: WalletRecord, query: PageQuery): Promise<Page<Transaction>> {
-  const page = await readMergedPage(
-    LedgerEntryRecord,
-    { pks: ledgerPartitions(wallet), consistent: false },
-    query,
-    wallet.seq,
-  );
+  const list = { pk: ledgerOf(wallet), newestFirst: true };
+  const page = await readPage(LedgerEntryRecord, list, query, wallet.seq);
   return { rows: page.rows.map(presentEntry), meta: page.meta };
 }
 

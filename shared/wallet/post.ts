@@ -7,11 +7,12 @@ import { newId } from "../platform/ids.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { isFree, leaseFieldNames } from "../platform/table/lease.ts";
+import { ledgerKey } from "../platform/table/shards.ts";
 import { findItem, tryTransact, type Update, type Write } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
 import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
 import { lockWallet, unlockWallet } from "./lock.ts";
-import { isLow, ledgerPartOf, readWallet, walletClosed, type WalletRecord } from "./record.ts";
+import { isLow, readWallet, walletClosed, type WalletRecord } from "./record.ts";
 import { settling, toBeSettled, type Settlement } from "./settlement.ts";
 import type { AcceptedOfDay } from "./spending-limits.ts";
 
@@ -93,11 +94,12 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting) {
   return {
     wallet: walletUpdate(seen, after, posting),
     entry: ledgerEntry({
+      ...ledgerKey(after, after.seq),
+      entity: "ledgerEntry",
       id: after.lastId,
       organizationId: posting.organizationId,
       type: posting.type,
       seq: after.seq,
-      part: ledgerPartOf(after, after.seq),
       amountMicros: posting.amountMicros,
       balanceAfterMicros: after.balanceMicros,
       messageId: posting.messageId,
@@ -113,8 +115,9 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting) {
 async function resolveAmbiguousPosting(after: WalletRecord, entryId: string, error: unknown) {
   const { organizationId, seq } = after;
   log.warn("wallet.posting_ambiguous", { organizationId, error });
-  const key = keys.ledgerEntry(organizationId, seq, ledgerPartOf(after, seq));
-  const entry = await findItem(LedgerEntryRecord, key, { consistent: true }).catch(() => undefined);
+  const entry = await findItem(LedgerEntryRecord, ledgerKey(after, seq), { consistent: true }).catch(
+    () => undefined,
+  );
   if (entry?.id === entryId) return { outcome: "committed" } as const;
   throw new ApiError("UNAVAILABLE", { cause: error });
 }

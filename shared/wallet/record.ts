@@ -2,12 +2,13 @@ import * as z from "zod/mini";
 
 import { ApiError } from "../contract/errors.ts";
 import type { Wallet } from "../contract/wallet.ts";
-import { spreadOver } from "../platform/ids.ts";
+import { shardIndex } from "../platform/ids.ts";
 import { pendingWorkFields } from "../platform/jobs/pending-work.ts";
-import { keys, ledgerPartition, partNames, type Key } from "../platform/table/keys.ts";
+import { keys, type Key } from "../platform/table/keys.ts";
 import { leaseFields } from "../platform/table/lease.ts";
-import { queryItems, findItem, updateItem, type Put } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { firstItems, itemsIn } from "../platform/table/lists.ts";
+import { oneShard, shardFields } from "../platform/table/shards.ts";
+import { findItem, type Put } from "../platform/table/table.ts";
 import { amountOf, currency } from "./money.ts";
 import {
   spendingLimitFields,
@@ -15,9 +16,6 @@ import {
   fullSpendingLimits,
   spentTodayMicros,
 } from "./spending-limits.ts";
-
-/** One digit of a message's id names its part. */
-export const maxMessageParts = 8;
 
 /** A wallet. Every change of the balance has the next `seq`, and the ledger has one entry for each. */
 export const WalletRecord = z.object({
@@ -28,13 +26,7 @@ export const WalletRecord = z.object({
   seq: z.int().check(z.nonnegative()),
   /** How many messages have been paid for. */
   messageCount: z.int().check(z.nonnegative()),
-  /**
-   * The number of partitions of its messages. It is a field of the wallet, because the code that accepts or lists messages has
-   * read the wallet.
-   */
-  messageParts: z._default(z.int().check(z.gte(1), z.lte(maxMessageParts)), 1),
-  /** The number of the ledger's partitions from a seq on, in order; one partition before the first. */
-  ledgerParts: z._default(z.array(z.object({ fromSeq: z.int(), parts: z.int() })), []),
+  ...shardFields,
   /** The id of the ledger entry that belongs to the last change, whether or not it has been written. */
   lastId: z.string(),
   lastAt: z.string(),
@@ -73,14 +65,13 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
     balanceMicros: 0,
     seq: 0,
     messageCount: 0,
-    messageParts: 1,
-    ledgerParts: [],
+    ...oneShard,
     lastId: organizationId,
     lastAt: createdAt.toISOString(),
     settledSeq: 0,
     ...fullSpendingLimits(organizationId),
   };
-  const shard = spreadOver(walletListShards, organizationId);
+  const shard = shardIndex(walletListShards, organizationId);
   const condition = "attribute_not_exists(pk)";
   return [
     { put: { ...keys.wallet(organizationId), ...record }, condition },
@@ -90,46 +81,32 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
 
 /** Returns the keys of a new wallet's items, to delete a wallet that never changed. It has no ledger. */
 export function forgetWallet(organizationId: string): Key[] {
-  const shard = spreadOver(walletListShards, organizationId);
+  const shard = shardIndex(walletListShards, organizationId);
   return [keys.walletListing(shard, organizationId), keys.wallet(organizationId)];
 }
 
 const ListingRecord = z.object({ sk: z.string() });
 
-/** Reads at most `limit` organizations with a wallet from one shard of the list, after `after`. */
-async function listWalletsOfShard(
-  shard: number,
-  range: { readonly after?: string | undefined; readonly limit: number },
-): Promise<string[]> {
-  const { pk } = keys.walletListing(shard, "");
-  return (await queryItems(ListingRecord, { pk, ...range })).map(({ sk }) => sk);
-}
+const walletListings = Array.from(
+  { length: walletListShards },
+  (_, shard) => keys.walletListing(shard, "").pk,
+);
 
-/** Yields the organizations of all wallets, read a hundred at a time. */
+/** Yields the organizations of all wallets, the first registrations first. */
 export async function* listWallets(): AsyncGenerator<string> {
-  const limit = 100;
-  for (let shard = 0; shard < walletListShards; shard += 1) {
-    let batch: string[] = [];
-    do {
-      batch = await listWalletsOfShard(shard, { after: batch.at(-1), limit });
-      yield* batch;
-    } while (batch.length === limit);
-  }
+  for await (const { sk } of itemsIn(ListingRecord, { pk: walletListings }, 100)) yield sk;
 }
 
 /** Reads at most `limit` organizations with a wallet after `after`, the last registrations first. */
-export async function listNewestWallets(range: {
+export async function listNewestWallets({
+  limit,
+  after,
+}: {
   readonly after?: string | undefined;
   readonly limit: number;
 }): Promise<string[]> {
-  const ofShards = await Promise.all(
-    Array.from({ length: walletListShards }, async (_, shard) => {
-      const { pk } = keys.walletListing(shard, "");
-      return queryItems(ListingRecord, { pk, ...range, newestFirst: true });
-    }),
-  );
-  const ids = ofShards.flat().map(({ sk }) => sk);
-  return ids.toSorted((one, other) => (one < other ? 1 : -1)).slice(0, range.limit);
+  const newest = { pk: walletListings, newestFirst: true, after };
+  return (await firstItems(ListingRecord, newest, limit)).map(({ sk }) => sk);
 }
 
 /**
@@ -137,69 +114,20 @@ export async function listNewestWallets(range: {
  * @throws ApiError WALLET_MISSING
  */
 export async function readWallet(organizationId: string): Promise<WalletRecord> {
-  const wallet = await findItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
+  const wallet = await findWallet(organizationId);
   if (wallet === undefined) throw new ApiError("WALLET_MISSING");
   return wallet;
 }
 
-/** Reads how many messages an organization has paid for, and the number of their parts; 0 messages without a wallet. */
-export async function sizeOfMessages(
-  organizationId: string,
-): Promise<Pick<WalletRecord, "messageCount" | "messageParts">> {
-  const wallet = await findItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
-  return wallet ?? { messageCount: 0, messageParts: 1 };
+/** Returns the wallet as it is now; undefined when there is none. */
+export async function findWallet(organizationId: string): Promise<WalletRecord | undefined> {
+  return findItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
 }
 
 /** Whether an organization's wallet has money, or had money that was spent. */
 export async function hasHadMoney(organizationId: string): Promise<boolean> {
-  const wallet = await findItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
+  const wallet = await findWallet(organizationId);
   return wallet !== undefined && (wallet.balanceMicros > 0 || wallet.messageCount > 0);
-}
-
-/**
- * Sets the number of partitions for an organization's new messages and ledger entries. Each accepts 1,000 write units a second.
- * Existing items stay where they are, so the number can only grow.
- * @param leadSeqs how many entries the ledger writes before the change, so that debits in flight use the same partitions
- * @throws ApiError CONFLICT when there are more already; WALLET_MISSING; UNAVAILABLE when more entries came meanwhile
- */
-export async function spreadOrganization(
-  organizationId: string,
-  parts: number,
-  leadSeqs = 10_000,
-): Promise<void> {
-  const wallet = await readWallet(organizationId);
-  if (wallet.messageParts > parts) {
-    throw new ApiError("CONFLICT", { message: "The messages are in more parts already." });
-  }
-  if (wallet.messageParts === parts) return;
-  const fromSeq = wallet.seq + leadSeqs;
-  const ledgerParts = [...wallet.ledgerParts, { fromSeq, parts }];
-  const spread = await updateItem(
-    WalletRecord,
-    updateOf(
-      keys.wallet(organizationId),
-      { set: { messageParts: parts, ledgerParts } },
-      {
-        present: ["pk"],
-        where: "(attribute_not_exists(#messageParts) OR #messageParts = :seen) AND seq < :fromSeq",
-        values: { ":seen": wallet.messageParts, ":fromSeq": fromSeq },
-      },
-    ),
-    { isOwn: ({ messageParts }) => messageParts === parts },
-  );
-  if (!spread.applied) throw new ApiError("UNAVAILABLE");
-}
-
-/** Returns the part of a wallet's ledger that a seq is in. */
-export function ledgerPartOf({ ledgerParts }: Pick<WalletRecord, "ledgerParts">, seq: number): string {
-  const parts = ledgerParts.findLast(({ fromSeq }) => fromSeq <= seq)?.parts ?? 1;
-  return partNames(parts)[seq % parts] ?? "";
-}
-
-/** Returns the partitions of a wallet's ledger. */
-export function ledgerPartitions({ organizationId, ledgerParts }: WalletRecord): string[] {
-  const parts = Math.max(1, ...ledgerParts.map((each) => each.parts));
-  return partNames(parts).map((part) => ledgerPartition(organizationId, part));
 }
 
 export function toApiWallet(wallet: WalletRecord): Wallet {

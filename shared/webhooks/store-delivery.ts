@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import type { WebhookPayload } from "../contract/webhooks.ts";
 import { redactedText } from "../messages/record.ts";
 import { keys } from "../platform/table/keys.ts";
+import { messageKey } from "../platform/table/shards.ts";
 import { deleteItem, findItem, putItem } from "../platform/table/table.ts";
 import { putDelivery, type DeliveryRecord } from "./delivery-record.ts";
 import type { WebhookRecord } from "./record.ts";
@@ -37,7 +38,7 @@ async function isErased(organizationId: string, payload: WebhookPayload): Promis
     case "message.failed":
     case "message.delivered":
     case "message.undelivered": {
-      const message = await findItem(Stored, keys.message(organizationId, payload.data.id), consistent);
+      const message = await findItem(Stored, messageKey({ organizationId, id: payload.data.id }), consistent);
       return message?.to === redactedText;
     }
     case "message.received":

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { createClient } from "../../shared/client.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { queryItems, findItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
@@ -74,7 +75,7 @@ export async function benchmarkCampaign(contactCount: number): Promise<boolean> 
   for (let pass = 0; pass < 3; pass += 1) await runSchedule(gateway, "ReconcileWallets");
   const { balanceMicros, findings } = await auditWallet(organization.id);
   const Row = z.object({ id: z.string(), to: z.string() });
-  const { pk } = keys.message(organization.id, "");
+  const { pk } = messageKey({ organizationId: organization.id, id: "" });
   const messages = await queryItems(Row, { pk, limit: contactCount + 1 });
   const Sandbox = z.object({ calls: z.number() });
   const calls = [];

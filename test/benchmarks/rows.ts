@@ -14,6 +14,7 @@ import { putRights } from "../../shared/accounts/organizations/rights-record.ts"
 import { allScopes } from "../../shared/contract/scopes.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { ledgerKey, oneShard } from "../../shared/platform/table/shards.ts";
 import type { Put } from "../../shared/platform/table/table.ts";
 import { ledgerEntry } from "../../shared/wallet/ledger.ts";
 import { newWallet } from "../../shared/wallet/record.ts";
@@ -120,11 +121,12 @@ export function organizationPuts(
   if (wallet === undefined || listing === undefined) throw new Error("a wallet is an item and its listing");
   const id = newId("txn");
   const topUp = ledgerEntry({
+    ...ledgerKey({ organizationId, ...oneShard }, 1),
+    entity: "ledgerEntry",
     id,
     organizationId,
     type: "top_up",
     seq: 1,
-    part: "",
     amountMicros: balanceMicros,
     balanceAfterMicros: balanceMicros,
     createdAt: createdAt.toISOString(),

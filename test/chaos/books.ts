@@ -5,10 +5,18 @@ import { readCounts, type CountsRecord } from "../../shared/messages/counts.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { epochSeconds } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
-import { keys, messagesPartition, partNames } from "../../shared/platform/table/keys.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { firstItems } from "../../shared/platform/table/lists.ts";
+import {
+  countersOf,
+  daySortKey,
+  messageKey,
+  messagesOf,
+  withAllShards,
+} from "../../shared/platform/table/shards.ts";
 import { deleteItem, queryItems } from "../../shared/platform/table/table.ts";
 import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { maxMessageParts, readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
+import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { DeliveryRecord } from "../../shared/webhooks/delivery-record.ts";
 import type { Tenant } from "./traffic.ts";
 
@@ -44,29 +52,24 @@ export async function readBooks({ organizationId, webhook }: Tenant): Promise<Bo
       webhook === undefined
         ? []
         : await queryItems(DeliveryRecord, { pk: keys.webhookDelivery(webhook.id, "").pk, ...all }),
-    days: (await Promise.all(parts.map(async (part) => readDays(organizationId, part)))).flat(),
+    days: await readCounts({
+      pk: countersOf(withAllShards(organizationId)),
+      from: daySortKey("0"),
+      to: daySortKey("9"),
+    }),
   };
 }
 
-const parts = partNames(maxMessageParts);
-
 async function storedMessages(organizationId: string): Promise<MessageRecord[]> {
-  const ofParts = parts.map(async (part) =>
-    queryItems(MessageRecord, { pk: messagesPartition(organizationId, part), limit, consistent: true }),
-  );
-  return (await Promise.all(ofParts)).flat();
-}
-
-async function readDays(organizationId: string, part: string): Promise<CountsRecord[]> {
-  const [from, to] = ["0", "9"].map((day) => keys.dayCounts(organizationId, day, part));
-  return from === undefined || to === undefined ? [] : readCounts({ from, to, limit });
+  const list = { pk: messagesOf(withAllShards(organizationId)), consistent: true };
+  return firstItems(MessageRecord, list, limit);
 }
 
 /** Deletes the expired messages, as DynamoDB's TTL does. */
 export async function expireMessages({ organizationId }: Tenant, at: Date): Promise<void> {
   const stored = await storedMessages(organizationId);
   const expired = stored.filter(({ expiresAt = Infinity }) => expiresAt < epochSeconds(at));
-  await Promise.all(expired.map(async ({ id }) => deleteItem(keys.message(organizationId, id))));
+  await Promise.all(expired.map(async ({ id }) => deleteItem(messageKey({ organizationId, id }))));
 }
 
 /** The unfinished messages, campaigns, wallet and webhook calls of an organization, in words. */

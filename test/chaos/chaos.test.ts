@@ -54,8 +54,8 @@ it.each(seeds)("seed %i", { timeout: runTimeoutMs }, async (seed) => {
   try {
     const balance = 1_000;
     await traffic.addTenant({ balance, contacts: contactCount, campaigns: 3, hasWebhook: false });
-    const spread = { campaigns: 1, hasWebhook: true, messageParts: 3 };
-    await traffic.addTenant({ balance, contacts: contactCount, ...spread });
+    const resharded = { campaigns: 1, hasWebhook: true, shards: 3 };
+    await traffic.addTenant({ balance, contacts: contactCount, ...resharded });
     await traffic.addTenant({ balance, contacts: 1, campaigns: 0, hasWebhook: false });
     // This one runs out of money repeatedly.
     await traffic.addTenant({ balance: 0.1, contacts: 1, campaigns: 0, hasWebhook: true });

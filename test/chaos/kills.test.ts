@@ -69,7 +69,7 @@ it(
         contacts: 1,
         campaigns: 0,
         hasWebhook: false,
-        messageParts: 3,
+        shards: 3,
       });
       for (let killed = 0; killed < kills; killed += 1) {
         if (killed > 0) running = await start();

@@ -1,6 +1,6 @@
 import { AcceptedMessage } from "../../shared/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { spreadOrganization } from "../../shared/wallet/record.ts";
+import { reshard } from "../../shared/platform/table/shards.ts";
 import { Customer, dataOf, type ApiResponse } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -79,7 +79,7 @@ interface TenantOptions {
   readonly campaigns: number;
   readonly hasWebhook: boolean;
   /** The number of shards of its messages. */
-  readonly messageParts?: number;
+  readonly shards?: number;
 }
 
 /** The actions of customers on a gateway, chosen at random. */
@@ -110,9 +110,9 @@ export class Traffic {
 
   /** Registers a customer with money, contacts and campaigns. */
   async addTenant(options: TenantOptions): Promise<void> {
-    const { balance, contacts, campaigns, hasWebhook, messageParts = 1 } = options;
+    const { balance, contacts, campaigns, hasWebhook, shards = 1 } = options;
     const registered = await Customer.register({ balance, baseUrl: this.#baseUrl });
-    await spreadOrganization(registered.organizationId, messageParts, 100);
+    await reshard(registered.organizationId, shards, 100);
     // A session would expire during the run.
     const customer = await registered.withApiKey();
     await importContacts(customer, contacts);

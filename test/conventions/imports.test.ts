@@ -106,6 +106,15 @@ it("the platform imports no domain", () => {
   expect(breaches(/^shared\/platform\//, (imported) => allowed.test(imported))).toEqual([]);
 });
 
+it("only one file knows that an organization has shards", async () => {
+  const knowing: string[] = [];
+  for (const { name } of files.filter((file) => /^(functions|infra|shared)\//.test(file.name))) {
+    const source = await readFile(name, "utf8");
+    if (/\bledgerParts\b|`(LEDGER|MARGINS|MESSAGES)#|\bfromSeq\b/.test(source)) knowing.push(name);
+  }
+  expect(knowing).toEqual(["shared/platform/table/shards.ts"]);
+});
+
 it("shared code imports neither functions nor infrastructure", () => {
   expect(breaches(/^shared\//, (imported) => imported.startsWith("shared/"))).toEqual([]);
 });

@@ -5,7 +5,6 @@ import * as z from "zod/mini";
 
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -16,6 +15,7 @@ import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only, ScriptedCarrier } from "../support/carriers.ts";
+import { keyOfEntry } from "../support/organization-shards.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -54,7 +54,7 @@ it("a movement is in the ledger with its type, reason and reference, and moves t
 it("an entry of an older release stays readable, and the audit of its wallet finds nothing", async () => {
   const organizationId = await openWallet(0);
   await postToWallet({ organizationId, type: "correction", amountMicros: 5, reason: "invoice 1" });
-  const key = keys.ledgerEntry(organizationId, 1);
+  const key = keyOfEntry(organizationId, 1);
   await updateItem(z.unknown(), updateOf(key, { set: { type: "adjustment" } }));
   const { rows } = await listLedger(await readWallet(organizationId), { page: 1, limit: 10 });
   expect(rows).toEqual([

@@ -4,9 +4,11 @@ import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 
 import { hourMs, now } from "../../shared/platform/clock.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { acceptMessage } from "../support/as-organization.ts";
+import { keyOfEntry } from "../support/organization-shards.ts";
 import { openWallet } from "../support/wallets.ts";
 
 let organizationId: string;
@@ -50,14 +52,14 @@ it("finds nothing wrong with a wallet that was never used", async () => {
 });
 
 it("finds a missing entry, also at the end", async () => {
-  await deleteItem(keys.ledgerEntry(organizationId, 2));
+  await deleteItem(keyOfEntry(organizationId, 2));
   expect((await auditWallet(organizationId)).findings).toEqual(["seq 2 to 2 have no entry"]);
-  await deleteItem(keys.ledgerEntry(organizationId, 3));
+  await deleteItem(keyOfEntry(organizationId, 3));
   expect((await auditWallet(organizationId)).findings).toEqual(["seq 2 to 3 have no entry"]);
 });
 
 it("finds a balance that does not follow from the one before", async () => {
-  await tamper(keys.ledgerEntry(organizationId, 2), "balanceAfterMicros", 1);
+  await tamper(keyOfEntry(organizationId, 2), "balanceAfterMicros", 1);
   expect((await auditWallet(organizationId)).findings).toEqual([
     "seq 2 has 1, the entries add up to 992100",
     "seq 3 has 984200, the entries add up to -7899",
@@ -72,20 +74,20 @@ it("finds a balance of the wallet that differs from its entries", async () => {
 });
 
 it("finds a payment for a message that does not exist or has another price", async () => {
-  await tamper(keys.message(organizationId, messageId), "totalMicros", 1);
+  await tamper(messageKey({ organizationId, id: messageId }), "totalMicros", 1);
   expect((await auditWallet(organizationId)).findings).toEqual([
     `seq 2 moves -7900 for ${messageId}, which cost 1`,
   ]);
-  await deleteItem(keys.message(organizationId, messageId));
+  await deleteItem(messageKey({ organizationId, id: messageId }));
   expect((await auditWallet(organizationId)).findings).toEqual([
     `seq 2 pays for ${messageId}, which does not exist`,
   ]);
 });
 
 it("finds a failed message without a refund, and gives a recent one time", async () => {
-  await tamper(keys.message(organizationId, messageId), "refund", "due");
+  await tamper(messageKey({ organizationId, id: messageId }), "refund", "due");
   const finding = `${messageId} failed and is not refunded yet`;
-  await tamper(keys.message(organizationId, messageId), "failedAt", now().toISOString());
+  await tamper(messageKey({ organizationId, id: messageId }), "failedAt", now().toISOString());
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [finding] });
   vi.setSystemTime(Date.now() + hourMs);
   expect(await auditWallet(organizationId)).toMatchObject({ findings: [finding], pending: [] });
@@ -93,12 +95,12 @@ it("finds a failed message without a refund, and gives a recent one time", async
 
 it("reports a missing entry as pending while its send may still be under way", async () => {
   vi.useRealTimers();
-  await deleteItem(keys.ledgerEntry(organizationId, 2));
+  await deleteItem(keyOfEntry(organizationId, 2));
   expect(await auditWallet(organizationId)).toMatchObject({
     findings: [],
     pending: ["seq 2 to 2 have no entry"],
   });
-  await deleteItem(keys.ledgerEntry(organizationId, 3));
+  await deleteItem(keyOfEntry(organizationId, 3));
   expect(await auditWallet(organizationId)).toMatchObject({
     findings: [],
     pending: ["seq 2 to 3 have no entry"],

@@ -9,6 +9,7 @@ import { MessageRecord } from "../../shared/messages/record.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { hearWord } from "../../shared/opt-outs/opt-outs.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { acceptMessage } from "../support/as-organization.ts";
@@ -225,7 +226,7 @@ it("an organization is read once for all jobs of a batch, before any of them is 
 
 it("a message that has changed since it was queued is sent as it is", async () => {
   const job = await jobOf();
-  const key = keys.message(job.organizationId, job.messageId);
+  const key = messageKey({ organizationId: job.organizationId, id: job.messageId });
   await updateItem(MessageRecord, updateOf(key, { set: { senderId: "LATER" } }));
   const carrier = new ScriptedCarrier(accept);
   await submitMessage(job, only(carrier));

@@ -9,9 +9,10 @@ import { countOutcomes, countReceipts, CountsRecord } from "../../shared/message
 import { getMessage } from "../../shared/messages/read.ts";
 import { recordDeliveryReceipt } from "../../shared/messages/receipts.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
-import { recount } from "../../shared/messages/recount.ts";
+import { messagesOfDay, recount } from "../../shared/messages/recount.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
@@ -20,6 +21,7 @@ import { readWallet, WalletRecord } from "../../shared/wallet/record.ts";
 import { resetDailyWindow } from "../../shared/wallet/spending-limits.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
+import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
@@ -55,7 +57,7 @@ async function accept(organizationId: string, scheduledAt?: string): Promise<str
 /** Changes a counter as a crash between a change and its count does. */
 async function skew(organizationId: string): Promise<void> {
   await updateItem(CountsRecord, {
-    key: keys.dayCounts(organizationId, day),
+    key: dayShardOf(organizationId, day).counter,
     update: "SET entity = :entity ADD accepted :two, sent :five, spentMicros :five",
     values: { ":two": -2, ":five": 5, ":entity": "messageCounts" },
   });
@@ -68,7 +70,7 @@ async function settleWallets(): Promise<void> {
 }
 
 async function countsOf(organizationId: string): Promise<CountsRecord | undefined> {
-  return findItem(CountsRecord, keys.dayCounts(organizationId, day), { consistent: true });
+  return findItem(CountsRecord, dayShardOf(organizationId, day).counter, { consistent: true });
 }
 
 it("a past day is counted again and closed, and no late count changes it", async () => {
@@ -87,7 +89,7 @@ it("a past day is counted again and closed, and no late count changes it", async
   expect(await countsOf(organizationId)).toMatchObject({ ...exact, closedAt: "2031-03-02T01:00:00.000Z" });
 
   const [messageId = ""] = ids;
-  const message = await findItem(MessageRecord, keys.message(organizationId, messageId));
+  const message = await findItem(MessageRecord, messageKey({ organizationId, id: messageId }));
   await countOutcomes([MessageRecord.parse(message)]);
   expect(await countsOf(organizationId)).toMatchObject(exact);
   expect((await getDashboardStats(organizationId)).days[1]).toMatchObject({
@@ -125,7 +127,7 @@ it("a day whose counts were all lost is counted, because its ledger is settled",
   const organizationId = await openWallet(1_000_000);
   const messageId = await accept(organizationId);
   await submitMessage({ organizationId, messageId }, only(carrier));
-  await deleteItem(keys.dayCounts(organizationId, day));
+  await deleteItem(dayShardOf(organizationId, day).counter);
   await settleWallets();
   vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
   await inAllShards(closeDays);
@@ -197,21 +199,9 @@ it("a day with an outcome between any two counts is still counted completely", a
   vi.setSystemTime(new Date("2031-03-02T01:00:00Z"));
   const looks: string[] = [];
   for (const messageId of ids) {
-    looks.push(
-      await recount(
-        {
-          organizationId,
-          parts: [""],
-          key: keys.dayCounts(organizationId, day),
-          from: new Date(`${day}T00:00:00Z`),
-          to: new Date("2031-03-02T00:00:00Z"),
-          takes: () => true,
-        },
-        { batches: 1, batchSize: 2 },
-      ),
-    );
+    looks.push(await recount(messagesOfDay(dayShardOf(organizationId, day)), { batches: 1, batchSize: 2 }));
     // A late count of a message that ended before.
-    const message = await findItem(MessageRecord, keys.message(organizationId, messageId));
+    const message = await findItem(MessageRecord, messageKey({ organizationId, id: messageId }));
     await countOutcomes([MessageRecord.parse(message)]);
   }
   expect(looks).toEqual(["unfinished", "unfinished", "closed", "closed", "closed"]);
@@ -299,7 +289,7 @@ it("a wallet whose daily figures cannot be saved stays on its day", async () => 
 it("the day of an update has the messages of both releases", async () => {
   const organizationId = await openWallet(1_000_000);
   const counted = { accepted: 4, sent: 3, failed: 1, spentMicros: 23_700, changes: 8 };
-  const key = keys.dayCounts(organizationId, day);
+  const key = dayShardOf(organizationId, day).counter;
   await updateItem(CountsRecord, updateOf(key, { set: { entity: "messageCounts", ...counted } }));
   const was = { spentTodayMicros: 31_600 };
   await updateItem(WalletRecord, updateOf(keys.wallet(organizationId), { set: was }));

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Carrier, OutgoingMessage } from "../../shared/carriers/carrier.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { findItem, transact } from "../../shared/platform/table/table.ts";
 import { findPresentCard } from "../../shared/prices/cost.ts";
 import { publishRateCard } from "../../shared/prices/publish.ts";
@@ -42,7 +42,7 @@ async function handedOver(to: string, rateCard: RateCard | undefined): Promise<M
   const request = { to, message: "x".repeat(200), senderId: "ACME", language: "English" } as const;
   const { id: messageId } = await acceptMessage(organizationId, request);
   await submitMessage({ organizationId, messageId }, only(new TakingCarrier(), { rateCard }));
-  const message = await findItem(MessageRecord, keys.message(organizationId, messageId), {
+  const message = await findItem(MessageRecord, messageKey({ organizationId, id: messageId }), {
     consistent: true,
   });
   return MessageRecord.parse(message);

@@ -14,10 +14,11 @@ import { getOptOut } from "../../shared/opt-outs/opt-outs.ts";
 import { findOptOut } from "../../shared/opt-outs/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { reshard } from "../../shared/platform/table/shards.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
-import { newWallet, spreadOrganization } from "../../shared/wallet/record.ts";
+import { newWallet } from "../../shared/wallet/record.ts";
 import { newDelivery, putDelivery } from "../../shared/webhooks/delivery-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { findWebhook } from "../../shared/webhooks/record.ts";
@@ -45,7 +46,7 @@ beforeEach(async () => {
   for (const put of newWallet(organizationId, new Date())) await putItem(put);
   await postToWallet({ organizationId, type: "top_up", amountMicros: 1_000_000 });
   // Messages of both shards, from before and after the change.
-  await spreadOrganization(organizationId, 2, 1);
+  await reshard(organizationId, 2, 1);
 });
 afterEach(async () => {
   await hook.stop();

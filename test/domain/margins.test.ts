@@ -11,12 +11,13 @@ import {
   type MarginsRecord,
 } from "../../shared/messages/margins.ts";
 import { readMargins, readMarginsOfMessages } from "../../shared/messages/read-margins.ts";
-import { markSent, messageKey, MessageRecord } from "../../shared/messages/record.ts";
-import { recount } from "../../shared/messages/recount.ts";
+import { markSent, MessageRecord } from "../../shared/messages/record.ts";
+import { messagesOfDay, recount } from "../../shared/messages/recount.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";
 import { oneOf, randomFrom, type Random } from "../chaos/random.ts";
+import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { inAllShards } from "../support/shards.ts";
 
@@ -118,7 +119,7 @@ it(`a past day has the revenue and cost of its messages, however many times it i
   for (let count = 0; count < 120; count += 1) {
     messages.push(await put(oneOf(random, [one, other]), anyMessage(random)));
   }
-  for (const organizationId of [one, other]) await noteDay(organizationId, noon, "");
+  for (const organizationId of [one, other]) await noteDay(dayShardOf(organizationId, day));
   vi.setSystemTime(new Date(`${dayAfter}T01:00:00Z`));
   // Twice, at the same time.
   await Promise.all([inAllShards(closeDays), inAllShards(closeDays)]);
@@ -130,9 +131,11 @@ it(`a past day has the revenue and cost of its messages, however many times it i
     const own = messages.filter((message) => message.organizationId === organizationId);
     expect(closedAt).toBe(`${dayAfter}T01:00:00.000Z`);
     expect(byName(margins)).toEqual(byName(expected(own)));
-    expect(byName(await readMarginsOfMessages(organizationId, "", day))).toEqual(byName(expected(own)));
+    expect(byName(await readMarginsOfMessages(dayShardOf(organizationId, day)))).toEqual(
+      byName(expected(own)),
+    );
     // Equal to the dashboard's figures, to the micro-unit.
-    const counts = await findItem(CountsRecord, keys.dayCounts(organizationId, day));
+    const counts = await findItem(CountsRecord, dayShardOf(organizationId, day).counter);
     expect(counts?.closedAt).toBeDefined();
     expect(margins.reduce((sum, { revenueMicros }) => sum + revenueMicros, 0)).toBe(counts?.spentMicros);
   }
@@ -146,24 +149,16 @@ it("is calculated over several batches, and only from messages of the day", asyn
   for (let count = 0; count < 20; count += 1) messages.push(await put(organizationId, { carrier: "aws" }));
   vi.setSystemTime(new Date(`${dayAfter}T00:00:00Z`));
   await put(organizationId, { carrier: "aws" });
-  const counter = {
-    organizationId,
-    parts: [""],
-    key: keys.dayCounts(organizationId, day),
-    from: new Date(`${day}T00:00:00Z`),
-    to: new Date(`${dayAfter}T00:00:00Z`),
-    takes: ({ queuedAt }: MessageRecord) => queuedAt.startsWith(day),
-    day,
-  };
+  const shard = dayShardOf(organizationId, day);
   const looks: string[] = [];
   while (looks.at(-1) !== "closed") {
-    looks.push(await recount(counter, { batches: 2, batchSize: 3 }));
+    looks.push(await recount(messagesOfDay(shard), { batches: 2, batchSize: 3 }));
     expect((await allMargins()).length).toBe(looks.at(-1) === "closed" ? 1 : 0);
   }
   expect(looks.length).toBeGreaterThan(3);
   expect((await allMargins())[0]?.margins).toEqual(expected(messages));
-  expect(await readMarginsOfMessages(organizationId, "", day)).toEqual(expected(messages));
-  const counts = await findItem(CountsRecord, counter.key);
+  expect(await readMarginsOfMessages(dayShardOf(organizationId, day))).toEqual(expected(messages));
+  const counts = await findItem(CountsRecord, shard.counter);
   expect(counts).not.toHaveProperty("unfinished");
 });
 
@@ -175,7 +170,7 @@ it("is as of the last count while a message waits, and then final, also after la
     leaseToken: "a",
     scheduledAt: "2031-03-05T12:00:00.000Z",
   });
-  await noteDay(organizationId, noon, "");
+  await noteDay(dayShardOf(organizationId, day));
   vi.setSystemTime(new Date(`${dayAfter}T01:00:00Z`));
   await inAllShards(closeDays);
   const [open] = await allMargins();
@@ -193,16 +188,16 @@ it("is as of the last count while a message waits, and then final, also after la
     [1, 40_000],
     [1, 40_000],
   ]);
-  await writeMargins({ day, organizationId, part: "" }, open?.margins ?? [], false);
+  await writeMargins(dayShardOf(organizationId, day), open?.margins ?? [], false);
   expect(await allMargins()).toEqual([closed]);
 });
 
 it("of an organization with several shards is counted for each shard", async () => {
   const organizationId = newId("org");
-  for (const part of ["", "1", "1"]) {
-    await put(organizationId, { id: `${newId("msg")}${part}`, carrier: "aws" });
+  for (const shard of ["", "1", "1"]) {
+    await put(organizationId, { id: `${newId("msg")}${shard}`, carrier: "aws" });
   }
-  for (const part of ["", "1"]) await noteDay(organizationId, noon, part);
+  for (const index of [0, 1]) await noteDay(dayShardOf(organizationId, day, index));
   vi.setSystemTime(new Date(`${dayAfter}T01:00:00Z`));
   await inAllShards(closeDays);
   const records = await allMargins();

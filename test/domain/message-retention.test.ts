@@ -9,7 +9,7 @@ import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { dayMs, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
@@ -37,7 +37,7 @@ afterEach(() => {
 });
 
 async function stored(messageId: string): Promise<MessageRecord> {
-  return MessageRecord.parse(await findItem(MessageRecord, keys.message(organizationId, messageId)));
+  return MessageRecord.parse(await findItem(MessageRecord, messageKey({ organizationId, id: messageId })));
 }
 
 /** A message with a response from its carrier. @returns its id */
@@ -95,7 +95,7 @@ it("a message that has ended since it was read as unconfirmed is not made perman
 
 it("an audit does not miss a message that expired in time, and misses every other", async () => {
   const id = await sent(accepted);
-  await deleteItem(keys.message(organizationId, id));
+  await deleteItem(messageKey({ organizationId, id }));
   const missing = [`seq 2 pays for ${id}, which does not exist`];
   vi.setSystemTime(start + retentionDays * dayMs - minuteMs);
   expect((await auditWallet(organizationId)).findings).toEqual(missing);

@@ -11,6 +11,7 @@ import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { findItem, transact } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { listPrices } from "../../shared/prices/list.ts";
@@ -61,7 +62,7 @@ async function sell(number = to): Promise<number | string> {
   const sold = await acceptMessage(organizationId, request).catch(codeOf);
   const paidMicros = before.balanceMicros - (await readWallet(organizationId)).balanceMicros;
   if (typeof sold === "string") return paidMicros === 0 ? sold : `${sold}, and paid ${paidMicros}`;
-  const key = keys.message(organizationId, sold.id);
+  const key = messageKey({ organizationId, id: sold.id });
   const message = await findItem(MessageRecord, key, { consistent: true });
   const said = [Math.round(sold.pricing.total * 1e6), message?.unitPriceMicros, message?.totalMicros];
   return said.every((price) => price === paidMicros)

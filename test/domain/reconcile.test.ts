@@ -4,7 +4,6 @@ import * as z from "zod/mini";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
 import { transact, updateItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
@@ -15,6 +14,7 @@ import { readWallet } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
+import { keyOfEntry } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { onePrice } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -156,7 +156,7 @@ it("a ledger that does not add up is reported, and the later changes are settled
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   await acceptMessage(organizationId, request);
   await updateItem(z.object({}), {
-    key: keys.ledgerEntry(organizationId, 2),
+    key: keyOfEntry(organizationId, 2),
     update: "SET balanceAfterMicros = :wrong, amountMicros = :wrong",
     values: { ":wrong": 5 },
   });

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { adjustWallet, type Adjustment } from "../../shared/wallet/adjust.ts";
@@ -11,6 +10,7 @@ import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { ReferenceTakenError } from "../../shared/wallet/reference.ts";
+import { keyOfEntry } from "../support/organization-shards.ts";
 import { openWallet } from "../support/wallets.ts";
 
 /*
@@ -56,7 +56,7 @@ it.each([
   const { organizationId } = payment;
   await postToWallet({ organizationId, type: "top_up", amountMicros: 2_000_000 });
   await adjustWallet({ ...payment, type, amountMicros });
-  const entry = await findItem(LedgerEntryRecord, keys.ledgerEntry(organizationId, 2));
+  const entry = await findItem(LedgerEntryRecord, keyOfEntry(organizationId, 2));
   expect(entry).toMatchObject({ type, amountMicros, reference: payment.reference });
 });
 

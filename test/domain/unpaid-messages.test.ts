@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { listMessages } from "../../shared/messages/read.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -92,7 +92,7 @@ describe("a message whose function ended before payment", () => {
 it("a paid message that its sender left unconfirmed is kept, whatever its status", async () => {
   const organizationId = await openWallet(1_000_000);
   const { id } = await acceptMessage(organizationId, request);
-  const key = keys.message(organizationId, id);
+  const key = messageKey({ organizationId, id });
   // A sender without knowledge of unconfirmed messages.
   const sent = { status: "sent", sentAt: new Date().toISOString(), attempts: 1 };
   await updateItem(MessageRecord, updateOf(key, { set: sent }));

@@ -21,6 +21,7 @@ import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
+import { keyOfEntry } from "../support/organization-shards.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -167,7 +168,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
     const customer = await customerWithMoney();
     await customer.send();
     await updateItem(z.object({}), {
-      key: keys.ledgerEntry(customer.organizationId, 2),
+      key: keyOfEntry(customer.organizationId, 2),
       update: "SET amountMicros = :wrong",
       values: { ":wrong": 5 },
     });

@@ -7,6 +7,7 @@ import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem, findItem, queryItems, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
@@ -301,7 +302,7 @@ it("a record whose response was lost is found although it is still running when 
 
 /** The customer's messages in the table, paid or not. */
 async function storedMessages(): Promise<MessageRecord[]> {
-  const { pk } = keys.message(customer.organizationId, "");
+  const { pk } = messageKey({ organizationId: customer.organizationId, id: "" });
   return queryItems(MessageRecord, { pk, limit: 10, consistent: true });
 }
 

@@ -25,11 +25,11 @@ import { Message } from "../../shared/contract/sms.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey, reshard } from "../../shared/platform/table/shards.ts";
 import { deleteItem, findItem, putItem, queryItems, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { spreadOrganization } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { call, Customer, dataOf, errorOf, pageOf, password } from "../support/api.ts";
 import { identity, startAwsAccount } from "../support/aws-account.ts";
@@ -37,6 +37,7 @@ import { tokenIn, waitForEmail } from "../support/emails.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { captured, operator, type Ended } from "../support/operator.ts";
+import { keyOfEntry } from "../support/organization-shards.ts";
 import { startOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
@@ -353,7 +354,7 @@ it("all data of an organization is exported, without secrets, to the output or a
   await client.createCampaign({ body: campaign });
   await client.createSenderId({ body: { senderId: "ACME" } });
   await client.submitKyc({ body: { businessName: "ACME" } });
-  await spreadOrganization(organizationId, 3);
+  await reshard(organizationId, 3);
   for (let count = 0; count < 4; count += 1) await customer.send();
   await operator(["prices", "set-override", customer.email, "1", "0.005"]);
   // The operator's data about carriers does not belong to the customer.
@@ -671,7 +672,7 @@ it("a change in prod needs an agreement", async () => {
     "organizations verify-email",
     "organizations suspend",
     "organizations resume",
-    "organizations spread",
+    "organizations reshard",
     "organizations export",
     "organizations erase",
     "recipients erase",
@@ -770,7 +771,7 @@ it("a suspended customer cannot log in, and waiting messages fail, until they ar
     }),
   );
   await vi.waitFor(async () => {
-    const found = await findItem(MessageRecord, keys.message(organizationId, id), { consistent: true });
+    const found = await findItem(MessageRecord, messageKey({ organizationId, id }), { consistent: true });
     expect(found).toMatchObject({ errorCode: "ORGANIZATION_SUSPENDED", refund: "done" });
   }, patience);
 
@@ -906,9 +907,9 @@ it("the audit distinguishes correct wallets, wrong ones and those that are not s
   expect(good.out).toContain(`${organizationId}  0.992100 USD  2 entries  ok\n`);
   expect(good).toMatchObject({ code: 0, out: expect.stringContaining("1 wallets verified, 0 wrong") });
 
-  const key = keys.ledgerEntry(organizationId, 1);
+  const key = keyOfEntry(organizationId, 1);
   expect(await findItem(LedgerEntryRecord, key)).toBeDefined();
-  await deleteItem(keys.ledgerEntry(organizationId, 2));
+  await deleteItem(keyOfEntry(organizationId, 2));
   const young = await operator(["wallets", "verify", organizationId]);
   expect(young.code).toBe(0);
   expect(young.out).toContain("pending\n    pending: seq 2 to 2 have no entry");
@@ -921,7 +922,7 @@ it("the audit distinguishes correct wallets, wrong ones and those that are not s
     other.organizationId,
   ]);
 
-  await deleteItem(keys.message(organizationId, (await customer.send()).id));
+  await deleteItem(messageKey({ organizationId, id: (await customer.send()).id }));
   const bad = await operator(["wallets", "verify", "--json"]);
   expect(bad.code).toBe(1);
   const audits = objectsOf(bad, z.object({ organizationId: z.string(), findings: z.array(z.string()) }));
@@ -930,16 +931,16 @@ it("the audit distinguishes correct wallets, wrong ones and those that are not s
   ]);
 });
 
-it("an organization's messages are spread, and its customer sends, reads and lists them as before", async () => {
+it("an organization is resharded, and its customer sends, reads and lists them as before", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
-  const spread = ["organizations", "spread", customer.email];
-  expect(await operator([...spread, "4"])).toMatchObject({
+  const reshardCommand = ["organizations", "reshard", customer.email];
+  expect(await operator([...reshardCommand, "4"])).toMatchObject({
     code: 0,
-    out: expect.stringContaining("4 partitions"),
+    out: expect.stringContaining("4 shards"),
   });
-  expect(await operator([...spread, "9"])).toMatchObject({ code: 2 });
+  expect(await operator([...reshardCommand, "9"])).toMatchObject({ code: 2 });
   const ids: string[] = [];
-  // The partition of each message is random. Ids of the first part are shorter.
+  // The shard of each message is random. Ids of the first shard are shorter.
   const lengths = new Set<number>();
   while (ids.length < 12 || (lengths.size < 2 && ids.length < 49)) {
     const { id } = await customer.send();

@@ -7,14 +7,15 @@ import * as z from "zod/mini";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { AcceptedMessage } from "../../shared/contract/sms.ts";
 import { writeMargins, type Margin } from "../../shared/messages/margins.ts";
-import { MessageRecord, messageKey } from "../../shared/messages/record.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
 import { dayMs, minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { findItem, putItem } from "../../shared/platform/table/table.ts";
 import { findCurrentVersion } from "../../shared/prices/record.ts";
 import { Customer, dataOf, errorOf } from "../support/api.ts";
 import { operator } from "../support/operator.ts";
+import { dayShardOf } from "../support/organization-shards.ts";
 import { startOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
@@ -94,7 +95,7 @@ it("an import is shown and checked, counts within a minute, and is in the audit 
 it("a message records its cost, and no customer sees it", async () => {
   const { id } = await customer.send({ to: "447700900123" });
   const message = await vi.waitFor(async () => {
-    const found = await findItem(MessageRecord, keys.message(customer.organizationId, id), {
+    const found = await findItem(MessageRecord, messageKey({ organizationId: customer.organizationId, id }), {
       consistent: true,
     });
     expect(found?.status).toBe("sent");
@@ -251,11 +252,11 @@ describe("margins", () => {
   beforeAll(async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-03-03T12:00:00Z") });
     const write = async (day: string, margins: readonly Margin[], isFinal = true): Promise<void> =>
-      writeMargins({ day, organizationId, part: "" }, margins, isFinal);
+      writeMargins(dayShardOf(organizationId, day), margins, isFinal);
     await write("2031-01-31", [gb]);
     await write("2031-03-01", [gb, us]);
     await write("2031-03-02", [gb, { ...unknown, messagesWithoutCost: 2 }], false);
-    const other = { day: "2031-03-02", organizationId: "org_01J00000000000000000000001", part: "3" };
+    const other = dayShardOf("org_01J00000000000000000000001", "2031-03-02", 3);
     await writeMargins(other, [us], true);
   });
   afterAll(() => {

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 /*
  * The part of DynamoDB's expression language that the project uses, on plain objects. It is here, and not an
  * emulator, because a model run makes hundreds of calls and there are a hundred thousand runs.
@@ -89,7 +91,7 @@ function test(tokens: Tokens, context: Context): boolean {
 function compare(left: unknown, operator: string, right: unknown): boolean {
   // DynamoDB compares values of one type only; with an absent attribute every comparison fails.
   const isComparable = typeof left === typeof right && (typeof left === "number" || typeof left === "string");
-  if (operator === "=") return left === right && left !== undefined;
+  if (operator === "=") return left !== undefined && isDeepStrictEqual(left, right);
   if (!isComparable || (typeof right !== "number" && typeof right !== "string")) return false;
   if (typeof left !== "number" && typeof left !== "string") return false;
   switch (operator) {

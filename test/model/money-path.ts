@@ -21,7 +21,8 @@ import { once } from "../../shared/platform/http/idempotency.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { shardOf } from "../../shared/platform/jobs/shards.ts";
-import { keys, partNames } from "../../shared/platform/table/keys.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { reshard } from "../../shared/platform/table/shards.ts";
 import { transact } from "../../shared/platform/table/table.ts";
 import { rateCardCache } from "../../shared/prices/current.ts";
 import { readPrices } from "../../shared/prices/prices.ts";
@@ -30,12 +31,13 @@ import { findCurrentVersion } from "../../shared/prices/record.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import * as wallet from "../../shared/wallet/adjust.ts";
-import { newWallet, spreadOrganization } from "../../shared/wallet/record.ts";
+import { newWallet } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { inOrder, messageIdIn } from "../support/carriers.ts";
 import { localSettings } from "../support/local-settings.ts";
+import { dayShardOf } from "../support/organization-shards.ts";
 import { replace } from "./replace.ts";
 
 /*
@@ -97,10 +99,10 @@ export function repeats(
 /** Opens a wallet with money, contacts and a draft of a campaign to them. @returns the id of the campaign */
 export async function openOrganization(
   organizationId: string,
-  { amount, parts, contacts }: { amount: number; parts: number; contacts: number },
+  { amount, shards, contacts }: { amount: number; shards: number; contacts: number },
 ): Promise<string> {
   await transact(newWallet(organizationId, new Date()));
-  await spreadOrganization(organizationId, parts, 3);
+  await reshard(organizationId, shards, 3);
   await topUpWallet(organizationId, { amount });
   await updateWallet(organizationId, { lowBalanceThreshold: 0.02 });
   await transact([
@@ -228,18 +230,18 @@ export async function reconcile(organizationId: string): Promise<number> {
 /** Sets the counts of a day to those of its messages, one count for each shard. @returns whether all are final */
 export async function closeDay(
   organizationId: string,
-  { day, parts, ids }: { day: string; parts: number; ids: ReadonlySet<string> },
+  { day, shards, ids }: { day: string; shards: number; ids: ReadonlySet<string> },
 ): Promise<boolean> {
   const from = new Date(`${day}T00:00:00Z`);
   const to = new Date(from.getTime() + dayMs);
   const ends: Look[] = [];
-  for (const part of partNames(parts)) {
-    const key = keys.dayCounts(organizationId, day, part);
+  for (let index = 0; index < shards; index += 1) {
+    const { messages: pk, counter } = dayShardOf(organizationId, day, index);
     let look: Look;
     // The batches are small, so that a few messages take several runs.
     do {
       look = await recount(
-        { organizationId, parts: [part], key, from, to, takes: ({ id }) => ids.has(id) },
+        { messages: pk, counter, from, to, includes: ({ id }) => ids.has(id) },
         { batches: 2, batchSize: 2 },
       );
     } while (look === "unfinished");

@@ -10,7 +10,7 @@ import { dayMs, dayOf, epochSeconds, minuteMs } from "../../shared/platform/cloc
 import { firstIdAt } from "../../shared/platform/ids.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { shardCount } from "../../shared/platform/jobs/shards.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
+import { daySortKey } from "../../shared/platform/table/shards.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { isLow, WalletRecord } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
@@ -163,7 +163,7 @@ class World {
   /** The days until finished messages expire. Empty when they never do. */
   readonly messageRetentionDays: string;
   /** The number of shards of the messages. */
-  readonly #parts: number;
+  readonly #shards: number;
   readonly #choices: readonly number[];
   readonly #random: Random;
   readonly #mutation: Mutation | undefined;
@@ -183,7 +183,7 @@ class World {
     this.#mutation = mutation;
     this.#observe = observe;
     this.#carriers = ["alpha", "beta"].map((name) => this.#newCarrier(name, this.choose(2) === 0));
-    this.#parts = this.choose(2) === 0 ? 1 : 3;
+    this.#shards = this.choose(2) === 0 ? 1 : 3;
     this.messageRetentionDays = this.choose(2) === 0 ? "" : "45";
   }
 
@@ -191,7 +191,7 @@ class World {
     this.#isFaulty = false;
     await this.#finish(async (release) => {
       const amount = initialMicros / 1e6;
-      const setting = { amount, parts: this.#parts, contacts: contactCount };
+      const setting = { amount, shards: this.#shards, contacts: contactCount };
       this.#campaignId = await release.openOrganization(organizationId, setting);
       // The scheduler has run each minute until now.
       for (let shard = 0; shard < shardCount; shard += 1) await release.releaseScheduledJobs(shard);
@@ -608,7 +608,7 @@ class World {
         .map(({ sk, acceptedByWallet }) => [sk, acceptedByWallet] as const),
     );
     const { spendDay = "", acceptedToday = 0 } = wallet ?? {};
-    const { sk } = keys.dayCounts(organizationId, spendDay);
+    const sk = daySortKey(spendDay);
     // A function may have died after it noted the day, and before the wallet was updated.
     days.set(sk, Math.max(days.get(sk) ?? 0, acceptedToday));
     const accepted = [...days.values()].reduce((sum, each) => sum + each, 0);
@@ -642,18 +642,18 @@ class World {
     const ids = new Set(messages.map(({ id }) => id));
     let isClosed = false;
     await this.#finish(async (release) => {
-      isClosed = await release.closeDay(organizationId, { day, parts: this.#parts, ids });
+      isClosed = await release.closeDay(organizationId, { day, shards: this.#shards, ids });
     });
     const counts = this.table
       .all()
       .filter(isEntity("messageCounts"))
       .map((item) => CountsRecord.parse(item))
-      .filter(({ sk }) => sk === keys.dayCounts(organizationId, day).sk);
+      .filter(({ sk }) => sk === daySortKey(day));
     const counted = counts.reduce<Tally>(sumOf, emptyTally);
     const total = (status: string): number => messages.filter((each) => each.status === status).length;
     const isExact =
       isClosed &&
-      counts.length === this.#parts &&
+      counts.length === this.#shards &&
       counted.accepted === messages.length &&
       counted.sent === total("sent") &&
       counted.failed === total("failed") &&

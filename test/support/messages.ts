@@ -2,7 +2,7 @@ import type { Sender } from "../../shared/messages/choose-carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { findItem } from "../../shared/platform/table/table.ts";
 import { acceptMessage } from "./as-organization.ts";
 import { delayedJobs, takeJobs } from "./queues.ts";
@@ -26,7 +26,7 @@ export async function acceptedMessage(
 
 /** A message as it is in the table. */
 export async function recordOf({ organizationId, messageId }: MessageJob): Promise<MessageRecord> {
-  const key = keys.message(organizationId, messageId);
+  const key = messageKey({ organizationId, id: messageId });
   return MessageRecord.parse(await findItem(MessageRecord, key, { consistent: true }));
 }
 

@@ -7,14 +7,15 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import type { MetricName } from "../../shared/platform/metrics.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
+import { messageKey, reshard } from "../../shared/platform/table/shards.ts";
 import { deleteItem, putItem } from "../../shared/platform/table/table.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { listReviews } from "../../shared/reviews/record.ts";
-import { spreadOrganization } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, errorOf, pageOf } from "../support/api.ts";
 import { Faults } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
+import { keyOfEntry } from "../support/organization-shards.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
@@ -71,8 +72,8 @@ const lists: readonly [path: () => string, key: () => Key][] = [
   [() => "/v1/templates", () => keys.template(organizationId, newId("tpl"))],
   [() => "/v1/campaigns", () => keys.campaign(organizationId, newId("cmp"))],
   [() => "/v1/sender-ids", () => keys.senderId(organizationId, "BROKEN")],
-  [() => "/v1/sms", () => keys.message(organizationId, newId("msg"))],
-  [() => "/v1/wallet/transactions", () => keys.ledgerEntry(organizationId, 1_000)],
+  [() => "/v1/sms", () => messageKey({ organizationId, id: newId("msg") })],
+  [() => "/v1/wallet/transactions", () => keyOfEntry(organizationId, 1_000)],
 ];
 
 it.each(lists.map(([path, key]) => [String(path).slice("() => ".length), path, key] as const))(
@@ -91,13 +92,13 @@ it.each(lists.map(([path, key]) => [String(path).slice("() => ".length), path, k
   },
 );
 
-it.each([1, 3])("a list of %i shards continues after an unreadable item", async (parts) => {
+it.each([1, 3])("a list of %i shards continues after an unreadable item", async (shards) => {
   const sender = await Customer.register({ balance: 1, baseUrl: gateway.url });
-  if (parts > 1) await spreadOrganization(sender.organizationId, parts);
+  if (shards > 1) await reshard(sender.organizationId, shards);
   const sent: string[] = [];
   for (let count = 0; count < 3; count += 1) {
     sent.push((await sender.send()).id);
-    await putUnreadable(keys.message(sender.organizationId, newId("msg")));
+    await putUnreadable(messageKey({ organizationId: sender.organizationId, id: newId("msg") }));
   }
   for (const limit of [1, 2, 10]) {
     const listed: string[] = [];
@@ -163,7 +164,7 @@ it("no unreadable item of a wallet is skipped: the wallet is reported as incorre
   const payer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { id } = await payer.send();
   await vi.waitFor(async () => expect(await payer.message(id)).toMatchObject({ status: "sent" }), patience);
-  await putUnreadable(keys.message(payer.organizationId, id));
+  await putUnreadable(messageKey({ organizationId: payer.organizationId, id }));
   expect(await auditWallet(payer.organizationId)).toMatchObject({
     findings: [`seq 2 pays for ${id}, which cannot be read`],
   });
@@ -174,7 +175,7 @@ it("no unreadable item of a wallet is skipped: the wallet is reported as incorre
     lines.map((line) => Line.parse(JSON.parse(line))).filter((line) => line[metric] === 1);
   await vi.waitFor(() => expect(counted("InconsistentLedgers")).toHaveLength(1), patience);
 
-  await putUnreadable(keys.ledgerEntry(payer.organizationId, 2));
+  await putUnreadable(keyOfEntry(payer.organizationId, 2));
   const key = `LEDGER#${payer.organizationId} 0000000000000002`;
   expect(await auditWallet(payer.organizationId)).toMatchObject({
     findings: [`the record ${key} cannot be read`],

@@ -9,7 +9,6 @@ import {
   claim,
   finalDeliveries,
   markSent,
-  messageKey,
   MessageRecord,
   type FinalDelivery,
 } from "../../shared/messages/record.ts";
@@ -19,9 +18,11 @@ import { dayOf } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { newLease } from "../../shared/platform/table/lease.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";
 import { between, oneOf, randomFrom } from "../chaos/random.ts";
 import { MemoryTable } from "../model/memory-table.ts";
+import { dayShardOf } from "../support/organization-shards.ts";
 import { onePrice } from "../support/prices.ts";
 
 const organizationId = "org_01J00000000000000000000000";
@@ -141,7 +142,7 @@ it("10,000 receipts, doubled and in any order, leave each message in its stronge
   const count = (word: FinalDelivery): number => expected.filter((each) => each === word).length;
   const counts = { delivered: count("delivered"), undelivered: count("undelivered") };
   for (const key of [
-    keys.dayCounts(organizationId, dayOf(queuedAt.toISOString())),
+    dayShardOf(organizationId, dayOf(queuedAt.toISOString())).counter,
     keys.campaignCounts(organizationId, campaignId),
   ]) {
     expect(await findItem(CountsRecord, key), note).toMatchObject(counts);

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { spreadOver } from "../ids.ts";
+import { shardIndex } from "../ids.ts";
 
 /**
  * The number of concurrent shards of scheduled work. A rule calls five at most. The number can grow but not shrink, because
@@ -14,5 +14,5 @@ export type ShardOfWork = z.infer<typeof ShardOfWork>;
 
 /** Returns the shard of an id. */
 export function shardOf(id: string): number {
-  return spreadOver(shardCount, id);
+  return shardIndex(shardCount, id);
 }

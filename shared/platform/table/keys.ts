@@ -28,9 +28,9 @@
  * | the balance, and the messages accepted today     | WALLET#<org>        | WALLET        |
  * | the list of all wallets                          | WALLETS#<shard>     | <org>         |
  * | the movement of money that a reference was used for | REFERENCE#<sha-256> | REFERENCE  |
- * | the ledger in order; one entry for each seq      | LEDGER#<org>, LEDGER#<org>#<part> | <seq> |
- * | an organization's messages in order, or one      | MESSAGES#<org>, MESSAGES#<org>#<part> | <message> |
- * | messages of one day by their state               | STATS#<org>, STATS#<org>#<part> | DAY#<yyyy-mm-dd> |
+ * | the ledger in order; one entry for each seq      | LEDGER#<org>, LEDGER#<org>#<shard> | <seq> |
+ * | an organization's messages in order, or one      | MESSAGES#<org>, MESSAGES#<org>#<shard> | <message> |
+ * | messages of one day by their state               | STATS#<org>, STATS#<org>#<shard> | DAY#<yyyy-mm-dd> |
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
  * | an organization's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
@@ -53,7 +53,7 @@
  * | a version of the rate card                       | PRICES#card         | VERSION#<version> |
  * | the content of a version                         | PRICES#card#<version> | <chunk>     |
  * | the prices of one organization                   | PRICES#<org>        | OVERRIDES     |
- * | the revenue and cost of an organization in a day | MARGINS#<yyyy-mm-dd> | <org>#<part> |
+ * | the revenue and cost of an organization in a day | MARGINS#<yyyy-mm-dd> | <org>#<shard> |
  * | the key of the newest sealed texts of a kind     | SEALING_KEYS#all    | <kind>        |
  * | the switch that stops all sending                | SENDING#all         | SENDING       |
  * | all carriers and the routes to them, or one      | CARRIERS#all        | CARRIER#<name>, ROUTE#<prefix>#<message type> |
@@ -71,7 +71,8 @@
  * - MESSAGES: 3 / 4, so 330 / 250
  * - STATS: 1.1 to 2 / 0.2 to 2, so 500 or more
  *
- * All except the wallet can have up to eight parts, each with that capacity. `infra/SCALE.md` has the arithmetic.
+ * All except the wallet can be in up to eight shards, each with that capacity: see `shards.ts`, which makes their keys.
+ * `infra/SCALE.md` has the arithmetic.
  *
  * The pending-work index, `agenda`, lists the few items that background work has to visit. The field `agenda` names the work
  * and its shard, `lookAt` the time (ISO 8601). Other items are not in the index and cost nothing. An item in the index costs
@@ -194,18 +195,6 @@ export const keys = {
     sk: organizationId,
   }),
   reference: (referenceHash: string): Key => ({ pk: `REFERENCE#${referenceHash}`, sk: "REFERENCE" }),
-  ledgerEntry: (organizationId: string, seq: number, part = ""): Key => ({
-    pk: ledgerPartition(organizationId, part),
-    sk: ledgerSortKey(seq),
-  }),
-  message: (organizationId: string, messageId: string): Key => ({
-    pk: messagesPartition(organizationId, partOf(messageId)),
-    sk: messageId,
-  }),
-  dayCounts: (organizationId: string, day: string, part = ""): Key => ({
-    pk: `STATS#${organizationId}${behindHash(part)}`,
-    sk: `DAY#${day}`,
-  }),
   campaignCounts: (organizationId: string, campaignId: string): Key => ({
     pk: `STATS#${organizationId}`,
     sk: `CAMPAIGN#${campaignId}`,
@@ -262,10 +251,6 @@ export const keys = {
     sk: inTextOrder(index),
   }),
   priceOverrides: (organizationId: string): Key => ({ pk: `PRICES#${organizationId}`, sk: "OVERRIDES" }),
-  margins: (day: string, organizationId: string, part = ""): Key => ({
-    pk: `MARGINS#${day}`,
-    sk: `${organizationId}${behindHash(part)}`,
-  }),
   sealingKey: (kind: SealedKind): Key => ({ pk: "SEALING_KEYS#all", sk: kind }),
   sending: (): Key => ({ pk: "SENDING#all", sk: "SENDING" }),
   carrier: (name: string): Key => ({ pk: "CARRIERS#all", sk: `CARRIER#${name}` }),
@@ -278,32 +263,6 @@ export const keys = {
   limit: (what: string, whom: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: "LIMIT" }),
   sandboxMessage: (messageId: string): Key => ({ pk: `SANDBOX#${messageId}`, sk: "SANDBOX" }),
 };
-
-/** Returns the names of a number of parts. The name of the first is empty. */
-export function partNames(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => (index === 0 ? "" : String(index)));
-}
-
-/** Returns the part that a message is in: the digit after the ULID of its id. */
-export function partOf(messageId: string): string {
-  return messageId.slice("msg_".length + ulidLength);
-}
-
-const ulidLength = 26;
-
-/** Returns the partition key of a part of an organization's messages. */
-export function messagesPartition(organizationId: string, part: string): string {
-  return `MESSAGES#${organizationId}${behindHash(part)}`;
-}
-
-/** Returns the partition key of a part of an organization's ledger. */
-export function ledgerPartition(organizationId: string, part: string): string {
-  return `LEDGER#${organizationId}${behindHash(part)}`;
-}
-
-function behindHash(part: string): string {
-  return part === "" ? "" : `#${part}`;
-}
 
 /** Returns a seq as a sort key. */
 export function ledgerSortKey(seq: number): string {

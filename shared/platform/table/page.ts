@@ -2,7 +2,8 @@ import type * as z from "zod/mini";
 
 import { invalidField, type ApiError } from "../../contract/errors.ts";
 import type { Page, PageMeta, PageQuery } from "../../contract/primitives.ts";
-import { itemsOf, queryRows, skipItems, type Range, type Row } from "./table.ts";
+import { rowsOf, type List } from "./lists.ts";
+import { itemsOf, skipItems, type Row } from "./table.ts";
 
 /*
  * Lists. A record that cannot be read is reported and left out of its page. The page is then shorter, and the next one
@@ -10,89 +11,35 @@ import { itemsOf, queryRows, skipItems, type Range, type Row } from "./table.ts"
  */
 
 /**
- * Reads one page of a range of items, by page number or by cursor. `total` is the number of items in the range. It comes from
- * a counter, because DynamoDB would have to read all items.
+ * Reads one page of a list, by page number or by cursor. `total` is the number of items in the list. It comes from a counter,
+ * because DynamoDB would have to read all items.
  */
 export async function readPage<Item>(
   schema: z.ZodMiniType<Item>,
-  range: Omit<Range, "after" | "limit">,
+  list: List,
   query: PageQuery,
   total: number,
 ): Promise<Page<Item>> {
   const { page, limit, cursor } = query;
-  const after = cursor === undefined ? await skipToPage(range, page, limit) : decodePosition(cursor, range);
-  if (after === pastTheEnd) return { rows: [], meta: pageMeta(query, total, undefined) };
-  // One row more than the page has shows whether another page follows.
-  return pageOfRows(await queryRows(schema, { ...range, after, limit: limit + 1 }), query, total);
-}
-
-/** Makes a page of rows. One row more than the limit shows that another page follows. */
-function pageOfRows<Item>(rows: readonly Row<Item>[], query: PageQuery, total: number): Page<Item> {
-  const shown = rows.slice(0, query.limit);
-  const last = rows.length > query.limit ? shown.at(-1) : undefined;
-  return { rows: itemsOf(shown), meta: pageMeta(query, total, last?.key.sk) };
-}
-
-/** Partitions that are listed as one. */
-export interface MergedRange {
-  readonly pks: readonly string[];
-  readonly consistent: boolean;
-}
-
-/** Reads one page of several partitions as one list, newest first. A single partition is read directly. */
-export async function readMergedPage<Item>(
-  schema: z.ZodMiniType<Item>,
-  { pks, consistent }: MergedRange,
-  query: PageQuery,
-  total: number,
-): Promise<Page<Item>> {
-  const ranges = pks.map((pk) => ({ pk, newestFirst: true, consistent }));
-  const [first, ...others] = ranges;
-  if (first === undefined) return { rows: [], meta: pageMeta(query, total, undefined) };
-  if (others.length === 0) return readPage(schema, first, query, total);
-  const { page, limit, cursor } = query;
-  const after = cursor === undefined ? undefined : decodePosition(cursor, first);
+  let after = cursor === undefined ? undefined : decodePosition(cursor, list);
   let toSkip = cursor === undefined ? (page - 1) * limit : 0;
+  const [pk, ...others] = [list.pk].flat();
+  if (pk !== undefined && others.length === 0 && toSkip > 0) {
+    // A single partition counts items without reading them.
+    after = await skipItems({ ...list, pk }, toSkip);
+    if (after === undefined) return { rows: [], meta: pageMeta(query, total, undefined) };
+    toSkip = 0;
+  }
   const rows: Row<Item>[] = [];
-  for await (const row of merged(
-    ranges.map((range) => inBatches(schema, { ...range, after, limit: limit + 1 })),
-  )) {
+  for await (const row of rowsOf(schema, { ...list, after }, limit + 1)) {
     toSkip -= 1;
     if (toSkip >= 0) continue;
-    rows.push(row);
     // One row more than the page has shows whether another page follows.
-    if (rows.length > limit) break;
+    if (rows.push(row) > limit) break;
   }
-  return pageOfRows(rows, query, total);
-}
-
-/** Yields the rows of a range, which are read in batches of its limit. */
-async function* inBatches<Item>(
-  schema: z.ZodMiniType<Item>,
-  range: Range,
-): AsyncGenerator<Row<Item>, undefined> {
-  let { after } = range;
-  for (;;) {
-    const batch = await queryRows(schema, { ...range, after });
-    yield* batch;
-    if (batch.length < range.limit) return undefined;
-    after = batch.at(-1)?.key.sk;
-  }
-}
-
-/** Merges several ranges, each with the newest first, into one. */
-async function* merged<Item>(
-  ranges: readonly AsyncGenerator<Row<Item>, undefined>[],
-): AsyncGenerator<Row<Item>, undefined> {
-  const heads = await Promise.all(ranges.map(async (rest) => ({ rest, row: (await rest.next()).value })));
-  for (;;) {
-    const [head] = heads
-      .filter(({ row }) => row !== undefined)
-      .toSorted((one, other) => ((one.row?.key.sk ?? "") < (other.row?.key.sk ?? "") ? 1 : -1));
-    if (head?.row === undefined) return undefined;
-    yield head.row;
-    head.row = (await head.rest.next()).value;
-  }
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return { rows: itemsOf(shown), meta: pageMeta(query, total, last?.key.sk) };
 }
 
 /** Items that a page with a filter examines: about 1 MB, the most that DynamoDB reads in one request. */
@@ -102,47 +49,22 @@ const maxExamined = 1_000;
 const examinedAtOnce = 250;
 
 /**
- * Reads one page of the wanted items of a range that has no counter. A call examines the next `maxExamined` items: `total` is
+ * Reads one page of the wanted items of a list that has no counter. A call examines the next `maxExamined` items: `total` is
  * the number of wanted ones among them, and `nextCursor` starts after them. A page can therefore be short or empty although
  * more follow.
  */
 export async function readWantedPage<Item>(
   schema: z.ZodMiniType<Item>,
-  range: Omit<Range, "after" | "limit">,
+  list: List,
   query: PageQuery,
   isWanted: (item: Item) => boolean,
 ): Promise<Page<Item>> {
-  const after = query.cursor === undefined ? undefined : decodePosition(query.cursor, range);
-  return wantedOf(await queryRows(schema, { ...range, after, limit: maxExamined }), query, isWanted);
-}
-
-/** Reads one page of the wanted items of several partitions like `readWantedPage`, newest first. */
-export async function readWantedMergedPage<Item>(
-  schema: z.ZodMiniType<Item>,
-  { pks, consistent }: MergedRange,
-  query: PageQuery,
-  isWanted: (item: Item) => boolean,
-): Promise<Page<Item>> {
-  const ranges = pks.map((pk) => ({ pk, newestFirst: true, consistent }));
-  const [first, ...others] = ranges;
-  if (first !== undefined && others.length === 0) return readWantedPage(schema, first, query, isWanted);
-  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
+  const after = query.cursor === undefined ? undefined : decodePosition(query.cursor, list);
+  const atOnce = [list.pk].flat().length === 1 ? maxExamined : examinedAtOnce;
   const examined: Row<Item>[] = [];
-  for await (const row of merged(
-    ranges.map((range) => inBatches(schema, { ...range, after, limit: examinedAtOnce })),
-  )) {
-    examined.push(row);
-    if (examined.length === maxExamined) break;
+  for await (const row of rowsOf(schema, { ...list, after }, atOnce)) {
+    if (examined.push(row) === maxExamined) break;
   }
-  return wantedOf(examined, query, isWanted);
-}
-
-/** Makes a page of the wanted rows among those that a call examined. */
-function wantedOf<Item>(
-  examined: readonly Row<Item>[],
-  query: PageQuery,
-  isWanted: (item: Item) => boolean,
-): Page<Item> {
   const wanted = examined.filter(({ item }) => item !== undefined && isWanted(item));
   const start = query.cursor === undefined ? (query.page - 1) * query.limit : 0;
   const rows = wanted.slice(start, start + query.limit);
@@ -161,17 +83,6 @@ export function pageOf<Shown>(all: readonly Shown[], query: PageQuery): Page<Sho
   };
 }
 
-const pastTheEnd = Symbol("past the end");
-
-async function skipToPage(
-  range: Omit<Range, "after" | "limit">,
-  page: number,
-  limit: number,
-): Promise<string | typeof pastTheEnd | undefined> {
-  if (page === 1) return undefined;
-  return (await skipItems(range, (page - 1) * limit)) ?? pastTheEnd;
-}
-
 function pageMeta(query: PageQuery, total: number, position: string | undefined): PageMeta {
   return {
     ...(query.cursor === undefined ? { page: query.page } : {}),
@@ -183,7 +94,7 @@ function pageMeta(query: PageQuery, total: number, position: string | undefined)
 }
 
 /** Rejects a position outside the range, which DynamoDB would reject too. */
-function decodePosition(cursor: string, { from, to }: Omit<Range, "after" | "limit">): string {
+function decodePosition(cursor: string, { from, to }: List): string {
   const position = decodeCursor(cursor);
   if ((from !== undefined && position < from) || (to !== undefined && position > to)) throw invalidCursor();
   return position;

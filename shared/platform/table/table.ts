@@ -96,7 +96,7 @@ export type Outcome<Applied> =
 export class UnreadableRecordError extends Error {
   readonly key: Key;
 
-  constructor(key: Key, cause: unknown) {
+  constructor(key: Key, cause?: unknown) {
     super(`the record ${loggableKey(key)} cannot be read`, { cause });
     this.key = key;
   }

@@ -12,16 +12,19 @@ import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage, listMessages } from "../../shared/messages/read.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
-import { keys, partNames, partOf } from "../../shared/platform/table/keys.ts";
+import type { Key } from "../../shared/platform/table/keys.ts";
+import { ledgerKey, ledgerOf, messageKey, messagesOf, reshard } from "../../shared/platform/table/shards.ts";
 import { queryItems, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { listLedger, readLedger } from "../../shared/wallet/ledger.ts";
-import { ledgerPartitions, readWallet, spreadOrganization } from "../../shared/wallet/record.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
+import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { onePrice } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -43,11 +46,11 @@ afterEach(async () => {
 });
 
 /** An organization with three messages from before its resharding, and 25 from after it, newest first. */
-async function spreadCustomer(): Promise<{ organizationId: string; ids: string[] }> {
+async function reshardedCustomer(): Promise<{ organizationId: string; ids: string[] }> {
   const organizationId = await openWallet(10_000_000);
   const ids: string[] = [];
   for (let count = 0; count < 3; count += 1) ids.push((await acceptMessage(organizationId, request)).id);
-  await spreadOrganization(organizationId, 4, 5);
+  await reshard(organizationId, 4, 5);
   for (let count = 0; count < 13; count += 1) ids.push((await acceptMessage(organizationId, request)).id);
   const block = Array.from({ length: 12 }, () =>
     newMessage(organizationId, request, { queuedAt: new Date(), prices: onePrice }),
@@ -62,9 +65,10 @@ function idsOf({ rows }: Page<Message>): string[] {
 }
 
 it("messages of an organization with several shards are listed as if they had one", async () => {
-  const { organizationId, ids } = await spreadCustomer();
-  expect(new Set(ids.map(partOf)).size).toBeGreaterThan(2);
-  expect(partNames(4)).toEqual(expect.arrayContaining(ids.map(partOf)));
+  const { organizationId, ids } = await reshardedCustomer();
+  const partitions = new Set(ids.map((id) => messageKey({ organizationId, id }).pk));
+  expect(partitions.size).toBeGreaterThan(2);
+  expect(messagesOf(await readWallet(organizationId))).toEqual(expect.arrayContaining([...partitions]));
 
   const byNumber: string[] = [];
   for (let page = 1; page <= 5; page += 1) {
@@ -95,11 +99,11 @@ it("messages of an organization with several shards are listed as if they had on
   for (const id of ids) expect((await getMessage(organizationId, id)).id).toBe(id);
 });
 
-it("the ledger of an organization with several shards is read and audited as if it had one", async () => {
-  const { organizationId } = await spreadCustomer();
+it("the ledger of an organization with several shards is read and verified as if it had one", async () => {
+  const { organizationId } = await reshardedCustomer();
   const wallet = await readWallet(organizationId);
   const sizes = await Promise.all(
-    ledgerPartitions(wallet).map(async (pk) => (await queryItems(z.object({}), { pk, limit: 100 })).length),
+    ledgerOf(wallet).map(async (pk) => (await queryItems(z.object({}), { pk, limit: 100 })).length),
   );
   expect(sizes).toHaveLength(4);
   expect(Math.min(...sizes)).toBeGreaterThan(2);
@@ -122,7 +126,7 @@ it("the ledger of an organization with several shards is read and audited as if 
 
 it("unsettled work of all shards is found, and the organization's days are closed and summed up", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-03-01T12:00:00Z") });
-  const { organizationId, ids } = await spreadCustomer();
+  const { organizationId, ids } = await reshardedCustomer();
   await takeJobs("transactionalSends");
   vi.setSystemTime(Date.now() + graceMs + 1_000);
   // None of them was leased, so that all are queued again.
@@ -148,27 +152,48 @@ it("unsettled work of all shards is found, and the organization's days are close
     returnedMicros: 7_900,
     countedAt: "2031-03-02T01:00:00Z",
   };
-  const ofFirstPart = keys.dayCounts(organizationId, "2031-03-01");
-  const before = await updateItem(CountsRecord, updateOf(ofFirstPart, { set: counted }));
+  const { counter } = dayShardOf(organizationId, "2031-03-01");
+  const before = await updateItem(CountsRecord, updateOf(counter, { set: counted }));
   expect(before.applied).toBe(true);
   const partly = { accepted: 28, failed: 1, spend: 0.2133 };
   expect((await getDashboardStats(organizationId)).today).toMatchObject(partly);
   const remove = ["accepted", "failed", "spentMicros", "returnedMicros", "countedAt"];
-  await updateItem(CountsRecord, updateOf(ofFirstPart, { remove }));
+  await updateItem(CountsRecord, updateOf(counter, { remove }));
 
   for (const messageId of ids.slice(14)) await submitMessage({ organizationId, messageId }, only(carrier));
   vi.setSystemTime(Date.now() + dayMs);
-  const parts = new Set(ids.map(partOf)).size;
-  expect(await inAllShards(closeDays)).toBe(parts);
+  const partitions = new Set(ids.map((id) => messageKey({ organizationId, id }).pk));
+  expect(await inAllShards(closeDays)).toBe(partitions.size);
   const { days } = await getDashboardStats(organizationId);
   expect(days[1]).toMatchObject({ date: "2031-03-01", accepted: 28, sent: 28, queued: 0 });
 });
 
 it("an organization can get more shards, and never fewer", async () => {
   const organizationId = await openWallet(0);
-  await spreadOrganization(organizationId, 4);
-  await spreadOrganization(organizationId, 4);
-  await expect(spreadOrganization(organizationId, 3)).rejects.toMatchObject({ code: "CONFLICT" });
-  await spreadOrganization(organizationId, 8);
-  await expect(spreadOrganization("org_nobody", 2)).rejects.toMatchObject({ code: "WALLET_MISSING" });
+  await reshard(organizationId, 4);
+  await reshard(organizationId, 4);
+  await expect(reshard(organizationId, 3)).rejects.toMatchObject({ code: "CONFLICT" });
+  await reshard(organizationId, 8);
+  await expect(reshard("org_nobody", 2)).rejects.toMatchObject({ code: "WALLET_MISSING" });
+});
+
+it("a seq keeps its shard, however often the organization is resharded after it", async () => {
+  const organizationId = await openWallet(0);
+  const lead = 10;
+  const known = new Map<number, Key>();
+  for (const count of [1, 2, 3, 8]) {
+    await reshard(organizationId, count, lead);
+    const wallet = await readWallet(organizationId);
+    // Debits in flight may write these entries with the wallet as it is now.
+    for (let seq = 1; seq < wallet.seq + lead; seq += 1) {
+      expect(ledgerKey(wallet, seq)).toEqual(known.get(seq) ?? ledgerKey(wallet, seq));
+      known.set(seq, ledgerKey(wallet, seq));
+    }
+    const used = [...known.values()].map(({ pk }) => pk);
+    expect(ledgerOf(wallet)).toEqual(expect.arrayContaining(used));
+    for (let top = 0; top < lead; top += 1) {
+      await postToWallet({ organizationId, type: "top_up", amountMicros: 1 });
+    }
+  }
+  expect(new Set([...known.values()].map(({ pk }) => pk)).size).toBe(3);
 });
