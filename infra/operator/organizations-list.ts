@@ -95,7 +95,7 @@ function readable<Record extends object>(found: Record | "unreadable" | undefine
 /** If all messages have expired, the wallet still has the day. */
 async function lastSendOf(wallet: WalletRecord): Promise<string | null> {
   const at = await newestMessageAt(wallet);
-  const { messageCount, spendDay = null } = wallet;
+  const { messageCount, spendDay } = wallet;
   return at?.toISOString() ?? (messageCount > 0 ? spendDay : null);
 }
 

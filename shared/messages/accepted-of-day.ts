@@ -40,20 +40,11 @@ export async function noteAccepted(
  */
 export function tallyOfDay(counters: readonly CountsRecord[], byWallet?: AcceptedOfDay): Tally {
   const sum = counters.reduce<Tally>(sumOf, emptyTally);
-  const { counted = [], uncounted = [] } = Object.groupBy(counters, ({ countedAt, closedAt }) =>
-    (countedAt ?? closedAt) === undefined ? "uncounted" : "counted",
-  );
-  if (counted.length > 0 && uncounted.length === 0) return sum;
+  if (counters.length > 0 && counters.every(({ countedAt }) => countedAt !== undefined)) return sum;
   const { accepted, acceptedMicros } = mostAccepted(counters, byWallet);
   if (accepted === 0) return sum;
-  // Releases before 0.4 counted accepted messages in the counters. These are added on the day of the update.
-  const before = uncounted.reduce<Tally>(sumOf, emptyTally);
-  const { returnedMicros } = counted.reduce<Tally>(sumOf, emptyTally);
-  return {
-    ...sum,
-    accepted: Math.max(sum.accepted, accepted + before.accepted),
-    spentMicros: acceptedMicros + before.spentMicros - returnedMicros,
-  };
+  const spentMicros = acceptedMicros - sum.returnedMicros;
+  return { ...sum, accepted: Math.max(sum.accepted, accepted), spentMicros };
 }
 
 /** Returns the highest count. The wallet may hold a day that has been recorded already; a higher count is a later one. */

@@ -43,7 +43,7 @@ export async function notifyLowBalance(wallet: WalletRecord): Promise<void> {
 export async function notifyCapReached(wallet: WalletRecord): Promise<void> {
   const { organizationId, spendDay, capReachedDay } = wallet;
   const capMicros = dailyCapMicros(wallet);
-  if (spendDay === undefined || capMicros === undefined || spendDay === capReachedDay) return;
+  if (capMicros === undefined || spendDay === capReachedDay) return;
   const at = now();
   const data = {
     id: eventIdOf(organizationId, "spend.cap_reached", at),

@@ -27,9 +27,9 @@ export const spendingLimitFields = {
   customerDailyCapMicros: z.optional(z.int().check(z.positive())),
   /** The operator's rate limit for this organization. Without it, the limit of the stage applies. */
   operatorSendsPerSecond: z.optional(Limit),
-  /** The day that the next two are of. Wallets of releases that counted no days have none of the three. */
-  spendDay: z.optional(z.string()),
-  spentTodayMicros: z.optional(z.int().check(z.nonnegative())),
+  /** The day of the last reset, and what was spent on it. */
+  spendDay: z.string(),
+  spentTodayMicros: z.int().check(z.nonnegative()),
   /** The messages of that day and their prices, which the organization's statistics show. */
   acceptedToday: z.optional(z.int()),
   acceptedTodayMicros: z.optional(z.int()),
@@ -65,7 +65,7 @@ function sendsPerSecond({ operatorSendsPerSecond }: SpendingLimits): number | un
 
 /** Returns what was spent since midnight (UTC), in micro-units. */
 export function spentTodayMicros(wallet: SpendingLimits): number {
-  return isNewDay(wallet) ? 0 : (wallet.spentTodayMicros ?? 0);
+  return isNewDay(wallet) ? 0 : wallet.spentTodayMicros;
 }
 
 /** Returns what may still be spent until midnight (UTC), in micro-units. */
@@ -96,13 +96,14 @@ export function acceptedOfDay({
   acceptedToday = 0,
   acceptedTodayMicros = 0,
 }: SpendingLimits): AcceptedOfDay | undefined {
-  if (spendDay === undefined || acceptedToday === 0) return undefined;
+  if (acceptedToday === 0) return undefined;
   return { day: spendDay, accepted: acceptedToday, acceptedMicros: acceptedTodayMicros };
 }
 
 /** Returns the fields of a wallet from which nothing was spent. */
 export function fullSpendingLimits(organizationId: string): Omit<SpendingLimits, "organizationId"> {
-  return { ...currentWindow({ organizationId }), ...fullBucket({ organizationId }) };
+  const unspent = { organizationId, spendDay: today(), spentTodayMicros: 0 };
+  return { ...currentWindow(unspent), ...fullBucket(unspent) };
 }
 
 /** Returns the current day by the current limits. A slow clock does not bring back yesterday. */
@@ -164,7 +165,7 @@ export function rejectionReason(
 }
 
 function isNewDay({ spendDay }: SpendingLimits): boolean {
-  return spendDay === undefined || spendDay < today();
+  return spendDay < today();
 }
 
 function isSecondOver({ paceSince }: SpendingLimits): boolean {

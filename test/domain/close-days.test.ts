@@ -14,10 +14,9 @@ import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
-import { updateOf } from "../../shared/platform/table/update.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { chargeWallet } from "../../shared/wallet/charge.ts";
-import { readWallet, WalletRecord } from "../../shared/wallet/record.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
 import { resetDailyWindow } from "../../shared/wallet/spending-limits.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
@@ -284,19 +283,6 @@ it("a wallet whose daily figures cannot be saved stays on its day", async () => 
   });
   await expect(fails).rejects.toThrow(ApiError);
   expect(await readWallet(organizationId)).toMatchObject({ spendDay: day, acceptedToday: 1 });
-});
-
-it("the day of an update has the messages of both releases", async () => {
-  const organizationId = await openWallet(1_000_000);
-  const counted = { accepted: 4, sent: 3, failed: 1, spentMicros: 23_700, changes: 8 };
-  const key = dayShardOf(organizationId, day).counter;
-  await updateItem(CountsRecord, updateOf(key, { set: { entity: "messageCounts", ...counted } }));
-  const was = { spentTodayMicros: 31_600 };
-  await updateItem(WalletRecord, updateOf(keys.wallet(organizationId), { set: was }));
-  expect((await getDashboardStats(organizationId)).today).toMatchObject({ accepted: 4, spend: 0.0237 });
-  await accept(organizationId);
-  const both = { accepted: 5, queued: 1, sent: 3, failed: 1, spend: 0.0316 };
-  expect((await getDashboardStats(organizationId)).today).toMatchObject(both);
 });
 
 it("a debit without a message is not counted when its money is returned immediately", async () => {

@@ -7,13 +7,9 @@ import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
-import { updateItem } from "../../shared/platform/table/table.ts";
-import { updateOf } from "../../shared/platform/table/update.ts";
 import { capSpending, limitSendRate } from "../../shared/wallet/adjust.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
-import { toApiWallet, readWallet, WalletRecord } from "../../shared/wallet/record.ts";
-import { spendingLimitFields } from "../../shared/wallet/spending-limits.ts";
+import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { onePrice } from "../support/prices.ts";
@@ -97,13 +93,6 @@ describe("a daily spend cap for ten messages", () => {
     expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
     advance(minuteMs);
     expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
-  });
-
-  it("counts the spending of a wallet from a release without days", async () => {
-    const organizationId = await openWallet(10_000_000);
-    const remove = Object.keys(spendingLimitFields);
-    await updateItem(WalletRecord, updateOf(keys.wallet(organizationId), { remove }));
-    expect((await sendAtOnce(30, async () => send(organizationId))).accepted).toBe(10);
   });
 
   it("holds for messages that are paid together: all or none", async () => {

@@ -522,7 +522,7 @@ class World {
   /** Checks at each debit that the day's spending is within the cap, and equals that of the wallet. */
   #checkSpending(debit: object): void {
     const wallet = this.table.all().find(isEntity("wallet"));
-    const { spendDay = "", spentTodayMicros, operatorDailyCap } = WalletRecord.parse(wallet);
+    const { spendDay, spentTodayMicros, operatorDailyCap } = WalletRecord.parse(wallet);
     const spentMicros = (this.spentMicros.get(spendDay) ?? 0) + amountOfDebit(debit);
     this.spentMicros.set(spendDay, spentMicros);
     if (spentMicros !== spentTodayMicros)
