@@ -59,11 +59,7 @@ export async function reshard(organizationId: string, count: number, leadSeqs = 
     updateOf(
       key,
       { set: { ledgerParts: [...wallet.ledgerParts, { fromSeq, parts: count }] } },
-      {
-        present: ["pk"],
-        where: "(attribute_not_exists(#ledgerParts) OR #ledgerParts = :seen) AND seq < :fromSeq",
-        values: { ":seen": wallet.ledgerParts, ":fromSeq": fromSeq },
-      },
+      { is: { ledgerParts: wallet.ledgerParts }, where: "seq < :fromSeq", values: { ":fromSeq": fromSeq } },
     ),
     { isOwn: (found) => shardCount(found) === count },
   );
