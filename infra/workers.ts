@@ -4,12 +4,11 @@ import {
   changesOptOuts,
   changesWallet,
   checksSender,
-  expiresAccounts,
   grant,
+  notifiesOfWallet,
   readsPrices,
-  tellsOfWallet,
   type Access,
-} from "./access.ts";
+} from "./grants.ts";
 
 /** A function that no request calls: it processes the jobs of its queues, or runs on a schedule. */
 export interface Worker {
@@ -46,6 +45,20 @@ export interface Schedule {
 /** A webhook call may take ten seconds: alone in its batch it delays no other job. */
 const webhookBatchSize = 1;
 
+const messageFamilies = ["CAMPAIGNS", "DELIVERIES", "INBOUND", "MESSAGES", "STATS"] as const;
+const settingFamilies = ["CONTACTS", "KYC", "OPT_OUTS", "PRICES", "TEMPLATES"] as const;
+const peopleFamilies = [
+  "CREDENTIALS",
+  "EMAIL_TOKEN",
+  "INVITATION",
+  "KEY_USES",
+  "MEMBERS",
+  "ORG",
+  "USER",
+] as const;
+/** The families whose partitions are emptied when an account is erased. */
+const erasedPartitions = [...messageFamilies, ...settingFamilies, ...peopleFamilies] as const;
+
 /**
  * All functions that no request calls. A row's name is the function's, and its handler is
  * `functions/workers/<name-in-kebab-case>.ts`; functions, queues, schedules, permissions and alarms come from here.
@@ -54,27 +67,17 @@ export const workers = {
   sendMessage: {
     timeoutSeconds: 20,
     queuesForItself: true,
-    access: {
-      table: {
-        // The owner of the sender ID and the opt-outs may have changed since the API accepted the message.
-        MESSAGES: ["GetItem", "UpdateItem"],
-        OPT_OUTS: ["GetItem"],
-        ...readsPrices,
-        ORG: ["GetItem"],
-        SANDBOX: ["UpdateItem"],
-        // The carriers, their breakers, and the time at which each accepts its next message.
-        CARRIERS: ["Query"],
-        BREAKERS: ["Query", "UpdateItem"],
-        PACE: ["UpdateItem"],
-        SENDER: ["GetItem"],
-        SENDING: ["GetItem"],
-        STATS: ["UpdateItem"],
-      },
-      transactions: [{ MESSAGES: ["UpdateItem"], DUE: ["PutItem"] }],
+    access: grant(readsPrices, {
+      // The owner of the sender ID and the opt-outs may have changed since the API accepted the message.
+      GetItem: ["MESSAGES", "OPT_OUTS", "ORG", "SENDER", "SENDING"],
+      Query: ["CARRIERS", "BREAKERS"],
+      // Also the time at which each carrier accepts its next message.
+      UpdateItem: ["MESSAGES", "SANDBOX", "BREAKERS", "PACE", "STATS"],
+      transactions: [{ PutItem: ["DUE"], UpdateItem: ["MESSAGES"] }],
       // The sandbox reports the outcome of messages, as other carriers do over the API.
       queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries", "carrierCallbacks"],
       carrier: true,
-    },
+    }),
     queues: {
       transactionalSends: {
         maxConcurrency: 50,
@@ -91,21 +94,16 @@ export const workers = {
   runCampaign: {
     timeoutSeconds: 30,
     queuesForItself: true,
-    access: grant(changesWallet, tellsOfWallet, {
-      table: {
-        ...checksSender,
-        ...readsPrices,
-        CAMPAIGNS: ["GetItem", "UpdateItem"],
-        CONTACTS: ["GetItem", "Query"],
-        DUE: ["PutItem"],
-        // The marketing messages that a number has received.
-        LIMIT: ["UpdateItem"],
-        MESSAGES: ["DeleteItem", "Query"],
-        STATS: ["GetItem", "UpdateItem"],
-      },
+    access: grant(changesWallet, notifiesOfWallet, checksSender, readsPrices, {
+      GetItem: ["CAMPAIGNS", "CONTACTS", "STATS"],
+      Query: ["CONTACTS", "MESSAGES"],
+      PutItem: ["DUE"],
+      // LIMIT counts the marketing messages that a number has received.
+      UpdateItem: ["CAMPAIGNS", "LIMIT", "STATS"],
+      DeleteItem: ["MESSAGES"],
       transactions: [
-        { LEDGER: ["PutItem"], MESSAGES: ["PutItem"], CAMPAIGNS: ["UpdateItem"] },
-        { CAMPAIGNS: ["UpdateItem"], DUE: ["PutItem"] },
+        { PutItem: ["LEDGER", "MESSAGES"], UpdateItem: ["CAMPAIGNS"] },
+        { PutItem: ["DUE"], UpdateItem: ["CAMPAIGNS"] },
       ],
       queues: ["campaigns", "marketingSends"],
     }),
@@ -122,8 +120,8 @@ export const workers = {
   refundMessage: {
     timeoutSeconds: 20,
     access: grant(changesWallet, {
-      table: { MESSAGES: ["GetItem"] },
-      transactions: [{ WALLET: ["UpdateItem"], LEDGER: ["PutItem"], MESSAGES: ["UpdateItem"] }],
+      GetItem: ["MESSAGES"],
+      transactions: [{ PutItem: ["LEDGER"], UpdateItem: ["WALLET", "MESSAGES"] }],
     }),
     queues: {
       refunds: {
@@ -136,16 +134,9 @@ export const workers = {
   sendEmail: {
     timeoutSeconds: 20,
     access: {
-      table: {
-        USER: ["GetItem"],
-        EMAIL: ["GetItem"],
-        INVITATION: ["GetItem"],
-        ORG: ["GetItem"],
-        RIGHTS: ["GetItem"],
-        EMAIL_TOKEN: ["PutItem"],
-        EMAIL_SUPPRESSION: ["GetItem", "UpdateItem"],
-        SENT_EMAIL: ["UpdateItem"],
-      },
+      GetItem: ["USER", "EMAIL", "INVITATION", "ORG", "RIGHTS", "EMAIL_SUPPRESSION"],
+      PutItem: ["EMAIL_TOKEN"],
+      UpdateItem: ["EMAIL_SUPPRESSION", "SENT_EMAIL"],
       email: true,
     },
     queues: {
@@ -162,13 +153,10 @@ export const workers = {
     timeoutSeconds: 20,
     queuesForItself: true,
     access: grant(changesOptOuts, {
-      table: {
-        INBOUND: ["GetItem", "DeleteItem"],
-        MESSAGES: ["UpdateItem"],
-        NUMBERS: ["GetItem"],
-        STATS: ["UpdateItem"],
-      },
-      transactions: [{ INBOUND: ["PutItem"] }],
+      GetItem: ["INBOUND", "NUMBERS"],
+      UpdateItem: ["MESSAGES", "STATS"],
+      DeleteItem: ["INBOUND"],
+      transactions: [{ PutItem: ["INBOUND"] }],
       // Several jobs process a message to a number that many organizations share.
       queues: ["carrierCallbacks", "webhookDeliveries"],
     }),
@@ -186,16 +174,12 @@ export const workers = {
     timeoutSeconds: 30,
     queuesForItself: true,
     access: {
-      table: {
-        ORG: ["GetItem", "Query", "UpdateItem"],
-        WEBHOOK_SECRETS: ["GetItem"],
-        DELIVERIES: ["PutItem", "UpdateItem", "DeleteItem"],
-        // The subject of an event may have been erased meanwhile.
-        INBOUND: ["GetItem"],
-        MESSAGES: ["GetItem"],
-        INFLIGHT: ["GetItem", "UpdateItem"],
-        DUE: ["PutItem"],
-      },
+      // The subject of an event may have been erased meanwhile.
+      GetItem: ["ORG", "WEBHOOK_SECRETS", "INBOUND", "MESSAGES", "INFLIGHT"],
+      Query: ["ORG"],
+      PutItem: ["DELIVERIES", "DUE"],
+      UpdateItem: ["ORG", "DELIVERIES", "INFLIGHT"],
+      DeleteItem: ["DELIVERIES"],
       queues: ["emails", "webhookDeliveries", "webhookRetries"],
       webhookKey: true,
     },
@@ -219,8 +203,11 @@ export const workers = {
   releaseScheduledJobs: {
     timeoutSeconds: 50,
     access: {
-      table: { DUE: ["GetItem", "Query", "DeleteItem"], RELEASE: ["GetItem", "UpdateItem"] },
-      transactions: [{ DUE: ["PutItem", "DeleteItem"] }],
+      GetItem: ["DUE", "RELEASE"],
+      Query: ["DUE"],
+      UpdateItem: ["RELEASE"],
+      DeleteItem: ["DUE"],
+      transactions: [{ PutItem: ["DUE"], DeleteItem: ["DUE"] }],
       queues: [
         "campaigns",
         "transactionalSends",
@@ -240,13 +227,12 @@ export const workers = {
   },
   reconcileWallets: {
     timeoutSeconds: 50,
-    access: grant(changesWallet, tellsOfWallet, {
-      agenda: true,
-      table: {
-        LEDGER: ["Query"],
-        MESSAGES: ["GetItem", "Query", "UpdateItem", "DeleteItem"],
-        STATS: ["UpdateItem"],
-      },
+    access: grant(changesWallet, notifiesOfWallet, {
+      pendingWork: true,
+      GetItem: ["MESSAGES"],
+      Query: ["LEDGER", "MESSAGES"],
+      UpdateItem: ["MESSAGES", "STATS"],
+      DeleteItem: ["MESSAGES"],
       queues: ["transactionalSends", "marketingSends"],
     }),
     schedule: {
@@ -258,8 +244,10 @@ export const workers = {
   closeDays: {
     timeoutSeconds: 300,
     access: {
-      agenda: true,
-      table: { MARGINS: ["PutItem"], MESSAGES: ["Query"], STATS: ["UpdateItem"] },
+      pendingWork: true,
+      Query: ["MESSAGES"],
+      PutItem: ["MARGINS"],
+      UpdateItem: ["STATS"],
     },
     schedule: {
       everyMinutes: 60,
@@ -269,7 +257,18 @@ export const workers = {
   },
   expireAccounts: {
     timeoutSeconds: 300,
-    access: expiresAccounts,
+    access: grant(
+      { Query: erasedPartitions, DeleteItem: erasedPartitions },
+      { DeleteItem: ["EMAIL", "KEY", "INFLIGHT", "REVIEWS", "RIGHTS", "WALLET", "WALLETS"] },
+      {
+        pendingWork: true,
+        GetItem: ["ORG", "USER"],
+        Query: ["NUMBERS"],
+        UpdateItem: ["SENDER"],
+        DeleteItem: ["SENDER", "WEBHOOK_SECRETS"],
+        transactions: [{ UpdateItem: ["ORG", "WALLET"] }],
+      },
+    ),
     schedule: {
       everyMinutes: 60,
       alarm: "Unverified accounts are not deleted after seven days: their addresses stay in use.",

@@ -1,5 +1,5 @@
 import { environmentNames } from "../../shared/platform/config.ts";
-import type { Access } from "../access.ts";
+import type { Access } from "../grants.ts";
 import { findCommit } from "../release.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";

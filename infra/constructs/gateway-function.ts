@@ -15,8 +15,8 @@ import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
 import { pendingWorkIndex, type KeyFamily } from "../../shared/platform/table/keys.ts";
-import { familiesBeside, familiesOf, tableActions, type Access } from "../access.ts";
 import { bundleFolder } from "../bundle.ts";
+import { familiesBeside, familiesOf, tableActions, type Access } from "../grants.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
 import { functionEnvironment } from "./function-environment.ts";
@@ -100,7 +100,7 @@ export class GatewayFunction extends Construct {
     const { stage, table, queues, sessionKey, webhookKey, secondFactorKey } = backend;
     this.#allowTable(table, access);
     // The index has keys and no data, so the function may read all of it.
-    if (access.agenda === true)
+    if (access.pendingWork === true)
       this.allow(["dynamodb:Query"], `${table.tableArn}/index/${pendingWorkIndex.name}`);
     for (const queue of access.queues ?? []) this.allow(["sqs:SendMessage"], queues[queue].queue.queueArn);
     const keyActions = (access.sessionKey ?? []).map((action) => `kms:${action}`);

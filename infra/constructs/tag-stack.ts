@@ -4,7 +4,7 @@ import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
 import type { Route } from "../../shared/routes/route.ts";
-import type { Access } from "../access.ts";
+import type { Access } from "../grants.ts";
 import { ApiCaller } from "./api-caller.ts";
 import type { Backend } from "./backend.ts";
 import { GatewayFunction } from "./gateway-function.ts";
@@ -62,7 +62,7 @@ export class TagStack extends NestedStack {
       memoryMegabytes: 1_024,
       logs,
       // A fault costs most where money moves.
-      gradual: access.table?.WALLET?.includes("UpdateItem") === true,
+      gradual: access.UpdateItem?.includes("WALLET") === true,
     });
     this.#caller.allow(handler);
     const integration = new CfnIntegration(handler, "Integration", {

@@ -10,6 +10,7 @@ import { shadowedRouteKeys } from "../../infra/constructs/gateway-api.ts";
 import { kebabCase, pascalCase } from "../../infra/constructs/names.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { tableActions } from "../../infra/grants.ts";
 import { deniedPermission } from "../../infra/local/permissions.ts";
 import { stackTemplates, type StackTemplates } from "../../infra/nested-stacks.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
@@ -732,8 +733,8 @@ const clients = {
 };
 
 /** The client for a grant, if its name differs. */
-const clientOfGrant = new Map([
-  ["transactions", "table"],
+const clientOfGrant = new Map<string, string>([
+  ...[...tableActions, "transactions"].map((each) => [each, "table"] as const),
   ["webhookKey", "secrets"],
   ["callbackSecrets", "secrets"],
   ["carrier", "secrets"],

@@ -1,0 +1,173 @@
+import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
+import { keyFamilies, type KeyFamily } from "../shared/platform/table/keys.ts";
+
+export const tableActions = [
+  "BatchGetItem",
+  "ConditionCheckItem",
+  "DeleteItem",
+  "GetItem",
+  "PutItem",
+  "Query",
+  "UpdateItem",
+] as const;
+type TableAction = (typeof tableActions)[number];
+
+type SessionKeyAction = "GetPublicKey" | "Sign";
+
+/** The families whose items allow each action. */
+type TableAccess = { readonly [Action in TableAction]?: readonly KeyFamily[] };
+
+/** The permissions of a function. Its role allows only these, on the local gateway as in AWS. */
+export interface Access extends TableAccess {
+  /** The transactions that it may write: each lists all writes of one transaction. */
+  readonly transactions?: readonly TableAccess[];
+  /** Whether it may list the pending work. */
+  readonly pendingWork?: true;
+  /** The queues to which it may send. */
+  readonly queues?: readonly QueueName[];
+  /** The actions with the key of session tokens: `Sign` starts sessions, `GetPublicKey` is enough to check them. */
+  readonly sessionKey?: readonly SessionKeyAction[];
+  /** Whether it may read the key that seals the secrets of webhooks. */
+  readonly webhookKey?: true;
+  /** Whether it may read the secrets that verify carrier callbacks. */
+  readonly callbackSecrets?: true;
+  /** Whether it may read the key that seals the secrets of second factors. */
+  readonly secondFactorKey?: true;
+  /** Whether it may submit messages to carriers, and read their credentials. */
+  readonly carrier?: true;
+  /** Whether it may send emails from the stage's address. */
+  readonly email?: true;
+  /** Whether it knows the commit that it was built from. Each commit changes such a function. */
+  readonly commit?: true;
+}
+
+/** Combines several grants. */
+export function grant(...grants: readonly Access[]): Access {
+  return grants.reduce(combine, {});
+}
+
+function combine(one: Access, other: Access): Access {
+  const table: TableAccess = Object.fromEntries(
+    tableActions.map((action) => [action, union(one[action], other[action])]),
+  );
+  return {
+    ...one,
+    ...other,
+    ...table,
+    transactions: union(one.transactions, other.transactions),
+    queues: union(one.queues, other.queues),
+    sessionKey: union(one.sessionKey, other.sessionKey),
+  };
+}
+
+function union<T>(one: readonly T[] = [], other: readonly T[] = []): readonly T[] {
+  return [...new Set([...one, ...other])];
+}
+
+/** Returns the families that allow an action, alone or in a transaction. */
+export function familiesOf(access: Access, action: TableAction): KeyFamily[] {
+  return inOrder([access, ...(access.transactions ?? [])].flatMap((each) => each[action] ?? []));
+}
+
+/** Returns the families of all writes in the transactions with the action, including its own. */
+export function familiesBeside({ transactions = [] }: Access, action: TableAction): KeyFamily[] {
+  const withAction = transactions.filter((each) => familiesOf(each, action).length > 0);
+  return inOrder(withAction.flatMap((each) => tableActions.flatMap((beside) => each[beside] ?? [])));
+}
+
+/** Returns each family once, in one order for all policies. */
+function inOrder(families: readonly KeyFamily[]): KeyFamily[] {
+  return keyFamilies.filter((family) => families.includes(family));
+}
+
+/*
+ * The grants that several functions need.
+ */
+
+/** To change a balance together with the ledger entry of the change, or to charge for messages. */
+export const changesWallet: Access = {
+  GetItem: ["WALLET", "LEDGER"],
+  PutItem: ["LEDGER"],
+  UpdateItem: ["WALLET"],
+  transactions: [{ PutItem: ["LEDGER"], UpdateItem: ["WALLET"] }],
+};
+
+/** To check callers and their sender IDs against the policies of the stage. */
+export const checksSender: Access = { GetItem: ["ORG", "RIGHTS", "SENDER"] };
+
+/** To read the prices of messages. */
+export const readsPrices: Access = { GetItem: ["PRICES"], Query: ["PRICES"] };
+
+/** To notify customers of a low balance, or of a reached daily spend cap. */
+export const notifiesOfWallet: Access = {
+  transactions: [{ PutItem: ["DUE"], UpdateItem: ["WALLET"] }],
+  queues: ["webhookDeliveries"],
+};
+
+/** To accept messages: charge for them, record them, and queue or schedule them. */
+export const acceptsMessages = grant(changesWallet, notifiesOfWallet, checksSender, readsPrices, {
+  GetItem: ["OPT_OUTS"],
+  PutItem: ["MESSAGES"],
+  UpdateItem: ["STATS", "LIMIT"],
+  DeleteItem: ["MESSAGES"],
+  transactions: [{ PutItem: ["LEDGER", "MESSAGES", "DUE"], UpdateItem: ["IDEMPOTENCY"] }],
+  queues: ["transactionalSends", "marketingSends"],
+});
+
+/** To authenticate and authorize a caller, and to record the use of a key. */
+export const authenticates: Access = {
+  GetItem: ["KEY", "MEMBERS", "ORG", "USER"],
+  BatchGetItem: ["KEY", "ORG"],
+  UpdateItem: ["KEY_USES", "LIMIT"],
+  sessionKey: ["GetPublicKey"],
+};
+
+/** To execute a request once for each Idempotency-Key. */
+export const storesResponses: Access = {
+  GetItem: ["IDEMPOTENCY"],
+  PutItem: ["IDEMPOTENCY"],
+  UpdateItem: ["IDEMPOTENCY"],
+  DeleteItem: ["IDEMPOTENCY"],
+};
+
+/** To append to the audit log. No function may change or delete its entries. */
+export const isAudited: Access = { PutItem: ["AUDIT"] };
+
+/** To check a password or a code, within the limits of a login. */
+export const checksCredentials: Access = {
+  GetItem: ["CREDENTIALS", "KNOWN_NETWORK"],
+  UpdateItem: ["LIMIT"],
+};
+
+/** To disable the API keys of a member or of an organization. */
+export const endsKeys: Access = {
+  GetItem: ["ORG"],
+  Query: ["ORG"],
+  transactions: [{ UpdateItem: ["ORG", "KEY"] }],
+};
+
+/** To remove a member or an invitation, and to end API keys. */
+export const removesMembers = grant(endsKeys, {
+  GetItem: ["RIGHTS", "USER", "MEMBERS", "INVITATION"],
+  transactions: [
+    {
+      PutItem: ["DUE"],
+      UpdateItem: ["USER", "ORG", "RIGHTS"],
+      DeleteItem: ["USER", "EMAIL", "CREDENTIALS", "EMAIL_TOKEN", "MEMBERS", "INVITATION"],
+      ConditionCheckItem: ["MEMBERS"],
+    },
+  ],
+  queues: ["emails"],
+});
+
+/** To delete what was created in an account before its email was verified. */
+export const endsUnproven = grant(removesMembers, {
+  Query: ["MEMBERS"],
+  transactions: [{ UpdateItem: ["ORG"], DeleteItem: ["ORG", "WEBHOOK_SECRETS"] }],
+});
+
+/** To add and remove opt-outs, and to record them on the contacts with these numbers. */
+export const changesOptOuts: Access = {
+  GetItem: ["CONTACTS", "OPT_OUTS"],
+  transactions: [{ UpdateItem: ["CONTACTS", "OPT_OUTS"], DeleteItem: ["OPT_OUTS"] }],
+};
