@@ -31,7 +31,7 @@ describe("the version", () => {
   });
 
   it("is the same in the example of the health check", () => {
-    expect(examples.operations.getHealth.data.version).toBe(apiVersion);
+    expect(examples.operations.getHealth.version).toBe(apiVersion);
   });
 
   it("has notes in the changelog, with an upgrade section", async () => {

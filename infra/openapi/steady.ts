@@ -1,0 +1,83 @@
+/*
+ * Values that differ between recordings become constant ones.
+ */
+
+/** The id of a record, with its prefix. */
+export const idPattern = /\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}\b/g;
+
+/** The codes of a second factor in the examples: one of an app, and a recovery code. */
+export const exampleCodes = { app: "123456", recovery: "K7QX-2MZD-A4TB-W3NE" };
+
+/** The address of a webhook in the examples; no such host can exist (RFC 2606). */
+export const exampleWebhookUrl = "https://shop.example/sms-events";
+
+/**
+ * Returns the same examples with constant ids, times and secrets. They do not depend on the time of the recording or on
+ * other examples: a new operation changes only its own.
+ */
+export function steady(
+  examples: Readonly<Record<string, unknown>>,
+  webhookUrl: string,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(examples).map(([name, example]) => [name, steadyExample(example, webhookUrl)]),
+  );
+}
+
+function steadyExample(example: unknown, webhookUrl: string): unknown {
+  const text = JSON.stringify(example)
+    .replaceAll(webhookUrl, exampleWebhookUrl)
+    .replaceAll(/"eyJ[^"]+"/g, '"eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCIs…"')
+    .replaceAll(/\bnn_[0-9A-Za-z]{38}\b/g, `nn_${"Example0".repeat(5).slice(0, 38)}`)
+    .replaceAll(/\bnn_[0-9A-Za-z]{4}…/g, "nn_Exam…")
+    .replaceAll(/\b[A-Z2-7]{32}\b/g, "EXAMPLE2".repeat(4))
+    .replaceAll(/(?:\b[A-Z2-7]{4}-?){4}(?=")/g, exampleCodes.recovery)
+    .replaceAll(/"commit":"[^"]+"/g, '"commit":"4f2a9c1e7b30"')
+    .replaceAll(/"requestId":"[^"]+"/g, '"requestId":"JKJaXmPLvHcESHA="')
+    .replaceAll(
+      /\bwhsec_[^"]+/g,
+      `whsec_${Buffer.from("an example of a signing secret..").toString("base64")}`,
+    );
+  return JSON.parse(steadyDays(steadyTimes(steadyIds(text))));
+}
+
+/** Numbers the ids of each kind, in the order of their creation. */
+function steadyIds(text: string): string {
+  const ids = [...new Set(text.match(idPattern))].toSorted();
+  // An event has the ULID of its message.
+  const ulids = [...new Set(ids.map((id) => id.slice("xxx_".length)))];
+  return text.replaceAll(/(?<=\b[a-z]{3}_)[0-9A-HJKMNP-TV-Z]{26}\b/g, (ulid) => {
+    return `01KE${String(ulids.indexOf(ulid) + 1).padStart(22, "0")}`;
+  });
+}
+
+/** Keeps the order of times, a second apart; differences of more than a minute keep their minutes. */
+function steadyTimes(text: string): string {
+  const pattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+  const times = [...new Set(text.match(pattern))].toSorted();
+  const steadyOf = new Map<string, string>();
+  let before = Date.parse(times[0] ?? "");
+  let at = Date.parse("2026-01-05T09:30:00.000Z");
+  for (const time of times) {
+    if (time.endsWith("T00:00:00.000Z")) {
+      // The beginning of the next day, whose distance from the others varies.
+      steadyOf.set(time, "2026-01-06T00:00:00.000Z");
+      continue;
+    }
+    const minutes = Math.round((Date.parse(time) - before) / 60_000);
+    before = Date.parse(time);
+    at += minutes > 0 ? minutes * 60_000 : 1_000;
+    steadyOf.set(time, new Date(at).toISOString());
+  }
+  return text.replaceAll(pattern, (time) => steadyOf.get(time) ?? time);
+}
+
+/** Keeps the distance of days from the newest one. */
+function steadyDays(text: string): string {
+  const pattern = /(?<=")\d{4}-\d\d-\d\d(?=")/g;
+  const newest = text.match(pattern)?.toSorted().at(-1) ?? "";
+  const shiftMs = Date.parse("2026-01-05") - Date.parse(newest);
+  return text.replaceAll(pattern, (day) =>
+    new Date(Date.parse(day) + shiftMs).toISOString().slice(0, "yyyy-mm-dd".length),
+  );
+}

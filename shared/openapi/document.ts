@@ -1,0 +1,53 @@
+import type { JsonSchema } from "./components.ts";
+
+/*
+ * The parts of the OpenAPI document.
+ */
+
+export interface MediaType {
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, Example>>;
+}
+
+export interface Example {
+  readonly summary: string;
+  readonly description?: string;
+  readonly value: unknown;
+}
+
+export interface Header {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: JsonSchema;
+}
+
+export interface Parameter extends Header {
+  readonly name: string;
+  readonly in: "header" | "path" | "query";
+  readonly required: boolean;
+}
+
+export type Content = Readonly<Record<string, MediaType>>;
+
+export interface Body {
+  readonly required: boolean;
+  readonly content: Content;
+}
+
+export interface OperationResponse {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, Header>>;
+  readonly content?: Content;
+}
+
+export interface DocumentedOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Body;
+  readonly responses: Readonly<Record<string, OperationResponse>>;
+}
