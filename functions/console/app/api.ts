@@ -46,9 +46,8 @@ class Unreachable extends Error {
 }
 
 /**
- * Sends a request. If the session has ended, the request had no effect: it waits until the person has logged in again
- * and is
- * then sent once more. The same applies to a request that requires a recent password.
+ * Sends a request. If the session has ended, the request had no effect: it waits until the person has logged in again and
+ * is then sent once more. The same applies to a request that requires a recent password.
  */
 async function sendRequest(url: string, init: RequestInit): Promise<Response> {
   const response = await sendOnce(url, init);

@@ -1,7 +1,6 @@
 /**
- * The maximum of a chart scale: the next even, readable number at or above `most` (2, 4, 6, 8, 20, 40, 200 …). Its half
- * is a
- * whole number of messages.
+ * The maximum of a chart scale: the next even, readable number at or above `most` (2, 4, 6, 8, 20, 40, 200 …). Its half is
+ * a whole number of messages.
  */
 export function scaleTop(most: number): number {
   const unit = 10 ** Math.floor(Math.log10(Math.max(1, most)));

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 
 /*
- * Drafts of forms that were not submitted successfully. They are in sessionStorage: they survive navigation and a
- * reload,
+ * Drafts of forms that were not submitted successfully. They are in sessionStorage: they survive navigation and a reload,
  * belong to this tab only, and are removed at logout.
  */
 

@@ -4,10 +4,8 @@ import * as z from "zod/mini";
 import { Session } from "../../../shared/contract/accounts.ts";
 
 /*
- * The session of this tab. Its token is in memory and in sessionStorage, so that it survives a reload. Unlike
- * localStorage
- * and cookies, sessionStorage belongs to the tab and ends with it. The content security policy allows only the
- * console's
+ * The session of this tab. Its token is in memory and in sessionStorage, so that it survives a reload. Unlike localStorage
+ * and cookies, sessionStorage belongs to the tab and ends with it. The content security policy allows only the console's
  * scripts.
  */
 

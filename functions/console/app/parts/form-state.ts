@@ -14,8 +14,7 @@ export interface Field<Value> {
 }
 
 /**
- * The state of a form. Values survive a failed submit. Submits of the same values use the same idempotency key until
- * one
+ * The state of a form. Values survive a failed submit. Submits of the same values use the same idempotency key until one
  * succeeds, so that a request whose response was lost is not repeated.
  */
 export interface FormState<V extends Values> {

@@ -15,8 +15,7 @@ interface LoginValues extends Record<string, string> {
 }
 
 /**
- * A form for a user's password. If the gateway also requires a second factor, the form adds a field for the code and
- * keeps
+ * A form for a user's password. If the gateway also requires a second factor, the form adds a field for the code and keeps
  * its values.
  */
 export function useLoginForm(

@@ -18,9 +18,8 @@ export function amountText(amount: number): string {
 }
 
 /**
- * An amount in USD to the cent, rounded towards zero so that a balance never looks higher than it is. Amounts below a
- * cent are
- * shown in full.
+ * An amount in USD to the cent, rounded towards zero so that a balance never looks higher than it is. Amounts below a cent
+ * are shown in full.
  */
 function shortAmountText(amount: number): string {
   return amount !== 0 && Math.abs(amount) < 0.01 ? amountText(amount) : shortFormat.format(amount);
