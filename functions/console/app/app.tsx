@@ -1,7 +1,6 @@
 import type { FunctionComponent } from "preact";
-import { useEffect, useState } from "preact/hooks";
 
-import { Waiting } from "./parts/load.tsx";
+import { useLoad, Waiting } from "./parts/load.tsx";
 import { Announcements, Notice } from "./parts/notice.tsx";
 import { Page } from "./parts/page.tsx";
 import { here, match, type ViewProps } from "./router.ts";
@@ -88,14 +87,8 @@ function find(table: typeof views): { load: () => Promise<View>; params: ViewPro
 }
 
 function LazyView({ load, ...props }: ViewProps & { load: () => Promise<View> }) {
-  const [state, setState] = useState<{ view?: View; isMissing?: true }>({});
-  useEffect(() => {
-    load().then(
-      (view) => setState({ view }),
-      () => setState({ isMissing: true }),
-    );
-  }, []);
-  if (state.isMissing === true) {
+  const { data: Shown, error } = useLoad(load, []);
+  if (error !== undefined) {
     return (
       <Notice tone="bad">
         <p>This page could not be loaded. Check your connection, then reload the page.</p>
@@ -105,7 +98,7 @@ function LazyView({ load, ...props }: ViewProps & { load: () => Promise<View> })
       </Notice>
     );
   }
-  return state.view === undefined ? <Waiting /> : <state.view {...props} />;
+  return Shown === undefined ? <Waiting /> : <Shown {...props} />;
 }
 
 function NotFound() {

@@ -98,12 +98,12 @@ export function AudienceCost({
         {countText(messages, "message")}, <Money amount={cost} />
       </p>
       <Facts
-        of={[
-          ["Segments", countText(segments)],
-          ["Opted out", optionalCount(optedOut, " skipped")],
-          ["Invalid text", optionalCount(unrenderable, " skipped: missing value or text too long")],
-          ["No price", optionalCount(notPriced, " skipped: no price for the destination")],
-        ]}
+        of={{
+          Segments: countText(segments),
+          "Opted out": optionalCount(optedOut, " skipped"),
+          "Invalid text": optionalCount(unrenderable, " skipped: missing value or text too long"),
+          "No price": optionalCount(notPriced, " skipped: no price for the destination"),
+        }}
       />
       {data.isAll ? null : (
         <p>

@@ -6,6 +6,7 @@ import { saveCsv } from "../save-file.ts";
 import { useAction } from "./dialog.tsx";
 import { countText } from "./money.tsx";
 import { announce, Notice, Problem } from "./notice.tsx";
+import { LinkButton } from "./page.tsx";
 import { Table } from "./table.tsx";
 
 export function failedRowOf({ line, contact, problem = "" }: ImportRow): FailedRow {
@@ -78,12 +79,8 @@ export function Import({ rows }: { rows: readonly ImportRow[] }) {
             <strong>{countText(created, "contact")} imported.</strong>
           </p>
           <div class="row">
-            <a class="button" href="#/contacts">
-              View contacts
-            </a>
-            <a class="button" href="#/campaigns/new">
-              New campaign
-            </a>
+            <LinkButton href="#/contacts" label="View contacts" />
+            <LinkButton href="#/campaigns/new" label="New campaign" />
           </div>
         </Notice>
       ) : null}

@@ -67,11 +67,20 @@ export function Section({
   );
 }
 
+/** A link that looks like a button. */
+export function LinkButton({ href, label, look = "" }: { href: string; label: string; look?: string }) {
+  return (
+    <a class={`button ${look}`} href={href}>
+      {label}
+    </a>
+  );
+}
+
 /** A list of names and values. Empty values are left out. */
-export function Facts({ of }: { of: readonly (readonly [string, ComponentChildren])[] }) {
+export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
   return (
     <dl class="facts">
-      {of
+      {Object.entries(of)
         .filter(([, value]) => value !== undefined && value !== null && value !== "")
         .map(([name, value]) => (
           <div key={name}>

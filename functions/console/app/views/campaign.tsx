@@ -43,17 +43,17 @@ export function Campaign({ params }: ViewProps) {
             <Section title="Message">
               <Preview sender={shown.senderId} text={shown.message} />
               <Facts
-                of={[
-                  ["To", <Audience campaign={shown} />],
-                  ["From", shown.senderId],
-                  ["Type", shown.messageType],
-                  ["Language", shown.language],
-                  ["Created", <Time at={shown.createdAt} />],
-                  ["Scheduled", optionalTime(shown.scheduledAt)],
-                  ["Started", optionalTime(shown.startedAt)],
-                  ["Finished", optionalTime(shown.endedAt)],
-                  ["ID", <code>{shown.id}</code>],
-                ]}
+                of={{
+                  To: <Audience campaign={shown} />,
+                  From: shown.senderId,
+                  Type: shown.messageType,
+                  Language: shown.language,
+                  Created: <Time at={shown.createdAt} />,
+                  Scheduled: optionalTime(shown.scheduledAt),
+                  Started: optionalTime(shown.startedAt),
+                  Finished: optionalTime(shown.endedAt),
+                  ID: <code>{shown.id}</code>,
+                }}
               />
             </Section>
           </div>
@@ -144,19 +144,19 @@ function Progress({ campaign }: { campaign: CampaignOf }) {
       )}
       {accepted === 0 && status === "sending" ? <progress aria-label="Creating the first messages" /> : null}
       <Facts
-        of={[
-          ["Accepted", countText(accepted)],
-          ["Queued", countText(queued)],
-          ["Sent", countText(sent)],
-          ["Failed", countText(failed)],
-          ["Skipped: opted out", optionalCount(skipped.optedOut)],
-          ["Skipped: invalid text", optionalCount(skipped.unrenderable)],
-          ["Skipped: unknown contact", optionalCount(skipped.unknown)],
-          ["Skipped: blocked destination", optionalCount(skipped.destinationNotAllowed)],
-          ["Skipped: no price", optionalCount(skipped.destinationNotPriced)],
-          ["Skipped: recipient limit", optionalCount(skipped.recipientRateExceeded)],
-          ["Charged", <Money amount={charged} />],
-        ]}
+        of={{
+          Accepted: countText(accepted),
+          Queued: countText(queued),
+          Sent: countText(sent),
+          Failed: countText(failed),
+          "Skipped: opted out": optionalCount(skipped.optedOut),
+          "Skipped: invalid text": optionalCount(skipped.unrenderable),
+          "Skipped: unknown contact": optionalCount(skipped.unknown),
+          "Skipped: blocked destination": optionalCount(skipped.destinationNotAllowed),
+          "Skipped: no price": optionalCount(skipped.destinationNotPriced),
+          "Skipped: recipient limit": optionalCount(skipped.recipientRateExceeded),
+          Charged: <Money amount={charged} />,
+        }}
       />
     </>
   );

@@ -1,18 +1,14 @@
 import { api } from "../api.ts";
 import { usePages } from "../parts/load.tsx";
 import { countText, Money } from "../parts/money.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { LinkButton, Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
 export function Campaigns() {
   const campaigns = usePages(async (query) => api().listCampaigns({ query }), []);
-  const add = (
-    <a class="button primary" href="#/campaigns/new">
-      New campaign
-    </a>
-  );
+  const add = <LinkButton href="#/campaigns/new" label="New campaign" look="primary" />;
   return (
     <Page title="Campaigns" lead="Send one message to many contacts." actions={add}>
       <Section title="Campaigns">

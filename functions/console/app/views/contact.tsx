@@ -38,12 +38,12 @@ export function Contact({ params }: ViewProps) {
             </Section>
             <Section title="Information">
               <Facts
-                of={[
-                  ["Messages", <a href={linkTo("messages", { to: contact.phoneNumber })}>View messages</a>],
-                  ["Added", <Time at={contact.createdAt} />],
-                  ["Updated", <Time at={contact.updatedAt} />],
-                  ["ID", <code>{contact.id}</code>],
-                ]}
+                of={{
+                  Messages: <a href={linkTo("messages", { to: contact.phoneNumber })}>View messages</a>,
+                  Added: <Time at={contact.createdAt} />,
+                  Updated: <Time at={contact.updatedAt} />,
+                  ID: <code>{contact.id}</code>,
+                }}
               />
             </Section>
           </div>

@@ -5,7 +5,7 @@ import { Form, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { LinkButton, Page, Section } from "../parts/page.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
@@ -22,9 +22,7 @@ export function Contacts() {
       actions={
         <>
           {add}
-          <a class="button primary" href="#/contacts/import">
-            Import contacts
-          </a>
+          <LinkButton href="#/contacts/import" label="Import contacts" look="primary" />
         </>
       }
     >

@@ -47,16 +47,16 @@ function Submission({ submission }: { submission: KycSubmission }) {
         </Notice>
       )}
       <Facts
-        of={[
-          ["Business", submission.businessName],
-          ["Registration number", submission.registrationNumber],
-          ["Country", submission.country === undefined ? undefined : countryName(submission.country)],
-          ["Address", submission.address],
-          ["Contact person", submission.contactName],
-          ["Website", submission.website],
-          ["Submitted", <Time at={submittedAt} />],
-          ["Reviewed", optionalTime(decidedAt)],
-        ]}
+        of={{
+          Business: submission.businessName,
+          "Registration number": submission.registrationNumber,
+          Country: submission.country === undefined ? undefined : countryName(submission.country),
+          Address: submission.address,
+          "Contact person": submission.contactName,
+          Website: submission.website,
+          Submitted: <Time at={submittedAt} />,
+          Reviewed: optionalTime(decidedAt),
+        }}
       />
     </Section>
   );

@@ -69,14 +69,12 @@ function Details({ message }: { message: MessageOf }) {
         </Section>
         <Section title="Price">
           <Facts
-            of={[
-              ["Price", <Money amount={pricing.total} />],
-              ["Segments", `${pricing.segments} × ${amountText(pricing.unitPrice)}`],
-              [
-                "Refunded",
+            of={{
+              Price: <Money amount={pricing.total} />,
+              Segments: `${pricing.segments} × ${amountText(pricing.unitPrice)}`,
+              Refunded:
                 status === "failed" || status === "cancelled" ? <Money amount={pricing.total} /> : undefined,
-              ],
-            ]}
+            }}
           />
           <p>
             <a href="#/wallet">View ledger</a>
@@ -86,18 +84,16 @@ function Details({ message }: { message: MessageOf }) {
       <Section title="Message">
         <Preview sender={message.senderId} text={message.message} />
         <Facts
-          of={[
-            ["To", message.to],
-            ["From", message.senderId],
-            ["Type", messageType],
-            ["Encoding", message.encoding],
-            ["Expires", optionalTime(message.expiresAt)],
-            [
-              "Campaign",
+          of={{
+            To: message.to,
+            From: message.senderId,
+            Type: messageType,
+            Encoding: message.encoding,
+            Expires: optionalTime(message.expiresAt),
+            Campaign:
               campaignId === undefined ? undefined : <a href={`#/campaigns/${campaignId}`}>{campaignId}</a>,
-            ],
-            ["ID", <code>{message.id}</code>],
-          ]}
+            ID: <code>{message.id}</code>,
+          }}
         />
       </Section>
     </div>

@@ -5,7 +5,7 @@ import { api } from "../api.ts";
 import { PhoneField, FilterForm, SelectField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
-import { Page } from "../parts/page.tsx";
+import { LinkButton, Page } from "../parts/page.tsx";
 import { MessageState } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -28,14 +28,7 @@ export function Messages({ query }: ViewProps) {
   );
   const isFiltered = to !== "" || status !== undefined;
   return (
-    <Page
-      title="Messages"
-      actions={
-        <a class="button primary" href="#/send">
-          Send a message
-        </a>
-      }
-    >
+    <Page title="Messages" actions={<LinkButton href="#/send" label="Send a message" look="primary" />}>
       <div class="panel">
         <FilterForm view="messages" query={{ to, status: status ?? "" }}>
           {(form) => (
@@ -63,11 +56,7 @@ export function Messages({ query }: ViewProps) {
               : {
                   title: "No messages yet",
                   hint: "Messages that you send appear here with their status.",
-                  action: (
-                    <a class="button" href="#/send">
-                      Send your first message
-                    </a>
-                  ),
+                  action: <LinkButton href="#/send" label="Send your first message" />,
                 }
           }
         />

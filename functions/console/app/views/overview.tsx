@@ -6,7 +6,7 @@ import { has } from "../features.ts";
 import { DayChart } from "../parts/chart.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { amountText, countText, Money, shareText } from "../parts/money.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { LinkButton, Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
 import { Health, isFailing } from "../parts/webhook.tsx";
 
@@ -30,9 +30,7 @@ export function Overview() {
       title="Overview"
       actions={
         <>
-          <a class="button primary" href="#/send">
-            Send a message
-          </a>
+          <LinkButton href="#/send" label="Send a message" look="primary" />
           <button
             type="button"
             aria-disabled={load.isLoading}
@@ -125,9 +123,7 @@ function Attention(figures: Figures) {
             <div>
               <strong>{point.what}</strong> {point.detail}
             </div>
-            <a class="button small" href={point.href}>
-              {point.action}
-            </a>
+            <LinkButton href={point.href} label={point.action} look="small" />
           </li>
         ))}
       </ul>

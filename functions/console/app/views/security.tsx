@@ -17,12 +17,12 @@ export function Security() {
     <Page title="Security">
       <Section title="Account">
         <Facts
-          of={[
-            ["Email", <Email of={user?.email ?? ""} />],
-            ["Organization", <Email of={organization?.name ?? ""} />],
-            ["User ID", <code>{user?.id}</code>],
-            ["Organization ID", <code>{organization?.id}</code>],
-          ]}
+          of={{
+            Email: <Email of={user?.email ?? ""} />,
+            Organization: <Email of={organization?.name ?? ""} />,
+            "User ID": <code>{user?.id}</code>,
+            "Organization ID": <code>{organization?.id}</code>,
+          }}
         />
       </Section>
       <VerifyEmail />

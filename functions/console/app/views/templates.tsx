@@ -1,16 +1,12 @@
 import { api } from "../api.ts";
 import { usePages } from "../parts/load.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { LinkButton, Page, Section } from "../parts/page.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
 export function Templates() {
   const templates = usePages(async (query) => api().listTemplates({ query }), []);
-  const add = (
-    <a class="button primary" href="#/templates/new">
-      New template
-    </a>
-  );
+  const add = <LinkButton href="#/templates/new" label="New template" look="primary" />;
   return (
     <Page title="Templates" lead="Reusable texts with placeholders for names and codes." actions={add}>
       <Section title="Templates">

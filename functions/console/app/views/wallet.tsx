@@ -113,14 +113,11 @@ function Balance({ wallet }: { wallet: WalletOf }) {
         </Notice>
       )}
       <Facts
-        of={[
-          [
-            "Spent today",
-            `${amountText(spentToday)}${dailySpendCap === undefined ? "" : ` of ${amountText(dailySpendCap)}`}`,
-          ],
-          ["Exact balance", amountText(balance)],
-          ["Last updated", <Time at={updatedAt} />],
-        ]}
+        of={{
+          "Spent today": `${amountText(spentToday)}${dailySpendCap === undefined ? "" : ` of ${amountText(dailySpendCap)}`}`,
+          "Exact balance": amountText(balance),
+          "Last updated": <Time at={updatedAt} />,
+        }}
       />
     </>
   );

@@ -236,12 +236,12 @@ function State({
   return (
     <>
       <Facts
-        of={[
-          ["Status", <WebhookStatus webhook={webhook} />],
-          ["Disabled", optionalTime(disabledAt)],
-          ["Created", <Time at={createdAt} />],
-          ["ID", <code>{id}</code>],
-        ]}
+        of={{
+          Status: <WebhookStatus webhook={webhook} />,
+          Disabled: optionalTime(disabledAt),
+          Created: <Time at={createdAt} />,
+          ID: <code>{id}</code>,
+        }}
       />
       {disabledReason === undefined && !isFailing(webhook) ? null : (
         <Notice tone={disabledReason === "by_customer" ? "info" : "bad"}>

@@ -7,7 +7,7 @@ import { DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { Form, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { LinkButton, Page, Section } from "../parts/page.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { Health, WebhookFields, webhookOf, WebhookStatus, type WebhookValues } from "../parts/webhook.tsx";
@@ -34,9 +34,7 @@ export function Webhooks() {
         <Section title="Webhook created">
           <Secret key={created.value.id} label="Your signing secret." secret={created.value.secret} />
           <p>
-            <a class="button" href={`#/webhooks/${created.value.id}`}>
-              Test webhook
-            </a>
+            <LinkButton href={`#/webhooks/${created.value.id}`} label="Test webhook" />
           </p>
         </Section>
       )}
