@@ -58,7 +58,11 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
           <strong>{messageOf(error)}</strong> {remedy}
         </p>
       )}
-      {words?.link === undefined ? null : <a href={words.link[0]}>{words.link[1]}</a>}
+      {words?.link === undefined ? null : (
+        <p>
+          <a href={words.link[0]}>{words.link[1]}</a>
+        </p>
+      )}
       {retryAfterSeconds === undefined ? null : <p>Try again in {countText(retryAfterSeconds, "second")}.</p>}
       {requestId === undefined || status < 500 ? null : (
         <p class="muted">

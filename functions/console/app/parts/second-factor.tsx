@@ -94,10 +94,8 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   return (
     <>
       <Notice tone="good">
-        <p>
-          <strong>Save these recovery codes.</strong> If you lose access to your app, each code lets you log
-          in once. You will not be able to see them again.
-        </p>
+        <strong>Save these recovery codes.</strong> If you lose access to your app, each code lets you log in
+        once. You will not be able to see them again.
       </Notice>
       <Code code={codes.join("\n")} label="Recovery codes" />
     </>

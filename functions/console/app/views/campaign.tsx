@@ -122,10 +122,8 @@ function Progress({ campaign }: { campaign: CampaignOf }) {
       <Status of={status} />
       {errorCode === undefined ? null : (
         <Notice tone="bad">
-          <p>
-            <strong>The campaign stopped. {errorCatalogue[errorCode].message}</strong>{" "}
-            {problemTexts[errorCode]?.remedy ?? remedies[errorCode]} Then resume the campaign.
-          </p>
+          <strong>The campaign stopped. {errorCatalogue[errorCode].message}</strong>{" "}
+          {problemTexts[errorCode]?.remedy ?? remedies[errorCode]} Then resume the campaign.
         </Notice>
       )}
       {waitsUntil === undefined ? null : (

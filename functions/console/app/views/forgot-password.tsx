@@ -26,10 +26,8 @@ export function ForgotPassword() {
         </Form>
       ) : (
         <Notice tone="good">
-          <p>
-            If an account exists for <strong dir="auto">{requestedFor.value}</strong>, you will receive an
-            email with a link.
-          </p>
+          If an account exists for <strong dir="auto">{requestedFor.value}</strong>, you will receive an email
+          with a link.
         </Notice>
       )}
       <p>

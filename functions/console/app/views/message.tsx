@@ -53,9 +53,7 @@ function Details({ message }: { message: MessageOf }) {
           <MessageState message={message} />
           {errorCode === undefined ? null : (
             <Notice tone="bad">
-              <p>
-                <strong>{messageFailures[errorCode]}</strong> <code>{errorCode}</code>
-              </p>
+              <strong>{messageFailures[errorCode]}</strong> <code>{errorCode}</code>
             </Notice>
           )}
           <ol class="timeline">

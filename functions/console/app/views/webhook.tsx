@@ -130,24 +130,18 @@ function TestResult({ delivery }: { delivery: WebhookDelivery }) {
   return (
     <div ref={element} tabIndex={-1}>
       {lastDurationMs === undefined ? (
-        <Notice tone="info">
-          <p>The test event has no response yet. It appears in the deliveries below.</p>
-        </Notice>
+        <Notice tone="info">The test event has no response yet. It appears in the deliveries below.</Notice>
       ) : state === "succeeded" ? (
         <Notice tone="good">
-          <p>
-            <strong>The test event succeeded.</strong> Your endpoint responded with {lastStatus}
-            {time}.
-          </p>
+          <strong>The test event succeeded.</strong> Your endpoint responded with {lastStatus}
+          {time}.
         </Notice>
       ) : (
         <Notice tone="bad">
-          <p>
-            <strong>The test event failed.</strong>{" "}
-            {lastStatus === undefined
-              ? `Your endpoint did not respond${time}: ${lastError ?? "the request failed"}.`
-              : `Your endpoint responded with ${lastStatus}${time}. Only responses from 200 to 299 count as success.`}
-          </p>
+          <strong>The test event failed.</strong>{" "}
+          {lastStatus === undefined
+            ? `Your endpoint did not respond${time}: ${lastError ?? "the request failed"}.`
+            : `Your endpoint responded with ${lastStatus}${time}. Only responses from 200 to 299 count as success.`}
         </Notice>
       )}
     </div>
@@ -245,9 +239,7 @@ function State({
       />
       {disabledReason === undefined && !isFailing(webhook) ? null : (
         <Notice tone={disabledReason === "by_customer" ? "info" : "bad"}>
-          <p>
-            <Health webhook={webhook} />
-          </p>
+          <Health webhook={webhook} />
         </Notice>
       )}
       <div class="row">
