@@ -66,7 +66,7 @@ export function App() {
             // A different path resets the view and its forms; a different query does not.
             key={`${String(isLoggedIn)} ${here.value.parts.join("/")}`}
             load={load}
-            params={found?.params ?? {}}
+            id={found?.id ?? ""}
             query={here.value.query}
           />
         )}
@@ -78,10 +78,10 @@ export function App() {
   );
 }
 
-function find(table: typeof views): { load: () => Promise<View>; params: ViewProps["params"] } | undefined {
+function find(table: typeof views): { load: () => Promise<View>; id: string } | undefined {
   for (const [pattern, load] of Object.entries(table)) {
-    const params = match(pattern, here.value);
-    if (params !== undefined) return { load, params };
+    const id = match(pattern, here.value);
+    if (id !== undefined) return { load, id };
   }
   return undefined;
 }

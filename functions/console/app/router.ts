@@ -5,9 +5,9 @@ import { computed, signal } from "@preact/signals";
  * `#/messages/msg_1?status=failed`.
  */
 
-/** The props of a view: the parameters of its address and its query. */
+/** The props of a view: the ID in its address, which is empty if there is none, and its query. */
 export interface ViewProps {
-  readonly params: Readonly<Record<string, string>>;
+  readonly id: string;
   readonly query: URLSearchParams;
 }
 
@@ -28,17 +28,12 @@ export const here = computed((): Location => {
   return { parts: path.split("/").filter(Boolean).map(decoded), query: new URLSearchParams(search) };
 });
 
-/** Matches a path with a pattern such as `messages/:id`. @returns its parameters, or undefined if it does not match */
-export function match(pattern: string, { parts }: Location): Record<string, string> | undefined {
+/** Matches a path with a pattern such as `messages/:id`. @returns its ID, or undefined if it does not match */
+export function match(pattern: string, { parts }: Location): string | undefined {
   const wanted = pattern.split("/").filter(Boolean);
-  if (wanted.length !== parts.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [index, want] of wanted.entries()) {
-    const part = parts[index] ?? "";
-    if (want.startsWith(":")) params[want.slice(1)] = part;
-    else if (want !== part) return undefined;
-  }
-  return params;
+  const isMatch =
+    wanted.length === parts.length && wanted.every((want, index) => want === ":id" || want === parts[index]);
+  return isMatch ? (parts[wanted.indexOf(":id")] ?? "") : undefined;
 }
 
 /** Navigates to a view. */

@@ -16,8 +16,7 @@ import { problemTexts } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
 
 /** One campaign: its estimate before the launch and its progress afterwards. */
-export function Campaign({ params }: ViewProps) {
-  const id = params["id"] ?? "";
+export function Campaign({ id }: ViewProps) {
   const load = useLoad(async () => api().getCampaign({ params: { id } }), [id]);
   const campaign = load.data;
   const isUnderWay =

@@ -9,8 +9,7 @@ import { Facts, Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, linkTo, type ViewProps } from "../router.ts";
 
-export function Contact({ params }: ViewProps) {
-  const id = params["id"] ?? "";
+export function Contact({ id }: ViewProps) {
   const load = useLoad(async () => api().getContact({ params: { id } }), [id]);
   return (
     <Page

@@ -14,8 +14,7 @@ import { optionalTime, Time } from "../parts/time.tsx";
 import type { ViewProps } from "../router.ts";
 
 /** One message: its timeline, price and text. */
-export function Message({ params }: ViewProps) {
-  const id = params["id"] ?? "";
+export function Message({ id }: ViewProps) {
   const load = useLoad(async () => api().getSms({ params: { id } }), [id]);
   const message = load.data;
   const isUnderWay = message?.status === "queued" || message?.delivery?.status === "pending";

@@ -144,95 +144,83 @@ interface Point {
 }
 
 function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): Point[] {
-  const points: Point[] = [];
-  if (wallet.closedAt !== undefined) {
-    points.push({
+  const { balance, lowBalanceThreshold = 0, spentToday, dailySpendCap, closedAt } = wallet;
+  const pending = senderIds.filter(({ status }) => status === "pending");
+  const points: readonly (Point | false)[] = [
+    closedAt !== undefined && {
       what: "Your wallet is closed.",
       detail: "You cannot send messages. Contact the gateway operator.",
       href: "#/wallet",
       action: "Wallet",
-    });
-  }
-  if (wallet.balance <= 0) {
-    points.push({
+    },
+    balance <= 0 && {
       what: "Your wallet is empty.",
       detail: "Messages are prepaid.",
       href: "#/wallet",
       action: topUpLabel,
-    });
-  } else if (wallet.lowBalanceThreshold !== undefined && wallet.balance < wallet.lowBalanceThreshold) {
-    points.push({
-      what: "Your balance is low.",
-      detail: `It is below your warning level of ${amountText(wallet.lowBalanceThreshold)}.`,
-      href: "#/wallet",
-      action: topUpLabel,
-    });
-  }
-  if (wallet.dailySpendCap !== undefined && wallet.spentToday >= wallet.dailySpendCap) {
-    points.push({
-      what: "You reached the daily spending limit.",
-      detail: "Messages are rejected until midnight UTC.",
-      href: "#/wallet",
-      action: "Change limit",
-    });
-  }
-  points.push(...webhooks.flatMap(webhookPoints));
-  const pending = senderIds.filter(({ status }) => status === "pending");
-  if (pending.length > 0) {
-    points.push({
+    },
+    balance > 0 &&
+      balance < lowBalanceThreshold && {
+        what: "Your balance is low.",
+        detail: `It is below your warning level of ${amountText(lowBalanceThreshold)}.`,
+        href: "#/wallet",
+        action: topUpLabel,
+      },
+    dailySpendCap !== undefined &&
+      spentToday >= dailySpendCap && {
+        what: "You reached the daily spending limit.",
+        detail: "Messages are rejected until midnight UTC.",
+        href: "#/wallet",
+        action: "Change limit",
+      },
+    ...webhooks.map(webhookPoint),
+    pending.length > 0 && {
       what: `${countText(pending.length, "sender ID")} awaiting approval:`,
       detail: `${pending.map(({ senderId }) => senderId).join(", ")}.`,
       href: "#/sender-ids",
       action: "Sender IDs",
-    });
-  }
-  if (kyc?.status === "rejected") {
-    points.push({
+    },
+    kyc?.status === "rejected" && {
       what: "Your business verification was rejected.",
       detail: kyc.rejectionReason,
       href: "#/kyc",
       action: "Submit again",
-    });
-  } else if (kyc?.status === "pending") {
-    points.push({
+    },
+    kyc?.status === "pending" && {
       what: "Your business verification is under review.",
       href: "#/kyc",
       action: "Details",
-    });
-  }
-  if (stats.last30Days.accepted === 0) {
-    points.push({
+    },
+    stats.last30Days.accepted === 0 && {
       what: "You have not sent any messages yet.",
       detail: "Send your first message here, or create an API key for your server.",
       href: "#/send",
       action: "Send a message",
-    });
-  }
-  return points;
+    },
+  ];
+  return points.filter((point) => point !== false);
 }
 
 /** Reports a webhook that the gateway disabled or whose deliveries fail. */
-function webhookPoints(webhook: Webhook): Point[] {
+function webhookPoint(webhook: Webhook): Point | false {
   const { id, url, disabledReason, disabledAt } = webhook;
   const isDisabled = disabledReason === "failing" || disabledReason === "gone";
-  if (!isDisabled && !isFailing(webhook)) return [];
-  return [
-    {
-      id,
-      what: isDisabled ? "A webhook was disabled:" : "A webhook is failing:",
-      detail: (
-        <>
-          <span class="break">{url}</span>. <Health webhook={webhook} />
-          {isDisabled && disabledAt !== undefined ? (
-            <>
-              {" "}
-              (<Time at={disabledAt} />)
-            </>
-          ) : null}
-        </>
-      ),
-      href: `#/webhooks/${id}`,
-      action: "Details",
-    },
-  ];
+  if (!isDisabled && !isFailing(webhook)) return false;
+  return {
+    id,
+    what: isDisabled ? "A webhook was disabled:" : "A webhook is failing:",
+    detail: (
+      <>
+        <span class="break">{url}</span>. <Health webhook={webhook} />
+        {isDisabled && disabledAt !== undefined ? (
+          <>
+            {" "}
+            (<Time at={disabledAt} />)
+          </>
+        ) : null}
+      </>
+    ),
+    href: `#/webhooks/${id}`,
+    action: "Details",
+  };
 }

@@ -30,8 +30,7 @@ export function NewTemplate() {
 }
 
 /** One template: edit, preview and send. */
-export function Template({ params }: ViewProps) {
-  const id = params["id"] ?? "";
+export function Template({ id }: ViewProps) {
   const load = useLoad(async () => api().getTemplate({ params: { id } }), [id]);
   return (
     <Page

@@ -29,8 +29,7 @@ import { capitalized } from "../problems.ts";
 import { go, linkTo, type ViewProps } from "../router.ts";
 
 /** One webhook: its settings, status and deliveries. */
-export function Webhook({ params, query }: ViewProps) {
-  const id = params["id"] ?? "";
+export function Webhook({ id, query }: ViewProps) {
   const webhook = useLoad(async () => api().getWebhook({ params: { id } }), [id]);
   const state = z.catch(z.optional(WebhookDeliveryState), undefined).parse(query.get("state") ?? undefined);
   const deliveries = usePages(
