@@ -6,7 +6,7 @@ import type { Contact } from "../../../../shared/contract/contacts.ts";
 import { api } from "../api.ts";
 import { estimateAudience, type Plan, type Prices } from "../audience.ts";
 import { messageOf } from "../problems.ts";
-import { useLoad } from "./load.tsx";
+import { useLoad, Waiting } from "./load.tsx";
 import { amountText, countText, Money, optionalCount } from "./money.tsx";
 import { Notice } from "./notice.tsx";
 import { Facts } from "./page.tsx";
@@ -78,13 +78,7 @@ export function AudienceCost({
 }) {
   const wallet = useLoad(async () => api().getWallet(), []);
   if (error !== undefined) return <Notice tone="bad">{messageOf(error)}</Notice>;
-  if (data === undefined) {
-    return (
-      <p class="loading" role="status">
-        <progress aria-label="Loading contacts" /> {progress}
-      </p>
-    );
-  }
+  if (data === undefined) return <Waiting what={progress} />;
   const { messages, segments, cost, optedOut, unrenderable, notPriced } = estimateAudience(
     plan,
     data.contacts,
@@ -92,7 +86,7 @@ export function AudienceCost({
   );
   const balance = wallet.data?.balance;
   return (
-    <div class="audience" aria-live="polite">
+    <div aria-live="polite">
       <p class="figure">
         {data.isAll ? "" : "At least "}
         {countText(messages, "message")}, <Money amount={cost} />

@@ -26,7 +26,7 @@ export function DayChart({ days }: { days: readonly Day[] }) {
   const spend = shown.reduce((sum, day) => sum + day.spend, 0);
   return (
     <figure class="chart">
-      <figcaption class="section-header">
+      <figcaption class="row apart">
         <span class="muted">
           {countText(accepted, "message")}, {amountText(spend)} spent
         </span>
@@ -89,9 +89,9 @@ function Plot({ days }: { days: readonly Day[] }) {
   };
   return (
     <>
-      <p class="reading">{day === undefined ? null : textOf(day)}</p>
+      <p class="reading number">{day === undefined ? null : textOf(day)}</p>
       <div class="plot">
-        <div class="scale" aria-hidden="true">
+        <div class="scale number" aria-hidden="true">
           {[top, top / 2, 0].map((mark) => (
             <span key={mark}>{countText(mark)}</span>
           ))}

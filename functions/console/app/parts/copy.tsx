@@ -29,7 +29,7 @@ export function Secret({ label, secret }: { label: string; secret: string }) {
         <strong>{label}</strong> Store it securely now. You will not be able to see it again.
       </p>
       <div class="row">
-        <code class="wide">{secret}</code>
+        <code>{secret}</code>
         <CopyButton text={secret} what="Copy secret" />
       </div>
     </div>

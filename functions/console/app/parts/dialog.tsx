@@ -33,7 +33,7 @@ export function Dialog({
         onClose?.();
       }}
     >
-      <header class="section-header">
+      <header class="row apart">
         <h2 id={id}>{title}</h2>
         {onClose === undefined ? null : (
           <button type="button" class="plain" aria-label="Close" onClick={onClose}>

@@ -101,7 +101,7 @@ export function FilterForm<V extends Record<string, string>>({
 
 function RestoredNotice({ onDiscard }: { onDiscard: () => void }) {
   return (
-    <p class="restored">
+    <p class="row">
       <span class="muted">Your earlier entries were restored.</span>{" "}
       <button type="button" class="small" onClick={onDiscard}>
         Start over

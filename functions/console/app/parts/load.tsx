@@ -64,10 +64,10 @@ export function Loaded<Data>({
   );
 }
 
-export function Waiting({ what = "Loading" }: { what?: string }) {
+export function Waiting({ what = "Loading…" }: { what?: string }) {
   return (
-    <p class="loading" role="status">
-      <progress aria-label={what} /> {what}…
+    <p class="row muted" role="status">
+      <progress aria-label={what} /> {what}
     </p>
   );
 }

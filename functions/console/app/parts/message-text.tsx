@@ -5,7 +5,7 @@ import { countText } from "./money.tsx";
 export function SegmentCount({ text, isUnicode = false }: { text: string; isUnicode?: boolean }) {
   const { encoding, segments } = segmentsOf(text, { unicode: isUnicode });
   return (
-    <span class="segments">
+    <span>
       {countText(Array.from(text).length, "character")}, {encoding},{" "}
       <strong>{text === "" ? "0 segments" : countText(segments, "segment")}</strong>
     </span>

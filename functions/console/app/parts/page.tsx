@@ -33,14 +33,14 @@ export function Page({
           <a href={back[0]}>← {back[1]}</a>
         </p>
       )}
-      <header class="page-header">
+      <header class="row apart page-header">
         <div>
           <h1 ref={heading} tabIndex={-1}>
             {title}
           </h1>
           {lead === undefined ? null : <p class="lead">{lead}</p>}
         </div>
-        {actions === undefined ? null : <div class="actions">{actions}</div>}
+        {actions === undefined ? null : <div class="row">{actions}</div>}
       </header>
       {children}
     </>
@@ -58,7 +58,7 @@ export function Section({
 }) {
   return (
     <section class="panel">
-      <header class="section-header">
+      <header class="row apart">
         <h2>{title}</h2>
         {actions}
       </header>

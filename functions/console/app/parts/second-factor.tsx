@@ -74,7 +74,7 @@ function Confirm({
       <QrCode text={started.uri} label="QR code of the secret" />
       <div class="secret">
         <div class="row">
-          <code class="wide">{started.secret}</code>
+          <code>{started.secret}</code>
           <CopyButton text={started.secret} what="Copy secret" />
         </div>
       </div>

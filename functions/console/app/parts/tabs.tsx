@@ -20,7 +20,7 @@ export function Tabs({
   };
   return (
     <>
-      <div class="tabs" role="tablist" aria-label={label} onKeyDown={move}>
+      <div class="row" role="tablist" aria-label={label} onKeyDown={move}>
         {tabs.map(([name], index) => (
           <button
             key={name}

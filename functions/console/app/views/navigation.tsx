@@ -90,8 +90,8 @@ export function Navigation() {
         <div class="account">
           <DocsLink>API reference</DocsLink>
           <p class="who" dir="auto">
-            <strong>{organization?.name}</strong>
-            <span>{user?.email}</span>
+            <strong class="clamp">{organization?.name}</strong>
+            <span class="clamp muted">{user?.email}</span>
           </p>
           <button type="button" class="small" onClick={() => void logout()}>
             Log out

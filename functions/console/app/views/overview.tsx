@@ -117,9 +117,9 @@ function Attention(figures: Figures) {
   return (
     <section class="panel attention">
       <h2>Needs attention</h2>
-      <ul>
+      <ul class="plain-list">
         {points.map((point) => (
-          <li key={point.id ?? point.what}>
+          <li key={point.id ?? point.what} class="row apart">
             <div>
               <strong>{point.what}</strong> {point.detail}
             </div>
