@@ -3,7 +3,6 @@ import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 
 import { minPasswordCharacters } from "../../../../shared/contract/accounts.ts";
 import { fieldProblems, isOfField, problemOfField } from "../problems.ts";
-import { linkTo } from "../router.ts";
 import { Labeled, useNotes } from "./field.tsx";
 import { createForm, type Act, type Field, type FormState, type Values } from "./form-state.ts";
 import { Notice, Problem } from "./notice.tsx";
@@ -69,32 +68,6 @@ export function Form<V extends Values>({
         </button>
         {extra}
       </div>
-    </form>
-  );
-}
-
-/** A form whose fields narrow the list below it. The query of the view has their values. */
-export function FilterForm<V extends Record<string, string>>({
-  view,
-  query,
-  children,
-}: {
-  view: string;
-  query: V;
-  children: (form: FormState<V>) => ComponentChildren;
-}) {
-  const form = useForm(query, async (values) => {
-    location.hash = linkTo(view, values);
-  });
-  useEffect(() => form.set(query), Object.values(query));
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    void form.submit();
-  };
-  return (
-    <form class="filters" role="search" noValidate onSubmit={submit}>
-      {children(form)}
-      <button type="submit">Filter</button>
     </form>
   );
 }

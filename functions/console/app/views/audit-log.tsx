@@ -1,7 +1,8 @@
 import type { AuditEntry } from "../../../../shared/contract/audit-log.ts";
 import { api } from "../api.ts";
 import { Code } from "../parts/copy.tsx";
-import { FilterForm, TextField } from "../parts/form.tsx";
+import { FilterForm } from "../parts/filter-form.tsx";
+import { TextField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";

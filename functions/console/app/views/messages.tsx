@@ -2,7 +2,8 @@ import * as z from "zod/mini";
 
 import { MessageStatus } from "../../../../shared/contract/sms.ts";
 import { api } from "../api.ts";
-import { PhoneField, FilterForm, SelectField } from "../parts/form.tsx";
+import { FilterForm } from "../parts/filter-form.tsx";
+import { PhoneField, SelectField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { LinkButton, Page } from "../parts/page.tsx";

@@ -1,5 +1,6 @@
 import { api } from "../api.ts";
-import { FilterForm, TextField } from "../parts/form.tsx";
+import { FilterForm } from "../parts/filter-form.tsx";
+import { TextField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { Page } from "../parts/page.tsx";

@@ -1,0 +1,32 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+
+import { linkTo } from "../router.ts";
+import type { FormState } from "./form-state.ts";
+import { useForm } from "./form.tsx";
+
+/** A form whose fields narrow the list below it. The query of the view has their values. */
+export function FilterForm<V extends Record<string, string>>({
+  view,
+  query,
+  children,
+}: {
+  view: string;
+  query: V;
+  children: (form: FormState<V>) => ComponentChildren;
+}) {
+  const form = useForm(query, async (values) => {
+    location.hash = linkTo(view, values);
+  });
+  useEffect(() => form.set(query), Object.values(query));
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void form.submit();
+  };
+  return (
+    <form class="filters" role="search" noValidate onSubmit={submit}>
+      {children(form)}
+      <button type="submit">Filter</button>
+    </form>
+  );
+}
