@@ -12,8 +12,8 @@ let sources = "";
 beforeAll(async () => {
   const readme = await readFile("functions/console/README.md", "utf8");
   const [, table = ""] = /<!-- operations -->\s+(.*?)\s+<!-- \/operations -->/s.exec(readme) ?? [];
-  for (const [, operation = "", place = ""] of table.matchAll(/^\| `(\w+)` *\| (.*?) *\|$/gm)) {
-    places.set(operation, place);
+  for (const [, place = "", listed = ""] of table.matchAll(/^\| (.*?) *\| (`.*`) *\|$/gm)) {
+    for (const [, operation = ""] of listed.matchAll(/`(\w+)`/g)) places.set(operation, place);
   }
   for await (const file of glob("functions/console/app/**/*.{ts,tsx}"))
     sources += await readFile(file, "utf8");
