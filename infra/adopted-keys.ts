@@ -30,7 +30,7 @@ const Noted = z.object({ keyId: z.string() });
 export interface KeysOfTable {
   /** The reasons why the stage cannot adopt the table. */
   readonly problems: readonly string[];
-  /** The secrets without a record of their key, because an older release sealed them. */
+  /** The secrets without a record of their key: the table has none yet, or the record could not be written. */
   readonly unknown: readonly string[];
 }
 

@@ -40,15 +40,15 @@ export const CampaignRecord = z.object({
   /** The progress through the audience: the last contact that was processed, or the number of `contactIds`. */
   position: z.string(),
   /** The messages of the last block. A worker that died may not have queued them. */
-  lastMessageIds: z._default(z.array(z.string()), []),
+  lastMessageIds: z.array(z.string()),
   accepted: z.int().check(z.nonnegative()),
   chargedMicros: z.int().check(z.nonnegative()),
   skippedOptedOut: z.int().check(z.nonnegative()),
   skippedUnrenderable: z.int().check(z.nonnegative()),
   skippedUnknown: z.int().check(z.nonnegative()),
-  skippedDestinationNotAllowed: z._default(z.int().check(z.nonnegative()), 0),
-  skippedDestinationNotPriced: z._default(z.int().check(z.nonnegative()), 0),
-  skippedRecipientRateExceeded: z._default(z.int().check(z.nonnegative()), 0),
+  skippedDestinationNotAllowed: z.int().check(z.nonnegative()),
+  skippedDestinationNotPriced: z.int().check(z.nonnegative()),
+  skippedRecipientRateExceeded: z.int().check(z.nonnegative()),
   /** The lease of the worker that runs it. Deferred while it waits for its last messages or for the next day. */
   ...leaseFields,
   /** The start of the next day, while the wallet's daily cap stops the campaign. */

@@ -38,8 +38,8 @@ export const PhoneNumber = z
 const given = /^\+?[1-9]\d{6,14}$/;
 
 /**
- * A phone number that a request looks something up by. An older release stored numbers of lengths that are impossible, so
- * only the form counts.
+ * A phone number that a request looks something up by. The possible lengths may have changed since the number was stored,
+ * so only the form counts.
  */
 export const KnownPhoneNumber = z
   .string()

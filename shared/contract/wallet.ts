@@ -73,12 +73,11 @@ export const operatorTransactionTypes = [
 ] as const;
 
 export const TransactionType = z
-  .enum(["top_up", "message", "refund", "void", ...operatorTransactionTypes, "adjustment"])
+  .enum(["top_up", "message", "refund", "void", ...operatorTransactionTypes])
   .register(z.globalRegistry, {
     description:
       "`payment` is money that the customer paid. `payment_refund` is a payment that was paid back. `chargeback` is a " +
       "payment that the customer's bank took back. `credit` is money from the operator. `correction` fixes a mistake. " +
-      "`adjustment` is any of these in entries of releases before 0.3. " +
       "`void` marks a charge whose message was not accepted; its `refund` follows. Where several were lost " +
       "together, the last one carries their sum.",
   });

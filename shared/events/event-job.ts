@@ -7,7 +7,7 @@ import type { QueuedJob } from "../platform/jobs/job.ts";
 import { owedJob } from "../platform/jobs/scheduled-job.ts";
 import type { Put } from "../platform/table/table.ts";
 
-/** The job that fans out an event. It has the event's id, so that events that an older release queued keep theirs. */
+/** The job that fans out an event. It has the event's id, so that a queued event keeps its id during a deployment. */
 export const EventJob = z.object({
   kind: z.literal("event"),
   organizationId: z.string(),

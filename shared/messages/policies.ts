@@ -81,7 +81,7 @@ const sandboxNumbers = /^1500555000[0-8]$/;
  * every country is. A number of unknown type is allowed only if every type is.
  */
 function destinationRejection(to: string): string | undefined {
-  // An older release accepted numbers of impossible lengths, and contacts may still have them.
+  // The possible lengths may have changed since a contact was stored.
   if (!isPossibleNumber(to)) return "This cannot be a phone number.";
   if (config.carrier() === "sandbox" && sandboxNumbers.test(to)) return undefined;
   const countries = config.allowedCountries();

@@ -28,7 +28,7 @@ export const LedgerEntryRecord = z.object({
   isReturned: z.optional(z.literal(true)),
   /** Why the operator made it. */
   reason: z.optional(z.string()),
-  /** The reference of the operator's movement. For releases before 0.3, only the audit log has it. */
+  /** The reference of the operator's movement. */
   reference: z.optional(z.string()),
   createdAt: z.string(),
 });

@@ -16,7 +16,7 @@ const AttemptJob = z.object({
   attempt: z.int().check(z.positive()),
   lane: Lane,
   /** How often the attempt was rescheduled because the webhook had no free slot. */
-  putOff: z._default(z.int().check(z.nonnegative()), 0),
+  putOff: z.int().check(z.nonnegative()),
 });
 export type AttemptJob = z.infer<typeof AttemptJob>;
 

@@ -92,7 +92,7 @@ async function change(key: Key, changes: Changes): Promise<void> {
   await updateItem(z.unknown(), updateOf(key, changes));
 }
 
-/** Removes all proof that an email belongs to a customer, as in the data of an older release. */
+/** Removes all proof that an email belongs to a customer. */
 async function forgetProof(customer: Customer): Promise<string> {
   const { ownerId = "" } = await rightsIn(customer);
   await change(keys.user(ownerId), { remove: ["emailVerifiedAt"] });

@@ -295,7 +295,7 @@ it.each([
 });
 
 it.each(["6114712345678", "12025559", "120255501001234", "9991234567"])(
-  "no stage sends to %s, which is no number at all, also where a contact of an older release has it",
+  "no stage sends to %s, which is no number at all, also where a contact has it",
   async (to) => {
     vi.stubEnv("ALLOWED_COUNTRIES", "any");
     vi.stubEnv("ALLOWED_NUMBER_TYPES", "any");

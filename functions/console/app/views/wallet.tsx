@@ -24,7 +24,6 @@ const typeLabels: Readonly<Record<Transaction["type"], string>> = {
   chargeback: "Chargeback",
   credit: "Credit",
   correction: "Correction",
-  adjustment: "Operator adjustment",
   void: "Refund: message not accepted",
 };
 
