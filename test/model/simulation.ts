@@ -27,7 +27,7 @@ import { settled } from "./virtual-time.ts";
  * With several releases of the money path, one of them is chosen at random for each function call.
  */
 
-type MoneyPath = typeof present;
+export type MoneyPath = typeof present;
 
 export type Step =
   | { readonly kind: "advance"; readonly minutes: number }
