@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { routes as apiKeys } from "./routes/api-keys.ts";
 import { routes as auditLog } from "./routes/audit-log.ts";
 import { routes as auth } from "./routes/auth.ts";
 import { routes as campaigns } from "./routes/campaigns.ts";
@@ -24,12 +25,13 @@ import { routes as webhooks } from "./routes/webhooks.ts";
 /**
  * All operations of the API, in the order of the document. The stack, the document, the client and the shared tests
  * follow from them. Each row has the name of its operation, whose handler is `functions/<tag>/<operation-in-kebab-case>.ts`.
- * A handler imports its row from `routes/<tag>.ts`. A row only names schemas and calls nothing, so that the bundle of a
+ * A handler imports its row from a file in `routes/`. A row only names schemas and calls nothing, so that the bundle of a
  * handler contains no other row.
  */
 export const routes = {
   ...health,
   ...auth,
+  ...apiKeys,
   ...members,
   ...sms,
   ...prices,

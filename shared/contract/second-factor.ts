@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 /** Your own once more: whatever it was when it was set. */
-const OwnPassword = z
+export const OwnPassword = z
   .string()
   .check(z.maxLength(1_000))
   .register(z.globalRegistry, { description: "Your password, once more." });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { type ApiKey, CreatedApiKey } from "../../shared/contract/accounts.ts";
+import { type ApiKey, CreatedApiKey } from "../../shared/contract/api-keys.ts";
 import { allScopes, type Scope } from "../../shared/contract/scopes.ts";
 import { hourMs } from "../../shared/platform/clock.ts";
 import { call, Customer, dataOf, errorOf, invalidFields, statusesOf } from "../support/api.ts";

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
-import { ApiKey, CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import { Session } from "../../shared/contract/accounts.ts";
+import { ApiKey, CreatedApiKey } from "../../shared/contract/api-keys.ts";
 import {
   call,
   Customer,

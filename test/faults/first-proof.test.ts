@@ -12,7 +12,8 @@ import {
   type Rights,
 } from "../../shared/accounts/organizations/rights-record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { Account, CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import { Account, Session } from "../../shared/contract/accounts.ts";
+import { CreatedApiKey } from "../../shared/contract/api-keys.ts";
 import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
 import type { Role } from "../../shared/contract/scopes.ts";
 import { Webhook } from "../../shared/contract/webhooks.ts";

@@ -12,7 +12,8 @@ import { findOrganization, type OrganizationRecord } from "../../shared/accounts
 import { readRights, type Rights } from "../../shared/accounts/organizations/rights-record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { findUser } from "../../shared/accounts/users/record.ts";
-import { Account, CreateApiKeyRequest, CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import { Account, Session } from "../../shared/contract/accounts.ts";
+import { CreateApiKeyRequest, CreatedApiKey } from "../../shared/contract/api-keys.ts";
 import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
 import { allScopes, type Role, type Scope } from "../../shared/contract/scopes.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";

@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import { Session } from "../../shared/contract/accounts.ts";
+import { CreatedApiKey } from "../../shared/contract/api-keys.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import {
   call,

@@ -6,7 +6,8 @@ import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import { Session } from "../../shared/contract/accounts.ts";
+import { CreatedApiKey } from "../../shared/contract/api-keys.ts";
 import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
 import type { Role } from "../../shared/contract/scopes.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";

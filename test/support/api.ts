@@ -4,7 +4,8 @@ import { inject } from "vitest";
 import * as z from "zod/mini";
 
 import { createClient, everyRow, type Client } from "../../shared/client.ts";
-import type { CreatedApiKey, Session } from "../../shared/contract/accounts.ts";
+import type { Session } from "../../shared/contract/accounts.ts";
+import type { CreatedApiKey } from "../../shared/contract/api-keys.ts";
 import { PageMeta } from "../../shared/contract/primitives.ts";
 import type { AcceptedMessage, Message, SendSmsRequest } from "../../shared/contract/sms.ts";
 import type { Transaction, Wallet } from "../../shared/contract/wallet.ts";

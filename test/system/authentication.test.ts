@@ -5,7 +5,7 @@ import { jsonResponse } from "../../infra/local/aws-requests.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsHandler, AwsRequest } from "../../infra/local/local-aws.ts";
 import { createClient } from "../../shared/client.ts";
-import type { CreatedApiKey } from "../../shared/contract/accounts.ts";
+import type { CreatedApiKey } from "../../shared/contract/api-keys.ts";
 import { hourMs, minuteMs, now } from "../../shared/platform/clock.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";

@@ -1,4 +1,4 @@
-import type { CreateApiKeyRequest, CreatedApiKey, RotateApiKeyRequest } from "../../contract/accounts.ts";
+import type { CreateApiKeyRequest, CreatedApiKey, RotateApiKeyRequest } from "../../contract/api-keys.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { owedEmail } from "../../emails/email-job.ts";
 import { queueOwedEmails } from "../../emails/queue-email.ts";

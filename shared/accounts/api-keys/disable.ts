@@ -3,7 +3,7 @@ import type {
   DisableApiKeyRequest,
   RevokeAllApiKeysRequest,
   RevokedApiKeys,
-} from "../../contract/accounts.ts";
+} from "../../contract/api-keys.ts";
 import { ApiError } from "../../contract/errors.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";

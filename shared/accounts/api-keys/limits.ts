@@ -1,4 +1,4 @@
-import type { CreateApiKeyRequest } from "../../contract/accounts.ts";
+import type { CreateApiKeyRequest } from "../../contract/api-keys.ts";
 import { ApiError, invalidField } from "../../contract/errors.ts";
 import { allScopes } from "../../contract/scopes.ts";
 import type { Actor } from "../../platform/auth/actor.ts";

@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../contract/accounts.ts";
+import type { ApiKey } from "../../contract/api-keys.ts";
 import { ApiError } from "../../contract/errors.ts";
 import type { Page, PageQuery } from "../../contract/primitives.ts";
 import type { Actor } from "../../platform/auth/actor.ts";

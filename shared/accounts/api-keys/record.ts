@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import type { ApiKey } from "../../contract/accounts.ts";
+import type { ApiKey } from "../../contract/api-keys.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { allScopes, Scope } from "../../contract/scopes.ts";
 import type { Actor } from "../../platform/auth/actor.ts";

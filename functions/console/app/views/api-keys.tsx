@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 
-import type { ApiKey, CreatedApiKey } from "../../../../shared/contract/accounts.ts";
+import type { ApiKey, CreatedApiKey } from "../../../../shared/contract/api-keys.ts";
 import { Scope } from "../../../../shared/contract/scopes.ts";
 import { api, baseUrl } from "../api.ts";
 import { has } from "../features.ts";

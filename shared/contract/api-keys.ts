@@ -1,0 +1,130 @@
+import * as z from "zod/mini";
+
+import { idSchema, text, Timestamp } from "./primitives.ts";
+import { allScopes, Scope } from "./scopes.ts";
+
+const Scopes = z
+  .array(Scope)
+  .check(
+    z.minLength(1),
+    z.maxLength(allScopes.length),
+    z.refine((scopes) => new Set(scopes).size === scopes.length, "must not name a scope twice"),
+  )
+  .register(z.globalRegistry, { uniqueItems: true });
+
+const AllowedAddresses = z
+  .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "must be an address or a CIDR block"))
+  .check(z.minLength(1), z.maxLength(50));
+
+export const CreateApiKeyRequest = z.prefault(
+  z
+    .object({
+      name: z
+        .optional(text(100))
+        .register(z.globalRegistry, { description: "A description of the key, in your own words." }),
+      scopes: z.optional(Scopes).register(z.globalRegistry, {
+        description:
+          "The scopes of the key. By default, all that this gateway grants to keys: every scope, or on a strict gateway " +
+          "every scope except `keys`. A key cannot have more scopes than the credential that creates it.",
+      }),
+      expiresAt: z.optional(Timestamp).register(z.globalRegistry, {
+        description:
+          "When the key ends; not later than the key that makes it, whose end it gets without this.",
+      }),
+      allowedAddresses: z.optional(AllowedAddresses).register(z.globalRegistry, {
+        description:
+          "The IPv4 and IPv6 addresses and CIDR blocks that may use the key. By default, those of the key that creates " +
+          "it, or all addresses.",
+      }),
+    })
+    .register(z.globalRegistry, { id: "CreateApiKeyRequest", examples: [{ name: "server" }] }),
+  {},
+);
+export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
+
+export const ApiKeyParams = z.object({ id: idSchema("key") });
+
+export const RotateApiKeyRequest = z.prefault(
+  z
+    .object({
+      overlapHours: z._default(z.int().check(z.gte(0), z.lte(168)), 24).register(z.globalRegistry, {
+        description: "How long the old key still works. With 0 it is disabled immediately.",
+      }),
+    })
+    .register(z.globalRegistry, { id: "RotateApiKeyRequest", examples: [{ overlapHours: 24 }] }),
+  {},
+);
+export type RotateApiKeyRequest = z.infer<typeof RotateApiKeyRequest>;
+
+export const DisableApiKeyRequest = z.prefault(
+  z
+    .object({
+      descendants: z._default(z.boolean(), false).register(z.globalRegistry, {
+        description: "Whether the keys that were made with it go too, and those made with them.",
+      }),
+    })
+    .register(z.globalRegistry, { id: "DisableApiKeyRequest", examples: [{ descendants: true }] }),
+  {},
+);
+export type DisableApiKeyRequest = z.infer<typeof DisableApiKeyRequest>;
+
+export const RevokeAllApiKeysRequest = z.prefault(
+  z
+    .object({
+      exceptCalling: z._default(z.boolean(), false).register(z.globalRegistry, {
+        description: "Whether the key that makes this call stays.",
+      }),
+    })
+    .register(z.globalRegistry, { id: "RevokeAllApiKeysRequest", examples: [{ exceptCalling: true }] }),
+  {},
+);
+export type RevokeAllApiKeysRequest = z.infer<typeof RevokeAllApiKeysRequest>;
+
+export const ApiKey = z
+  .object({
+    id: idSchema("key"),
+    name: z.optional(z.string()),
+    hint: z.string().register(z.globalRegistry, {
+      description: "The first characters of the secret, enough to recognize the key.",
+    }),
+    status: z.enum(["active", "disabled", "expired"]),
+    scopes: z.array(Scope).register(z.globalRegistry, { description: "The operations that it may use." }),
+    allowedAddresses: z.optional(z.array(z.string())).register(z.globalRegistry, {
+      description: "Where it may be used from; absent where that is anywhere.",
+    }),
+    createdAt: Timestamp,
+    createdBy: z
+      .object({ type: z.enum(["user", "apiKey"]), id: z.union([idSchema("usr"), idSchema("key")]) })
+      .register(z.globalRegistry, { description: "The credential that created it." }),
+    expiresAt: z.optional(Timestamp),
+    lastUsedAt: z
+      .optional(Timestamp)
+      .register(z.globalRegistry, { description: "To the hour; absent while it was not used." }),
+    disabledAt: z.optional(Timestamp),
+  })
+  .register(z.globalRegistry, { id: "ApiKey" });
+export type ApiKey = z.infer<typeof ApiKey>;
+
+/** The only response that ever carries the secret. */
+export const CreatedApiKey = z
+  .extend(ApiKey, {
+    secret: z
+      .string()
+      .check(z.regex(/^nn_[0-9A-Za-z]{38}$/))
+      .register(z.globalRegistry, {
+        description: "Shown this once. Goes into the Authorization header like a session token.",
+      }),
+  })
+  .register(z.globalRegistry, { id: "CreatedApiKey" });
+export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
+
+export const DeletedApiKey = z
+  .object({ id: idSchema("key"), deleted: z.literal(true) })
+  .register(z.globalRegistry, { id: "DeletedApiKey" });
+
+export const RevokedApiKeys = z
+  .object({
+    count: z.int().register(z.globalRegistry, { description: "How many keys this call has disabled." }),
+  })
+  .register(z.globalRegistry, { id: "RevokedApiKeys" });
+export type RevokedApiKeys = z.infer<typeof RevokedApiKeys>;

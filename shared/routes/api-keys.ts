@@ -1,0 +1,111 @@
+import {
+  ApiKey,
+  ApiKeyParams,
+  CreateApiKeyRequest,
+  CreatedApiKey,
+  DeletedApiKey,
+  DisableApiKeyRequest,
+  RevokeAllApiKeysRequest,
+  RevokedApiKeys,
+  RotateApiKeyRequest,
+} from "../contract/api-keys.ts";
+import { PageQuery } from "../contract/primitives.ts";
+import type { Route } from "./route.ts";
+
+/** The fields of an API key that the audit log keeps. */
+const auditedOfApiKey = ["id", "name", "hint", "status", "scopes", "expiresAt", "allowedAddresses"] as const;
+
+export const listApiKeys = {
+  method: "GET",
+  path: "/v1/auth/api-keys",
+  tag: "auth",
+  summary: "List API keys, without their secrets",
+  auth: "bearer",
+  scope: "keys",
+  query: PageQuery,
+  status: 200,
+  data: ApiKey,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const createApiKey = {
+  method: "POST",
+  path: "/v1/auth/api-keys",
+  tag: "auth",
+  summary: "Create an API key; its secret is only in this response",
+  auth: "bearer",
+  scope: "keys",
+  body: CreateApiKeyRequest,
+  status: 201,
+  data: CreatedApiKey,
+  audited: auditedOfApiKey,
+  errors: ["REAUTHENTICATION_REQUIRED", "CONFLICT"],
+} as const satisfies Route;
+
+export const rotateApiKey = {
+  method: "POST",
+  path: "/v1/auth/api-keys/{id}/rotate",
+  tag: "auth",
+  summary: "Replace an API key by a new one with the same rights; the old one works for the overlap",
+  auth: "bearer",
+  scope: "keys",
+  params: ApiKeyParams,
+  body: RotateApiKeyRequest,
+  status: 201,
+  data: CreatedApiKey,
+  audited: auditedOfApiKey,
+  errors: ["REAUTHENTICATION_REQUIRED", "CONFLICT"],
+} as const satisfies Route;
+
+export const disableApiKey = {
+  method: "POST",
+  path: "/v1/auth/api-keys/{id}/disable",
+  tag: "auth",
+  summary: "Revoke an API key",
+  auth: "bearer",
+  scope: "keys",
+  params: ApiKeyParams,
+  body: DisableApiKeyRequest,
+  status: 200,
+  data: ApiKey,
+  audited: ["id", "name", "hint", "status", "disabledAt"],
+  errors: [],
+} as const satisfies Route;
+
+export const deleteApiKey = {
+  method: "DELETE",
+  path: "/v1/auth/api-keys/{id}",
+  tag: "auth",
+  summary: "Revoke an API key and delete it from the list",
+  auth: "bearer",
+  scope: "keys",
+  params: ApiKeyParams,
+  status: 200,
+  data: DeletedApiKey,
+  audited: auditedOfApiKey,
+  errors: [],
+} as const satisfies Route;
+
+export const revokeAllApiKeys = {
+  method: "POST",
+  path: "/v1/auth/api-keys/revoke-all",
+  tag: "auth",
+  summary: "Revoke all API keys of the organization",
+  auth: "bearer",
+  scope: "keys",
+  body: RevokeAllApiKeysRequest,
+  status: 200,
+  data: RevokedApiKeys,
+  audited: ["count"],
+  errors: [],
+} as const satisfies Route;
+
+export const routes = {
+  listApiKeys,
+  createApiKey,
+  rotateApiKey,
+  disableApiKey,
+  deleteApiKey,
+  revokeAllApiKeys,
+};
