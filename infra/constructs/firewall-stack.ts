@@ -1,7 +1,8 @@
 import { CfnOutput, Fn, Stack, type App } from "aws-cdk-lib";
 import { CfnWebACL } from "aws-cdk-lib/aws-wafv2";
 
-import { cloudFrontRegion, type Stage } from "../stages/stage.ts";
+import { cloudFrontRegion } from "../stages/settings.ts";
+import type { Stage } from "../stages/stage.ts";
 
 /** The window in which WAF counts requests, and the longest wait of an address that made too many. */
 const windowSeconds = 300;

@@ -4,7 +4,8 @@ import path from "node:path";
 
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { stageNamed, StageSettings } from "../../infra/stages/stage.ts";
+import { StageSettings } from "../../infra/stages/settings.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
 
 let folder: string;
 beforeAll(async () => {
