@@ -18,7 +18,7 @@ const sending = cachedSending();
 export const handler = worker(
   MessageJob,
   async (job, remainingTimeMs, _queuedAt, stateOf) => {
-    // Before a message is claimed: if a read failed after it, what the carrier did would count as unknown.
+    // Before a lease is acquired: if a read failed after it, what the carrier did would count as unknown.
     const [book, present, rateCard] = await Promise.all([carriers(), sending(), findPresentCard()]);
     return submitMessage(job, {
       carriers: carriersOf(book),
@@ -27,7 +27,7 @@ export const handler = worker(
       sending: present,
       rateCard,
       remainingTimeMs,
-      // All jobs of a batch begin at the same time, and none is claimed before its organization has been read.
+      // All jobs of a batch begin at the same time, and no lease is acquired before its organization has been read.
       ...(stateOf === undefined ? {} : { stateOf }),
     });
   },

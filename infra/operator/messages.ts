@@ -60,7 +60,7 @@ interface Shown extends Omit<
   "attemptLog" | "attempts" | "leaseToken" | "entity" | "expiresAt" | "message"
 > {
   readonly attempts: readonly Attempt[];
-  readonly timesClaimed: number;
+  readonly timesAcquired: number;
 }
 
 /** A message without its text and internal fields. */
@@ -69,12 +69,12 @@ function shown(record: MessageRecord): Shown {
     entity: _entity,
     message: _text,
     attemptLog: _log,
-    attempts: timesClaimed,
+    attempts: timesAcquired,
     leaseToken: _token,
     expiresAt: _expiresAt,
     ...rest
   } = record;
-  return { ...rest, timesClaimed, attempts: attemptsOf(record) };
+  return { ...rest, timesAcquired, attempts: attemptsOf(record) };
 }
 
 function factsOf(message: MessageRecord): Record<string, string | undefined> {

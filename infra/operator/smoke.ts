@@ -9,7 +9,7 @@ import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { SenderId } from "../../shared/contract/sms.ts";
 import type { CreatedWebhook } from "../../shared/contract/webhooks.ts";
 import { decideKyc } from "../../shared/kyc/review.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { decideSenderId } from "../../shared/sender-ids/review.ts";
 import { adjustWallet } from "../../shared/wallet/adjust.ts";
 import { microsOf, moneyText } from "../../shared/wallet/money.ts";
@@ -213,7 +213,7 @@ class SmokeTest {
   }
 
   async #verifyWallet(organizationId: string): Promise<void> {
-    const { findings, entries } = await auditWallet(organizationId);
+    const { findings, entries } = await verifyWallet(organizationId);
     if (findings.length > 0) throw new Error(`the wallet is wrong: ${findings.join("; ")}`);
     this.#say("wallet", `verified, ${entries} entries`);
   }

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { auditWallet, type Audit } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet, type Verification } from "../../shared/reconciliation/verify.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import { command, Organizations } from "./command.ts";
 import { organizationIds } from "./organization.ts";
@@ -16,7 +16,7 @@ const verify = command({
   run: async ({ organizations }, { output }) => {
     let [wallets, wrong, pending] = [0, 0, 0];
     for await (const organizationId of await organizationIds(organizations)) {
-      const result = await auditWallet(organizationId);
+      const result = await verifyWallet(organizationId);
       wallets += 1;
       if (result.findings.length > 0) wrong += 1;
       else if (result.pending.length > 0) pending += 1;
@@ -28,7 +28,7 @@ const verify = command({
   },
 });
 
-function describe({ organizationId, balanceMicros, entries, findings, pending }: Audit): string {
+function describe({ organizationId, balanceMicros, entries, findings, pending }: Verification): string {
   const state = findings.length > 0 ? "WRONG" : pending.length > 0 ? "pending" : "ok";
   const lines = [...findings, ...pending.map((finding) => `pending: ${finding}`)];
   const summary = `${organizationId}  ${moneyText(balanceMicros)}  ${entries} entries  ${state}`;

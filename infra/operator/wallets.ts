@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { capSpending, closeWallet, limitSendRate, reopenWallet } from "../../shared/wallet/adjust.ts";
+import { closeWallet, limitDailySpend, limitSendRate, reopenWallet } from "../../shared/wallet/adjust.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { command, count, Organization, part, Reason } from "./command.ts";
@@ -105,7 +105,7 @@ const setDailyCap = command({
   run: async ({ organization, amount }, context) => {
     const cap = limitText(typeof amount === "number" ? `${moneyText(amount)} a day` : amount);
     const what = (owner: string): string => `set the daily cap of ${owner} to ${cap}`;
-    const apply = async (id: string): Promise<WalletRecord> => capSpending(id, amount);
+    const apply = async (id: string): Promise<WalletRecord> => limitDailySpend(id, amount);
     await changeWallet(
       organization,
       { what, apply, facts: limitFacts, text: () => `daily cap: ${cap}` },

@@ -127,9 +127,11 @@ async function hold({ organizationId, campaignId, isScheduled }: CampaignJob): P
   if (isScheduled === true) await putItem(scheduledRun({ organizationId, campaignId }));
   const at = now();
   const lease = newLease(at, runLeaseMs);
-  const claimed = await updateItem(CampaignRecord, startRun(campaign, lease, at), { isOwn: hasLease(lease) });
-  if (claimed.applied) return { campaign: claimed.item, isTakenOver: campaign.leaseToken !== undefined };
-  const isSoon = isFreeSoon(CampaignRecord.parse(claimed.found), at);
+  const acquired = await updateItem(CampaignRecord, startRun(campaign, lease, at), {
+    isOwn: hasLease(lease),
+  });
+  if (acquired.applied) return { campaign: acquired.item, isTakenOver: campaign.leaseToken !== undefined };
+  const isSoon = isFreeSoon(CampaignRecord.parse(acquired.found), at);
   if (isSoon) await enqueue(campaignJob({ organizationId, campaignId }, 1));
   return undefined;
 }

@@ -84,13 +84,13 @@ export async function chooseCarrier(
   }
   const route = carriers.routeOf(message);
   if (route.length === 0) return { kind: "fail", errorCode: "MESSAGE_UNROUTABLE" };
-  const { left, tooDear } = leftOf(route, message, sender);
+  const { left, abovePrice } = leftOf(route, message, sender);
   if (left.length === 0) {
-    logTooDear(tooDear, message);
+    logAbovePrice(abovePrice, message);
     return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
   }
   const choice = await firstWilling(left, message, sender, reservedStart);
-  if (choice.kind === "wait" && choice.reservedStart === undefined) logTooDear(tooDear, message);
+  if (choice.kind === "wait" && choice.reservedStart === undefined) logAbovePrice(abovePrice, message);
   return choice;
 }
 
@@ -104,9 +104,9 @@ export async function chooseNext(
   sender: Sender,
   tried: ReadonlySet<string>,
 ): Promise<Choice | undefined> {
-  const { left, tooDear } = leftOf(sender.carriers.routeOf(held), held, sender);
+  const { left, abovePrice } = leftOf(sender.carriers.routeOf(held), held, sender);
   const untried = left.filter(({ name }) => !tried.has(name));
-  if (untried.length === 0) logTooDear(tooDear, held);
+  if (untried.length === 0) logAbovePrice(abovePrice, held);
   return left.length === 0 ? undefined : firstWilling(untried, held, sender);
 }
 
@@ -120,7 +120,7 @@ interface Left {
   /** The carriers that may get it. */
   readonly left: readonly NamedCarrier[];
   /** The carriers that charge more for it than the customer paid. They are skipped as if the route did not name them. */
-  readonly tooDear: readonly NamedCarrier[];
+  readonly abovePrice: readonly NamedCarrier[];
 }
 
 /**
@@ -130,21 +130,21 @@ interface Left {
 function leftOf(route: readonly NamedCarrier[], message: Choosable, { rateCard }: Sender): Left {
   const { rejectedBy = [], totalMicros } = message;
   const at = now();
-  const isTooDear = ({ name }: NamedCarrier): boolean =>
+  const isAbovePrice = ({ name }: NamedCarrier): boolean =>
     name !== route[0]?.name &&
     (costMicrosOf(rateCard, message, { carrier: name, at }) ?? 0) > totalMicros &&
     !config.mayFailOverAtLoss();
-  const { left = [], tooDear = [] } = Object.groupBy(
+  const { left = [], abovePrice = [] } = Object.groupBy(
     route.filter(({ name }) => !rejectedBy.includes(name)),
-    (named) => (isTooDear(named) ? "tooDear" : "left"),
+    (named) => (isAbovePrice(named) ? "abovePrice" : "left"),
   );
-  return { left, tooDear };
+  return { left, abovePrice };
 }
 
 /** Logs why a message that waits or fails did not go to the other carriers of its route. */
-function logTooDear(tooDear: readonly NamedCarrier[], { organizationId, id }: Choosable): void {
-  for (const { name } of tooDear) {
-    log.warn("carrier.too_dear", { organizationId, messageId: id, carrier: name });
+function logAbovePrice(abovePrice: readonly NamedCarrier[], { organizationId, id }: Choosable): void {
+  for (const { name } of abovePrice) {
+    log.warn("carrier.above_price", { organizationId, messageId: id, carrier: name });
   }
 }
 

@@ -200,7 +200,7 @@ function withoutCode({
 }
 
 /** The purpose and the conditions of a sender's lease on a message. */
-export interface Claim {
+export interface Acquisition {
   readonly lease: Lease;
   readonly at: Date;
   /** The carrier to submit to, if any. */
@@ -217,7 +217,7 @@ export interface Claim {
  * queued and free → held. If the outcome of an earlier attempt is unknown, only the carrier of that attempt may get the
  * message again.
  */
-export function claim(key: Key, { lease, at, carrier, isFirst = false, lapsed }: Claim): Update {
+export function acquire(key: Key, { lease, at, carrier, isFirst = false, lapsed }: Acquisition): Update {
   return acquireLease(key, lease, at, {
     set: { carrier, attemptLog: lapsed?.attemptLog },
     add: { attempts: 1, openClaims: 1 },

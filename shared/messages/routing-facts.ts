@@ -14,7 +14,7 @@ const hiddenDigits = 4;
  * sender then chooses a carrier and acquires the message without reading it before.
  */
 export const RoutingFacts = z.object({
-  /** The number without its last digits. Routes and prices may depend on these too: see `claimByFacts`. */
+  /** The number without its last digits. Routes and prices may depend on these too: see `acquireByFacts`. */
   numberPrefix: z.string(),
   senderId: z.string(),
   messageType: z.optional(MessageType),

@@ -9,9 +9,9 @@ import { hasLease, renewedLease } from "../platform/table/lease.ts";
 import { messageKey } from "../platform/table/shards.ts";
 import { findItem, transact, updateItem, type Update } from "../platform/table/table.ts";
 import { costMicrosOf } from "../prices/cost.ts";
+import { messageLeaseMs, type Decision } from "./acquire-message.ts";
 import { withAttempt } from "./attempts.ts";
 import { chooseNext, type Choice, type Sender } from "./choose-carrier.ts";
-import { claimLeaseMs, type Decision } from "./claim-message.ts";
 import { owedRefund, sendJob, type MessageJob } from "./message-job.ts";
 import { markFailed, markSent, MessageRecord, passOn, release, sentByReceipt } from "./record.ts";
 import { isRescheduledTooLong, laterJob, rescheduleSeconds } from "./reschedule.ts";
@@ -130,11 +130,11 @@ export class Submission {
     }
     if (next.kind === "ask" && hasTimeToSubmit(this.#sender)) {
       const at = now();
-      const lease = renewedLease(held, at, claimLeaseMs);
+      const lease = renewedLease(held, at, messageLeaseMs);
       const passed = await updateItem(MessageRecord, passOn(held, next.named.name, lease, at), {
         isOwn: hasLease(lease),
       });
-      if (!passed.applied) throw claimLapsed(held);
+      if (!passed.applied) throw leaseLapsed(held);
       return this.#ask(passed.item, next);
     }
     if (next.kind === "wait" && next.reservedStart !== undefined) {
@@ -184,7 +184,7 @@ async function endAsUnsent(held: MessageRecord, errorCode: MessageErrorCode): Pr
 async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
   const at = now();
   const result = await transact([markFailed(held, at, errorCode), owedRefund(held, at)]);
-  if (result.outcome === "rejected") throw claimLapsed(held);
+  if (result.outcome === "rejected") throw leaseLapsed(held);
   const failed = await findItem(MessageRecord, messageKey(held), { consistent: true });
   return MessageRecord.parse(failed);
 }
@@ -202,9 +202,9 @@ export async function applyToHeld(transition: Update, held: MessageRecord): Prom
     isOwn: ({ attempts, leaseToken }) => attempts === held.attempts && leaseToken === undefined,
   });
   if (applied.applied) return applied.item;
-  throw claimLapsed(held);
+  throw leaseLapsed(held);
 }
 
-function claimLapsed({ id }: MessageRecord): Error {
+function leaseLapsed({ id }: MessageRecord): Error {
   return new Error(`the lease on message ${id} lapsed before its outcome was recorded`);
 }

@@ -4,9 +4,9 @@ import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { messageKey } from "../platform/table/shards.ts";
 import { findItem } from "../platform/table/table.ts";
+import { chooseByFacts, acquireByFacts } from "./acquire-by-facts.ts";
+import { acquireMessage, type Decision } from "./acquire-message.ts";
 import { chooseCarrier, type Choice, type Sender } from "./choose-carrier.ts";
-import { chooseByFacts, claimByFacts } from "./claim-by-facts.ts";
-import { claimFor, type Decision } from "./claim-message.ts";
 import { sendJob, sendJobWithFacts, type MessageJob } from "./message-job.ts";
 import { rejectionBeforeSubmit } from "./policies.ts";
 import { publishOutcome } from "./publish-outcome.ts";
@@ -34,11 +34,11 @@ export async function submitMessage(job: MessageJob, sender: Sender): Promise<Me
   let found: MessageRecord | undefined;
   if (choiceByFacts?.kind === "ask") {
     requireTimeToSubmit(sender);
-    const claimed = await claimByFacts(job, sender, choiceByFacts);
-    if (claimed.held !== undefined) {
-      return submitHeld(claimed.held, choiceByFacts, { sender, organization, job });
+    const acquired = await acquireByFacts(job, sender, choiceByFacts);
+    if (acquired.held !== undefined) {
+      return submitHeld(acquired.held, choiceByFacts, { sender, organization, job });
     }
-    ({ found } = claimed);
+    ({ found } = acquired);
   }
   const message = read ?? found ?? (await findOfJob(job));
   if (message === undefined) {
@@ -69,7 +69,7 @@ export async function submitMessage(job: MessageJob, sender: Sender): Promise<Me
     return undefined;
   }
   if (choice.kind === "ask") requireTimeToSubmit(sender);
-  const held = await claimFor(message, choice);
+  const held = await acquireMessage(message, choice);
   if (held.status !== "queued") {
     await publishOutcome(held, organization);
     return undefined;

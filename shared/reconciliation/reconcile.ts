@@ -34,11 +34,11 @@ const maxEntriesPerPass = 500;
 const maxReadTogether = 25;
 
 /** DynamoDB accepts 100 writes in one transaction. */
-const maxSealedTogether = 100;
+const maxVoidsTogether = 100;
 
 export interface Reconciliation {
   /** The number of lost debits that were voided. */
-  readonly sealed: number;
+  readonly voided: number;
   /** The refunded money, in micro-units. */
   readonly refundedMicros: number;
   /** The number of messages whose job was queued again. */
@@ -68,7 +68,7 @@ export async function reconcileWallet(organizationId: string): Promise<Reconcili
 }
 
 class Pass implements Reconciliation {
-  sealed = 0;
+  voided = 0;
   refundedMicros = 0;
   requeued = 0;
   inconsistencies = 0;
@@ -168,17 +168,17 @@ class Pass implements Reconciliation {
     const { seq: lastSeq, balanceMicros } = end;
     const startedAt = this.#position.at;
     while (this.#position.seq < lastSeq) {
-      const seals = this.#seals(lastSeq, balanceMicros);
-      const sealed = await tryTransact({ seals: seals.map(ledgerEntry) });
+      const voids = this.#voids(lastSeq, balanceMicros);
+      const written = await tryTransact({ voids: voids.map(ledgerEntry) });
       // A message that seemed lost has been recorded in the meantime. The next pass finds its entry.
-      if (sealed.outcome !== "committed") return false;
-      this.sealed += seals.length;
+      if (written.outcome !== "committed") return false;
+      this.voided += voids.length;
       // This comes before the refund, because no pass checks these seqs after it.
-      await deleteUnpaidMessages(this.#wallet, seals, { from: startedAt, to: end.at });
+      await deleteUnpaidMessages(this.#wallet, voids, { from: startedAt, to: end.at });
       // A gap is a debit. If it added money, it hides another error, which this pass cannot repair.
-      if (seals.some(({ amountMicros }) => amountMicros > 0)) this.#report(lastSeq);
-      for (const seal of seals) {
-        if (!(await this.#pass(seal))) return false;
+      if (voids.some(({ amountMicros }) => amountMicros > 0)) this.#report(lastSeq);
+      for (const entry of voids) {
+        if (!(await this.#pass(entry))) return false;
       }
     }
     if (this.#position.balanceMicros !== balanceMicros) this.#report(lastSeq);
@@ -191,8 +191,8 @@ class Pass implements Reconciliation {
   }
 
   /** Returns void entries for the next seqs of a gap. The last seq of the gap has its whole amount. */
-  #seals(lastSeq: number, balanceMicros: number): NewLedgerEntry[] {
-    const count = Math.min(lastSeq - this.#position.seq, maxSealedTogether);
+  #voids(lastSeq: number, balanceMicros: number): NewLedgerEntry[] {
+    const count = Math.min(lastSeq - this.#position.seq, maxVoidsTogether);
     return Array.from({ length: count }, (_, index) => {
       const seq = this.#position.seq + 1 + index;
       const balanceAfterMicros = seq === lastSeq ? balanceMicros : this.#position.balanceMicros;

@@ -15,7 +15,7 @@ const runTimeMs = 40 * secondMs;
 export async function reconcileWallets(shard: number): Promise<Total> {
   const deadline = now().getTime() + runTimeMs;
   const isTimeLeft = (): boolean => now().getTime() < deadline;
-  const total = { wallets: 0, sealed: 0, refundedMicros: 0, requeued: 0, failed: 0, inconsistencies: 0 };
+  const total = { wallets: 0, voided: 0, refundedMicros: 0, requeued: 0, failed: 0, inconsistencies: 0 };
   await workOnPending({
     name: "SETTLE",
     shard,
@@ -25,15 +25,15 @@ export async function reconcileWallets(shard: number): Promise<Total> {
       total.wallets += 1;
       total.failed += result === undefined ? 1 : 0;
       total.inconsistencies += result?.inconsistencies ?? 0;
-      total.sealed += result?.sealed ?? 0;
+      total.voided += result?.voided ?? 0;
       total.refundedMicros += result?.refundedMicros ?? 0;
       total.requeued += result?.requeued ?? 0;
     },
   });
-  const { sealed, refundedMicros, requeued, failed, inconsistencies } = total;
+  const { voided, refundedMicros, requeued, failed, inconsistencies } = total;
   if (total.wallets > 0) {
     countMetrics({
-      VoidedDebits: sealed,
+      VoidedDebits: voided,
       RefundedMicros: refundedMicros,
       RequeuedMessages: requeued,
       FailedReconciliations: failed,
@@ -53,11 +53,11 @@ type Done = Omit<Reconciliation, "isUnfinished">;
 
 /** Reconciles one wallet. An error is logged, so that it does not stop the other wallets. */
 async function reconcileSafely(organizationId: string, isTimeLeft: () => boolean): Promise<Done | undefined> {
-  const done = { sealed: 0, refundedMicros: 0, requeued: 0, inconsistencies: 0 };
+  const done = { voided: 0, refundedMicros: 0, requeued: 0, inconsistencies: 0 };
   try {
     for (let isUnfinished = true; isUnfinished && isTimeLeft();) {
       const pass = await reconcileWallet(organizationId);
-      done.sealed += pass.sealed;
+      done.voided += pass.voided;
       done.refundedMicros += pass.refundedMicros;
       done.requeued += pass.requeued;
       done.inconsistencies += pass.inconsistencies;
@@ -70,10 +70,10 @@ async function reconcileSafely(organizationId: string, isTimeLeft: () => boolean
       return undefined;
     }
   }
-  if (done.sealed > 0 || done.requeued > 0) {
+  if (done.voided > 0 || done.requeued > 0) {
     log.warn("wallet.reconciled", {
       organizationId,
-      count: done.sealed + done.requeued,
+      count: done.voided + done.requeued,
       amountMicros: done.refundedMicros,
     });
   }

@@ -77,7 +77,7 @@ export async function reopenWallet(organizationId: string): Promise<WalletRecord
  * @param cap in micro-units; undefined restores the cap of the stage
  * @throws ApiError WALLET_MISSING
  */
-export async function capSpending(
+export async function limitDailySpend(
   organizationId: string,
   cap: number | "none" | undefined,
 ): Promise<WalletRecord> {

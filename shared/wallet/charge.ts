@@ -1,38 +1,12 @@
-import { setTimeout as delay } from "node:timers/promises";
-
 import { ApiError } from "../contract/errors.ts";
-import { dayOf, now } from "../platform/clock.ts";
-import { newId } from "../platform/ids.ts";
+import { dayOf } from "../platform/clock.ts";
 import { log } from "../platform/log.ts";
-import { keys } from "../platform/table/keys.ts";
-import { whileFree } from "../platform/table/lease.ts";
-import { ledgerKey } from "../platform/table/shards.ts";
-import {
-  deleteItem,
-  findItem,
-  putItem,
-  tryTransact,
-  updateItem,
-  type Outcome,
-  type Put,
-  type Write,
-} from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { deleteItem, findItem, putItem, tryTransact, type Put, type Write } from "../platform/table/table.ts";
+import { debitWallet, sumOf, type Debit } from "./debit.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
-import { notifyCapReached, notifyLowBalance } from "./notify.ts";
+import { logPending, notifyLowBalance } from "./notify.ts";
 import { postToWallet } from "./post.ts";
-import { findWallet, walletClosed, WalletRecord } from "./record.ts";
-import { toBeSettled } from "./settlement.ts";
-import {
-  capReached,
-  rejectionReason,
-  sendRateExceeded,
-  resetDailyWindow,
-  refillBucket,
-  reserve,
-  type AcceptedOfDay,
-  type Reservation,
-} from "./spending-limits.ts";
+import type { WalletRecord } from "./record.ts";
 
 /*
  * A charge of a wallet has two writes: a debit, and its record in the ledger. The debit is one conditional update, because
@@ -40,25 +14,6 @@ import {
  * `seq` has exactly one ledger entry. A debit without its record leaves a gap, which a void entry fills: here, or by the
  * reconciler.
  */
-
-/** How often a debit is tried while postings lock the wallet, and the longest delay in between. */
-const debitAttempts = 100;
-const maxDebitDelayMs = 50;
-
-/** The price of one message. */
-interface Charge {
-  readonly amountMicros: number;
-}
-
-interface Debit {
-  readonly organizationId: string;
-  readonly charges: readonly Charge[];
-  readonly at: Date;
-  /** Whether they count against the rate limit. The worker of a campaign limits its messages itself. */
-  readonly isPaced?: boolean;
-  /** Stores the accepted messages of the previous day, before the wallet begins the next day. */
-  readonly keepAccepted: (accepted: AcceptedOfDay) => Promise<void>;
-}
 
 interface Charging<Recorded extends Recording> extends Debit {
   /** Returns the record of the debit. @param wallet the wallet after the debit */
@@ -99,130 +54,6 @@ export async function chargeWallet<Recorded extends Recording>({
   return recorded;
 }
 
-/**
- * Makes the first of the two writes: debits the prices from the balance.
- * @returns the wallet after it, and the ledger entries to write
- * @throws ApiError as `chargeWallet`
- */
-export async function debitWallet(
-  charging: Debit,
-): Promise<{ readonly wallet: WalletRecord; readonly entries: NewLedgerEntry[] }> {
-  const { organizationId, charges } = charging;
-  const entryIds = charges.map(() => newId("txn"));
-  const lastId = entryIds.at(-1) ?? "";
-  for (let attempt = 1; attempt <= debitAttempts; attempt += 1) {
-    const debited = await applyDebit(charging, lastId).catch(async (error: unknown) =>
-      resolveAmbiguousDebit(organizationId, lastId, error),
-    );
-    if (debited.applied) {
-      return { wallet: debited.item, entries: entriesOf(charging, debited.item, entryIds) };
-    }
-    if (debited.found === undefined) throw new ApiError("WALLET_MISSING");
-    const wallet = WalletRecord.parse(debited.found);
-    if (wallet.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
-    if (wallet.closedAt !== undefined) throw walletClosed();
-    if (wallet.balanceMicros < sumOf(charges)) throw new ApiError("INSUFFICIENT_BALANCE");
-    switch (rejectionReason(wallet, reservationOf(charging))) {
-      case "day":
-        await resetDailyWindow(wallet, charging.keepAccepted);
-        break;
-      case "bucket":
-        await refillBucket(wallet);
-        break;
-      case "cap":
-        await notifyCapReached(wallet).catch(logPending);
-        throw capReached();
-      case "rate":
-        throw sendRateExceeded(wallet);
-      case "none":
-        // The only reason that remains: a posting has locked the wallet.
-        await delay(Math.random() * maxDebitDelayMs);
-    }
-  }
-  throw new ApiError("UNAVAILABLE");
-}
-
-function reservationOf({ charges, isPaced = false }: Debit): Reservation {
-  return { amountMicros: sumOf(charges), sends: charges.length, isPaced };
-}
-
-/** Logs a pending notification. The next debit or rejection repeats it, or the reconciler. */
-function logPending(error: unknown): void {
-  log.warn("wallet.event_untold", { error });
-}
-
-async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletRecord>> {
-  const { organizationId, charges, at } = debit;
-  const limits = reserve(reservationOf(debit));
-  const amountMicros = sumOf(charges);
-  const count = charges.length;
-  const lastAt = at.toISOString();
-  const { set, setIfAbsent } = toBeSettled(organizationId, lastAt);
-  return updateItem(
-    WalletRecord,
-    updateOf(
-      keys.wallet(organizationId),
-      {
-        add: { balanceMicros: -amountMicros, seq: count, messageCount: count, ...limits.add },
-        set: { ...set, lastId, lastAt },
-        setIfAbsent,
-      },
-      // A missing wallet fails this too, but without an old item, so that no extra read is needed.
-      whileFree(now(), {
-        absent: ["closedAt", "suspendedAt"],
-        where: `#balanceMicros >= :amount AND ${limits.where}`,
-        values: { ":amount": amountMicros, ...limits.values },
-      }),
-    ),
-    { singleEffect: true },
-  );
-}
-
-/**
- * Resolves a debit whose response was lost, which is never sent again. If the wallet's last change has its id, it was applied,
- * and the send continues. Otherwise another change may have followed it, so the caller receives a 503. The reconciler refunds
- * the gap that the debit may have left.
- */
-async function resolveAmbiguousDebit(
-  organizationId: string,
-  lastId: string,
-  error: unknown,
-): Promise<Outcome<WalletRecord>> {
-  log.warn("wallet.debit_ambiguous", { organizationId, error });
-  const wallet = await findWallet(organizationId).catch(() => undefined);
-  if (wallet?.lastId === lastId) return { applied: true, item: wallet };
-  throw new ApiError("UNAVAILABLE", { cause: error });
-}
-
-/** Calculates the seq of each price and the balance after it. @param after the wallet after the debit */
-function entriesOf(
-  { organizationId, charges, at }: Debit,
-  after: WalletRecord,
-  entryIds: readonly string[],
-): NewLedgerEntry[] {
-  let seq = after.seq - charges.length;
-  let balanceAfterMicros = after.balanceMicros + sumOf(charges);
-  return charges.map(({ amountMicros }, index) => {
-    seq += 1;
-    balanceAfterMicros -= amountMicros;
-    return {
-      ...ledgerKey(after, seq),
-      entity: "ledgerEntry",
-      id: entryIds[index] ?? "",
-      organizationId,
-      type: "message",
-      seq,
-      amountMicros: -amountMicros,
-      balanceAfterMicros,
-      createdAt: at.toISOString(),
-    };
-  });
-}
-
-function sumOf(amounts: readonly Pick<Charge, "amountMicros">[]): number {
-  return amounts.reduce((sum, { amountMicros }) => sum + amountMicros, 0);
-}
-
 /** How often the record of a debit is tried. The money is debited, so a delay of some seconds is worth it. */
 const recordAttempts = 12;
 
@@ -240,7 +71,7 @@ async function record(
     throw new ApiError("UNAVAILABLE", { cause: error });
   });
   if (outcome === "committed") return;
-  if (outcome === "contended") await giveBack(entries, before);
+  if (outcome === "contended") await returnMoney(entries, before);
   else await discard(before);
   throw new ApiError("UNAVAILABLE");
 }
@@ -295,9 +126,9 @@ async function isRecordedAfterAll(
   if (first === undefined) return false;
   const { pk, sk, organizationId, messageId } = first;
   log.warn("wallet.record_ambiguous", { organizationId, messageId });
-  if (await giveBack(entries, before)) return false;
-  const sealed = await tryTransact({ entry: ledgerEntry(voidEntry(first)) }).catch(() => undefined);
-  if (sealed?.outcome === "committed") {
+  if (await returnMoney(entries, before)) return false;
+  const voided = await tryTransact({ entry: ledgerEntry(voidEntry(first)) }).catch(() => undefined);
+  if (voided?.outcome === "committed") {
     await discard(before);
     return false;
   }
@@ -309,7 +140,7 @@ async function isRecordedAfterAll(
  * Voids the entries of a debit and returns its money, in one transaction. If that fails, the reconciler returns the money later.
  * @returns whether it succeeded
  */
-async function giveBack(entries: readonly NewLedgerEntry[], before: readonly Put[]): Promise<boolean> {
+async function returnMoney(entries: readonly NewLedgerEntry[], before: readonly Put[]): Promise<boolean> {
   const [first] = entries;
   if (first === undefined) return false;
   const { organizationId, createdAt } = first;
@@ -324,7 +155,7 @@ async function giveBack(entries: readonly NewLedgerEntry[], before: readonly Put
     });
     if (returned === undefined) return false;
   } catch (error) {
-    log.warn("wallet.not_given_back", { organizationId, seq: first.seq, error });
+    log.warn("wallet.debit_not_returned", { organizationId, seq: first.seq, error });
     return false;
   }
   await discard(before);

@@ -2,6 +2,7 @@ import type { WebhookEvent } from "../contract/events.ts";
 import { eventIdOf, eventJob, owedEvent } from "../events/event-job.ts";
 import { now } from "../platform/clock.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
+import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, type Update } from "../platform/table/table.ts";
 import { updateOf } from "../platform/table/update.ts";
@@ -65,4 +66,9 @@ async function notify(organizationId: string, event: WebhookEvent, note: Update)
   const job = eventJob(organizationId, event);
   const { outcome } = await transact([note, owedEvent(job)]);
   if (outcome === "committed") await enqueue(job);
+}
+
+/** Logs a pending notification. The next debit or rejection repeats it, or the reconciler. */
+export function logPending(error: unknown): void {
+  log.warn("wallet.event_pending", { error });
 }

@@ -8,7 +8,7 @@ import { secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { transact } from "../../shared/platform/table/table.ts";
-import { debitWallet } from "../../shared/wallet/charge.ts";
+import { debitWallet } from "../../shared/wallet/debit.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { newWallet, readWallet } from "../../shared/wallet/record.ts";
 import { MemoryTable } from "../model/memory-table.ts";

@@ -5,7 +5,7 @@ import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { queryItems, findItem } from "../../shared/platform/table/table.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { functionNamed, runSchedule } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
@@ -73,7 +73,7 @@ export async function benchmarkCampaign(contactCount: number): Promise<boolean> 
   // The debit of a killed worker is returned when the grace is over.
   gateway.advanceClock(graceMs + minuteMs);
   for (let pass = 0; pass < 3; pass += 1) await runSchedule(gateway, "ReconcileWallets");
-  const { balanceMicros, findings } = await auditWallet(organization.id);
+  const { balanceMicros, findings } = await verifyWallet(organization.id);
   const Row = z.object({ id: z.string(), to: z.string() });
   const { pk } = messageKey({ organizationId: organization.id, id: "" });
   const messages = await queryItems(Row, { pk, limit: contactCount + 1 });

@@ -2,7 +2,7 @@ import { WebhookPayload } from "../../shared/contract/webhooks.ts";
 import { emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
 import type { MessageRecord } from "../../shared/messages/record.ts";
 import { dayOf } from "../../shared/platform/clock.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { microsOf } from "../../shared/wallet/money.ts";
 import { serviceSignature, standardSignature } from "../../shared/webhooks/signature.ts";
 import { openEnds, type Books } from "./books.ts";
@@ -42,7 +42,7 @@ export async function problemsOf(
 
 /** Checks that each message is paid once, each unsent one is refunded once, and nothing else changed the balance. */
 async function moneyProblems(tenant: Tenant, { wallet, ledger, messages }: Books): Promise<string[]> {
-  const { findings, pending } = await auditWallet(tenant.organizationId);
+  const { findings, pending } = await verifyWallet(tenant.organizationId);
   const problems = [...findings, ...pending];
   const paid = countBy(ledger.filter(({ type }) => type === "message").map(({ messageId }) => messageId));
   const refunded = countBy(ledger.filter(({ type }) => type === "refund").map(({ messageId }) => messageId));

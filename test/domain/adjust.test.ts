@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { adjustWallet, type Adjustment, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
 import { listLedger } from "../../shared/wallet/ledger.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
@@ -44,7 +44,7 @@ it("a movement is in the ledger with its type, reason and reference, and moves t
     }),
     expect.objectContaining({ type: "top_up" }),
   ]);
-  expect((await auditWallet(organizationId)).findings).toEqual([]);
+  expect((await verifyWallet(organizationId)).findings).toEqual([]);
 });
 
 it.each(["correction", "payment_refund"] as const)("a %s never makes a balance negative", async (type) => {
@@ -77,7 +77,7 @@ it("a chargeback takes money that is already spent, and nothing is sent until th
   await refundMessage({ organizationId, messageId: id });
   for (const queue of ["transactionalSends", "refunds"] as const) await takeJobs(queue);
   expect((await readWallet(organizationId)).balanceMicros).toBe(900);
-  expect((await auditWallet(organizationId)).findings).toEqual([]);
+  expect((await verifyWallet(organizationId)).findings).toEqual([]);
 });
 
 it("a closed wallet accepts no sends and no top-ups, but refunds and the operator's movements arrive", async () => {

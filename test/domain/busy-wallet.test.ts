@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { debitWallet } from "../../shared/wallet/charge.ts";
+import { debitWallet } from "../../shared/wallet/debit.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { openWallet } from "../support/wallets.ts";

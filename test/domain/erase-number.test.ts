@@ -16,7 +16,7 @@ import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { newWallet } from "../../shared/wallet/record.ts";
 import { newDelivery, putDelivery } from "../../shared/webhooks/delivery-record.ts";
@@ -101,7 +101,7 @@ it("an erased number is nowhere in the table, and all other data stays", async (
   const [first = "", , , last = ""] = messages;
   expect(await getMessage(organizationId, first)).toMatchObject({ to: redactedText, message: redactedText });
   expect(await getMessage(organizationId, last)).toMatchObject({ to: other, message: `Hello ${other}` });
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [] });
 
   const nothing = { contacts: 0, optOutsKept: 0, messages: 0, deliveries: 0, inbound: 0, left: 0 };
   expect(await eraseNumber(organizationId, number)).toEqual(nothing);

@@ -22,8 +22,8 @@ import { Refusal } from "../../shared/platform/refusal.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, updateItem } from "../../shared/platform/table/table.ts";
 import { replacePriceOverrides } from "../../shared/prices/overrides.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { takeName } from "../../shared/sender-ids/names.ts";
 import { createSenderId } from "../../shared/sender-ids/sender-ids.ts";
 import { createTemplate } from "../../shared/templates/templates.ts";
@@ -202,7 +202,7 @@ it.each([1_000, 4])(
     // The scheduled jobs are deleted when they are due, and find nothing to do.
     expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]));
     expect(JSON.stringify(await allRows())).not.toMatch(/lovelace|15005550100|hello/i);
-    expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [], entries: 3 });
+    expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [], entries: 3 });
     expect((await reconcileWallet(organizationId)).inconsistencies).toBe(0);
   },
 );
@@ -233,6 +233,6 @@ it("a message that is still to be sent stays with its organization until it has 
   await wind();
   expect(await eraseOrganization(organizationId)).toMatchObject({ messagesLeft: 0 });
   expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]));
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
   await expect(eraseOrganization(organizationId)).rejects.toThrow("The organization has already been erased");
 });

@@ -48,7 +48,7 @@ function threeCarriers(first: () => SubmitResult, second: () => SubmitResult = a
 }
 
 /** Sets the clock forward until the lease of a lost sender has lapsed. */
-function letClaimLapse(): void {
+function letLeaseLapse(): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
 }
 
@@ -115,7 +115,7 @@ describe("a carrier that costs more than the customer paid", () => {
     await submitMessage(job, inOrder(route, costs(1, 7_901, 7_900)));
     expect(asked()).toEqual([1, 0, 1]);
     expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "gamma", costMicros: 7_900 });
-    expect(logged()).not.toContain("carrier.too_dear");
+    expect(logged()).not.toContain("carrier.above_price");
   });
 
   it("is used where its cost is not known, and where it is the first of its route", async () => {
@@ -132,7 +132,7 @@ describe("a carrier that costs more than the customer paid", () => {
     expect(asked()).toEqual([1, 0, 0]);
     expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
     expect(await balanceAfterRefunds(job)).toBe(1_000_000);
-    expect(logged()).toMatch(/"event":"carrier.too_dear".*"carrier":"beta"[^]*"carrier":"gamma"/);
+    expect(logged()).toMatch(/"event":"carrier.above_price".*"carrier":"beta"[^]*"carrier":"gamma"/);
   });
 
   it("lets a message wait that the others throttled, and accepts it when the cost has come down", async () => {
@@ -150,7 +150,7 @@ describe("a carrier that costs more than the customer paid", () => {
     const disabled = route.map((each) => ({ ...each, isDisabled: each.name === "alpha" }));
     await submitMessage(job, inOrder(disabled, costs(1, 7_901, 9_000)));
     expect([asked(), await statusOf(job)]).toEqual([[0, 0, 0], "queued"]);
-    expect(logged()).toContain('"event":"carrier.too_dear"');
+    expect(logged()).toContain('"event":"carrier.above_price"');
   });
 
   it("is used on a stage that allows it", async () => {
@@ -175,7 +175,7 @@ it("a message with an unknown outcome at the first carrier goes to no other, fai
   const job = await acceptedMessage();
   const { route, asked } = threeCarriers(fallSilent);
   await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
-  letClaimLapse();
+  letLeaseLapse();
   await submitMessage(job, inOrder(route));
   // The order of the route has changed meanwhile.
   await submitMessage(job, inOrder(route.toReversed()));
@@ -196,7 +196,7 @@ it.each([
     let isSilent = true;
     const { route, asked } = threeCarriers(() => (isSilent ? fallSilent() : then()), accept, true);
     await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
-    letClaimLapse();
+    letLeaseLapse();
     isSilent = false;
     // The order of the route has changed meanwhile.
     await submitMessage(job, inOrder(route.toReversed()));
@@ -212,7 +212,7 @@ it.each([
   const job = await acceptedMessage();
   const { alpha, route, asked } = threeCarriers(fallSilent, accept, true);
   await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
-  letClaimLapse();
+  letLeaseLapse();
   const former = isThere ? [{ name: "alpha", carrier: alpha, isDisabled: true }] : [];
   await submitMessage(job, inOrder([...former, ...route.slice(1)]));
   expect(asked()).toEqual([1, 0, 0]);
@@ -225,7 +225,7 @@ it("a message that failed over and then became unresolved returns only to the ca
   const { route, asked } = threeCarriers(putOff, () => (isSilent ? fallSilent() : accept()), true);
   await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
   expect(await recordOf(job)).toMatchObject({ status: "queued", carrier: "beta", openClaims: 1 });
-  letClaimLapse();
+  letLeaseLapse();
   isSilent = false;
   await submitMessage(job, inOrder(route));
   expect(asked()).toEqual([1, 2, 0]);
@@ -331,7 +331,7 @@ it("a sender whose lease has lapsed does not fail over, though the carrier rejec
   const other = new ScriptedCarrier(accept, true);
   const start = Date.now();
   const slow = new ScriptedCarrier(async () => {
-    letClaimLapse();
+    letLeaseLapse();
     // The next sender submits it to the same idempotent carrier again.
     await submitMessage(job, only(other));
     // The clocks of two machines may differ.
@@ -381,7 +381,7 @@ it.each([
       const submit = async (): Promise<unknown> =>
         submitMessage(job, inOrder(carriers)).catch(() => undefined);
       await submit();
-      letClaimLapse();
+      letLeaseLapse();
       await submit();
       expect([first, second].map((each) => each.asked.length)).toEqual(asked);
       expect(await statusOf(job)).toBe(status);

@@ -11,8 +11,8 @@ import { dayMs, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
@@ -98,11 +98,11 @@ it("an audit does not miss a message that expired in time, and misses every othe
   await deleteItem(messageKey({ organizationId, id }));
   const missing = [`seq 2 pays for ${id}, which does not exist`];
   vi.setSystemTime(start + retentionDays * dayMs - minuteMs);
-  expect((await auditWallet(organizationId)).findings).toEqual(missing);
+  expect((await verifyWallet(organizationId)).findings).toEqual(missing);
   vi.setSystemTime(start + retentionDays * dayMs + minuteMs);
-  expect((await auditWallet(organizationId)).findings).toEqual([]);
+  expect((await verifyWallet(organizationId)).findings).toEqual([]);
   vi.stubEnv(environmentNames.messageRetentionDays, "");
-  expect((await auditWallet(organizationId)).findings).toEqual(missing);
+  expect((await verifyWallet(organizationId)).findings).toEqual(missing);
 });
 
 it("without the setting a message is kept forever", async () => {

@@ -10,7 +10,7 @@ import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -72,7 +72,7 @@ it("the text of a one-time code is deleted when it is sent, not before, and its 
     encoding: before.encoding,
     pricing: before.pricing,
   });
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [] });
 });
 
 it("the text is deleted when the message fails for good, and its price is returned", async () => {
@@ -80,7 +80,7 @@ it("the text is deleted when the message fails for good, and its price is return
   await submit(job, { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
   await refundMessage(job);
   expect(await stored(job)).toMatchObject({ status: "failed", message: redactedText });
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], balanceMicros: 1_000_000 });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], balanceMicros: 1_000_000 });
 });
 
 it("the text is deleted when the message is cancelled", async () => {

@@ -5,10 +5,10 @@ import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { transact, updateItem } from "../../shared/platform/table/table.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
-import { debitWallet } from "../../shared/wallet/charge.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
+import { debitWallet } from "../../shared/wallet/debit.ts";
 import { ledgerEntry, voidEntry, type NewLedgerEntry } from "../../shared/wallet/ledger.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
@@ -53,15 +53,15 @@ it("more lost debits at the same time than one transaction voids are refunded wi
   const organizationId = await openWallet(10_000_000);
   await repeat(250, async () => debit(organizationId));
   passGrace();
-  expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 250, refundedMicros: 250 * 7_900 });
-  expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 0, refundedMicros: 0 });
+  expect(await reconcileWallet(organizationId)).toMatchObject({ voided: 250, refundedMicros: 250 * 7_900 });
+  expect(await reconcileWallet(organizationId)).toMatchObject({ voided: 0, refundedMicros: 0 });
   expect(await readWallet(organizationId)).toMatchObject({
     balanceMicros: 10_000_000,
     messageCount: 0,
     seq: 252,
     settledSeq: 251,
   });
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });
 
 it("a ledger longer than one pass is settled over several", async () => {
@@ -76,16 +76,16 @@ it("a ledger longer than one pass is settled over several", async () => {
   }
   await debit(organizationId);
   passGrace();
-  expect(await reconcileWallet(organizationId)).toMatchObject({ isUnfinished: true, sealed: 0 });
-  expect(await reconcileWallet(organizationId)).toMatchObject({ isUnfinished: false, sealed: 1 });
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  expect(await reconcileWallet(organizationId)).toMatchObject({ isUnfinished: true, voided: 0 });
+  expect(await reconcileWallet(organizationId)).toMatchObject({ isUnfinished: false, voided: 1 });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
   await takeJobs("transactionalSends");
 });
 
 it("changes within the grace period are left alone, whatever they look like", async () => {
   const organizationId = await openWallet(1_000_000);
   await debit(organizationId);
-  expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 0, refundedMicros: 0, requeued: 0 });
+  expect(await reconcileWallet(organizationId)).toMatchObject({ voided: 0, refundedMicros: 0, requeued: 0 });
   expect((await readWallet(organizationId)).balanceMicros).toBe(992_100);
 });
 
@@ -95,10 +95,10 @@ it("a debit that is still in progress is left alone, also when the next one was 
   const [givenUp] = await debit(organizationId);
   if (givenUp === undefined) throw new Error("the debit is owed no entry");
   await transact([ledgerEntry(voidEntry(givenUp))]);
-  expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 0, refundedMicros: 0 });
+  expect(await reconcileWallet(organizationId)).toMatchObject({ voided: 0, refundedMicros: 0 });
   passGrace();
-  expect(await reconcileWallet(organizationId)).toMatchObject({ sealed: 1, refundedMicros: 15_800 });
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  expect(await reconcileWallet(organizationId)).toMatchObject({ voided: 1, refundedMicros: 15_800 });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });
 
 it("a throttled message is not queued again, because its job is on the queue", async () => {

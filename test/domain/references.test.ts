@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { findItem } from "../../shared/platform/table/table.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { adjustWallet, type Adjustment } from "../../shared/wallet/adjust.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
@@ -31,7 +31,7 @@ afterEach(() => {
 
 async function expectOneMovement(): Promise<void> {
   expect(await readWallet(payment.organizationId)).toMatchObject({ balanceMicros: 5_000_000, seq: 1 });
-  expect(await auditWallet(payment.organizationId)).toMatchObject({ entries: 1, findings: [] });
+  expect(await verifyWallet(payment.organizationId)).toMatchObject({ entries: 1, findings: [] });
 }
 
 it("the same movement again changes nothing and gets the first result, also after other movements", async () => {
@@ -159,7 +159,7 @@ describe("each request of a movement in sequence", () => {
         ...(first === undefined ? {} : { wasDoneBefore: true }),
       });
       expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 5_000_000, seq: 1 });
-      expect(await auditWallet(organizationId)).toMatchObject({ entries: 1, findings: [] });
+      expect(await verifyWallet(organizationId)).toMatchObject({ entries: 1, findings: [] });
       if (isOver) break;
       faults += 1;
     }

@@ -16,8 +16,8 @@ import type { Key } from "../../shared/platform/table/keys.ts";
 import { ledgerKey, ledgerOf, messageKey, messagesOf, reshard } from "../../shared/platform/table/shards.ts";
 import { queryItems, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { listLedger, readLedger } from "../../shared/wallet/ledger.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
@@ -121,7 +121,11 @@ it("the ledger of an organization with several shards is read and verified as if
     cursor = page.meta.nextCursor;
   } while (cursor !== undefined);
   expect(listed).toEqual(newestFirst);
-  expect(await auditWallet(organizationId)).toMatchObject({ entries: wallet.seq, findings: [], pending: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({
+    entries: wallet.seq,
+    findings: [],
+    pending: [],
+  });
 });
 
 it("unsettled work of all shards is found, and the organization's days are closed and summed up", async () => {
@@ -134,7 +138,7 @@ it("unsettled work of all shards is found, and the organization's days are close
   const jobs = (await takeJobs("transactionalSends")).map((job) => MessageJob.parse(job));
   const requeued = jobs.filter((job) => job.organizationId === organizationId);
   expect(requeued.map(({ messageId }) => messageId).toSorted()).toEqual(ids.toSorted());
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 
   const half = ids.slice(0, 14);
   const ended = await Promise.all(

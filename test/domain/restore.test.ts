@@ -14,9 +14,9 @@ import { readMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
-import { debitWallet } from "../../shared/wallet/charge.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
+import { debitWallet } from "../../shared/wallet/debit.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
@@ -118,7 +118,7 @@ it("sends that were under way at the moment of a restore are completed, and the 
   expect(await readMessage(organizationId, failed)).toMatchObject({ status: "failed", refund: "done" });
   expect(carried).toEqual([sent, failed, queued]);
   expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000 - 2 * priceMicros });
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });
 
 it("a message that was sent before the moment is never sent again, however many times its job is delivered", async () => {
@@ -146,7 +146,7 @@ it("a message that was sent after the moment is queued again, and sent again unl
   await reconcile();
   await work(await takeJobs("transactionalSends"));
   expect(carried).toEqual([id, id]);
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });
 
 it("a message that a sender held at the moment is not sent again: what the carrier did is not known", async () => {
@@ -182,5 +182,5 @@ it("messages and payments from after the moment are gone, and their jobs do noth
   await expect(readMessage(organizationId, id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000 });
   await reconcile();
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });

@@ -7,7 +7,7 @@ import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
-import { capSpending, limitSendRate } from "../../shared/wallet/adjust.ts";
+import { limitDailySpend, limitSendRate } from "../../shared/wallet/adjust.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
@@ -118,18 +118,18 @@ describe("a daily spend cap for ten messages", () => {
   it("changes when the operator changes it, from the next message on and for all later days", async () => {
     const organizationId = await openWallet(10_000_000);
     await sendAtOnce(4, async () => send(organizationId));
-    await capSpending(organizationId, 6 * priceMicros);
+    await limitDailySpend(organizationId, 6 * priceMicros);
     expect((await sendAtOnce(50, async () => send(organizationId))).accepted).toBe(2);
     // Less than the day's spending.
-    await capSpending(organizationId, 3 * priceMicros);
+    await limitDailySpend(organizationId, 3 * priceMicros);
     expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
-    await capSpending(organizationId, 7 * priceMicros);
+    await limitDailySpend(organizationId, 7 * priceMicros);
     expect((await sendAtOnce(50, async () => send(organizationId))).accepted).toBe(1);
     advance(24 * hourMs);
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(7);
-    await capSpending(organizationId, "none");
+    await limitDailySpend(organizationId, "none");
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(20);
-    await capSpending(organizationId, undefined);
+    await limitDailySpend(organizationId, undefined);
     expect((await sendAtOnce(1, async () => send(organizationId))).accepted).toBe(0);
     advance(24 * hourMs);
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(10);
@@ -144,7 +144,7 @@ describe("a daily spend cap for ten messages", () => {
       code: "VALIDATION_ERROR",
       details: [{ path: "dailySpendCap", message: "must be at most 0.079001, the operator's cap" }],
     });
-    await capSpending(organizationId, 5 * priceMicros);
+    await limitDailySpend(organizationId, 5 * priceMicros);
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(0);
     await updateWallet(organizationId, { dailySpendCap: null });
     expect((await sendAtOnce(20, async () => send(organizationId))).accepted).toBe(2);
@@ -154,9 +154,9 @@ describe("a daily spend cap for ten messages", () => {
     const organizationId = await openWallet(10_000_000);
     const caps = [4, 9, 2, 8, 3, 9].map((messages) => messages * priceMicros);
     // Before the first change, the stage's cap is in force.
-    await capSpending(organizationId, 9 * priceMicros);
+    await limitDailySpend(organizationId, 9 * priceMicros);
     const change = async (): Promise<void> => {
-      for (const micros of caps) await capSpending(organizationId, micros);
+      for (const micros of caps) await limitDailySpend(organizationId, micros);
     };
     const [{ accepted }] = await Promise.all([
       sendAtOnce(60, async () => send(organizationId)),
@@ -182,11 +182,11 @@ describe("a daily spend cap for ten messages", () => {
 
   it("is checked after the balance, which a top-up fixes", async () => {
     const organizationId = await openWallet(priceMicros);
-    await capSpending(organizationId, 1);
+    await limitDailySpend(organizationId, 1);
     await expect(send(organizationId)).rejects.toMatchObject({ code: "DAILY_SPEND_CAP_REACHED" });
-    await capSpending(organizationId, capMicros);
+    await limitDailySpend(organizationId, capMicros);
     await send(organizationId);
-    await capSpending(organizationId, 1);
+    await limitDailySpend(organizationId, 1);
     await expect(send(organizationId)).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
   });
 });

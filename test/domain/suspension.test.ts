@@ -15,7 +15,7 @@ import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
@@ -155,7 +155,7 @@ it("continuous sends neither prevent a suspension nor get past it, and the money
   for (const job of [...accepted, ...accepted]) await refundMessage(job);
   expect(carrier.taken).toEqual([]);
   expect((await readWallet(organizationId)).balanceMicros).toBe(10_000_000);
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });
 
 it("a running campaign stops at its next block, and continues from there when it is launched again", async () => {

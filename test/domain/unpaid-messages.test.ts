@@ -7,8 +7,8 @@ import { minuteMs } from "../../shared/platform/clock.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { findItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -72,7 +72,7 @@ describe("a message whose function ended before payment", () => {
     expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - (before + after) * price);
     advance(25);
     await reconcileWallet(organizationId);
-    expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+    expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
   });
 
   it("is deleted by the next pass when the one that voided its debit could not", async () => {

@@ -11,7 +11,7 @@ import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/table.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
-import { capSpending } from "../../shared/wallet/adjust.ts";
+import { limitDailySpend } from "../../shared/wallet/adjust.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { updateWallet } from "../../shared/wallet/update.ts";
@@ -107,7 +107,7 @@ describe("the event balance.low", () => {
 
 it("the event spend.cap_reached is published at the first rejection of each day", async () => {
   const organizationId = await openWallet(10_000_000);
-  await capSpending(organizationId, 10 * priceMicros);
+  await limitDailySpend(organizationId, 10 * priceMicros);
   expect(await sendAtOnce(organizationId, 10)).toBe(10);
   expect(await eventsOf(organizationId)).toEqual([]);
   expect(await sendAtOnce(organizationId, 50)).toBe(0);
@@ -133,7 +133,7 @@ it("a campaign that reaches the cap waits for the next day, or for a higher cap"
     const phoneNumber = String(15_006_000_000 + index);
     await createContact(organizationId, { phoneNumber, tags: [], attributes: {}, optedOut: false });
   }
-  await capSpending(organizationId, 3 * priceMicros);
+  await limitDailySpend(organizationId, 3 * priceMicros);
   const { id: campaignId } = await createCampaign(organizationId, {
     name: "Spring",
     message: "hi",
@@ -151,7 +151,7 @@ it("a campaign that reaches the cap waits for the next day, or for a higher cap"
   };
   const waiting = { status: "sending", waitsUntil: "2030-06-02T00:00:00.000Z" };
   expect(await run()).toEqual({ ...waiting, accepted: 3 });
-  await capSpending(organizationId, 4 * priceMicros);
+  await limitDailySpend(organizationId, 4 * priceMicros);
   advance(14 * minuteMs);
   // Its next run is deferred.
   expect(await run()).toEqual({ ...waiting, accepted: 3 });

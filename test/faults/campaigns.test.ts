@@ -7,7 +7,7 @@ import { Message } from "../../shared/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/table.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
@@ -111,7 +111,7 @@ it("a campaign whose worker is killed repeatedly reaches each contact once and i
   );
   expect(new Set(calls.map((record) => record?.calls))).toEqual(new Set([1]));
   expect((await read()).progress).toMatchObject({ accepted: contactCount, sent: contactCount, queued: 0 });
-  expect((await auditWallet(customer.organizationId)).findings).toEqual([]);
+  expect((await verifyWallet(customer.organizationId)).findings).toEqual([]);
 }, 150_000);
 
 it("an endpoint receives one event of a completed campaign whose worker died before it queued the event", async () => {

@@ -18,7 +18,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
 import { publishRateCard } from "../../shared/prices/publish.ts";
-import { capSpending } from "../../shared/wallet/adjust.ts";
+import { limitDailySpend } from "../../shared/wallet/adjust.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { Faults, isBy, isDebit, loseRequest } from "../support/faults.ts";
@@ -107,7 +107,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   INSUFFICIENT_BALANCE: async () => send({}),
   DAILY_SPEND_CAP_REACHED: async () => {
     await credit();
-    await capSpending(customer.organizationId, 1);
+    await limitDailySpend(customer.organizationId, 1);
     return send({});
   },
   PAYMENT_REQUIRED: async () => {

@@ -13,7 +13,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, updateItem } from "../../shared/platform/table/table.ts";
 import { findPresentCard } from "../../shared/prices/cost.ts";
 import { rateCardCache } from "../../shared/prices/current.ts";
-import { debitWallet } from "../../shared/wallet/charge.ts";
+import { debitWallet } from "../../shared/wallet/debit.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { alarmsOf, metricsOfAlarm, type MetricIdentity } from "../support/alarms.ts";
 import { call, Customer } from "../support/api.ts";

@@ -10,7 +10,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem, findItem, queryItems, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
 import {
@@ -26,7 +26,7 @@ import {
   isMessage,
   isReckoning,
   isRecord,
-  isSeal,
+  isVoidEntry,
   loseRequest,
   throttle,
   type Fault,
@@ -82,7 +82,7 @@ async function messageCount(): Promise<number> {
 
 /** The invariant: the balance is the sum of top-ups, less the messages that were accepted and not refunded. */
 async function expectBooksInOrder(paidMessages: number): Promise<void> {
-  const audit = await auditWallet(customer.organizationId);
+  const audit = await verifyWallet(customer.organizationId);
   expect(audit).toMatchObject({ findings: [], pending: [] });
   expect(audit.balanceMicros).toBe(1_000_000 - paidMessages * 7_900);
   expect(await messageCount()).toBe(paidMessages);
@@ -295,7 +295,7 @@ it("a record whose response was lost is found, and the message is accepted once"
 it("a record whose response was lost is found although it is still running when its debit is to be voided", async () => {
   faults.next(isRecord, dropAnswer, 3);
   // DynamoDB's response to a write to an item in a running transaction.
-  faults.next(isSeal, collision, 2);
+  faults.next(isVoidEntry, collision, 2);
   expect((await send()).status).toBe(202);
   await expectBooksInOrder(1);
 });
@@ -494,10 +494,10 @@ it("the reconciler reports its work as metrics and as a log line", async () => {
   faults.next(isDebit, killing("ApiSendSms", "after"));
   await send();
   await reconcile();
-  const sealed = (): string[] => log.filter((line) => line.includes('"VoidedDebits":1'));
+  const voided = (): string[] => log.filter((line) => line.includes('"VoidedDebits":1'));
   // A function's log lines arrive a moment after its response.
-  await vi.waitFor(() => expect(sealed()).toHaveLength(1), patience);
-  const metrics = sealed();
+  await vi.waitFor(() => expect(voided()).toHaveLength(1), patience);
+  const metrics = voided();
   expect(JSON.parse(metrics[0] ?? "")).toMatchObject({ RefundedMicros: 7_900, FailedReconciliations: 0 });
   expect(metrics[0]).toContain("CloudWatchMetrics");
   const lines = log.filter(
@@ -611,7 +611,7 @@ describe("a credit", () => {
   ])("whose responses are all %s is added once", async (_name, fault) => {
     faults.next(isBy("ApiTopUpWallet", "dynamodb:TransactWriteItems"), fault, 3);
     expect((await customer.topUp(2)).balance).toBe(3);
-    const audit = await auditWallet(customer.organizationId);
+    const audit = await verifyWallet(customer.organizationId);
     expect(audit).toMatchObject({ balanceMicros: 3_000_000, findings: [], pending: [] });
   });
 

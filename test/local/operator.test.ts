@@ -28,7 +28,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey, reshard } from "../../shared/platform/table/shards.ts";
 import { deleteItem, findItem, putItem, queryItems, updateItem } from "../../shared/platform/table/table.ts";
 import { updateOf } from "../../shared/platform/table/update.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { call, Customer, dataOf, errorOf, pageOf, password } from "../support/api.ts";
@@ -1014,7 +1014,7 @@ it("an organization is erased once its wallet is closed, empty and settled, and 
   expect(await operator(erase)).toMatchObject(refused("There is no organization"));
   const login = { email, password };
   expect((await call("/v1/auth/login", { json: login, baseUrl: gateway.url })).status).toBe(401);
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], entries: 3 });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], entries: 3 });
 });
 
 // The last test, because a sender caches the pause for a minute.

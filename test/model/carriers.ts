@@ -20,7 +20,7 @@ import { worker } from "../../shared/platform/jobs/worker.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/table.ts";
 import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { newWallet, readWallet } from "../../shared/wallet/record.ts";
 import type { Random } from "../chaos/random.ts";
@@ -314,7 +314,7 @@ class CarrierWorld {
       this.#problems.push(`the costs are ${costs.recorded}, and the carriers charge ${costs.charged}`);
     }
     this.#problems.push(...(await this.#people.problems(organizationId)));
-    const { findings } = await auditWallet(organizationId);
+    const { findings } = await verifyWallet(organizationId);
     const problems = [...this.#problems, ...findings];
     return { problems, ends, passedOn: this.#askedSecond.size, shownByReceipt };
   }

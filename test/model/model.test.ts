@@ -22,7 +22,7 @@ it("a run is the same each time, to the last random value", async () => {
 }, 120_000);
 
 it.each([
-  "seal",
+  "void",
   "ambiguity check",
   "throttle-only retry",
   "block condition",

@@ -28,8 +28,8 @@ import { rateCardCache } from "../../shared/prices/current.ts";
 import { readPrices } from "../../shared/prices/prices.ts";
 import { publishRateCard } from "../../shared/prices/publish.ts";
 import { findCurrentVersion } from "../../shared/prices/record.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import * as wallet from "../../shared/wallet/adjust.ts";
 import { newWallet } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
@@ -45,7 +45,7 @@ import { replace } from "./replace.ts";
  * these functions beside its own. So an exported function may be added, but keeps its name and parameters for one release.
  */
 
-export { auditWallet as verifyWallet, launchCampaign, releaseScheduledJobs };
+export { verifyWallet as verifyWallet, launchCampaign, releaseScheduledJobs };
 
 /** AWS and the settings, as a model replaces them. */
 interface Surroundings {
@@ -178,7 +178,7 @@ export async function topUp(organizationId: string, key: string | undefined): Pr
 
 /** Sets the operator's cap of a day's spending, or removes it. */
 export async function capSpending(organizationId: string, micros: number | "none"): Promise<void> {
-  await wallet.capSpending(organizationId, micros);
+  await wallet.limitDailySpend(organizationId, micros);
 }
 
 /** Sets the price of a segment to any number. */

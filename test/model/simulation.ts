@@ -57,7 +57,7 @@ export type Mutation =
   | "block condition"
   | "cap condition"
   | "noted day"
-  | "seal"
+  | "void"
   | "throttle-only retry";
 
 const organizationId = "org_01J00000000000000000000000";
@@ -449,7 +449,7 @@ class World {
   #carryOut(command: object): unknown {
     const operation = this.operations.getStore();
     const debitEntryId = debitEntryIdOf(command);
-    if (this.#mutation === "seal" && isSeal(command)) return {};
+    if (this.#mutation === "void" && isVoid(command)) return {};
     if (this.#mutation === "block condition") forgetBlockCondition(command);
     if (this.#mutation === "cap condition") forgetCapCondition(command);
     if (this.#mutation === "noted day") forgetNotedDay(command);
@@ -705,7 +705,7 @@ function isEntity(entity: string): (item: Record<string, unknown>) => boolean {
   return (item) => item["entity"] === entity;
 }
 
-function isSeal(command: object): boolean {
+function isVoid(command: object): boolean {
   return (
     command instanceof TransactWriteCommand &&
     (command.input.TransactItems ?? []).some(({ Put }) => Put?.Item?.["type"] === "void")

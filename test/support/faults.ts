@@ -120,7 +120,7 @@ export function isMessage({ operation, functionName, body }: AwsRequest): boolea
 }
 
 /** The transaction that writes a void entry, so that the message's own entry is rejected. */
-export function isSeal({ operation, functionName, body }: AwsRequest): boolean {
+export function isVoidEntry({ operation, functionName, body }: AwsRequest): boolean {
   const isBySender = operation === "dynamodb:TransactWriteItems" && functionName.includes("SendSms");
   return isBySender && body.includes('"void"');
 }

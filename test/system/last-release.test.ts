@@ -11,7 +11,7 @@ import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.
 import { createClient, type Client } from "../../shared/client.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { standardSignature } from "../../shared/webhooks/signature.ts";
 import { readLastRelease, type LastRelease } from "../fixtures/last-release.ts";
@@ -127,14 +127,14 @@ it("a repeated request to the last release gets the same response", async () => 
 });
 
 it("the ledgers of the last release are correct, and are settled and continued", async () => {
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [] });
   const { id } = await client.sendSms({ body: { to: "15005550000", message: "new" } });
   await vi.waitFor(async () => {
     expect(await client.getSms({ params: { id } })).toMatchObject({ status: "sent" });
   }, patience);
   gateway.advanceClock(graceMs + minuteMs);
   await runSchedule(gateway, "ReconcileWallets");
-  expect(await auditWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
   expect(lines.filter((line) => /inconsistent|missing|reconciliation_failed/.test(line))).toEqual([]);
 });
 

@@ -9,7 +9,7 @@ import type { MetricName } from "../../shared/platform/metrics.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { messageKey, reshard } from "../../shared/platform/table/shards.ts";
 import { deleteItem, putItem } from "../../shared/platform/table/table.ts";
-import { auditWallet } from "../../shared/reconciliation/audit.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { listReviews } from "../../shared/reviews/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, errorOf, pageOf } from "../support/api.ts";
@@ -165,7 +165,7 @@ it("no unreadable item of a wallet is skipped: the wallet is reported as incorre
   const { id } = await payer.send();
   await vi.waitFor(async () => expect(await payer.message(id)).toMatchObject({ status: "sent" }), patience);
   await putUnreadable(messageKey({ organizationId: payer.organizationId, id }));
-  expect(await auditWallet(payer.organizationId)).toMatchObject({
+  expect(await verifyWallet(payer.organizationId)).toMatchObject({
     findings: [`seq 2 pays for ${id}, which cannot be read`],
   });
   lines.length = 0;
@@ -177,7 +177,7 @@ it("no unreadable item of a wallet is skipped: the wallet is reported as incorre
 
   await putUnreadable(keyOfEntry(payer.organizationId, 2));
   const key = `LEDGER#${payer.organizationId} 0000000000000002`;
-  expect(await auditWallet(payer.organizationId)).toMatchObject({
+  expect(await verifyWallet(payer.organizationId)).toMatchObject({
     findings: [`the record ${key} cannot be read`],
   });
   await payer.send();

@@ -6,7 +6,7 @@ import { newMessage } from "../../shared/messages/accept.ts";
 import { countReceipts, CountsRecord, type RecordedReceipt } from "../../shared/messages/counts.ts";
 import { recordDeliveryReceipt } from "../../shared/messages/receipts.ts";
 import {
-  claim,
+  acquire,
   finalDeliveries,
   markSent,
   MessageRecord,
@@ -63,7 +63,7 @@ async function asked(carrier: string): Promise<MessageRecord & { readonly carrie
 
 async function markAsSent(message: MessageRecord): Promise<void> {
   const lease = newLease(queuedAt, 60_000);
-  const held = await updateItem(MessageRecord, claim(messageKey(message), { lease, at: queuedAt }));
+  const held = await updateItem(MessageRecord, acquire(messageKey(message), { lease, at: queuedAt }));
   if (!held.applied) throw new Error("the message is held by another");
   const sent = await updateItem(
     MessageRecord,

@@ -4,13 +4,13 @@ import { messageKey } from "../platform/table/shards.ts";
 import { updateItem, type Outcome } from "../platform/table/table.ts";
 import { withAttempt } from "./attempts.ts";
 import type { Choice } from "./choose-carrier.ts";
-import { claim, MessageRecord, type Claim } from "./record.ts";
+import { acquire, MessageRecord, type Acquisition } from "./record.ts";
 
 /**
  * Longer than a sender can run, so that a lease lapses only after its sender has ended. Shorter than the queue hides a job,
  * so that the lease has lapsed when the job returns.
  */
-export const claimLeaseMs = minuteMs;
+export const messageLeaseMs = minuteMs;
 
 /** A choice that needs the message to be held. */
 export type Decision = Exclude<Choice, { kind: "wait" }>;
@@ -20,11 +20,11 @@ export type Decision = Exclude<Choice, { kind: "wait" }>;
  * @returns the message as it is held now, or as it has ended since
  * @throws Error when another sender holds it, or the choice is based on outdated state
  */
-export async function claimFor(message: MessageRecord, choice: Decision): Promise<MessageRecord> {
+export async function acquireMessage(message: MessageRecord, choice: Decision): Promise<MessageRecord> {
   const at = now();
-  const claimed = await applyClaim(message, choice, { at, lapsed: lapsedClaim(message, at) });
-  if (claimed.applied) return claimed.item;
-  const found = MessageRecord.parse(claimed.found);
+  const acquired = await applyAcquisition(message, choice, { at, lapsed: lapsedLease(message, at) });
+  if (acquired.applied) return acquired.item;
+  const found = MessageRecord.parse(acquired.found);
   if (found.status === "queued") throw heldByOther();
   return found;
 }
@@ -34,20 +34,20 @@ export async function claimFor(message: MessageRecord, choice: Decision): Promis
  * @returns the message as it is held now, or as it was found
  * @throws Error when another sender holds it
  */
-export async function claimUntouched(
+export async function acquireNewMessage(
   message: Pick<MessageRecord, "id" | "organizationId">,
   choice: Decision,
-): Promise<ClaimByFacts> {
+): Promise<Acquired> {
   const at = now();
-  const claimed = await applyClaim(message, choice, { at, isFirst: true });
-  if (claimed.applied) return { held: claimed.item };
-  const found = claimed.found && MessageRecord.parse(claimed.found);
+  const acquired = await applyAcquisition(message, choice, { at, isFirst: true });
+  if (acquired.applied) return { held: acquired.item };
+  const found = acquired.found && MessageRecord.parse(acquired.found);
   if (found?.status === "queued" && !isFree(found, at)) throw heldByOther();
   return { found };
 }
 
 /** A message that is held, or one that is not, if it was found. */
-export type ClaimByFacts =
+export type Acquired =
   | { readonly held: MessageRecord }
   | { readonly held?: undefined; readonly found: MessageRecord | undefined };
 
@@ -55,24 +55,24 @@ function heldByOther(): Error {
   return new Error("another sender holds this message");
 }
 
-async function applyClaim(
+async function applyAcquisition(
   message: Pick<MessageRecord, "id" | "organizationId">,
   choice: Decision,
-  { at, ...seen }: Pick<Claim, "at" | "isFirst" | "lapsed">,
+  { at, ...seen }: Pick<Acquisition, "at" | "isFirst" | "lapsed">,
 ): Promise<Outcome<MessageRecord>> {
-  const lease = newLease(at, claimLeaseMs);
+  const lease = newLease(at, messageLeaseMs);
   const carrier = choice.kind === "ask" ? choice.named.name : undefined;
-  return updateItem(MessageRecord, claim(messageKey(message), { lease, at, carrier, ...seen }), {
+  return updateItem(MessageRecord, acquire(messageKey(message), { lease, at, carrier, ...seen }), {
     isOwn: hasLease(lease),
   });
 }
 
 /** Returns the lease of a sender that ended without recording an outcome, and the attempts including that one. */
-function lapsedClaim(message: MessageRecord, at: Date): Claim["lapsed"] {
+function lapsedLease(message: MessageRecord, at: Date): Acquisition["lapsed"] {
   const { openClaims, carrier, leaseUntil } = message;
   if (openClaims === 0 || carrier === undefined || leaseUntil === undefined) return undefined;
   if (!isFree(message, at)) return undefined;
-  const askedAt = new Date(Date.parse(leaseUntil) - claimLeaseMs).toISOString();
+  const askedAt = new Date(Date.parse(leaseUntil) - messageLeaseMs).toISOString();
   const { attemptLog } = withAttempt(message, { at: askedAt, carrier, outcome: "unknown" });
   return { leaseUntil, attemptLog };
 }

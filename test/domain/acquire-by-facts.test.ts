@@ -20,7 +20,7 @@ import { interceptTableRequests } from "../support/table-requests.ts";
 import { openWallet } from "../support/wallets.ts";
 
 /*
- * A send job carries all facts that select a carrier, so that most messages are claimed without a read.
+ * A send job carries all facts that select a carrier, so that most messages are acquired without a read.
  */
 
 afterEach(async () => {
@@ -72,7 +72,7 @@ function routed(prefix: string, first: NamedCarrier, second: NamedCarrier): Carr
   };
 }
 
-it("a message is claimed and sent without a read, and its job has neither its text nor all of its number", async () => {
+it("a message is acquired and sent without a read, and its job has neither its text nor all of its number", async () => {
   const job = await jobOf({ expiresInSeconds: 600 });
   expect(job.facts).toMatchObject({
     numberPrefix: "1500555",
@@ -201,7 +201,7 @@ it("a message that waits for throughput reserves it once, and continues by its f
   expect(requests).toEqual({ reads: 0, writes: 2 });
 });
 
-it("an organization is read once for all jobs of a batch, before any of them is claimed", async () => {
+it("an organization is read once for all jobs of a batch, before any lease is acquired", async () => {
   const job = await jobOf();
   const { organizationId } = job;
   const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
@@ -213,14 +213,14 @@ it("an organization is read once for all jobs of a batch, before any of them is 
     }
     // The leases, and the writes of the outcomes.
     if (command instanceof UpdateCommand && "#leaseToken" in Object(command.input.ExpressionAttributeNames)) {
-      steps.push("claim");
+      steps.push("lease");
     }
     return send();
   });
   const sender = only(new ScriptedCarrier(accept), { stateOf: statesOfOrganizations() });
   const ended = await Promise.all([job, ...others].map(async (each) => submitMessage(each, sender)));
   expect(ended.map((each) => each?.status)).toEqual(["sent", "sent", "sent"]);
-  expect(steps.slice(0, 4)).toEqual(["read", "claim", "claim", "claim"]);
+  expect(steps.slice(0, 4)).toEqual(["read", "lease", "lease", "lease"]);
   expect(steps.filter((step) => step.endsWith("read"))).toEqual(["read"]);
 });
 

@@ -1,6 +1,6 @@
 import type { OrganizationState } from "../accounts/organizations/record.ts";
+import { acquireNewMessage, type Acquired, type Decision } from "./acquire-message.ts";
 import { candidatesFor, chooseCarrier, type Choosable, type Choice, type Sender } from "./choose-carrier.ts";
-import { claimUntouched, type ClaimByFacts, type Decision } from "./claim-message.ts";
 import type { MessageJob } from "./message-job.ts";
 import { isSenderIdRejected, mayBeUnwanted } from "./policies.ts";
 import { release } from "./record.ts";
@@ -55,12 +55,12 @@ function choosable(
  * Acquires a message for a carrier that was chosen by the facts of its job.
  * @throws Error when a message that differs from the facts could not be released
  */
-export async function claimByFacts(job: MessageJob, sender: Sender, choice: Decision): Promise<ClaimByFacts> {
+export async function acquireByFacts(job: MessageJob, sender: Sender, choice: Decision): Promise<Acquired> {
   const { facts, organizationId, messageId } = job;
-  const claimed = await claimUntouched({ organizationId, id: messageId }, choice);
-  if (claimed.held === undefined || facts === undefined) return claimed;
-  const { held } = claimed;
-  if (areFactsOf(facts, held) && hasSameCandidates(choosable(job, facts), held, sender)) return claimed;
+  const acquired = await acquireNewMessage({ organizationId, id: messageId }, choice);
+  if (acquired.held === undefined || facts === undefined) return acquired;
+  const { held } = acquired;
+  if (areFactsOf(facts, held) && hasSameCandidates(choosable(job, facts), held, sender)) return acquired;
   // It was not submitted to any carrier.
   return { found: await applyToHeld(release(held), held) };
 }

@@ -6,7 +6,7 @@ import { readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
 import { readWallet, type WalletRecord } from "../wallet/record.ts";
 import { graceMs } from "../wallet/settlement.ts";
 
-export interface Audit {
+export interface Verification {
   readonly organizationId: string;
   readonly balanceMicros: number;
   readonly entries: number;
@@ -33,10 +33,10 @@ const maxFindings = 100;
  * one. The last balance is the wallet's, and every paid message exists at its price.
  * @throws ApiError WALLET_MISSING
  */
-export async function auditWallet(organizationId: string): Promise<Audit> {
+export async function verifyWallet(organizationId: string): Promise<Verification> {
   const wallet = await readWallet(organizationId);
   try {
-    return await auditLedger(wallet);
+    return await verifyLedger(wallet);
   } catch (error) {
     // The entries after the unreadable one cannot be verified.
     if (!(error instanceof UnreadableRecordError)) throw error;
@@ -45,7 +45,7 @@ export async function auditWallet(organizationId: string): Promise<Audit> {
   }
 }
 
-async function auditLedger(wallet: WalletRecord): Promise<Audit> {
+async function verifyLedger(wallet: WalletRecord): Promise<Verification> {
   const { organizationId } = wallet;
   const horizon = new Date(now().getTime() - pendingMs).toISOString();
   const findings: string[] = [];
