@@ -11,7 +11,8 @@ import type { WalletRecord } from "../wallet/record.ts";
 import { noteAccepted } from "./accepted-of-day.ts";
 import { sendJobWithFacts, waitingJob, waitsInTable } from "./message-job.ts";
 import { quote } from "./quote.ts";
-import { unconfirmed, type MessageRecord } from "./record.ts";
+import type { MessageRecord } from "./record.ts";
+import { unconfirmed } from "./transitions.ts";
 import { validUntil } from "./validity.ts";
 
 /**

@@ -3,9 +3,9 @@ import { acquireNewMessage, type Acquired, type Decision } from "./acquire-messa
 import { candidatesFor, chooseCarrier, type Choosable, type Choice, type Sender } from "./choose-carrier.ts";
 import type { MessageJob } from "./message-job.ts";
 import { isSenderIdRejected, mayBeUnwanted } from "./policies.ts";
-import { release } from "./record.ts";
 import { areFactsOf, type RoutingFacts } from "./routing-facts.ts";
 import { applyToHeld } from "./submission.ts";
+import { release } from "./transitions.ts";
 import { isExpired } from "./validity.ts";
 
 /*

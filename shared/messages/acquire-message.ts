@@ -4,7 +4,8 @@ import { messageKey } from "../platform/table/shards.ts";
 import { updateItem, type Outcome } from "../platform/table/table.ts";
 import { withAttempt } from "./attempts.ts";
 import type { Choice } from "./choose-carrier.ts";
-import { acquire, MessageRecord, type Acquisition } from "./record.ts";
+import { MessageRecord } from "./record.ts";
+import { acquire, type Acquisition } from "./transitions.ts";
 
 /**
  * Longer than a sender can run, so that a lease lapses only after its sender has ended. Shorter than the queue hides a job,

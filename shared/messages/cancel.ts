@@ -4,7 +4,8 @@ import { now } from "../platform/clock.ts";
 import { postToWallet } from "../wallet/post.ts";
 import { countOutcomes } from "./counts.ts";
 import { readMessage } from "./read.ts";
-import { markCancelled, toApiMessage } from "./record.ts";
+import { toApiMessage } from "./record.ts";
+import { markCancelled } from "./transitions.ts";
 
 /**
  * Cancels a scheduled message that is not yet due, and returns its price in the same write. A repetition has the same

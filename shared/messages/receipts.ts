@@ -8,7 +8,8 @@ import { log } from "../platform/log.ts";
 import { messageKey } from "../platform/table/shards.ts";
 import { updateItem } from "../platform/table/table.ts";
 import { countReceipts, type RecordedReceipt } from "./counts.ts";
-import { finalDeliveries, MessageRecord, noteReceipt, type FinalDelivery, type Receipt } from "./record.ts";
+import { finalDeliveries, MessageRecord, type FinalDelivery } from "./record.ts";
+import { noteReceipt, type Receipt } from "./transitions.ts";
 
 /** Long enough to distinguish the few attempts to record one receipt; the record should stay small. */
 const tokenLength = 8;

@@ -2,7 +2,8 @@ import { messageKey } from "../platform/table/shards.ts";
 import { findItem } from "../platform/table/table.ts";
 import { postToWallet } from "../wallet/post.ts";
 import type { MessageJob } from "./message-job.ts";
-import { markRefunded, MessageRecord } from "./record.ts";
+import { MessageRecord } from "./record.ts";
+import { markRefunded } from "./transitions.ts";
 
 /**
  * Returns the price of a failed message, once: one write has the credit and the note of it.

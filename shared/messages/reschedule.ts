@@ -4,7 +4,8 @@ import { enqueue } from "../platform/jobs/queue.ts";
 import { updateItem } from "../platform/table/table.ts";
 import type { Choice } from "./choose-carrier.ts";
 import { sendJob, sendJobWithFacts, type MessageJob } from "./message-job.ts";
-import { MessageRecord, noteWaiting } from "./record.ts";
+import { MessageRecord } from "./record.ts";
+import { noteWaiting } from "./transitions.ts";
 import { secondsUntilExpired } from "./validity.ts";
 
 /*

@@ -13,7 +13,7 @@ import { messageLeaseMs, type Decision } from "./acquire-message.ts";
 import { withAttempt } from "./attempts.ts";
 import { chooseNext, type Choice, type Sender } from "./choose-carrier.ts";
 import { owedRefund, sendJob, type MessageJob } from "./message-job.ts";
-import { markFailed, markSent, MessageRecord, passOn, release, sentByReceipt } from "./record.ts";
+import { MessageRecord } from "./record.ts";
 import { isRescheduledTooLong, laterJob, rescheduleSeconds } from "./reschedule.ts";
 import {
   submitToCarrier,
@@ -22,6 +22,7 @@ import {
   usualCarrierTimeoutMs,
   type SubmitOutcome,
 } from "./submit-to-carrier.ts";
+import { markFailed, markSent, passOn, release, sentByReceipt } from "./transitions.ts";
 import { isExpired } from "./validity.ts";
 
 /** The time that a sender needs after a carrier's response to record it, even if the table is slow. */

@@ -1,6 +1,7 @@
 import { noteDay } from "../messages/counts.ts";
 import { sendJobWithFacts, waitsInTable } from "../messages/message-job.ts";
-import { isUnconfirmed, confirm, MessageRecord } from "../messages/record.ts";
+import { MessageRecord } from "../messages/record.ts";
+import { isUnconfirmed, confirm } from "../messages/transitions.ts";
 import { now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";

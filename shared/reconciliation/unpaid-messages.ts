@@ -1,4 +1,5 @@
-import { isUnconfirmed, MessageRecord } from "../messages/record.ts";
+import { MessageRecord } from "../messages/record.ts";
+import { isUnconfirmed } from "../messages/transitions.ts";
 import { minuteMs } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { rowsOf } from "../platform/table/lists.ts";

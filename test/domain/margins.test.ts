@@ -11,8 +11,9 @@ import {
   type MarginsRecord,
 } from "../../shared/messages/margins.ts";
 import { readMargins, readMarginsOfMessages } from "../../shared/messages/read-margins.ts";
-import { markSent, MessageRecord } from "../../shared/messages/record.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
 import { messagesOfDay, recount } from "../../shared/messages/recount.ts";
+import { markSent } from "../../shared/messages/transitions.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { findItem, putItem, updateItem } from "../../shared/platform/table/table.ts";

@@ -5,13 +5,8 @@ import { EventJob } from "../../shared/events/event-job.ts";
 import { newMessage } from "../../shared/messages/accept.ts";
 import { countReceipts, CountsRecord, type RecordedReceipt } from "../../shared/messages/counts.ts";
 import { recordDeliveryReceipt } from "../../shared/messages/receipts.ts";
-import {
-  acquire,
-  finalDeliveries,
-  markSent,
-  MessageRecord,
-  type FinalDelivery,
-} from "../../shared/messages/record.ts";
+import { finalDeliveries, MessageRecord, type FinalDelivery } from "../../shared/messages/record.ts";
+import { acquire, markSent } from "../../shared/messages/transitions.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { dayOf } from "../../shared/platform/clock.ts";
