@@ -1,6 +1,6 @@
 import { findOrganization } from "../../shared/accounts/organizations/record.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
-import { undefinedIfUnreadable } from "../../shared/platform/table/table.ts";
+import { undefinedIfUnreadable } from "../../shared/platform/table/records.ts";
 import {
   protectedNames,
   resemblanceOf,

@@ -2,7 +2,7 @@ import { findOrganization } from "../../shared/accounts/organizations/record.ts"
 import type { RoutingTable } from "../../shared/carriers/record.ts";
 import { MessageType } from "../../shared/contract/sms.ts";
 import { now } from "../../shared/platform/clock.ts";
-import { undefinedIfUnreadable } from "../../shared/platform/table/table.ts";
+import { undefinedIfUnreadable } from "../../shared/platform/table/records.ts";
 import { findPriceOverrides } from "../../shared/prices/overrides.ts";
 import type { RateCard } from "../../shared/prices/rate-card.ts";
 import { amountOf } from "../../shared/wallet/money.ts";

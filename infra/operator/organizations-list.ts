@@ -4,7 +4,7 @@ import { findOrganization, type OrganizationRecord } from "../../shared/accounts
 import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
 import { findUser } from "../../shared/accounts/users/record.ts";
 import { newestMessageAt } from "../../shared/messages/read.ts";
-import { unreadableOf } from "../../shared/platform/table/table.ts";
+import { unreadableOf } from "../../shared/platform/table/records.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import { findWallet, listNewestWallets, type WalletRecord } from "../../shared/wallet/record.ts";
 import { command, limit, part } from "./command.ts";

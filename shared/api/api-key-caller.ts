@@ -7,7 +7,7 @@ import { hashApiKeySecret, isApiKeySecret } from "../platform/auth/api-key-secre
 import { noteUse } from "../platform/auth/api-key-use.ts";
 import { hasExpired } from "../platform/auth/expiry.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { findBoth, findItem } from "../platform/table/table.ts";
+import { findBoth, findItem } from "../platform/table/read.ts";
 import type { Caller, Refused } from "./authenticate.ts";
 
 /** Returns the caller of an API key. @throws ApiError ADDRESS_NOT_ALLOWED */

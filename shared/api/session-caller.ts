@@ -4,7 +4,7 @@ import { findUser, nameOfKeptSession, type UserRecord } from "../accounts/users/
 import { scopesOfRole } from "../contract/scopes.ts";
 import { verifySessionToken, type SessionClaims } from "../platform/auth/session-token.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/read.ts";
 import type { Caller, Refused } from "./authenticate.ts";
 
 export async function callerOfSession(token: string): Promise<Caller | Refused> {

@@ -5,7 +5,7 @@ import { AuditEntryRecord, auditLogOf, AuditOutcomeRecord, type Ending } from ".
 import { firstIdAt } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readWantedPage } from "../platform/table/page.ts";
-import { itemsOf, queryRows } from "../platform/table/table.ts";
+import { itemsOf, queryRows } from "../platform/table/read.ts";
 
 /** An entry of the audit log with its outcome. */
 export type EndedEntry = Omit<AuditEntryRecord, "ending"> & Ending;

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { minuteMs, now } from "../platform/clock.ts";
 import { maxDelaySeconds, secondsUntil, type QueuedJob } from "../platform/jobs/job.ts";
 import { scheduledJob, owedJob } from "../platform/jobs/scheduled-job.ts";
-import type { Put } from "../platform/table/table.ts";
+import type { Put } from "../platform/table/write.ts";
 
 /** A job of the campaign queue. The campaign itself stays in the table. */
 export const CampaignJob = z.object({

@@ -1,5 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
-import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
+import { transact, untilUndisturbed } from "../platform/table/transact.ts";
+import type { Write } from "../platform/table/write.ts";
 import { readCampaign, type CampaignRecord } from "./record.ts";
 
 interface Change {

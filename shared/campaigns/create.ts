@@ -8,7 +8,7 @@ import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/event.ts";
 import { newId } from "../platform/ids.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
-import { transact } from "../platform/table/table.ts";
+import { transact } from "../platform/table/transact.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
 import { findTemplate } from "../templates/record.ts";
 import { problemOf } from "../templates/render.ts";

@@ -5,7 +5,7 @@ import { isDestinationAllowed } from "../messages/policies.ts";
 import { countCampaignMessage } from "../messages/recipient-limits.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
-import { undefinedIfUnreadable } from "../platform/table/table.ts";
+import { undefinedIfUnreadable } from "../platform/table/records.ts";
 import { contactValues, renderTemplate } from "../templates/render.ts";
 import type { CampaignRecord } from "./record.ts";
 

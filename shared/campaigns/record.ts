@@ -7,8 +7,8 @@ import { Language, MessageType } from "../contract/sms.ts";
 import { shareOf, type CountsRecord } from "../messages/counts.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { acquireLease, leaseFields, releaseLease, whileHeldBy, type Lease } from "../platform/table/lease.ts";
-import { findItem, type Update, type Write } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { findItem } from "../platform/table/read.ts";
+import { type Update, updateOf, type Write } from "../platform/table/write.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 import { scheduledRun } from "./campaign-job.ts";
 

@@ -12,8 +12,8 @@ import {
   newLease,
   releaseLease,
 } from "../platform/table/lease.ts";
-import { itemsOf, queryRows, updateItem } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { itemsOf, queryRows } from "../platform/table/read.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 import { TtlCache } from "../platform/ttl-cache.ts";
 
 /*

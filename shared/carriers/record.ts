@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { MessageType } from "../contract/sms.ts";
 import { secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, itemsOf, queryRows } from "../platform/table/table.ts";
+import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";
 import { TtlCache } from "../platform/ttl-cache.ts";
 import { CarrierSettings } from "./settings.ts";
 

@@ -3,8 +3,7 @@ import * as z from "zod/mini";
 import { dayMs, epochSeconds, now, secondMs } from "../platform/clock.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { keys } from "../platform/table/keys.ts";
-import { updateItem } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 import type { SubmitResult, OutgoingMessage, Carrier } from "./carrier.ts";
 
 /** The sandbox's count of the submissions of each message. */

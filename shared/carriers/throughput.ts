@@ -3,8 +3,7 @@ import * as z from "zod/mini";
 import { now } from "../platform/clock.ts";
 import { durationMs } from "../platform/limits/rate-limit.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { updateItem, type Update } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { type Update, updateItem, updateOf } from "../platform/table/write.ts";
 
 /*
  * The throughput of a carrier, which all senders share. The table has the time until which the carrier's capacity is

@@ -8,8 +8,8 @@ import { optOutOf } from "../opt-outs/standing.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
-import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
-import { changesOfPatch, updateOf } from "../platform/table/update.ts";
+import { transact, untilUndisturbed } from "../platform/table/transact.ts";
+import { changesOfPatch, updateOf, type Write } from "../platform/table/write.ts";
 import {
   contactIds,
   contactPuts,

@@ -8,7 +8,7 @@ import {
 } from "../contract/contacts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { validate } from "../contract/validation.ts";
-import { transact } from "../platform/table/table.ts";
+import { transact } from "../platform/table/transact.ts";
 import { tooManyContacts } from "./contacts.ts";
 import { contactPuts, maxContacts, newContact, type ContactRecord } from "./record.ts";
 

@@ -5,7 +5,8 @@ import { findOptOutRecord, inForce, noteOptOut } from "../opt-outs/record.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, queryRows, type Put, type Row, type Write } from "../platform/table/table.ts";
+import { findItem, queryRows, type Row } from "../platform/table/read.ts";
+import type { Put, Write } from "../platform/table/write.ts";
 
 export const ContactRecord = z.object({
   entity: z.literal("contact"),

@@ -4,7 +4,7 @@ import type { WebhookEvent } from "../contract/events.ts";
 import { newId } from "../platform/ids.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { owedJob } from "../platform/jobs/scheduled-job.ts";
-import type { Put } from "../platform/table/table.ts";
+import type { Put } from "../platform/table/write.ts";
 
 /** The id of an email. An email is sent once, even if its job is delivered repeatedly. */
 const id = z.string();

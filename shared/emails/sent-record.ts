@@ -3,8 +3,7 @@ import * as z from "zod/mini";
 import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { acquireLease, hasLease, leaseFields, newLease } from "../platform/table/lease.ts";
-import { updateItem } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 
 /** Longer than a worker lives, so that the lease of an email lapses only when its worker has died. */
 const emailLeaseMs = minuteMs;

@@ -4,8 +4,8 @@ import * as z from "zod/mini";
 
 import { now } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { findItem, updateItem } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { findItem } from "../platform/table/read.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 
 export type SuppressionReason = "bounce" | "complaint";
 

@@ -5,8 +5,8 @@ import { workOnPending } from "../platform/jobs/pending-work.ts";
 import { shardCount } from "../platform/jobs/shards.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { deleteItem, transact } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { transact } from "../platform/table/transact.ts";
+import { deleteItem, updateOf } from "../platform/table/write.ts";
 import { forgetWallet } from "../wallet/record.ts";
 import { eraseOrganization } from "./organization.ts";
 

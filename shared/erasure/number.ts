@@ -7,8 +7,7 @@ import { forgetLifted, findOptOut } from "../opt-outs/record.ts";
 import { keys } from "../platform/table/keys.ts";
 import { forEachOf } from "../platform/table/lists.ts";
 import { messageKey, messagesOf, withAllShards } from "../platform/table/shards.ts";
-import { deleteItem, updateItem } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { deleteItem, updateItem, updateOf } from "../platform/table/write.ts";
 import { readWebhooks } from "../webhooks/record.ts";
 
 const StoredMessage = z.object({

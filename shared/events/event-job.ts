@@ -5,7 +5,7 @@ import { idSchema } from "../contract/primitives.ts";
 import { derivedId } from "../platform/ids.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { owedJob } from "../platform/jobs/scheduled-job.ts";
-import type { Put } from "../platform/table/table.ts";
+import type { Put } from "../platform/table/write.ts";
 
 /** The job that fans out an event. It has the event's id, so that a queued event keeps its id during a deployment. */
 export const EventJob = z.object({

@@ -3,7 +3,8 @@ import * as z from "zod/mini";
 import { digestOfNumber } from "../platform/audit-log.ts";
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { findItem, putItem } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/read.ts";
+import { putItem } from "../platform/table/write.ts";
 
 /*
  * An inbound message may be queued while its number is erased. The erasure therefore leaves a mark, and an earlier

@@ -6,7 +6,7 @@ import { Keyword, type InboundMessage } from "../contract/inbound.ts";
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import type { Write } from "../platform/table/table.ts";
+import type { Write } from "../platform/table/write.ts";
 
 /** A message from a phone to a number of an organization. */
 export const InboundRecord = z.object({

@@ -2,7 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { KycSubmission, SubmitKycRequest } from "../contract/kyc.ts";
 import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
-import { transact, untilUndisturbed } from "../platform/table/table.ts";
+import { transact, untilUndisturbed } from "../platform/table/transact.ts";
 import { closeReview, openReview } from "../reviews/record.ts";
 import { findKyc, toApiKyc, replaceKyc, type KycRecord } from "./record.ts";
 

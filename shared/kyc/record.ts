@@ -3,7 +3,8 @@ import * as z from "zod/mini";
 import type { KycSubmission } from "../contract/kyc.ts";
 import { ReviewStatus } from "../contract/reviews.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, type Put } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/read.ts";
+import type { Put } from "../platform/table/write.ts";
 
 /**
  * The one submission of an organization. A new submission has a new id, so that a decision on an old one is rejected.

@@ -1,7 +1,7 @@
 import { noteKycApproval } from "../accounts/organizations/rights-record.ts";
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
-import { transact } from "../platform/table/table.ts";
+import { transact } from "../platform/table/transact.ts";
 import { closeReview, decided, listReviews, type Decision } from "../reviews/record.ts";
 import { findKyc, replaceKyc, type KycRecord } from "./record.ts";
 

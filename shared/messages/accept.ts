@@ -4,7 +4,7 @@ import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueueAll } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { idInShard, messageKey } from "../platform/table/shards.ts";
-import type { Put, Write } from "../platform/table/table.ts";
+import type { Put, Write } from "../platform/table/write.ts";
 import type { Prices } from "../prices/prices.ts";
 import { chargeWallet } from "../wallet/charge.ts";
 import type { WalletRecord } from "../wallet/record.ts";

@@ -1,6 +1,5 @@
 import { oneShard, shardsOfDay } from "../platform/table/shards.ts";
-import { updateItem } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 import type { AcceptedOfDay } from "../wallet/spending-limits.ts";
 import { CountsRecord, emptyTally, sumOf, toBeClosed, type Tally } from "./counts.ts";
 

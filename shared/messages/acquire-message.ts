@@ -1,7 +1,7 @@
 import { minuteMs, now } from "../platform/clock.ts";
 import { hasLease, isFree, newLease } from "../platform/table/lease.ts";
 import { messageKey } from "../platform/table/shards.ts";
-import { updateItem, type Outcome } from "../platform/table/table.ts";
+import { type Outcome, updateItem } from "../platform/table/write.ts";
 import { withAttempt } from "./attempts.ts";
 import type { Choice } from "./choose-carrier.ts";
 import { MessageRecord } from "./record.ts";

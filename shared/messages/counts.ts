@@ -3,11 +3,12 @@ import * as z from "zod/mini";
 import { dayMs, hourMs } from "../platform/clock.ts";
 import { pendingWorkFields, pendingWorkOf } from "../platform/jobs/pending-work.ts";
 import { log } from "../platform/log.ts";
+import type { Changes } from "../platform/table/expressions.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { rowsOf, type List } from "../platform/table/lists.ts";
+import { findItem } from "../platform/table/read.ts";
 import { shardOf, type DayShard } from "../platform/table/shards.ts";
-import { findItem, updateItem } from "../platform/table/table.ts";
-import { updateOf, type Changes } from "../platform/table/update.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 import { Margins } from "./margins.ts";
 import type { FinalDelivery, MessageRecord } from "./record.ts";
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { now } from "../platform/clock.ts";
 import type { DayShard } from "../platform/table/shards.ts";
-import { putItem } from "../platform/table/table.ts";
+import { putItem } from "../platform/table/write.ts";
 import { countryOfNumber } from "./numbering-plan.ts";
 import type { MessageRecord } from "./record.ts";
 

@@ -5,7 +5,7 @@ import { secondMs } from "../platform/clock.ts";
 import { maxDelaySeconds, type QueuedJob } from "../platform/jobs/job.ts";
 import type { QueueName } from "../platform/jobs/queue-names.ts";
 import { scheduledJob, owedJob } from "../platform/jobs/scheduled-job.ts";
-import type { Put } from "../platform/table/table.ts";
+import type { Put } from "../platform/table/write.ts";
 import type { MessageRecord } from "./record.ts";
 import { RoutingFacts, routingFactsOf } from "./routing-facts.ts";
 

@@ -6,8 +6,8 @@ import type { Message, MessagesQuery } from "../contract/sms.ts";
 import { momentOf } from "../platform/ids.ts";
 import { firstItems } from "../platform/table/lists.ts";
 import { readPage, readWantedPage } from "../platform/table/page.ts";
+import { findItem } from "../platform/table/read.ts";
 import { messageKey, messagesOf } from "../platform/table/shards.ts";
-import { findItem } from "../platform/table/table.ts";
 import { findWallet, type WalletRecord } from "../wallet/record.ts";
 import { hasExpired, MessageRecord, toApiMessage } from "./record.ts";
 

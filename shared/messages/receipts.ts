@@ -6,7 +6,7 @@ import { eventJob } from "../events/event-job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { messageKey } from "../platform/table/shards.ts";
-import { updateItem } from "../platform/table/table.ts";
+import { updateItem } from "../platform/table/write.ts";
 import { countReceipts, type RecordedReceipt } from "./counts.ts";
 import { finalDeliveries, MessageRecord, type FinalDelivery } from "./record.ts";
 import { noteReceipt, type Receipt } from "./transitions.ts";

@@ -1,5 +1,5 @@
+import { findItem } from "../platform/table/read.ts";
 import { messageKey } from "../platform/table/shards.ts";
-import { findItem } from "../platform/table/table.ts";
 import { postToWallet } from "../wallet/post.ts";
 import type { MessageJob } from "./message-job.ts";
 import { MessageRecord } from "./record.ts";

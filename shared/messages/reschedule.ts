@@ -1,7 +1,7 @@
 import { hourMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
-import { updateItem } from "../platform/table/table.ts";
+import { updateItem } from "../platform/table/write.ts";
 import type { Choice } from "./choose-carrier.ts";
 import { sendJob, sendJobWithFacts, type MessageJob } from "./message-job.ts";
 import { MessageRecord } from "./record.ts";

@@ -1,7 +1,7 @@
 import { firstIdAt } from "../platform/ids.ts";
 import { rowsOf } from "../platform/table/lists.ts";
+import { findItem } from "../platform/table/read.ts";
 import { messageKey, messagesOf, withAllShards } from "../platform/table/shards.ts";
-import { findItem } from "../platform/table/table.ts";
 import { listWallets } from "../wallet/record.ts";
 import { hasExpired, MessageRecord } from "./record.ts";
 

@@ -3,8 +3,8 @@ import * as z from "zod/mini";
 import { minuteMs, now } from "../platform/clock.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, updateItem } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { findItem } from "../platform/table/read.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 import { TtlCache } from "../platform/ttl-cache.ts";
 
 /*

@@ -2,8 +2,8 @@ import { stateOfOrganization, type OrganizationState } from "../accounts/organiz
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
+import { findItem } from "../platform/table/read.ts";
 import { messageKey } from "../platform/table/shards.ts";
-import { findItem } from "../platform/table/table.ts";
 import { chooseByFacts, acquireByFacts } from "./acquire-by-facts.ts";
 import { acquireMessage, type Decision } from "./acquire-message.ts";
 import { chooseCarrier, type Choice, type Sender } from "./choose-carrier.ts";

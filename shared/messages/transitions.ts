@@ -4,8 +4,8 @@ import { config } from "../platform/config.ts";
 import type { Key } from "../platform/table/keys.ts";
 import { acquireLease, releaseLease, renewLease, type Lease } from "../platform/table/lease.ts";
 import { messageKey } from "../platform/table/shards.ts";
-import type { Update } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import type { Update } from "../platform/table/write.ts";
+import { updateOf } from "../platform/table/write.ts";
 import { redactedText, retention, type FinalDelivery, type MessageRecord } from "./record.ts";
 
 /*

@@ -5,7 +5,9 @@ import type { Keyword } from "../contract/inbound.ts";
 import { now } from "../platform/clock.ts";
 import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, itemsOf, putItem, queryRows, untilUndisturbed } from "../platform/table/table.ts";
+import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";
+import { untilUndisturbed } from "../platform/table/transact.ts";
+import { putItem } from "../platform/table/write.ts";
 import { keywordOf, plain } from "./keywords.ts";
 
 /*

@@ -4,8 +4,8 @@ import type { Page, PageQuery } from "../contract/primitives.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readWantedPage } from "../platform/table/page.ts";
-import { transact, untilUndisturbed, type Write } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { transact, untilUndisturbed } from "../platform/table/transact.ts";
+import { updateOf, type Write } from "../platform/table/write.ts";
 import { findOptOut, inForce, OptOutRecord, readStanding, replaceWishes, type Standing } from "./record.ts";
 import { hasSaidStop, lastWord, optOutOf, type OwnNote, type PersonsWord, type Wishes } from "./standing.ts";
 

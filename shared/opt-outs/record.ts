@@ -1,9 +1,11 @@
 import * as z from "zod/mini";
 
 import type { OptOut } from "../contract/opt-outs.ts";
+import type { Requirements } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, transact, type Update, type Write } from "../platform/table/table.ts";
-import { changesOfPatch, updateOf, type Requirements } from "../platform/table/update.ts";
+import { findItem } from "../platform/table/read.ts";
+import { transact } from "../platform/table/transact.ts";
+import { changesOfPatch, type Update, updateOf, type Write } from "../platform/table/write.ts";
 import { hasSaidStop, optOutOf, type OwnNote, type Wishes } from "./standing.ts";
 
 /*
@@ -134,9 +136,7 @@ function isSameNote(one: OwnNote | undefined, other: OwnNote | undefined): boole
 }
 
 function deletion(organizationId: string, phoneNumber: string, seen: OptOutRecord | undefined): Write {
-  const key = keys.optOut(organizationId, phoneNumber);
-  const { key: _key, update: _update, ...only } = updateOf(key, {}, asSeen(seen));
-  return { delete: key, ...only };
+  return { delete: keys.optOut(organizationId, phoneNumber), requires: asSeen(seen) };
 }
 
 /** Requires that a record is as it was read. */

@@ -7,7 +7,7 @@ import { now } from "./clock.ts";
 import { momentOf, newId } from "./ids.ts";
 import { log } from "./log.ts";
 import { keys } from "./table/keys.ts";
-import { putItem, type Put } from "./table/table.ts";
+import { type Put, putItem } from "./table/write.ts";
 
 /*
  * The audit log: each action with its actor, time, address and changes. The entry is written before the action or in its

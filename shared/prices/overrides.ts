@@ -5,8 +5,9 @@ import * as z from "zod/mini";
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, transact, type Write } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { findItem } from "../platform/table/read.ts";
+import { transact } from "../platform/table/transact.ts";
+import { updateOf, type Write } from "../platform/table/write.ts";
 import { TtlCache } from "../platform/ttl-cache.ts";
 import { documentOf, RateCard, type PriceRow } from "./rate-card.ts";
 

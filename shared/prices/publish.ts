@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 
 import { now } from "../platform/clock.ts";
 import { Refusal } from "../platform/refusal.ts";
-import { putItem, transact, updateItem } from "../platform/table/table.ts";
+import { transact } from "../platform/table/transact.ts";
+import { putItem, updateItem } from "../platform/table/write.ts";
 import type { PriceRow } from "./rate-card.ts";
 import { completeCard, CurrentCardRecord, listRateCards, makeCurrent, rateCardPuts } from "./record.ts";
 

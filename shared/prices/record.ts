@@ -3,8 +3,8 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import * as z from "zod/mini";
 
 import { keys } from "../platform/table/keys.ts";
-import { findItem, queryItems, type Put, type Update } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { findItem, queryItems } from "../platform/table/read.ts";
+import { type Put, type Update, updateOf } from "../platform/table/write.ts";
 import { carriersWithCosts, documentOf, RateCard, type PriceRow } from "./rate-card.ts";
 
 /*

@@ -5,7 +5,7 @@ import { isEmailVerified, readRights } from "../accounts/organizations/rights-re
 import { findEmailToken, type TokenPurpose } from "../accounts/users/email-tokens.ts";
 import { findUser } from "../accounts/users/record.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { Delete } from "../platform/table/table.ts";
+import type { Delete } from "../platform/table/write.ts";
 import { readWebhooks } from "../webhooks/record.ts";
 import { deleteWebhook } from "../webhooks/webhooks.ts";
 

@@ -10,7 +10,7 @@ import { queueOwedEmail } from "../emails/queue-email.ts";
 import { auditEntry } from "../platform/audit-log.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { transact } from "../platform/table/table.ts";
+import { transact } from "../platform/table/transact.ts";
 import { endUnproven, readProof } from "./first-proof.ts";
 
 /**

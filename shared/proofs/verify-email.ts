@@ -6,8 +6,8 @@ import { ApiError } from "../contract/errors.ts";
 import { auditEntry } from "../platform/audit-log.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { transact } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { transact } from "../platform/table/transact.ts";
+import { updateOf } from "../platform/table/write.ts";
 import { endUnproven, readProof } from "./first-proof.ts";
 
 /**

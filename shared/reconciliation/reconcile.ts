@@ -7,8 +7,11 @@ import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { rowsOf } from "../platform/table/lists.ts";
+import { findItem } from "../platform/table/read.ts";
+import { unreadableOf } from "../platform/table/records.ts";
 import { ledgerKey, messageKey, messagesOf, shardOf, type DayShard } from "../platform/table/shards.ts";
-import { findItem, tryTransact, unreadableOf, updateItem } from "../platform/table/table.ts";
+import { tryTransact } from "../platform/table/transact.ts";
+import { updateItem } from "../platform/table/write.ts";
 import {
   ledgerEntry,
   readLedger,

@@ -4,7 +4,7 @@ import { minuteMs } from "../platform/clock.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { rowsOf } from "../platform/table/lists.ts";
 import { messagesOf } from "../platform/table/shards.ts";
-import { deleteItem } from "../platform/table/table.ts";
+import { deleteItem } from "../platform/table/write.ts";
 import type { LedgerEntryRecord } from "../wallet/ledger.ts";
 import type { WalletRecord } from "../wallet/record.ts";
 

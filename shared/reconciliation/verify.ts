@@ -1,7 +1,8 @@
 import { mayHaveExpired, MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
+import { findItem } from "../platform/table/read.ts";
+import { unreadableOf, UnreadableRecordError } from "../platform/table/records.ts";
 import { messageKey } from "../platform/table/shards.ts";
-import { findItem, unreadableOf, UnreadableRecordError } from "../platform/table/table.ts";
 import { readLedger, type LedgerEntryRecord } from "../wallet/ledger.ts";
 import { readWallet, type WalletRecord } from "../wallet/record.ts";
 import { graceMs } from "../wallet/settlement.ts";

@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 
 import { keys, type ReviewKind } from "../platform/table/keys.ts";
-import { queryRows, type Put, type Row, type Write } from "../platform/table/table.ts";
+import { queryRows, type Row } from "../platform/table/read.ts";
+import type { Put, Write } from "../platform/table/write.ts";
 
 /** The operator's decision on a pending request. */
 export type Decision = { readonly approved: true } | { readonly approved: false; readonly reason: string };

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
 import { keys } from "../platform/table/keys.ts";
-import { deleteItem, findItem, updateItem, type Update } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { findItem } from "../platform/table/read.ts";
+import { deleteItem, type Update, updateItem, updateOf } from "../platform/table/write.ts";
 
 /*
  * The organizations that each sender ID is approved for. Recipients do not distinguish names by case, so the key is in

@@ -5,7 +5,7 @@ import { ApiError } from "../contract/errors.ts";
 import { ReviewStatus } from "../contract/reviews.ts";
 import type { SenderIdRequest } from "../contract/sender-ids.ts";
 import { keys } from "../platform/table/keys.ts";
-import { itemsOf, queryRows } from "../platform/table/table.ts";
+import { itemsOf, queryRows } from "../platform/table/read.ts";
 
 /** A request for a sender ID. Its key is the sender ID itself, so an organization has one request for each. */
 export const SenderIdRecord = z.object({

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { ApiError } from "../contract/errors.ts";
 import type { Template } from "../contract/templates.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/read.ts";
 import { placeholdersOf } from "./render.ts";
 
 export const TemplateRecord = z.object({

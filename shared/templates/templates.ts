@@ -6,8 +6,8 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
-import { transact, updateItem } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { transact } from "../platform/table/transact.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 import { maxTemplates, toApiTemplate, readTemplate, TemplateRecord } from "./record.ts";
 import { problemOf } from "./render.ts";
 

@@ -1,8 +1,7 @@
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { updateItem } from "../platform/table/table.ts";
-import { updateOf } from "../platform/table/update.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 import { postToWallet } from "./post.ts";
 import { WalletRecord } from "./record.ts";
 import { findMovement, referenceOf, type Movement } from "./reference.ts";

@@ -1,7 +1,9 @@
 import { ApiError } from "../contract/errors.ts";
 import { dayOf } from "../platform/clock.ts";
 import { log } from "../platform/log.ts";
-import { deleteItem, findItem, putItem, tryTransact, type Put, type Write } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/read.ts";
+import { tryTransact } from "../platform/table/transact.ts";
+import { deleteItem, putItem, type Put, type Write } from "../platform/table/write.ts";
 import { debitWallet, sumOf, type Debit } from "./debit.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
 import { logPending, notifyLowBalance } from "./notify.ts";

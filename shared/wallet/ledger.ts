@@ -8,7 +8,7 @@ import { ledgerSortKey, type Key } from "../platform/table/keys.ts";
 import { firstItems } from "../platform/table/lists.ts";
 import { readPage } from "../platform/table/page.ts";
 import { ledgerOf, type Sharded } from "../platform/table/shards.ts";
-import type { Put } from "../platform/table/table.ts";
+import type { Put } from "../platform/table/write.ts";
 import { amountOf, currency } from "./money.ts";
 import type { WalletRecord } from "./record.ts";
 

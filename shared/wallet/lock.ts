@@ -2,7 +2,7 @@ import { now } from "../platform/clock.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { acquireLease, hasLease, newLease, releaseLease } from "../platform/table/lease.ts";
-import { updateItem } from "../platform/table/table.ts";
+import { updateItem } from "../platform/table/write.ts";
 import { WalletRecord } from "./record.ts";
 
 /*

@@ -7,8 +7,9 @@ import { pendingWorkFields } from "../platform/jobs/pending-work.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { leaseFields } from "../platform/table/lease.ts";
 import { firstItems, itemsIn } from "../platform/table/lists.ts";
+import { findItem } from "../platform/table/read.ts";
 import { oneShard, shardFields } from "../platform/table/shards.ts";
-import { findItem, type Put } from "../platform/table/table.ts";
+import type { Put } from "../platform/table/write.ts";
 import { amountOf, currency } from "./money.ts";
 import {
   spendingLimitFields,

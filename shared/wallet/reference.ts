@@ -5,7 +5,8 @@ import * as z from "zod/mini";
 import { operatorTransactionTypes } from "../contract/wallet.ts";
 import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, type Put } from "../platform/table/table.ts";
+import { findItem } from "../platform/table/read.ts";
+import type { Put } from "../platform/table/write.ts";
 import { moneyText } from "./money.ts";
 import type { WalletRecord } from "./record.ts";
 

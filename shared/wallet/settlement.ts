@@ -1,8 +1,8 @@
 import { minuteMs } from "../platform/clock.ts";
 import { pendingWorkOf } from "../platform/jobs/pending-work.ts";
+import type { Changes, Requirements } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
-import { updateItem } from "../platform/table/table.ts";
-import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 import { WalletRecord } from "./record.ts";
 
 /**

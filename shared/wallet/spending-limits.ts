@@ -4,9 +4,9 @@ import { ApiError, type RateLimitStatus } from "../contract/errors.ts";
 import { dayMs, dayOf, now, secondMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { limitReached, waitSeconds, type RateLimit } from "../platform/limits/rate-limit.ts";
+import type { Changes, Requirements } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
-import { updateItem } from "../platform/table/table.ts";
-import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 import { microsOfText } from "./money.ts";
 
 /*

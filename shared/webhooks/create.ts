@@ -5,7 +5,7 @@ import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
-import { transact } from "../platform/table/table.ts";
+import { transact } from "../platform/table/transact.ts";
 import { hasHadMoney } from "../wallet/record.ts";
 import { maxWebhooks, toApiWebhook, type WebhookRecord } from "./record.ts";
 import { putSecret } from "./secrets.ts";

@@ -15,8 +15,8 @@ import {
   whileFree,
   type Lease,
 } from "../platform/table/lease.ts";
-import { findItem, updateItem, type Put } from "../platform/table/table.ts";
-import { changesOfPatch, updateOf } from "../platform/table/update.ts";
+import { findItem } from "../platform/table/read.ts";
+import { changesOfPatch, type Put, updateItem, updateOf } from "../platform/table/write.ts";
 import type { WebhookRecord } from "./record.ts";
 
 /** The retention of a delivery, during which it can be read and sent again. */

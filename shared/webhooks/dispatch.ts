@@ -6,7 +6,7 @@ import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { scheduledJob } from "../platform/jobs/scheduled-job.ts";
 import { log } from "../platform/log.ts";
-import { putItem } from "../platform/table/table.ts";
+import { putItem } from "../platform/table/write.ts";
 import { callWebhook, type CallableWebhook, type CallResult } from "./call.ts";
 import {
   claimAttempt,

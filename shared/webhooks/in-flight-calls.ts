@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, minuteMs, now, secondMs } from "../platform/clock.ts";
+import type { Changes, Requirements } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
 import { isFree, newLease } from "../platform/table/lease.ts";
-import { deleteItem, findItem, updateItem, type Outcome } from "../platform/table/table.ts";
-import { updateOf, type Changes, type Requirements } from "../platform/table/update.ts";
+import { findItem } from "../platform/table/read.ts";
+import { deleteItem, type Outcome, updateItem, updateOf } from "../platform/table/write.ts";
 import type { WebhookRecord } from "./record.ts";
 import type { Lane } from "./webhook-job.ts";
 

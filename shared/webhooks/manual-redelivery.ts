@@ -6,7 +6,7 @@ import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { consume } from "../platform/limits/sliding-window.ts";
-import { putItem } from "../platform/table/table.ts";
+import { putItem } from "../platform/table/write.ts";
 import {
   findDelivery,
   newDelivery,

@@ -4,7 +4,7 @@ import { ApiError } from "../contract/errors.ts";
 import { EventName } from "../contract/events.ts";
 import { DisabledReason, type Webhook } from "../contract/webhooks.ts";
 import { keys } from "../platform/table/keys.ts";
-import { findItem, itemsOf, queryRows } from "../platform/table/table.ts";
+import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";
 import type { FailingHealth } from "./in-flight-calls.ts";
 
 /** A customer's endpoint, which is called when something happens. */

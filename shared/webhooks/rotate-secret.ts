@@ -1,6 +1,6 @@
 import type { CreatedWebhook } from "../contract/webhooks.ts";
 import { now } from "../platform/clock.ts";
-import { untilUndisturbed } from "../platform/table/table.ts";
+import { untilUndisturbed } from "../platform/table/transact.ts";
 import { readWebhook } from "./record.ts";
 import { replaceSecret } from "./secrets.ts";
 import { newWebhookSecret, secretOverlapMs } from "./signature.ts";

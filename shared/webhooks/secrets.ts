@@ -5,8 +5,8 @@ import { noteSealingKey } from "../platform/auth/sealing-key-record.ts";
 import { Secret } from "../platform/auth/secret.ts";
 import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { findItem, updateItem, type Put } from "../platform/table/table.ts";
-import { changesOfPatch, updateOf } from "../platform/table/update.ts";
+import { findItem } from "../platform/table/read.ts";
+import { changesOfPatch, type Put, updateItem, updateOf } from "../platform/table/write.ts";
 import { findWebhook, type WebhookRecord } from "./record.ts";
 import type { SigningSecrets } from "./signature.ts";
 

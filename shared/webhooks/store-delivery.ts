@@ -3,8 +3,9 @@ import * as z from "zod/mini";
 import type { WebhookPayload } from "../contract/webhooks.ts";
 import { redactedText } from "../messages/record.ts";
 import { keys } from "../platform/table/keys.ts";
+import { findItem } from "../platform/table/read.ts";
 import { messageKey } from "../platform/table/shards.ts";
-import { deleteItem, findItem, putItem } from "../platform/table/table.ts";
+import { deleteItem, putItem } from "../platform/table/write.ts";
 import { putDelivery, type DeliveryRecord } from "./delivery-record.ts";
 import type { WebhookRecord } from "./record.ts";
 

@@ -7,7 +7,7 @@ import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { transact } from "../../shared/platform/table/table.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
 import { debitWallet } from "../../shared/wallet/debit.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { newWallet, readWallet } from "../../shared/wallet/record.ts";

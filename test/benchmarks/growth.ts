@@ -10,7 +10,7 @@ import type { MessageRecord } from "../../shared/messages/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import type { Put } from "../../shared/platform/table/table.ts";
+import type { Put } from "../../shared/platform/table/write.ts";
 import { onePrice } from "../support/prices.ts";
 import { median, type Figure, type Suite } from "./figures.ts";
 import { readLocalStack, startBenchmarkGateway } from "./gateway.ts";

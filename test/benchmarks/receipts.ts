@@ -5,7 +5,7 @@ import { CarrierRecord } from "../../shared/carriers/record.ts";
 import type { Client } from "../../shared/client.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/table.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { HttpCarrier, says } from "../support/http-carrier.ts";
 import type { Clock } from "./gateway.ts";
 import type { Operation } from "./operations.ts";

@@ -15,7 +15,7 @@ import { allScopes } from "../../shared/contract/scopes.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { ledgerKey, oneShard } from "../../shared/platform/table/shards.ts";
-import type { Put } from "../../shared/platform/table/table.ts";
+import type { Put } from "../../shared/platform/table/write.ts";
 import { ledgerEntry } from "../../shared/wallet/ledger.ts";
 import { newWallet } from "../../shared/wallet/record.ts";
 

@@ -7,6 +7,7 @@ import { epochSeconds } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { firstItems } from "../../shared/platform/table/lists.ts";
+import { queryItems } from "../../shared/platform/table/read.ts";
 import {
   countersOf,
   daySortKey,
@@ -14,7 +15,7 @@ import {
   messagesOf,
   withAllShards,
 } from "../../shared/platform/table/shards.ts";
-import { deleteItem, queryItems } from "../../shared/platform/table/table.ts";
+import { deleteItem } from "../../shared/platform/table/write.ts";
 import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { DeliveryRecord } from "../../shared/webhooks/delivery-record.ts";

@@ -7,7 +7,7 @@ import { setRoute } from "../../shared/carriers/manage.ts";
 import { CarrierRecord } from "../../shared/carriers/record.ts";
 import type { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/table.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { messageIdIn } from "../support/carriers.ts";
 import { HttpCarrier } from "../support/http-carrier.ts";
 import type { Random } from "./random.ts";

@@ -12,7 +12,7 @@ import * as z from "zod/mini";
 import { callbackReceiver, type CarrierCall } from "../../shared/carrier-callbacks/receive.ts";
 import { SecretsManager } from "../../shared/platform/aws/secrets-manager.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/table.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { mockAws } from "../support/mock-aws.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";

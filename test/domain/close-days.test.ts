@@ -12,8 +12,9 @@ import { MessageRecord } from "../../shared/messages/record.ts";
 import { messagesOfDay, recount } from "../../shared/messages/recount.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { deleteItem, findItem, updateItem } from "../../shared/platform/table/table.ts";
+import { deleteItem, updateItem } from "../../shared/platform/table/write.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { chargeWallet } from "../../shared/wallet/charge.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
@@ -57,8 +58,7 @@ async function accept(organizationId: string, scheduledAt?: string): Promise<str
 async function skew(organizationId: string): Promise<void> {
   await updateItem(CountsRecord, {
     key: dayShardOf(organizationId, day).counter,
-    update: "SET entity = :entity ADD accepted :two, sent :five, spentMicros :five",
-    values: { ":two": -2, ":five": 5, ":entity": "messageCounts" },
+    changes: { set: { entity: "messageCounts" }, add: { accepted: -2, sent: 5, spentMicros: 5 } },
   });
 }
 

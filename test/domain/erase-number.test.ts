@@ -15,7 +15,7 @@ import { findOptOut } from "../../shared/opt-outs/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
-import { putItem } from "../../shared/platform/table/table.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { newWallet } from "../../shared/wallet/record.ts";

@@ -20,7 +20,7 @@ import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { Refusal } from "../../shared/platform/refusal.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, updateItem } from "../../shared/platform/table/table.ts";
+import { putItem, updateItem } from "../../shared/platform/table/write.ts";
 import { replacePriceOverrides } from "../../shared/prices/overrides.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";

@@ -12,7 +12,7 @@ import { expireAccounts } from "../../shared/erasure/expire.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { findItem } from "../../shared/platform/table/table.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.

@@ -13,7 +13,7 @@ import { dayMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, putItem } from "../../shared/platform/table/table.ts";
+import { deleteItem, putItem } from "../../shared/platform/table/write.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { replyOf } from "../support/inbound-messages.ts";
 import { useOwnTable } from "../support/own-table.ts";

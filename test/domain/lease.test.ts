@@ -17,8 +17,8 @@ import {
   whileHeldBy,
   type Lease,
 } from "../../shared/platform/table/lease.ts";
-import { findItem, putItem, updateItem, type Outcome } from "../../shared/platform/table/table.ts";
-import { updateOf } from "../../shared/platform/table/update.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
+import { type Outcome, putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 
 const ItemRecord = z.object({ entity: z.literal("item"), state: z.optional(z.string()), ...leaseFields });
@@ -144,19 +144,14 @@ it("a deferred item cannot be acquired before its time, nor renewed", async () =
 
 it("is not acquired where another required condition is false", async () => {
   expect(
-    (
-      await acquire(start, {
-        where: "#state = :open OR #state = :late",
-        values: { ":open": "open", ":late": "late" },
-      })
-    ).applied,
+    (await acquire(start, { anyOf: [{ is: { state: "open" } }, { is: { state: "late" } }] })).applied,
   ).toBe(false);
   expect((await acquire(start, { absent: ["state"] })).applied).toBe(true);
 });
 
 it("a condition with an alternative does not bypass the lease", async () => {
   await held(start);
-  const requires = { where: "attribute_exists(pk) OR attribute_exists(sk)" };
+  const requires = { anyOf: [{ present: ["pk"] }, { present: ["sk"] }] };
   expect((await acquire(start, requires)).applied).toBe(false);
   const write = updateOf(key, { set: { state: "open" } }, whileFree(start, requires));
   expect((await updateItem(ItemRecord, write)).applied).toBe(false);

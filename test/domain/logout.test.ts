@@ -6,8 +6,7 @@ import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { hourMs, secondMs } from "../../shared/platform/clock.ts";
 import { momentOf, newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, updateItem } from "../../shared/platform/table/table.ts";
-import { updateOf } from "../../shared/platform/table/update.ts";
+import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 
 const start = new Date("2030-06-01T12:00:00Z");
 let userId: string;

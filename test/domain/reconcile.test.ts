@@ -4,7 +4,8 @@ import * as z from "zod/mini";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
-import { transact, updateItem } from "../../shared/platform/table/table.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
+import { updateItem } from "../../shared/platform/table/write.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
@@ -157,8 +158,7 @@ it("a ledger that does not add up is reported, and the later changes are settled
   await acceptMessage(organizationId, request);
   await updateItem(z.object({}), {
     key: keyOfEntry(organizationId, 2),
-    update: "SET balanceAfterMicros = :wrong, amountMicros = :wrong",
-    values: { ":wrong": 5 },
+    changes: { set: { balanceAfterMicros: 5, amountMicros: 5 } },
   });
   await acceptMessage(organizationId, request);
   await debit(organizationId);

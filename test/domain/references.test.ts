@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
-import { findItem } from "../../shared/platform/table/table.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { adjustWallet, type Adjustment } from "../../shared/wallet/adjust.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";

@@ -10,8 +10,7 @@ import { submitKyc } from "../../shared/kyc/kyc.ts";
 import { senderRejection } from "../../shared/messages/policies.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { updateItem } from "../../shared/platform/table/table.ts";
-import { updateOf } from "../../shared/platform/table/update.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { strictPolicies } from "../support/policies.ts";
 

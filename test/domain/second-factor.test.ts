@@ -15,8 +15,7 @@ import { SealedWithAnotherKey, sealText } from "../../shared/platform/auth/seale
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { updateItem } from "../../shared/platform/table/table.ts";
-import { updateOf } from "../../shared/platform/table/update.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords/hash.ts", () => ({

@@ -10,7 +10,7 @@ import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem } from "../../shared/platform/table/table.ts";
+import { deleteItem } from "../../shared/platform/table/write.ts";
 import { accept, only, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptedMessage, laterJobOf, recordOf } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";

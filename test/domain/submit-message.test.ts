@@ -9,7 +9,7 @@ import type { FinalDelivery } from "../../shared/messages/record.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/table.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";

@@ -14,7 +14,7 @@ import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/table.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";

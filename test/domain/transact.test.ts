@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 
 import { keys } from "../../shared/platform/table/keys.ts";
-import { transact, type Put } from "../../shared/platform/table/table.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
+import type { Put } from "../../shared/platform/table/write.ts";
 
 const condition = "attribute_not_exists(pk)";
 

@@ -9,7 +9,7 @@ import type { WebhookEvent } from "../../shared/contract/events.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/table.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { limitDailySpend } from "../../shared/wallet/adjust.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";

@@ -8,7 +8,8 @@ import { EventJob, eventJob as queuedEvent } from "../../shared/events/event-job
 import { newId } from "../../shared/platform/ids.ts";
 import { enqueue } from "../../shared/platform/jobs/queue.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, queryItems } from "../../shared/platform/table/table.ts";
+import { queryItems } from "../../shared/platform/table/read.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
 import { claimAttempt, deliveryIdOf, repeatNow } from "../../shared/webhooks/delivery-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";

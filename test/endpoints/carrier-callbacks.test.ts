@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { InboundMessage } from "../../shared/contract/inbound.ts";
 import { assignNumber } from "../../shared/numbers/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/table.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { call, Customer, errorOf, pageOf, type ApiCall, type ApiResponse } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import * as z from "zod/mini";
 
 import { maxContacts, findContact, readContacts } from "../../shared/contacts/record.ts";
 import { Contact, ImportedContacts } from "../../shared/contract/contacts.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { itemsOf, transact } from "../../shared/platform/table/table.ts";
+import { itemsOf } from "../../shared/platform/table/read.ts";
+import { updateItem } from "../../shared/platform/table/write.ts";
 import {
   Customer,
   dataOf,
@@ -49,13 +51,10 @@ async function list(customer: Customer, query = ""): Promise<ReturnType<typeof p
 
 /** Makes the organization look as if it had this number of contacts more. */
 async function pretendContacts(customer: Customer, contacts: number): Promise<void> {
-  await transact([
-    {
-      key: keys.organization(customer.organizationId),
-      update: "ADD contactCount :contacts",
-      values: { ":contacts": contacts },
-    },
-  ]);
+  await updateItem(z.unknown(), {
+    key: keys.organization(customer.organizationId),
+    changes: { add: { contactCount: contacts } },
+  });
 }
 
 let customer: Customer;

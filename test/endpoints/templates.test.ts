@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod/mini";
 
 import { AcceptedMessage } from "../../shared/contract/sms.ts";
 import { Template } from "../../shared/contract/templates.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { transact } from "../../shared/platform/table/table.ts";
+import { updateItem } from "../../shared/platform/table/write.ts";
 import { maxTemplates } from "../../shared/templates/record.ts";
 import {
   Customer,
@@ -133,13 +134,10 @@ describe("a template", () => {
 
   it("is removed, once, and its place is free again", async () => {
     const full = await Customer.register();
-    await transact([
-      {
-        key: keys.organization(full.organizationId),
-        update: "SET templateCount = :count",
-        values: { ":count": maxTemplates - 1 },
-      },
-    ]);
+    await updateItem(z.unknown(), {
+      key: keys.organization(full.organizationId),
+      changes: { set: { templateCount: maxTemplates - 1 } },
+    });
     const { id } = await create("Hello", full);
     const another = async () => full.call("/v1/templates", { json: { name: "Another", body: "Hello" } });
     expect(errorOf(await another())).toEqual(conflict);

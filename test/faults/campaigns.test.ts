@@ -6,7 +6,7 @@ import { Campaign } from "../../shared/contract/campaigns.ts";
 import { Message } from "../../shared/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { findItem } from "../../shared/platform/table/table.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";

@@ -15,8 +15,7 @@ import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts"
 import { hearWord } from "../../shared/opt-outs/opt-outs.ts";
 import { hourMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, updateItem } from "../../shared/platform/table/table.ts";
-import { updateOf } from "../../shared/platform/table/update.ts";
+import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { publishRateCard } from "../../shared/prices/publish.ts";
 import { limitDailySpend } from "../../shared/wallet/adjust.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
@@ -158,8 +157,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   CONFLICT: async () => {
     await updateItem(z.unknown(), {
       key: keys.organization(customer.organizationId),
-      update: "SET apiKeyCount = :many",
-      values: { ":many": 1_000_000 },
+      changes: { set: { apiKeyCount: 1_000_000 } },
     });
     return customer.call("/v1/auth/api-keys", { method: "POST" });
   },

@@ -18,9 +18,9 @@ import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
 import { allScopes, type Role, type Scope } from "../../shared/contract/scopes.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
+import type { Changes } from "../../shared/platform/table/expressions.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { updateItem } from "../../shared/platform/table/table.ts";
-import { updateOf, type Changes } from "../../shared/platform/table/update.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import {
   call,
   Customer,

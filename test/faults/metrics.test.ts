@@ -10,7 +10,7 @@ import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { config } from "../../shared/platform/config.ts";
 import { metricNames, writeMetrics, type MetricName } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, updateItem } from "../../shared/platform/table/table.ts";
+import { putItem, updateItem } from "../../shared/platform/table/write.ts";
 import { findPresentCard } from "../../shared/prices/cost.ts";
 import { rateCardCache } from "../../shared/prices/current.ts";
 import { debitWallet } from "../../shared/wallet/debit.ts";
@@ -169,8 +169,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
     await customer.send();
     await updateItem(z.object({}), {
       key: keyOfEntry(customer.organizationId, 2),
-      update: "SET amountMicros = :wrong",
-      values: { ":wrong": 5 },
+      changes: { set: { amountMicros: 5 } },
     });
     await reconcile();
   },

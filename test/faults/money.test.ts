@@ -7,9 +7,9 @@ import { DashboardStats } from "../../shared/contract/dashboard.ts";
 import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem, queryItems } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { deleteItem, findItem, queryItems, updateItem } from "../../shared/platform/table/table.ts";
-import { updateOf } from "../../shared/platform/table/update.ts";
+import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
@@ -534,8 +534,7 @@ describe("a send with something missing", () => {
   it("uses the organization's approved sender ID when it has one", async () => {
     await updateItem(z.unknown(), {
       key: keys.organization(customer.organizationId),
-      update: "SET defaultSenderId = :senderId",
-      values: { ":senderId": "OURS" },
+      changes: { set: { defaultSenderId: "OURS" } },
     });
     const response = await trySend();
     expect(response.status).toBe(202);

@@ -5,7 +5,7 @@ import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { pauseSending, resumeSending } from "../../shared/messages/sending-pause.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { findItem } from "../../shared/platform/table/table.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
 import { Customer } from "../support/api.ts";
 import { Faults, isBy } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";

@@ -59,13 +59,13 @@ function killing(when: "after" | "before", killed: () => void): Fault {
 }
 
 function isClaim({ operation, body }: AwsRequest): boolean {
-  return operation === "dynamodb:UpdateItem" && body.includes('":attempts_added":{"N":"1"}');
+  return operation === "dynamodb:UpdateItem" && body.includes('":attempts":{"N":"1"}');
 }
 
 function isSettlement({ operation, body }: AwsRequest): boolean {
   return (
     operation === "dynamodb:UpdateItem" &&
-    body.includes("#leaseToken = :leaseToken_required") &&
+    body.includes("#leaseToken = :leaseToken") &&
     body.includes("#lastStatus")
   );
 }

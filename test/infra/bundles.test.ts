@@ -146,7 +146,7 @@ it("changes only one function with a line of its handler, also when it uses more
     "line",
     "functions/wallet/get-wallet.ts",
     (source) =>
-      `import { deleteItem } from "../../shared/platform/table/table.ts";\n${source}\nawait deleteItem({ pk: "a", sk: "b" });\n`,
+      `import { deleteItem } from "../../shared/platform/table/write.ts";\n${source}\nawait deleteItem({ pk: "a", sk: "b" });\n`,
   );
   expect(changedFunctions(bundles)).toEqual(["wallet/get-wallet"]);
 });

@@ -54,6 +54,6 @@ function forgetWordCondition(command: object): void {
 function forgetCarrierCondition(command: object): void {
   if (!(command instanceof UpdateCommand)) return;
   const { ConditionExpression } = command.input;
-  const others = ConditionExpression?.replace("#openClaims = :none OR", "#openClaims >= :none OR");
+  const others = ConditionExpression?.replace(/#openClaims = (:\w+) OR/, "#openClaims >= $1 OR");
   if (others !== undefined) command.input.ConditionExpression = others;
 }

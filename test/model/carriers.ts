@@ -18,7 +18,7 @@ import { assignNumber } from "../../shared/numbers/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { transact } from "../../shared/platform/table/table.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
 import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";

@@ -23,7 +23,7 @@ import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { shardOf } from "../../shared/platform/jobs/shards.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
-import { transact } from "../../shared/platform/table/table.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
 import { rateCardCache } from "../../shared/prices/current.ts";
 import { readPrices } from "../../shared/prices/prices.ts";
 import { publishRateCard } from "../../shared/prices/publish.ts";

@@ -681,9 +681,10 @@ function debitEntryIdOf(command: object): string | undefined {
 }
 
 function amountOfDebit(command: object): number {
-  return command instanceof UpdateCommand
-    ? Number(command.input.ExpressionAttributeValues?.[":amount"])
-    : Number.NaN;
+  if (!(command instanceof UpdateCommand)) return Number.NaN;
+  const { UpdateExpression = "", ExpressionAttributeValues: values = {} } = command.input;
+  const [, placeholder = ""] = /ADD .*#balanceMicros (:\w+)/.exec(UpdateExpression) ?? [];
+  return -Number(values[placeholder]);
 }
 
 /** Loses the wallet's counts of a day when it moves to the next one. */
@@ -697,7 +698,7 @@ function forgetNotedDay(command: object): void {
 function forgetCapCondition(command: object): void {
   if (!(command instanceof UpdateCommand)) return;
   const { ConditionExpression } = command.input;
-  const others = ConditionExpression?.replace("#spendLeftMicros >= :spent AND", "");
+  const others = ConditionExpression?.replace(/#spendLeftMicros >= :\w+ AND/, "");
   if (others !== undefined) command.input.ConditionExpression = others;
 }
 

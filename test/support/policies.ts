@@ -1,7 +1,7 @@
 import { noteKycApproval } from "../../shared/accounts/organizations/rights-record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { transact } from "../../shared/platform/table/table.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
 import { takeName } from "../../shared/sender-ids/names.ts";
 
 /** The variables of a stage with all policies, which sends to these countries. */

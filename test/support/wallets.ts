@@ -1,5 +1,5 @@
 import { newId } from "../../shared/platform/ids.ts";
-import { transact } from "../../shared/platform/table/table.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { newWallet } from "../../shared/wallet/record.ts";
 

@@ -4,7 +4,8 @@ import type { CreatedWebhook } from "../../shared/contract/webhooks.ts";
 import { EventJob, eventJob as queuedEvent } from "../../shared/events/event-job.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, findItem } from "../../shared/platform/table/table.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
 import {
   deliveryIdOf,

@@ -13,8 +13,8 @@ import { assignNumber } from "../../shared/numbers/record.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, transact, updateItem } from "../../shared/platform/table/table.ts";
-import { updateOf } from "../../shared/platform/table/update.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
+import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { giveUpName } from "../../shared/sender-ids/names.ts";
 import { Customer } from "../support/api.ts";
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";
@@ -304,8 +304,7 @@ it.each(["6114712345678", "12025559", "120255501001234", "9991234567"])(
     const { id } = await customer.client.createContact({ body: { phoneNumber: "447400123456" } });
     await updateItem(z.unknown(), {
       key: keys.contact(organizationId, id),
-      update: "SET phoneNumber = :odd",
-      values: { ":odd": to },
+      changes: { set: { phoneNumber: to } },
     });
     expect((await customer.client.getContact({ params: { id } })).phoneNumber).toBe(to);
     const campaign = await createCampaign(organizationId, {
@@ -361,5 +360,5 @@ it("the sandbox's special numbers pass only if it is the carrier of the stage", 
 });
 
 async function forget(field: string): Promise<void> {
-  await transact([{ key: keys.rights(organizationId), update: `REMOVE ${field}` }]);
+  await updateItem(z.unknown(), { key: keys.rights(organizationId), changes: { remove: [field] } });
 }

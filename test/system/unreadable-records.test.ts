@@ -8,7 +8,7 @@ import { newId } from "../../shared/platform/ids.ts";
 import type { MetricName } from "../../shared/platform/metrics.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { messageKey, reshard } from "../../shared/platform/table/shards.ts";
-import { deleteItem, putItem } from "../../shared/platform/table/table.ts";
+import { deleteItem, putItem } from "../../shared/platform/table/write.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { listReviews } from "../../shared/reviews/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";

@@ -41,8 +41,7 @@ afterEach(async () => {
 
 it("a write that must not be sent twice uses no connection that died while the function was frozen", async () => {
   // The table finds out when it is loaded where DynamoDB is.
-  const { updateItem } = await import("../../shared/platform/table/table.ts");
-  const { updateOf } = await import("../../shared/platform/table/update.ts");
+  const { updateItem, updateOf } = await import("../../shared/platform/table/write.ts");
   const count = async (): Promise<unknown> =>
     updateItem(z.object({ n: z.number() }), updateOf({ pk: "A#1", sk: "A" }, { add: { n: 1 } }), {
       singleEffect: true,
@@ -59,8 +58,7 @@ it("a write that must not be sent twice uses no connection that died while the f
 });
 
 it("a closed connection is not used, even when a more recent one comes before it", async () => {
-  const { updateItem } = await import("../../shared/platform/table/table.ts");
-  const { updateOf } = await import("../../shared/platform/table/update.ts");
+  const { updateItem, updateOf } = await import("../../shared/platform/table/write.ts");
   const count = async (): Promise<unknown> =>
     updateItem(z.object({ n: z.number() }), updateOf({ pk: "A#1", sk: "A" }, { add: { n: 1 } }), {
       singleEffect: true,

@@ -8,7 +8,7 @@ import { ApiError } from "../../contract/errors.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { findItem } from "../../platform/table/table.ts";
+import { findItem } from "../../platform/table/read.ts";
 import { endAll, endNow } from "./end.ts";
 import { keyManagerOf, requireEndable } from "./limits.ts";
 import { toApiApiKey, readApiKey } from "./record.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { now } from "../../platform/clock.ts";
-import { transact, untilUndisturbed } from "../../platform/table/table.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { mayHave, type ActiveMember } from "../organizations/member-record.ts";
 import type { UserRecord } from "../users/record.ts";
 import { allApiKeys, ApiKeyRecord, endApiKey } from "./record.ts";

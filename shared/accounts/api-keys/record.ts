@@ -10,8 +10,8 @@ import { hasExpired } from "../../platform/auth/expiry.ts";
 import { now } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { findItem, itemsOf, queryRows, type Write } from "../../platform/table/table.ts";
-import { updateOf } from "../../platform/table/update.ts";
+import { findItem, itemsOf, queryRows } from "../../platform/table/read.ts";
+import { updateOf, type Write } from "../../platform/table/write.ts";
 
 /** The maximum number of keys. Disabled keys are listed and count until they are deleted. */
 export const maxApiKeys = 1_000;

@@ -9,7 +9,7 @@ import { networkOf } from "../../platform/http/source-network.ts";
 import { newId } from "../../platform/ids.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact } from "../../platform/table/table.ts";
+import { transact } from "../../platform/table/transact.ts";
 import { newWallet } from "../../wallet/record.ts";
 import { membershipOf } from "../organizations/member-record.ts";
 import type { OrganizationRecord } from "../organizations/record.ts";

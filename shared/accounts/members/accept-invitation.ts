@@ -5,7 +5,7 @@ import { queueOwedEmails } from "../../emails/queue-email.ts";
 import { auditEntry } from "../../platform/audit-log.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact, untilUndisturbed } from "../../platform/table/table.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import {
   checkMember,
   findInvitation,

@@ -5,8 +5,8 @@ import { queueOwedEmails } from "../../emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact, untilUndisturbed } from "../../platform/table/table.ts";
-import { checkOf, updateOf } from "../../platform/table/update.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { updateOf } from "../../platform/table/write.ts";
 import { endApiKeysMadeBy } from "../api-keys/end.ts";
 import {
   findMember,
@@ -76,7 +76,7 @@ async function shutOut(member: ActiveMember): Promise<boolean> {
       { set: { removedAt: now().toISOString() } },
       { present: ["pk"], absent: ["removedAt"] },
     ),
-    checkOf(keys.member(organizationId, id), inRole(member.role)),
+    { check: keys.member(organizationId, id), requires: inRole(member.role) },
     { delete: keys.email(email) },
     { delete: keys.password(id) },
     { delete: keys.secondFactor(id) },

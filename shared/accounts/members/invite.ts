@@ -9,7 +9,8 @@ import { newId } from "../../platform/ids.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact, untilUndisturbed, type Write } from "../../platform/table/table.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import type { Write } from "../../platform/table/write.ts";
 import {
   allMembers,
   findInvitationOf,

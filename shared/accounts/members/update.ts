@@ -6,8 +6,8 @@ import { queueOwedEmails } from "../../emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact, untilUndisturbed, type Write } from "../../platform/table/table.ts";
-import { checkOf, updateOf } from "../../platform/table/update.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { updateOf, type Write } from "../../platform/table/write.ts";
 import { endApiKeysBeyond } from "../api-keys/end.ts";
 import {
   findMember,
@@ -76,7 +76,7 @@ async function noticesOf(
 function ofUser(rights: Rights, member: ActiveMember, role: Role): Write[] {
   const { id, organizationId } = member;
   const writes = [
-    checkOf(keys.user(id), { is: { organizationId }, absent: ["removedAt"] }),
+    { check: keys.user(id), requires: { is: { organizationId }, absent: ["removedAt"] } },
     updateOf(
       keys.member(organizationId, id),
       { set: { entity: "member", userId: id, role } },

@@ -5,9 +5,10 @@ import * as z from "zod/mini";
 import type { Member } from "../../contract/members.ts";
 import { allScopes, Role, scopesOfRole, type Scope } from "../../contract/scopes.ts";
 import { now } from "../../platform/clock.ts";
+import type { Requirements } from "../../platform/table/expressions.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
-import { findItem, itemsOf, queryRows, type Check } from "../../platform/table/table.ts";
-import { checkOf, type Requirements } from "../../platform/table/update.ts";
+import { findItem, itemsOf, queryRows } from "../../platform/table/read.ts";
+import type { Check } from "../../platform/table/write.ts";
 import { findUser, type UserRecord } from "../users/record.ts";
 
 /** The maximum number of members besides the one that every organization has. Open and expired invitations count. */
@@ -63,8 +64,8 @@ export function inRole(...roles: readonly Role[]): Requirements {
  */
 export function checkMember(organizationId: string, userId: string, roles: readonly Role[]): Check[] {
   return [
-    checkOf(keys.user(userId), { is: { organizationId }, absent: ["removedAt"] }),
-    checkOf(keys.member(organizationId, userId), inRole(...roles)),
+    { check: keys.user(userId), requires: { is: { organizationId }, absent: ["removedAt"] } },
+    { check: keys.member(organizationId, userId), requires: inRole(...roles) },
   ];
 }
 

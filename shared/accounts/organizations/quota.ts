@@ -1,6 +1,5 @@
 import { keys } from "../../platform/table/keys.ts";
-import type { Update } from "../../platform/table/table.ts";
-import { updateOf } from "../../platform/table/update.ts";
+import { type Update, updateOf } from "../../platform/table/write.ts";
 import { findOrganization, type QuotaCount } from "./record.ts";
 
 /*

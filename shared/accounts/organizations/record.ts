@@ -4,8 +4,8 @@ import type { Organization } from "../../contract/accounts.ts";
 import { SenderId } from "../../contract/sms.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { findItem, updateItem, type Update } from "../../platform/table/table.ts";
-import { updateOf } from "../../platform/table/update.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { type Update, updateItem, updateOf } from "../../platform/table/write.ts";
 
 /** The counts for which an organization has a maximum. */
 const quotaCounts = {

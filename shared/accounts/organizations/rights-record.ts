@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 
 import { ApiError } from "../../contract/errors.ts";
+import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { findItem, type Update } from "../../platform/table/table.ts";
-import { updateOf, type Changes } from "../../platform/table/update.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { type Update, updateOf } from "../../platform/table/write.ts";
 
 /*
  * The rights in an organization, besides the roles of its members: its owners, the verified emails, and the approval of

@@ -1,9 +1,11 @@
 import { now } from "../../platform/clock.ts";
 import { Refusal } from "../../platform/refusal.ts";
+import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { leaseFieldNames } from "../../platform/table/lease.ts";
-import { findItem, transact, untilUndisturbed, type Update } from "../../platform/table/table.ts";
-import { updateOf, type Changes } from "../../platform/table/update.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { type Update, updateOf } from "../../platform/table/write.ts";
 import { lockWallet } from "../../wallet/lock.ts";
 import { WalletRecord } from "../../wallet/record.ts";
 import { findOrganization, type OrganizationRecord } from "./record.ts";

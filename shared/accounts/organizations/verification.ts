@@ -2,9 +2,10 @@ import { ApiError } from "../../contract/errors.ts";
 import { dayMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { pendingWorkFields, pendingWorkOf } from "../../platform/jobs/pending-work.ts";
+import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact, untilUndisturbed, type Update } from "../../platform/table/table.ts";
-import { updateOf, type Changes } from "../../platform/table/update.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { type Update, updateOf } from "../../platform/table/write.ts";
 import { findUser, type UserRecord } from "../users/record.ts";
 import { changeRights, readRights } from "./rights-record.ts";
 

@@ -5,7 +5,7 @@ import { queueOwedEmail } from "../../emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
-import { transact } from "../../platform/table/table.ts";
+import { transact } from "../../platform/table/transact.ts";
 import { sessionOf } from "../sessions/logout.ts";
 import { nameOfKeptSession } from "../users/record.ts";
 import { requireUncommonPassword } from "./common-passwords.ts";

@@ -4,7 +4,8 @@ import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
-import { findItem, putItem } from "../../platform/table/table.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { putItem } from "../../platform/table/write.ts";
 
 /** How long a network stays known after a log-in. */
 const rememberedMs = 90 * dayMs;

@@ -3,9 +3,10 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 
 import { now } from "../../platform/clock.ts";
+import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { findItem, type Put, type Write } from "../../platform/table/table.ts";
-import { updateOf, type Changes } from "../../platform/table/update.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { type Put, updateOf, type Write } from "../../platform/table/write.ts";
 import type { UserRecord } from "../users/record.ts";
 
 /*

@@ -8,9 +8,11 @@ import { Secret } from "../../platform/auth/secret.ts";
 import { base32Of, stepOfTotpCode } from "../../platform/auth/totp.ts";
 import { now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
+import type { Changes, Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { findItem, putItem, transact, updateItem, type Write } from "../../platform/table/table.ts";
-import { updateOf, type Changes, type Requirements } from "../../platform/table/update.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { transact } from "../../platform/table/transact.ts";
+import { putItem, updateItem, updateOf, type Write } from "../../platform/table/write.ts";
 
 /*
  * The second factor of a user. It has the secret for the codes of their app, sealed with a key of the stage, and the

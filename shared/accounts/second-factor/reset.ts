@@ -1,5 +1,5 @@
 import { emailJob, owedEmail } from "../../emails/email-job.ts";
-import { untilUndisturbed } from "../../platform/table/table.ts";
+import { untilUndisturbed } from "../../platform/table/transact.ts";
 import type { UserRecord } from "../users/record.ts";
 import { findSecondFactor, remove } from "./record.ts";
 

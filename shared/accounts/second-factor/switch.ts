@@ -13,7 +13,7 @@ import { config } from "../../platform/config.ts";
 import type { QueuedJob } from "../../platform/jobs/job.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
-import type { Write } from "../../platform/table/table.ts";
+import type { Write } from "../../platform/table/write.ts";
 import { ownerNotices } from "../organizations/owner-notices.ts";
 import { readRights } from "../organizations/rights-record.ts";
 import { requirePassword } from "../passwords/tries.ts";

@@ -5,8 +5,8 @@ import { sessionLifetimeMs } from "../../platform/auth/session-token.ts";
 import { now } from "../../platform/clock.ts";
 import { momentOf } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { untilUndisturbed, updateItem, type Update } from "../../platform/table/table.ts";
-import { updateOf } from "../../platform/table/update.ts";
+import { untilUndisturbed } from "../../platform/table/transact.ts";
+import { type Update, updateItem, updateOf } from "../../platform/table/write.ts";
 import { UserRecord } from "../users/record.ts";
 
 /** The maximum number of ended sessions in the user's item, within the life of a session. */

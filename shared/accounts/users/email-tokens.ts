@@ -5,7 +5,8 @@ import * as z from "zod/mini";
 import { idSchema } from "../../contract/primitives.ts";
 import { dayMs, epochSeconds, minuteMs, now } from "../../platform/clock.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
-import { findItem, putItem, type Delete } from "../../platform/table/table.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { type Delete, putItem } from "../../platform/table/write.ts";
 
 /*
  * The tokens in the links of emails. A token has one purpose and one user, works once, and expires soon. A newer token

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 
 import type { User } from "../../contract/accounts.ts";
+import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { findItem } from "../../platform/table/table.ts";
-import type { Changes } from "../../platform/table/update.ts";
+import { findItem } from "../../platform/table/read.ts";
 
 export const UserRecord = z.object({
   entity: z.literal("user"),

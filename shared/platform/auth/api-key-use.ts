@@ -3,8 +3,7 @@ import * as z from "zod/mini";
 import { hourMs, now } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys } from "../table/keys.ts";
-import { updateItem } from "../table/table.ts";
-import { updateOf } from "../table/update.ts";
+import { updateItem, updateOf } from "../table/write.ts";
 
 /*
  * The last uses of API keys, to the hour. They are separate items, so that the functions that note them need no permission to

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { now } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type SealedKind } from "../table/keys.ts";
-import { putItem } from "../table/table.ts";
+import { putItem } from "../table/write.ts";
 import { sealingKeyId } from "./sealed-text.ts";
 
 /** The key that the newest texts of a kind are sealed with. A stack that adopts the table needs that key. */

@@ -8,7 +8,7 @@ import {
   type Ending,
 } from "../audit-log.ts";
 import type { Actor } from "../auth/actor.ts";
-import { undefinedIfUnreadable } from "../table/table.ts";
+import { undefinedIfUnreadable } from "../table/records.ts";
 import type { EndpointEvent, EndpointMiddleware } from "./event.ts";
 import { routeName, type Call } from "./pipeline.ts";
 import { sourceAddress } from "./source-address.ts";

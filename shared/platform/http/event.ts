@@ -4,7 +4,7 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type { RateLimitStatus } from "../../contract/errors.ts";
 import type { AuditEntryRecord } from "../audit-log.ts";
 import type { Actor } from "../auth/actor.ts";
-import type { Update } from "../table/table.ts";
+import type { Update } from "../table/write.ts";
 
 /** One attempt at an idempotent request. */
 export interface Attempt {

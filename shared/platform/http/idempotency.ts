@@ -8,9 +8,9 @@ import type { ServedRoute } from "../../routes/route.ts";
 import { dayMs, epochSeconds, now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
-import { free, freeAt, hasLease, newLease, whileHeldBy, type Lease } from "../table/lease.ts";
-import { deleteItem, putItem, findItem, type Update } from "../table/table.ts";
-import { updateOf } from "../table/update.ts";
+import { hasLease, newLease, whileHeldBy, type Lease, whileFree } from "../table/lease.ts";
+import { findItem } from "../table/read.ts";
+import { deleteItem, putItem, type Update, updateOf } from "../table/write.ts";
 import type { Attempt, BegunAttempt, EndpointEvent, EndpointMiddleware, Replay } from "./event.ts";
 import { routeName, success } from "./pipeline.ts";
 
@@ -117,10 +117,13 @@ async function takeUp(key: Key, requestHash: string): Promise<IdempotencyRecord>
     {
       put: { ...key, ...record },
       // DynamoDB deletes expired items days later, so the condition looks at the time itself.
-      condition:
-        "attribute_not_exists(pk) OR expiresAt <= :now OR " +
-        `(attribute_not_exists(answer) AND requestHash = :requestHash AND (${free}))`,
-      values: { ":now": epochSeconds(at), ":requestHash": requestHash, ...freeAt(at) },
+      requires: {
+        anyOf: [
+          { absent: ["pk"] },
+          { atMost: { expiresAt: epochSeconds(at) } },
+          whileFree(at, { is: { requestHash }, absent: ["answer"] }),
+        ],
+      },
     },
     { isOwn: hasLease(record) },
   );
@@ -142,8 +145,7 @@ function completion(key: Key, lease: Lease, answer: unknown): Update {
 async function forget(key: Key, { leaseToken }: Lease): Promise<Replay | undefined> {
   try {
     const forgotten = await deleteItem(key, {
-      condition: "attribute_not_exists(pk) OR (leaseToken = :leaseToken AND attribute_not_exists(answer))",
-      values: { ":leaseToken": leaseToken },
+      anyOf: [{ absent: ["pk"] }, { is: { leaseToken }, absent: ["answer"] }],
     });
     if (forgotten.applied) return undefined;
     const record = await findItem(IdempotencyRecord, key, { consistent: true });

@@ -9,8 +9,7 @@ import { config } from "../config.ts";
 import { durationMs, limitReached } from "../limits/rate-limit.ts";
 import { log } from "../log.ts";
 import { keys } from "../table/keys.ts";
-import { updateItem } from "../table/table.ts";
-import { updateOf } from "../table/update.ts";
+import { updateItem, updateOf } from "../table/write.ts";
 
 /*
  * The request rate of an organization, over all functions. A write for each request would cost more than most requests, so

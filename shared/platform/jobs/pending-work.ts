@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { now } from "../clock.ts";
 import { pendingWorkIndex, type Key } from "../table/keys.ts";
-import { queryItems } from "../table/table.ts";
+import { queryItems } from "../table/read.ts";
 import { shardOf } from "./shards.ts";
 
 /*

@@ -4,8 +4,7 @@ import * as z from "zod/mini";
 
 import { epochSeconds, now } from "../clock.ts";
 import { keys, type Key } from "../table/keys.ts";
-import { updateItem, type Outcome } from "../table/table.ts";
-import { updateOf } from "../table/update.ts";
+import { type Outcome, updateItem, updateOf } from "../table/write.ts";
 import { limitReached, type RateLimit } from "./rate-limit.ts";
 
 /*

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
+import type { Changes, Requirements } from "./expressions.ts";
 import type { Key } from "./keys.ts";
-import type { Update } from "./table.ts";
-import { updateOf, type Changes, type Requirements } from "./update.ts";
+import { type Update, updateOf } from "./write.ts";
 
 /*
  * A lease on an item: its holder works on the item, and no other worker does until the holder releases the lease. A holder
@@ -52,21 +52,11 @@ export function isFree({ leaseUntil }: Leasable, at: Date): boolean {
   return leaseUntil === undefined || leaseUntil <= at.toISOString();
 }
 
-/** The condition of `isFree`, in DynamoDB's language. It needs the value of `freeAt`. */
-export const free = "attribute_not_exists(leaseUntil) OR leaseUntil <= :freeAt";
-
-/** The value that `free` names. */
-export function freeAt(at: Date): { readonly ":freeAt": string } {
-  return { ":freeAt": at.toISOString() };
-}
-
 /** Requires that an item's lease can be acquired, in addition to other requirements. */
 export function whileFree(at: Date, others: Requirements = {}): Requirements {
-  return {
-    ...others,
-    where: others.where === undefined ? free : `(${others.where}) AND (${free})`,
-    values: { ...others.values, ...freeAt(at) },
-  };
+  const { ifPresent } = others;
+  const atMost = { ...ifPresent?.atMost, leaseUntil: at.toISOString() };
+  return { ...others, ifPresent: { ...ifPresent, atMost } };
 }
 
 /** Requires that this holder has the lease of an item, in addition to other requirements. */
@@ -104,11 +94,7 @@ export function renewLease(
   return updateOf(
     key,
     { set: { ...set, leaseUntil: lease.leaseUntil } },
-    whileHeldBy(lease, {
-      is,
-      where: "leaseUntil > :heldAt",
-      values: { ":heldAt": at.toISOString() },
-    }),
+    whileHeldBy(lease, { is, above: { leaseUntil: at.toISOString() } }),
   );
 }
 

@@ -1,6 +1,7 @@
 import type * as z from "zod/mini";
 
-import { queryRows, UnreadableRecordError, type Range, type Row } from "./table.ts";
+import { queryRows, type Range, type Row } from "./read.ts";
+import { UnreadableRecordError } from "./records.ts";
 
 /** A list of items in the order of their sort keys. Several partitions are read as one list. */
 export interface List extends Omit<Range, "index" | "limit" | "pk"> {

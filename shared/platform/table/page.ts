@@ -3,7 +3,7 @@ import type * as z from "zod/mini";
 import { invalidField, type ApiError } from "../../contract/errors.ts";
 import type { Page, PageMeta, PageQuery } from "../../contract/primitives.ts";
 import { rowsOf, type List } from "./lists.ts";
-import { itemsOf, skipItems, type Row } from "./table.ts";
+import { itemsOf, type Row, skipItems } from "./read.ts";
 
 /*
  * Lists. A record that cannot be read is reported and left out of its page. The page is then shorter, and the next one

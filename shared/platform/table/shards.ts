@@ -4,8 +4,8 @@ import { ApiError } from "../../contract/errors.ts";
 import { dayOf } from "../clock.ts";
 import { shardIndex } from "../ids.ts";
 import { keys, ledgerSortKey, type Key } from "./keys.ts";
-import { findItem, updateItem } from "./table.ts";
-import { updateOf } from "./update.ts";
+import { findItem } from "./read.ts";
+import { updateItem, updateOf } from "./write.ts";
 
 /*
  * An organization's messages, ledger entries, and counters and margins of days are in up to eight shards. Each shard has

@@ -1,0 +1,175 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import { BatchGetCommand, GetCommand, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
+import type * as z from "zod/mini";
+
+import { ApiError } from "../../contract/errors.ts";
+import { config } from "../config.ts";
+import { client } from "./client.ts";
+import type { Key, pendingWorkIndex } from "./keys.ts";
+import { parsed, reportUnreadable, UnreadableRecordError } from "./records.ts";
+
+/**
+ * Reads one item and checks its shape. The read is eventually consistent by default.
+ * @throws UnreadableRecordError, which has been reported
+ * @throws ApiError UNAVAILABLE when its partition was too busy in every attempt
+ */
+export async function findItem<Item>(
+  schema: z.ZodMiniType<Item>,
+  key: Key,
+  options: { consistent?: boolean } = {},
+): Promise<Item | undefined> {
+  const { Item } = await client.send(
+    new GetCommand({ TableName: config.tableName(), Key: key, ConsistentRead: options.consistent ?? false }),
+  );
+  return Item === undefined ? undefined : parsed(schema, key, Item);
+}
+
+/** One of two items that are read together. */
+interface Wanted<Item> {
+  readonly schema: z.ZodMiniType<Item>;
+  readonly key: Key;
+}
+
+/** How often a batch is read when busy partitions left items out, and the longest delay in between. */
+const batchAttempts = 6;
+const maxBatchDelayMs = 100;
+
+/**
+ * Reads two items with one request, each as it is now. The two reads are not one snapshot: as with two requests, a write in
+ * between may be visible in one of them.
+ * @throws UnreadableRecordError, which has been reported
+ * @throws ApiError UNAVAILABLE when a partition was too busy in every attempt
+ */
+export async function findBoth<One, Other>(
+  one: Wanted<One>,
+  other: Wanted<Other>,
+): Promise<readonly [One | undefined, Other | undefined]> {
+  const table = config.tableName();
+  const found: Record<string, unknown>[] = [];
+  let left: Record<string, unknown>[] = [{ ...one.key }, { ...other.key }];
+  for (let attempt = 1; left.length > 0; attempt += 1) {
+    if (attempt > batchAttempts) throw new ApiError("UNAVAILABLE");
+    if (attempt > 1) await delay(Math.random() * maxBatchDelayMs);
+    const { Responses = {}, UnprocessedKeys = {} } = await client.send(
+      new BatchGetCommand({ RequestItems: { [table]: { Keys: left, ConsistentRead: true } } }),
+    );
+    found.push(...(Responses[table] ?? []));
+    left = UnprocessedKeys[table]?.Keys ?? [];
+  }
+  // DynamoDB returns them in any order.
+  const itemOf = <Item>({ schema, key }: Wanted<Item>): Item | undefined => {
+    const item = found.find(({ pk, sk }) => pk === key.pk && sk === key.sk);
+    return item === undefined ? undefined : parsed(schema, key, item);
+  };
+  return [itemOf(one), itemOf(other)];
+}
+
+export interface Range {
+  /** The index that is read instead of the table. Then `pk` and the sort key are those of the index. */
+  readonly index?: typeof pendingWorkIndex;
+  readonly pk: string;
+  /** Inclusive bounds of the sort key, in text order. */
+  readonly from?: string;
+  readonly to?: string;
+  readonly newestFirst?: boolean;
+  /** The most items. */
+  readonly limit: number;
+  /** Starts after this sort key. */
+  readonly after?: string | undefined;
+  readonly consistent?: boolean;
+}
+
+/** The entry at one key of a range. Its item is undefined if it cannot be read. */
+export interface Row<Item> {
+  readonly key: Key;
+  readonly item: Item | undefined;
+}
+
+/**
+ * Returns the first items of a range, for callers that must not skip any, such as those that add up money.
+ * @throws UnreadableRecordError for the first that cannot be read, after all of them were reported
+ * @throws ApiError UNAVAILABLE when the partition was too busy in every attempt
+ */
+export async function queryItems<Item>(schema: z.ZodMiniType<Item>, range: Range): Promise<Item[]> {
+  const { rows, unreadable } = await query(schema, range);
+  reportUnreadable(unreadable);
+  const [first] = unreadable;
+  if (first !== undefined) throw first;
+  return itemsOf(rows);
+}
+
+/**
+ * Returns the first rows of a range. An unreadable record is reported and fails nothing: lists leave it out, and continue
+ * after its key.
+ * @throws ApiError UNAVAILABLE when the partition was too busy in every attempt
+ */
+export async function queryRows<Item>(schema: z.ZodMiniType<Item>, range: Range): Promise<Row<Item>[]> {
+  const { rows, unreadable } = await query(schema, range);
+  reportUnreadable(unreadable);
+  return rows;
+}
+
+/** Returns the items of the rows that can be read. */
+export function itemsOf<Item>(rows: readonly Row<Item>[]): Item[] {
+  return rows.flatMap(({ item }) => item ?? []);
+}
+
+/** Reads a range, over several of DynamoDB's 1 MB pages if necessary. */
+async function query<Item>(
+  schema: z.ZodMiniType<Item>,
+  range: Range,
+): Promise<{ readonly rows: Row<Item>[]; readonly unreadable: readonly UnreadableRecordError[] }> {
+  const rows: Row<Item>[] = [];
+  const unreadable: UnreadableRecordError[] = [];
+  const parameters = queryParameters(range);
+  while (rows.length < range.limit) {
+    const page = await client.send(new QueryCommand({ ...parameters, Limit: range.limit - rows.length }));
+    for (const found of page.Items ?? []) {
+      const key = { pk: String(found["pk"]), sk: String(found["sk"]) };
+      const result = schema.safeParse(found);
+      if (!result.success) unreadable.push(new UnreadableRecordError(key, result.error));
+      rows.push({ key, item: result.data });
+    }
+    if (page.LastEvaluatedKey === undefined) break;
+    parameters.ExclusiveStartKey = page.LastEvaluatedKey;
+  }
+  return { rows, unreadable };
+}
+
+/** Returns the sort key of the `count`-th item of a range; undefined if the range is shorter. Reads no attributes. */
+export async function skipItems(range: Omit<Range, "limit">, count: number): Promise<string | undefined> {
+  let skipped = 0;
+  let after = range.after;
+  while (skipped < count) {
+    const page = await client.send(
+      new QueryCommand({
+        ...queryParameters({ ...range, after, limit: count }),
+        Select: "COUNT",
+        Limit: count - skipped,
+      }),
+    );
+    skipped += page.Count ?? 0;
+    if (page.LastEvaluatedKey === undefined) return undefined;
+    after = String(page.LastEvaluatedKey["sk"]);
+  }
+  return after;
+}
+
+function queryParameters(range: Range): QueryCommandInput {
+  // DynamoDB accepts one condition on the sort key. The key is never empty and never above U+10FFFF.
+  const { after, from = " ", to = "\u{10FFFF}", newestFirst = false } = range;
+  const isAfterWithin = after !== undefined && from <= after && after <= to;
+  // DynamoDB seeks to that key in any case. The embedded store reads the range from its beginning, so the range starts there.
+  const [first, last] = !isAfterWithin ? [from, to] : newestFirst ? [from, after] : [after, to];
+  const { partitionKey, sortKey } = range.index ?? { partitionKey: "pk", sortKey: "sk" };
+  return {
+    TableName: config.tableName(),
+    ...(range.index === undefined ? {} : { IndexName: range.index.name }),
+    KeyConditionExpression: `${partitionKey} = :pk AND ${sortKey} BETWEEN :from AND :to`,
+    ExpressionAttributeValues: { ":pk": range.pk, ":from": first, ":to": last },
+    ScanIndexForward: !newestFirst,
+    ConsistentRead: range.consistent ?? false,
+    ...(after === undefined ? {} : { ExclusiveStartKey: { pk: range.pk, sk: after } }),
+  };
+}

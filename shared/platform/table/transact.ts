@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { TransactionCanceledException, type CancellationReason } from "@aws-sdk/client-dynamodb";
+import { TransactWriteCommand, type TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+
+import { ApiError } from "../../contract/errors.ts";
+import { client } from "./client.ts";
+import { oldItem, parametersOf, type Write } from "./write.ts";
+
+/** The writes of a transaction by name. A name may have several writes, or none. */
+type NamedWrites<Name extends string> = Readonly<Record<Name, Write | readonly Write[]>>;
+
+/** How often a transaction is tried when it meets another one on the same items. */
+const transactionAttempts = 6;
+const maxTransactionDelayMs = 1_000;
+
+/** The reason why a transaction was rejected: the condition of a write failed on this item, or because there was none. */
+interface Refusal {
+  readonly found: Record<string, unknown> | undefined;
+}
+
+interface Committed {
+  readonly outcome: "committed";
+}
+
+/** Nothing was written, because conditions failed: the first failure of each name. */
+interface Rejected<Name extends string> {
+  readonly outcome: "rejected";
+  readonly rejections: Readonly<Partial<Record<Name, Refusal>>>;
+}
+
+/** Nothing was written: it met other transactions, or a full partition, in each attempt. None of its conditions failed. */
+interface Contended {
+  readonly outcome: "contended";
+}
+
+/**
+ * Writes all or nothing.
+ * @throws ApiError UNAVAILABLE when it only met other transactions: nothing was written, and a retry may succeed
+ */
+export async function transact(writes: readonly Write[]): Promise<Committed | Rejected<never>>;
+export async function transact<Name extends string>(
+  writes: NamedWrites<Name>,
+): Promise<Committed | Rejected<Name>>;
+export async function transact(
+  writes: NamedWrites<string> | readonly Write[],
+): Promise<Committed | Rejected<string>> {
+  const result = await tryTransact(isList(writes) ? { all: writes } : writes);
+  if (result.outcome === "contended") throw new ApiError("UNAVAILABLE");
+  return result;
+}
+
+function isList(writes: NamedWrites<string> | readonly Write[]): writes is readonly Write[] {
+  return Array.isArray(writes);
+}
+
+/** Writes all or nothing, and returns `contended` when it only met other transactions. */
+export async function tryTransact<Name extends string>(
+  writes: NamedWrites<Name>,
+  attempts = transactionAttempts,
+): Promise<Committed | Contended | Rejected<Name>> {
+  const named = listOf(writes);
+  const command: TransactWriteCommandInput = {
+    // The client repeats an attempt whose response was lost. With the token DynamoDB applies it once.
+    ClientRequestToken: randomUUID(),
+    TransactItems: named.map(({ write }) => transactItem(write)),
+  };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await client.send(new TransactWriteCommand(command));
+      return { outcome: "committed" };
+    } catch (error) {
+      if (!(error instanceof TransactionCanceledException)) throw error;
+      const reasons = error.CancellationReasons ?? [];
+      if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) {
+        return { outcome: "rejected", rejections: rejectionsOf(named, reasons) };
+      }
+      if (!reasons.some(isPassing)) throw error;
+      if (attempt >= attempts) return { outcome: "contended" };
+      await delay(Math.random() * Math.min(maxTransactionDelayMs, 20 * 2 ** attempt));
+    }
+  }
+}
+
+/** How often a decision is repeated when another write changes the state that it is based on. */
+const decisionAttempts = 5;
+
+/**
+ * Reads, decides and writes, and repeats this after another write in between.
+ * @param decide returns undefined when another write in between caused the rejection of its own
+ * @throws ApiError UNAVAILABLE when that happened every time
+ */
+export async function untilUndisturbed<Result>(decide: () => Promise<Result | undefined>): Promise<Result> {
+  for (let attempt = 1; attempt <= decisionAttempts; attempt += 1) {
+    const result = await decide();
+    if (result !== undefined) return result;
+  }
+  throw new ApiError("UNAVAILABLE");
+}
+
+interface NamedWrite<Name extends string> {
+  readonly name: Name;
+  readonly write: Write;
+}
+
+function listOf<Name extends string>(writes: NamedWrites<Name>): NamedWrite<Name>[] {
+  const named: NamedWrite<Name>[] = [];
+  for (const name in writes) {
+    for (const write of [writes[name]].flat()) named.push({ name, write });
+  }
+  return named;
+}
+
+function rejectionsOf<Name extends string>(
+  named: readonly NamedWrite<Name>[],
+  reasons: readonly CancellationReason[],
+): Rejected<Name>["rejections"] {
+  const rejections: Partial<Record<Name, Refusal>> = {};
+  for (const [index, { name }] of named.entries()) {
+    const reason = reasons[index];
+    if (reason?.Code === "ConditionalCheckFailed") rejections[name] ??= { found: oldItem(reason) };
+  }
+  return rejections;
+}
+
+/** Whether a reason is temporary: nothing was written, and a later attempt may succeed. */
+function isPassing({ Code }: CancellationReason): boolean {
+  return (
+    Code === "TransactionConflict" || Code === "ThrottlingError" || Code === "ProvisionedThroughputExceeded"
+  );
+}
+
+function transactItem(write: Write): NonNullable<TransactWriteCommandInput["TransactItems"]>[number] {
+  const parameters = parametersOf(write);
+  if ("put" in write) return { Put: { Item: write.put, ...parameters } };
+  if ("delete" in write) return { Delete: { Key: { ...write.delete }, ...parameters } };
+  if ("check" in write) return { ConditionCheck: { Key: { ...write.check }, ...parameters } };
+  return { Update: { Key: { ...write.key }, ...parameters } };
+}

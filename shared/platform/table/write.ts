@@ -1,0 +1,179 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
+import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import type * as z from "zod/mini";
+
+import { dropDeadConnections } from "../aws/connections.ts";
+import { config } from "../config.ts";
+import { bestEffortClient, client, singleEffectClient } from "./client.ts";
+import { expressionsOf, type Changes, type Expressions, type Requirements } from "./expressions.ts";
+import type { Key } from "./keys.ts";
+import { parsed } from "./records.ts";
+
+interface Legacy {
+  readonly condition?: string;
+  readonly names?: Record<string, string>;
+  readonly values?: Record<string, unknown>;
+}
+
+export interface Put extends Legacy {
+  readonly put: Key & Record<string, unknown>;
+  readonly requires?: Requirements;
+}
+
+export interface Update {
+  readonly key: Key;
+  readonly changes: Changes;
+  readonly requires?: Requirements;
+}
+
+export interface Delete extends Legacy {
+  readonly delete: Key;
+  readonly requires?: Requirements;
+}
+
+/** Requirements without a change. The transaction that contains them is rejected unless they hold. */
+export interface Check {
+  readonly check: Key;
+  readonly requires: Requirements;
+}
+
+export type Write = Check | Delete | Put | Update;
+
+/** Returns the write of a new item. It is rejected when the item exists. */
+export function insertOf(item: Put["put"]): Put {
+  return { put: item, requires: { absent: ["pk"] } };
+}
+
+/** Returns an update of one item. */
+export function updateOf(key: Key, changes: Changes, requires: Requirements = {}): Update {
+  return { key, changes, requires };
+}
+
+/**
+ * Returns the changes of a PATCH: a field that is undefined stays as it is, one that is null is removed. Because nothing else
+ * is written, concurrent changes of other fields are kept.
+ */
+export function changesOfPatch(fields: Readonly<Record<string, unknown>>): Changes {
+  const given = Object.entries(fields);
+  return {
+    set: Object.fromEntries(given.filter(([, value]) => value !== null)),
+    remove: given.filter(([, value]) => value === null).map(([field]) => field),
+  };
+}
+
+/** The outcome of a conditional write. A rejected write carries the item that was there, if any. */
+export type Outcome<Applied> =
+  | { readonly applied: true; readonly item: Applied }
+  | { readonly applied: false; readonly found: Record<string, unknown> | undefined };
+
+interface Recognition<Item> {
+  /**
+   * Recognizes the item as this write left it. The client repeats a write whose response was lost. If the condition does
+   * not hold a second time, the first attempt causes the rejection of the repeat.
+   */
+  readonly isOwn?: (found: Item) => boolean;
+}
+
+interface UpdateOptions<Item> extends Recognition<Item> {
+  /** Whether it must not be applied twice, so that it is not sent again when its response is lost. */
+  readonly singleEffect?: boolean;
+  /** Whether its loss is tolerated. Then it is sent once, and does not wait for a throttled partition. */
+  readonly bestEffort?: boolean;
+}
+
+/**
+ * Applies an update and returns the item after it.
+ * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
+ */
+export async function updateItem<Item>(
+  schema: z.ZodMiniType<Item>,
+  update: Update,
+  { singleEffect = false, bestEffort = false, isOwn }: UpdateOptions<Item> = {},
+): Promise<Outcome<Item>> {
+  const dynamodb = bestEffort ? bestEffortClient : singleEffect ? singleEffectClient : client;
+  if (bestEffort || singleEffect) dropDeadConnections();
+  const outcome = await outcomeOf(async () => {
+    const { Attributes } = await dynamodb.send(
+      new UpdateCommand({ Key: { ...update.key }, ...parametersOf(update), ReturnValues: "ALL_NEW" }),
+    );
+    return parsed(schema, update.key, Attributes);
+  });
+  return recognized((found) => parsed(schema, update.key, found), outcome, isOwn);
+}
+
+/**
+ * Puts one item.
+ * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
+ */
+export async function putItem(
+  put: Put,
+  { isOwn }: Recognition<Record<string, unknown>> = {},
+): Promise<Outcome<Record<string, unknown>>> {
+  const outcome = await outcomeOf(async () => {
+    await client.send(new PutCommand({ Item: put.put, ...parametersOf(put) }));
+    return put.put;
+  });
+  return recognized((found) => found, outcome, isOwn);
+}
+
+/**
+ * Deletes one item. Without requirements, the deletion of a missing item does nothing.
+ * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
+ */
+export async function deleteItem(key: Key, requires: Requirements & Legacy = {}): Promise<Outcome<Key>> {
+  return outcomeOf(async () => {
+    await client.send(
+      new DeleteCommand({
+        Key: { ...key },
+        ...parametersOf(requires.condition === undefined ? { requires } : requires),
+      }),
+    );
+    return key;
+  });
+}
+
+function recognized<Item>(
+  read: (found: Record<string, unknown>) => Item,
+  outcome: Outcome<Item>,
+  isOwn: Recognition<Item>["isOwn"],
+): Outcome<Item> {
+  if (isOwn === undefined || outcome.applied || outcome.found === undefined) return outcome;
+  const item = read(outcome.found);
+  return isOwn(item) ? { applied: true, item } : outcome;
+}
+
+async function outcomeOf<Item>(write: () => Promise<Item>): Promise<Outcome<Item>> {
+  try {
+    return { applied: true, item: await write() };
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return { applied: false, found: oldItem(error) };
+    throw error;
+  }
+}
+
+/** Returns the parameters of a write except its key or item. When it is rejected, it returns the item that was there. */
+export function parametersOf({
+  changes = {},
+  requires = {},
+  condition,
+  values = {},
+}: Legacy & {
+  readonly changes?: Changes;
+  readonly requires?: Requirements;
+}): Expressions & {
+  readonly TableName: string;
+  readonly ReturnValuesOnConditionCheckFailure: "ALL_OLD";
+} {
+  return {
+    TableName: config.tableName(),
+    ...expressionsOf(changes, condition === undefined ? requires : { where: condition, values }),
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+  };
+}
+
+export function oldItem(failure: {
+  Item?: Parameters<typeof unmarshall>[0] | undefined;
+}): Record<string, unknown> | undefined {
+  return failure.Item === undefined ? undefined : unmarshall(failure.Item);
+}
