@@ -6,6 +6,7 @@ import { isAddressIn } from "../platform/auth/address-blocks.ts";
 import { hashApiKeySecret, isApiKeySecret } from "../platform/auth/api-key-secret.ts";
 import { noteUse } from "../platform/auth/api-key-use.ts";
 import { hasExpired } from "../platform/auth/expiry.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { findBoth, findItem } from "../platform/table/read.ts";
 import type { Caller, Refused } from "./authenticate.ts";
@@ -26,23 +27,15 @@ export async function callerOfApiKey(secret: string, address: string): Promise<C
     noteUse({ organizationId, keyId }),
   ]);
   if (organization === undefined) return "ended";
-  rememberOrganization(key, organizationId);
+  organizationIdsOfKeys.set(key.pk, organizationId);
   return {
     actor: { organizationId, userId, credential: { type: "apiKey", keyId }, scopes },
     organization,
   };
 }
 
-/** Keys whose organizations this function remembers. */
-const maxRememberedKeys = 10_000;
-
 /** The organizations of accepted API keys, by the hash of the key. */
-const organizationIdsOfKeys = new Map<string, string>();
-
-function rememberOrganization({ pk }: Key, organizationId: string): void {
-  if (organizationIdsOfKeys.size >= maxRememberedKeys) organizationIdsOfKeys.clear();
-  organizationIdsOfKeys.set(pk, organizationId);
-}
+const organizationIdsOfKeys = new BoundedMap<string>();
 
 /**
  * Reads an API key, and its organization in the same request if that is known. Only the owner of the key is cached, because it

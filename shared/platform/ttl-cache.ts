@@ -1,3 +1,4 @@
+import { BoundedMap } from "./bounded-map.ts";
 import { now } from "./clock.ts";
 
 interface TtlCacheOptions {
@@ -26,12 +27,13 @@ const sharedLoadMs = 10_000;
 
 /** Caches values for a time. Concurrent callers share one load, and a failed load is not cached. */
 export class TtlCache<Value> {
-  readonly #loaded = new Map<string, Loaded<Value>>();
+  readonly #loaded: BoundedMap<Loaded<Value>>;
   readonly #loading = new Map<string, Loading<Value>>();
   readonly #options: TtlCacheOptions;
 
   constructor(options: TtlCacheOptions = {}) {
     this.#options = options;
+    this.#loaded = new BoundedMap(options.maxKeys ?? 1_000);
   }
 
   /**
@@ -83,10 +85,6 @@ export class TtlCache<Value> {
   #keep(key: string, loaded: Loaded<Value>): void {
     const present = this.#loaded.get(key);
     if (present !== undefined && present.loadedAtMs > loaded.loadedAtMs) return;
-    this.#loaded.delete(key);
     this.#loaded.set(key, loaded);
-    const [oldest] = this.#loaded.keys();
-    const { maxKeys = 1_000 } = this.#options;
-    if (oldest !== undefined && this.#loaded.size > maxKeys) this.#loaded.delete(oldest);
   }
 }

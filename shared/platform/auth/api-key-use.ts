@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { BoundedMap } from "../bounded-map.ts";
 import { hourMs, now } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys } from "../table/keys.ts";
@@ -20,9 +21,8 @@ export type ApiKeyUseRecord = z.infer<typeof ApiKeyUseRecord>;
 /** A use is noted when the last noted use is older than this. */
 const noteEveryMs = hourMs;
 
-/** The keys whose uses this function remembers, so that it does not write for each call. */
-const maxRemembered = 10_000;
-const notedAtMs = new Map<string, number>();
+/** The uses that this function remembers, so that it does not write for each call. */
+const notedAtMs = new BoundedMap<number>();
 
 /**
  * Notes the use of a key once an hour. Each running function tries it with the first call of an hour, and the table accepts
@@ -32,7 +32,6 @@ export async function noteUse(key: { organizationId: string; keyId: string }): P
   const at = now();
   const earliest = at.getTime() - noteEveryMs;
   if ((notedAtMs.get(key.keyId) ?? Number.NEGATIVE_INFINITY) > earliest) return;
-  if (notedAtMs.size >= maxRemembered) notedAtMs.clear();
   notedAtMs.set(key.keyId, at.getTime());
   try {
     await updateItem(

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../bounded-map.ts";
 import { minuteMs, now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
 import { networkOf } from "../http/source-network.ts";
@@ -7,8 +8,7 @@ import { tryConsume } from "../limits/sliding-window.ts";
 const windowMs = 5 * minuteMs;
 
 /** Networks that are rejected for a short time, so that a flood from one of them costs no writes. */
-const maxRemembered = 10_000;
-const rejectedUntilMs = new Map<string, number>();
+const rejectedUntilMs = new BoundedMap<number>();
 
 /**
  * Counts a credential that never existed against the network that it came from. Valid credentials and those that ended are not
@@ -24,7 +24,6 @@ export async function countUnknownCredential(address: string): Promise<void> {
   if (waitMs > 0) throw limitReached(limit, waitMs);
   const result = await tryConsume(limit, network);
   if (!("waitMs" in result)) return;
-  if (rejectedUntilMs.size >= maxRemembered) rejectedUntilMs.clear();
   rejectedUntilMs.set(network, now().getTime() + secondMs);
   throw limitReached(limit, result.waitMs);
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../bounded-map.ts";
 import type { AwsService } from "./service.ts";
 
 /** The partitions of AWS, by the start of their regions' names. All other regions are commercial. */
@@ -11,8 +12,7 @@ const partitions = [
   { regions: /^/, suffix: "amazonaws.com", dualStackSuffix: "api.aws" },
 ] as const;
 
-const endpoints = new Map<string, URL>();
-const maxEndpoints = 100;
+const endpoints = new BoundedMap<URL>(100);
 
 /**
  * Returns the endpoint of a service: the one that the environment names for it or for all services, or else that of the region.
@@ -30,7 +30,6 @@ export function endpointOf({ id, hostPrefix }: Pick<AwsService, "hostPrefix" | "
   const known = endpoints.get(address);
   if (known !== undefined) return known;
   const endpoint = new URL(address);
-  if (endpoints.size >= maxEndpoints) endpoints.clear();
   endpoints.set(address, endpoint);
   return endpoint;
 }

@@ -1,5 +1,6 @@
 import { createHmac, hash } from "node:crypto";
 
+import { BoundedMap } from "../bounded-map.ts";
 import type { Credentials } from "./credentials.ts";
 
 /** A request as it is signed: to one host, without a query. */
@@ -21,8 +22,7 @@ export interface SigningScope {
 const algorithm = "AWS4-HMAC-SHA256";
 
 /** The keys of the services in use, each valid for one day and one secret. */
-const keys = new Map<string, Buffer>();
-const maxKeys = 20;
+const keys = new BoundedMap<Buffer>(20);
 
 /**
  * Returns the headers of a request, including those of its signature (version 4).
@@ -62,7 +62,6 @@ function keyOf(secret: string, day: string, region: string, service: string): Bu
     `AWS4${secret}`,
   );
   const made = Buffer.from(key);
-  if (keys.size >= maxKeys) keys.clear();
   keys.set(id, made);
   return made;
 }

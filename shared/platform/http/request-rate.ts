@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 
 import type { ApiError } from "../../contract/errors.ts";
 import type { Actor } from "../auth/actor.ts";
+import { BoundedMap } from "../bounded-map.ts";
 import { epochSeconds, now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
 import { durationMs, limitReached } from "../limits/rate-limit.ts";
@@ -26,17 +27,14 @@ const reportedAtOnce = 10;
 /** The size of the largest burst, as seconds of the allowed rate. */
 const burstSeconds = 2;
 
-/** Organizations, and rejected callers, that an instance remembers. */
-const maxRemembered = 10_000;
-
 const CountedRequests = z.object({ requests: z.number() });
 
 /** Requests that this instance has not reported yet, by organization. */
-const unreported = new Map<string, { readonly windowStartMs: number; requests: number }>();
+const unreported = new BoundedMap<{ readonly windowStartMs: number; requests: number }>();
 
 /** Until when an organization is rejected, and each credential that it used meanwhile. */
-const refusedOrganizations = new Map<string, number>();
-const refusedCallers = new Map<string, { readonly actor: Actor; readonly untilMs: number }>();
+const refusedOrganizations = new BoundedMap<number>();
+const refusedCallers = new BoundedMap<{ readonly actor: Actor; readonly untilMs: number }>();
 
 /**
  * Returns the caller of a credential that this instance rejects at the moment, without reading the table.
@@ -60,7 +58,7 @@ export async function countRequest(actor: Actor, authorization: string): Promise
   if (!isRefused(organizationId)) await count(organizationId, perSecond);
   const untilMs = refusedOrganizations.get(organizationId);
   if (untilMs === undefined || !isRefused(organizationId)) return;
-  remember(refusedCallers, hashOf(authorization), { actor, untilMs });
+  refusedCallers.set(hashOf(authorization), { actor, untilMs });
   throw tooManyRequests(organizationId);
 }
 
@@ -80,7 +78,7 @@ async function count(organizationId: string, perSecond: number): Promise<void> {
   const known = unreported.get(organizationId);
   const counted = known?.windowStartMs === windowStartMs ? known : { windowStartMs, requests: 0 };
   counted.requests += 1;
-  if (counted !== known) remember(unreported, organizationId, counted);
+  if (counted !== known) unreported.set(organizationId, counted);
   if (counted.requests < reportedAtOnce) return;
   counted.requests -= reportedAtOnce;
   const requests = await reportRequests(organizationId, windowStartMs);
@@ -88,7 +86,7 @@ async function count(organizationId: string, perSecond: number): Promise<void> {
   const allowedMs = durationMs(requests - burstSeconds * perSecond, perSecond);
   const untilMs = windowStartMs + Math.min(windowMs, allowedMs);
   if (untilMs > now().getTime() && untilMs > (refusedOrganizations.get(organizationId) ?? 0)) {
-    remember(refusedOrganizations, organizationId, untilMs);
+    refusedOrganizations.set(organizationId, untilMs);
   }
 }
 
@@ -106,11 +104,6 @@ async function reportRequests(organizationId: string, windowStartMs: number): Pr
     log.warn("requests.not_counted", { organizationId, error });
     return 0;
   }
-}
-
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  if (map.size >= maxRemembered) map.clear();
-  map.set(key, value);
 }
 
 function hashOf(authorization: string): string {
