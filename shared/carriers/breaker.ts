@@ -127,10 +127,10 @@ export class Breakers {
   async #tell(carrier: string): Promise<void> {
     const at = now();
     const key = keys.breaker(carrier);
-    const values = { ":at": at.toISOString() };
+    const windowUntil = at.toISOString();
     const counted = await updateItem(
       BreakerRecord,
-      updateOf(key, { add: { failures: 1 } }, { absent: ["openedAt"], where: "windowUntil > :at", values }),
+      updateOf(key, { add: { failures: 1 } }, { absent: ["openedAt"], above: { windowUntil } }),
     );
     const told = counted.applied
       ? counted
@@ -139,11 +139,7 @@ export class Breakers {
           updateOf(
             key,
             { set: { entity: "breaker", failures: 1, windowUntil: later(at, windowMs) } },
-            {
-              absent: ["openedAt"],
-              where: "attribute_not_exists(#windowUntil) OR #windowUntil <= :at",
-              values,
-            },
+            { absent: ["openedAt"], ifPresent: { atMost: { windowUntil } } },
           ),
         );
     if (!told.applied) {

@@ -147,12 +147,10 @@ export async function setCarrier(
     segmentsPerSecond: segmentsPerSecond === "none" ? undefined : segmentsPerSecond,
     ...(await keptSecret(wanted, present, { secretPrefix, callbackPrefix, callbackBaseUrl })),
   };
-  const put = { ...keys.carrier(name), ...record };
-  const written = await putItem(
-    present === undefined
-      ? { put, condition: "attribute_not_exists(pk)" }
-      : { put, condition: "updatedAt = :seen", values: { ":seen": present.updatedAt } },
-  );
+  const written = await putItem({
+    put: { ...keys.carrier(name), ...record },
+    requires: present === undefined ? { absent: ["pk"] } : { is: { updatedAt: present.updatedAt } },
+  });
   if (!written.applied) throw new Refusal(`Someone else changed ${name} at the same time: try again.`);
   return record;
 }

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { now } from "../platform/clock.ts";
 import { durationMs } from "../platform/limits/rate-limit.ts";
+import { field } from "../platform/table/expressions.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { type Update, updateItem, updateOf } from "../platform/table/write.ts";
 
@@ -153,13 +154,15 @@ function reservation(
   }
   const { marketingUntilMs, urgentUntilMs } = known;
   const is = { segmentsPerSecond };
-  const values = { ":atMs": atMs };
   if (isMarketing) {
     // It begins after all reservations of other messages.
     if (marketingUntilMs > atMs && marketingUntilMs >= urgentUntilMs) {
-      const where = "#marketingUntilMs > :atMs AND #marketingUntilMs >= urgentUntilMs";
-      const add = { marketingUntilMs: shareMs };
-      return { update: updateOf(key, { add }, { is, where, values }), lengthMs: shareMs };
+      const requires = {
+        is,
+        above: { marketingUntilMs: atMs },
+        atLeast: { marketingUntilMs: field("urgentUntilMs") },
+      };
+      return { update: updateOf(key, { add: { marketingUntilMs: shareMs } }, requires), lengthMs: shareMs };
     }
     const set = { marketingUntilMs: Math.max(atMs, marketingUntilMs, urgentUntilMs) + shareMs };
     const unchanged = { ...is, marketingUntilMs, urgentUntilMs };
@@ -168,12 +171,17 @@ function reservation(
   const startMs = Math.max(atMs, urgentUntilMs);
   const isShared = marketingUntilMs > startMs;
   const lengthMs = isShared ? shareMs : Math.ceil(wholeMs);
-  const comparison = isShared ? ">" : "<=";
   if (urgentUntilMs > atMs) {
-    const where = `#urgentUntilMs > :atMs AND marketingUntilMs ${comparison} #urgentUntilMs`;
-    return { update: updateOf(key, { add: { urgentUntilMs: lengthMs } }, { is, where, values }), lengthMs };
+    const marketing = { marketingUntilMs: field("urgentUntilMs") };
+    const requires = isShared
+      ? { is, above: { urgentUntilMs: atMs, ...marketing } }
+      : { is, above: { urgentUntilMs: atMs }, atMost: marketing };
+    return { update: updateOf(key, { add: { urgentUntilMs: lengthMs } }, requires), lengthMs };
   }
-  const where = `marketingUntilMs ${comparison} :atMs`;
   const set = { urgentUntilMs: atMs + lengthMs };
-  return { update: updateOf(key, { set }, { is: { ...is, urgentUntilMs }, where, values }), lengthMs };
+  const requires = {
+    is: { ...is, urgentUntilMs },
+    [isShared ? "above" : "atMost"]: { marketingUntilMs: atMs },
+  };
+  return { update: updateOf(key, { set }, requires), lengthMs };
 }

@@ -104,10 +104,7 @@ async function updateWrites(
   }
   return {
     // The opt-out follows the contact to its new number.
-    contact: updateOf(key, changes, {
-      where: "phoneNumber = :seenNumber AND optedOut = :seenOptedOut",
-      values: { ":seenNumber": phoneNumber, ":seenOptedOut": seen.optedOut },
-    }),
+    contact: updateOf(key, changes, { is: { phoneNumber, optedOut: seen.optedOut } }),
     number: numberPut(seen, request.phoneNumber),
     others: [{ delete: keys.contactOfNumber(organizationId, phoneNumber) }, ...optOut.writes],
   };
@@ -146,7 +143,7 @@ export async function deleteContact(
 ): Promise<{ id: string; deleted: true }> {
   return untilUndisturbed(async () => {
     const seen = await readContact(organizationId, contactId);
-    const deleted = await transact(removalOf(seen));
+    const deleted = await transact({ contact: removalOf(seen) });
     return deleted.outcome === "committed" ? { id: contactId, deleted: true } : undefined;
   });
 }
@@ -154,11 +151,7 @@ export async function deleteContact(
 /** Returns the writes that remove a contact. They are rejected when its number has changed. */
 function removalOf({ organizationId, id, phoneNumber }: ContactRecord): Write[] {
   return [
-    {
-      delete: keys.contact(organizationId, id),
-      condition: "phoneNumber = :seenNumber",
-      values: { ":seenNumber": phoneNumber },
-    },
+    { delete: keys.contact(organizationId, id), requires: { is: { phoneNumber } } },
     { delete: keys.contactOfNumber(organizationId, phoneNumber) },
     releaseQuota(organizationId, "contactCount"),
   ];
@@ -173,7 +166,7 @@ export async function eraseContact(organizationId: string, phoneNumber: string):
   return untilUndisturbed(async () => {
     const seen = await findContactOfNumber(organizationId, phoneNumber);
     if (seen === undefined) return "none";
-    const removed = await transact(removalOf(seen));
+    const removed = await transact({ contact: removalOf(seen) });
     return removed.outcome === "committed" ? "gone" : undefined;
   });
 }

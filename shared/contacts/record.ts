@@ -6,7 +6,7 @@ import { now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, queryRows, type Row } from "../platform/table/read.ts";
-import type { Put, Write } from "../platform/table/write.ts";
+import { insertOf, type Put, type Write } from "../platform/table/write.ts";
 
 export const ContactRecord = z.object({
   entity: z.literal("contact"),
@@ -65,10 +65,7 @@ export function contactPuts(
 ): readonly [contact: Put, number: Put, ...optOut: readonly Write[]] {
   const { organizationId, phoneNumber, createdAt } = record;
   return [
-    {
-      put: { ...keys.contact(record.organizationId, record.id), ...record },
-      condition: "attribute_not_exists(pk)",
-    },
+    insertOf({ ...keys.contact(organizationId, record.id), ...record }),
     numberPut(record, phoneNumber),
     ...(optedOut ? [noteOptOut(organizationId, phoneNumber, { source: "contact", createdAt })] : []),
   ];
@@ -76,14 +73,8 @@ export function contactPuts(
 
 /** Returns the write that assigns a number to a contact. It is rejected where another contact has the number. */
 export function numberPut({ organizationId, id }: ContactRecord, phoneNumber: string): Put {
-  return {
-    put: {
-      ...keys.contactOfNumber(organizationId, phoneNumber),
-      entity: "contactNumber",
-      contactId: id,
-    },
-    condition: "attribute_not_exists(pk)",
-  };
+  const key = keys.contactOfNumber(organizationId, phoneNumber);
+  return insertOf({ ...key, entity: "contactNumber", contactId: id });
 }
 
 /** Reads a contact as it is now. */

@@ -37,10 +37,7 @@ export async function suppressEmail(
   const noted = updateOf(
     keyOf(email),
     { set: { entity: "emailSuppression", reason, emailSentAt } },
-    {
-      where: "attribute_not_exists(#emailSentAt) OR #emailSentAt < :newer",
-      values: { ":newer": emailSentAt },
-    },
+    { ifPresent: { below: { emailSentAt } } },
   );
   await updateItem(SuppressionRecord, noted);
 }

@@ -72,7 +72,8 @@ async function expire(organizationId: string): Promise<boolean> {
   });
   if (begun.outcome === "rejected") {
     // The wallet has a movement, so the account does not expire.
-    if (begun.rejections.organization === undefined) await transact([doesNotExpire(organizationId)]);
+    if (begun.rejections.organization === undefined)
+      await transact({ organization: doesNotExpire(organizationId) });
     return false;
   }
   const { messagesLeft } = await eraseOrganization(organizationId);

@@ -108,7 +108,6 @@ async function eraseMessage(
 /** @returns whether it was erased; a pending delivery is not, because its customer waits for it */
 async function eraseDelivery({ pk, sk, state }: z.infer<typeof StoredDelivery>): Promise<boolean> {
   if (state === "pending") return false;
-  const condition = "attribute_not_exists(pk) OR #state <> :pending";
-  const only = { condition, names: { "#state": "state" }, values: { ":pending": "pending" } };
-  return (await deleteItem({ pk, sk }, only)).applied;
+  const requires = { anyOf: [{ absent: ["pk"] }, { isNot: { state: "pending" } }] };
+  return (await deleteItem({ pk, sk }, requires)).applied;
 }

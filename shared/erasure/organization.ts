@@ -4,6 +4,7 @@ import { findUser } from "../accounts/users/record.ts";
 import { releaseNumbersOf } from "../numbers/record.ts";
 import { now } from "../platform/clock.ts";
 import { Refusal } from "../platform/refusal.ts";
+import { field } from "../platform/table/expressions.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { forEachOf } from "../platform/table/lists.ts";
 import { countersOf, messagesOf, withAllShards } from "../platform/table/shards.ts";
@@ -93,18 +94,18 @@ export async function eraseOrganization(
 /** Suspends the organization, so that nothing more is added, and notes in the wallet that the messages are erased. */
 async function begin(organizationId: string): Promise<void> {
   const at = now().toISOString();
-  const begun = await transact([
-    updateOf(
+  const begun = await transact({
+    organization: updateOf(
       keys.organization(organizationId),
       { setIfAbsent: { suspendedAt: at, suspendedReason: "erased" } },
       { present: ["pk"] },
     ),
-    updateOf(
+    wallet: updateOf(
       keys.wallet(organizationId),
       { setIfAbsent: { erasedAt: at } },
-      { is: { balanceMicros: 0 }, present: ["closedAt"], where: "settledSeq = seq" },
+      { is: { balanceMicros: 0, settledSeq: field("seq") }, present: ["closedAt"] },
     ),
-  ]);
+  });
   if (begun.outcome === "committed") return;
   const { closedAt, balanceMicros, settledSeq, seq } = await readWallet(organizationId);
   if (closedAt === undefined) throw new Refusal("The wallet is not closed: run wallets close first.");

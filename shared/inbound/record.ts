@@ -6,7 +6,7 @@ import { Keyword, type InboundMessage } from "../contract/inbound.ts";
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import type { Write } from "../platform/table/write.ts";
+import { insertOf, type Write } from "../platform/table/write.ts";
 
 /** A message from a phone to a number of an organization. */
 export const InboundRecord = z.object({
@@ -51,7 +51,6 @@ export function inboundPuts(
 ): Record<"message" | "taken", Write> {
   const at = now().getTime();
   const days = config.messageRetentionDays();
-  const condition = "attribute_not_exists(pk)";
   const kept =
     days === undefined ? record : { ...record, expiresAt: epochSeconds(new Date(at + days * dayMs)) };
   const taken: z.infer<typeof TakenRecord> = {
@@ -61,8 +60,8 @@ export function inboundPuts(
     expiresAt: epochSeconds(new Date(at + takenMs)),
   };
   return {
-    taken: { put: { ...key, ...taken }, condition },
-    message: { put: { ...keys.inbound(record.organizationId, record.id), ...kept }, condition },
+    taken: insertOf({ ...key, ...taken }),
+    message: insertOf({ ...keys.inbound(record.organizationId, record.id), ...kept }),
   };
 }
 

@@ -31,11 +31,11 @@ export async function submitKyc(organizationId: string, request: SubmitKycReques
     if (seen?.status === "approved") {
       throw new ApiError("CONFLICT", { message: "The organization has been approved." });
     }
-    const submitted = await transact([
-      replaceKyc(seen, record),
-      openReview("kyc", record.id, organizationId),
-      ...(seen?.status === "pending" ? [closeReview("kyc", seen.id)] : []),
-    ]);
+    const submitted = await transact({
+      submission: replaceKyc(seen, record),
+      review: openReview("kyc", record.id, organizationId),
+      earlierReview: seen?.status === "pending" ? closeReview("kyc", seen.id) : [],
+    });
     return submitted.outcome === "committed" ? toApiKyc(record) : undefined;
   });
 }

@@ -36,14 +36,9 @@ export async function findKyc(organizationId: string): Promise<KycRecord | undef
  * in between.
  */
 export function replaceKyc(seen: KycRecord | undefined, next: KycRecord): Put {
+  const { id, status } = seen ?? {};
   const put = { ...keys.kyc(next.organizationId), ...next };
-  if (seen === undefined) return { put, condition: "attribute_not_exists(pk)" };
-  return {
-    put,
-    condition: "id = :seenId AND #status = :seenStatus",
-    names: { "#status": "status" },
-    values: { ":seenId": seen.id, ":seenStatus": seen.status },
-  };
+  return { put, requires: seen === undefined ? { absent: ["pk"] } : { is: { id, status } } };
 }
 
 export function toApiKyc(record: KycRecord): KycSubmission {

@@ -33,11 +33,11 @@ export async function decideKyc(
   if (!isOpen) throw new ApiError("CONFLICT", { message: `The submission has been ${seen.status}.` });
   const fields = decided(decision, now());
   const record: KycRecord = { ...seen, ...fields };
-  const written = await transact([
-    replaceKyc(seen, record),
-    noteKycApproval(organizationId, decision.approved ? fields.decidedAt : undefined),
-    ...(seen.status === "pending" ? [closeReview("kyc", seen.id)] : []),
-  ]);
+  const written = await transact({
+    submission: replaceKyc(seen, record),
+    approval: noteKycApproval(organizationId, decision.approved ? fields.decidedAt : undefined),
+    review: seen.status === "pending" ? closeReview("kyc", seen.id) : [],
+  });
   if (written.outcome === "committed") return record;
   throw new ApiError("CONFLICT", {
     message: "The submission was decided on or replaced at the same moment.",

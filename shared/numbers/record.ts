@@ -147,12 +147,10 @@ async function change(
       updatedAt: now().toISOString(),
       version: (seen?.version ?? 0) + 1,
     };
-    const put = { ...keys.number(number), ...record };
-    const written = await putItem(
-      seen === undefined
-        ? { put, condition: "attribute_not_exists(pk)" }
-        : { put, condition: "version = :seen", values: { ":seen": seen.version } },
-    );
+    const written = await putItem({
+      put: { ...keys.number(number), ...record },
+      requires: seen === undefined ? { absent: ["pk"] } : { is: { version: seen.version } },
+    });
     return written.applied ? record : undefined;
   });
 }

@@ -79,7 +79,10 @@ async function changeWishes(
     // change.
     if (writes.length === 0) return next;
     const isOptedOut = optOutOf(phoneNumber, next) !== undefined;
-    const written = await transact([...writes, ...noteOnContact(organizationId, standing, isOptedOut)]);
+    const written = await transact({
+      optOut: writes,
+      contact: noteOnContact(organizationId, standing, isOptedOut),
+    });
     return written.outcome === "committed" ? next : undefined;
   });
 }

@@ -168,5 +168,5 @@ export async function forgetLifted(organizationId: string, phoneNumber: string):
   const seen = await findOptOutRecord(organizationId, phoneNumber);
   if (seen === undefined || inForce(seen) !== undefined) return;
   // The write is rejected if a new word has arrived; the record then stays.
-  await transact([deletion(organizationId, phoneNumber, seen)]);
+  await transact({ optOut: deletion(organizationId, phoneNumber, seen) });
 }

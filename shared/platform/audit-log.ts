@@ -7,7 +7,7 @@ import { now } from "./clock.ts";
 import { momentOf, newId } from "./ids.ts";
 import { log } from "./log.ts";
 import { keys } from "./table/keys.ts";
-import { type Put, putItem } from "./table/write.ts";
+import { insertOf, type Put, putItem } from "./table/write.ts";
 
 /*
  * The audit log: each action with its actor, time, address and changes. The entry is written before the action or in its
@@ -90,7 +90,7 @@ export function auditEntry(event: AuditEvent): Put & { readonly put: AuditEntryR
   const record: AuditEntryRecord = { entity: "auditEntry", id, createdAt, ...event };
   return {
     put: { ...keys.auditEntry(auditLogOf(event.organizationId), record.id), ...record },
-    condition: "attribute_not_exists(pk)",
+    requires: { absent: ["pk"] },
   };
 }
 
@@ -122,10 +122,8 @@ export async function writeAuditOutcome(
     endedAt: now().toISOString(),
     ...ending,
   };
-  await putItem({
-    put: { ...keys.auditOutcome(auditLogOf(organizationId), id), ...record },
-    condition: "attribute_not_exists(pk)",
-  }).catch((error: unknown) => {
+  const key = keys.auditOutcome(auditLogOf(organizationId), id);
+  await putItem(insertOf({ ...key, ...record })).catch((error: unknown) => {
     log.error("audit_log.outcome_not_written", { organizationId, error });
   });
 }

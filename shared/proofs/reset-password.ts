@@ -33,24 +33,24 @@ export async function resetPassword(
   const at = now().toISOString();
   const { set, remove } = endAllSessions(user, at);
   const email = emailJob(organizationId, { kind: "passwordChanged", userId, wasUnverified: isFirst });
-  const { outcome } = await transact([
+  const { outcome } = await transact({
     use,
-    ...replacePassword(userId, passwordHash, {
+    password: replacePassword(userId, passwordHash, {
       ...verifiedSince(at),
       set,
       remove: isFirst ? [...remove, "secondFactorAt"] : remove,
     }),
-    ...(isFirst ? [{ delete: keys.secondFactor(userId) }] : []),
-    ...listVerified(user),
-    auditEntry({
+    secondFactor: isFirst ? { delete: keys.secondFactor(userId) } : [],
+    rights: listVerified(user),
+    audit: auditEntry({
       organizationId,
       actor: { type: "user", userId },
       action: "POST /v1/auth/password-reset",
       sourceAddress: sourceIp,
       ending: { outcome: "done" },
     }),
-    owedEmail(email),
-  ]);
+    email: owedEmail(email),
+  });
   if (outcome === "rejected") throw new ApiError("INVALID_EMAIL_TOKEN");
   await Promise.all([
     queueOwedEmail(email),

@@ -26,22 +26,22 @@ export async function verifyEmail(
   // This comes before the link is used, so that it can be opened again if this fails.
   if (isFirst) await endUnproven(user);
   const at = now().toISOString();
-  const { outcome } = await transact([
+  const { outcome } = await transact({
     use,
-    updateOf(
+    user: updateOf(
       keys.user(userId),
       { ...(isFirst ? endAllSessions(user, at) : {}), ...verifiedSince(at) },
       { present: ["pk"], absent: ["removedAt"] },
     ),
-    ...listVerified(user),
-    auditEntry({
+    rights: listVerified(user),
+    audit: auditEntry({
       organizationId,
       actor: { type: "user", userId },
       action: "POST /v1/auth/verify-email",
       sourceAddress: sourceIp,
       ending: { outcome: "done" },
     }),
-  ]);
+  });
   if (outcome === "rejected") throw new ApiError("INVALID_EMAIL_TOKEN");
   // More may have been created before the sessions ended.
   if (isFirst) await endUnproven(user);

@@ -24,12 +24,7 @@ export function takeName(organizationId: string, senderId: string, isShared = fa
   return updateOf(
     keys.senderName(senderId),
     { set: { entity: "senderName" }, add: { organizationIds: alone } },
-    isShared
-      ? {}
-      : {
-          where: "attribute_not_exists(#organizationIds) OR #organizationIds = :alone",
-          values: { ":alone": alone },
-        },
+    isShared ? {} : { ifPresent: { is: { organizationIds: alone } } },
   );
 }
 
@@ -44,7 +39,7 @@ export function giveUpName(organizationId: string, senderId: string): Update {
 /** Releases a name, if the organization has it, and deletes one that no organization has. */
 export async function forgetName(organizationId: string, senderId: string): Promise<void> {
   await updateItem(SenderNameRecord, giveUpName(organizationId, senderId));
-  await deleteItem(keys.senderName(senderId), { condition: "attribute_not_exists(organizationIds)" });
+  await deleteItem(keys.senderName(senderId), { absent: ["organizationIds"] });
 }
 
 /** Returns the organizations that have a name, from the item of a rejected {@link takeName}. */

@@ -43,7 +43,10 @@ export async function createSenderId(
       throw new ApiError("CONFLICT", { message: `The sender ID is ${seen.status} already.` });
     }
     const requested = await transact({
-      request: { put: { ...key, ...record }, ...unchangedSince(seen) },
+      request: {
+        put: { ...key, ...record },
+        requires: seen === undefined ? { absent: ["pk"] } : { is: { id: seen.id, status: "rejected" } },
+      },
       review: openReview("sender-ids", record.id, organizationId),
       // A request that replaces a rejected one needs no quota of its own.
       quota: seen === undefined ? takeQuota(organizationId, "senderIdCount", maxSenderIds) : [],
@@ -55,15 +58,6 @@ export async function createSenderId(
     }
     return undefined;
   });
-}
-
-function unchangedSince(seen: SenderIdRecord | undefined) {
-  if (seen === undefined) return { condition: "attribute_not_exists(pk)" };
-  return {
-    condition: "id = :seenId AND #status = :rejected",
-    names: { "#status": "status" },
-    values: { ":seenId": seen.id, ":rejected": "rejected" },
-  };
 }
 
 /** Returns a page of the organization's requests, newest first. */
@@ -95,15 +89,15 @@ export async function setDefaultSenderId(
     if (record.status !== "approved") {
       throw new ApiError("CONFLICT", { message: "The sender ID is not approved." });
     }
-    const written = await transact([
+    const written = await transact({
       // Changes nothing: the sender ID must still be approved when it becomes the default.
-      updateOf(
+      request: updateOf(
         keys.senderId(organizationId, record.senderId),
         { set: { status: "approved" } },
         { is: { id: record.id, status: "approved" } },
       ),
-      replaceDefaultSenderId(organizationId, defaultSenderId, record.senderId),
-    ]);
+      defaultSenderId: replaceDefaultSenderId(organizationId, defaultSenderId, record.senderId),
+    });
     return written.outcome === "committed" ? toApiSenderId(record, record.senderId) : undefined;
   });
 }

@@ -7,7 +7,7 @@ import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readPage } from "../platform/table/page.ts";
 import { transact } from "../platform/table/transact.ts";
-import { updateItem, updateOf } from "../platform/table/write.ts";
+import { insertOf, updateItem, updateOf } from "../platform/table/write.ts";
 import { maxTemplates, toApiTemplate, readTemplate, TemplateRecord } from "./record.ts";
 import { problemOf } from "./render.ts";
 
@@ -30,13 +30,10 @@ export async function createTemplate(
     createdAt,
     updatedAt: createdAt,
   };
-  const created = await transact([
-    takeQuota(organizationId, "templateCount", maxTemplates),
-    {
-      put: { ...keys.template(organizationId, record.id), ...record },
-      condition: "attribute_not_exists(pk)",
-    },
-  ]);
+  const created = await transact({
+    quota: takeQuota(organizationId, "templateCount", maxTemplates),
+    template: insertOf({ ...keys.template(organizationId, record.id), ...record }),
+  });
   if (created.outcome === "committed") return toApiTemplate(record);
   throw new ApiError("CONFLICT", { message: `An organization has at most ${maxTemplates} templates.` });
 }
@@ -92,10 +89,10 @@ export async function deleteTemplate(
   organizationId: string,
   templateId: string,
 ): Promise<{ id: string; deleted: true }> {
-  const deleted = await transact([
-    { delete: keys.template(organizationId, templateId), condition: "attribute_exists(pk)" },
-    releaseQuota(organizationId, "templateCount"),
-  ]);
+  const deleted = await transact({
+    template: { delete: keys.template(organizationId, templateId), requires: { present: ["pk"] } },
+    quota: releaseQuota(organizationId, "templateCount"),
+  });
   if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");
   return { id: templateId, deleted: true };
 }

@@ -6,6 +6,7 @@ import { config } from "../platform/config.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/transact.ts";
+import { insertOf } from "../platform/table/write.ts";
 import { hasHadMoney } from "../wallet/record.ts";
 import { maxWebhooks, toApiWebhook, type WebhookRecord } from "./record.ts";
 import { putSecret } from "./secrets.ts";
@@ -32,14 +33,11 @@ export async function createWebhook(
   };
   const secret = newWebhookSecret();
   const max = await webhooksAllowed(organizationId);
-  const created = await transact([
-    takeQuota(organizationId, "webhookCount", max),
-    {
-      put: { ...keys.webhook(organizationId, record.id), ...record },
-      condition: "attribute_not_exists(pk)",
-    },
-    await putSecret(record, secret),
-  ]);
+  const created = await transact({
+    quota: takeQuota(organizationId, "webhookCount", max),
+    webhook: insertOf({ ...keys.webhook(organizationId, record.id), ...record }),
+    secret: await putSecret(record, secret),
+  });
   if (created.outcome === "rejected") {
     if (max < maxWebhooks) {
       const message = `There are at most ${max} webhooks until money has come into the wallet.`;

@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 
 import { WebhookDeliveryState, WebhookPayload, type WebhookDelivery } from "../contract/webhooks.ts";
 import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";
+import { field } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
 import {
   acquireLease,
@@ -16,7 +17,7 @@ import {
   type Lease,
 } from "../platform/table/lease.ts";
 import { findItem } from "../platform/table/read.ts";
-import { changesOfPatch, type Put, updateItem, updateOf } from "../platform/table/write.ts";
+import { changesOfPatch, insertOf, type Put, updateItem, updateOf } from "../platform/table/write.ts";
 import type { WebhookRecord } from "./record.ts";
 
 /** The retention of a delivery, during which it can be read and sent again. */
@@ -94,10 +95,7 @@ export function claimedAtOnce(delivery: DeliveryRecord): DeliveryRecord & Lease 
 
 /** The write that stores a new delivery. It fails when the delivery exists. */
 export function putDelivery(webhookId: string, delivery: DeliveryRecord): Put {
-  return {
-    put: { ...keys.webhookDelivery(webhookId, delivery.id), ...delivery },
-    condition: "attribute_not_exists(pk)",
-  };
+  return insertOf({ ...keys.webhookDelivery(webhookId, delivery.id), ...delivery });
 }
 
 /**
@@ -120,8 +118,7 @@ export async function claimAttempt(job: {
       add: { attempts: 1 },
       requires: {
         is: { state: "pending" },
-        where: "#attempts = :before OR attribute_exists(leaseUntil)",
-        values: { ":before": job.attempt - 1 },
+        anyOf: [{ is: { attempts: job.attempt - 1 } }, { present: ["leaseUntil"] }],
       },
     }),
     { isOwn: hasLease(lease) },
@@ -218,13 +215,14 @@ export async function repeatNow(
         present: ["pk"],
         // The clocks of concurrent requests differ, so a redelivery that one has just made due may be in another's future.
         // It is recognized by its equal times. A scheduled attempt, which may be brought forward, has different ones.
-        where:
-          "#state <> :state OR #nextAttemptAt < :stale OR (#nextAttemptAt > :at AND " +
-          "(attribute_not_exists(#repeatedAt) OR #repeatedAt <> #nextAttemptAt))",
-        values: {
-          ":at": at.toISOString(),
-          ":stale": new Date(at.getTime() - repeatGraceMs).toISOString(),
-        },
+        anyOf: [
+          { isNot: { state: "pending" } },
+          { below: { nextAttemptAt: new Date(at.getTime() - repeatGraceMs).toISOString() } },
+          {
+            above: { nextAttemptAt: at.toISOString() },
+            ifPresent: { isNot: { repeatedAt: field("nextAttemptAt") } },
+          },
+        ],
       }),
     ),
     { isOwn: (found) => found.repeatToken === repeatToken },

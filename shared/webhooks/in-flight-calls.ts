@@ -132,10 +132,11 @@ async function takeSlot(whom: string, slot: string, at: Date): Promise<boolean> 
     at,
     { add: { inFlightCalls: new Set([slot]) } },
     {
-      where:
-        "attribute_not_exists(#inFlightCalls) OR size(#inFlightCalls) < :maxFailing OR " +
-        "(attribute_not_exists(failingSince) AND size(#inFlightCalls) < :max)",
-      values: { ":max": maxOpenCalls, ":maxFailing": maxOpenCallsFailing },
+      anyOf: [
+        { absent: ["inFlightCalls"] },
+        { sizeBelow: { inFlightCalls: maxOpenCallsFailing } },
+        { sizeBelow: { inFlightCalls: maxOpenCalls }, absent: ["failingSince"] },
+      ],
     },
   );
   return taken.applied;
@@ -197,8 +198,10 @@ async function noteFailure(
     at,
     { take, remove, set: withStatus, setIfAbsent: { failingSince: failedAt }, add: { failedCalls: 1 } },
     {
-      where: "attribute_not_exists(failingSince) OR #lastFailedAt >= :earliest",
-      values: { ":earliest": new Date(at.getTime() - maxFailureGapMs).toISOString() },
+      anyOf: [
+        { absent: ["failingSince"] },
+        { atLeast: { lastFailedAt: new Date(at.getTime() - maxFailureGapMs).toISOString() } },
+      ],
     },
   );
   if (continued.applied) return continued;

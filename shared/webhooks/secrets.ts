@@ -6,7 +6,7 @@ import { Secret } from "../platform/auth/secret.ts";
 import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
-import { changesOfPatch, type Put, updateItem, updateOf } from "../platform/table/write.ts";
+import { changesOfPatch, insertOf, type Put, updateItem, updateOf } from "../platform/table/write.ts";
 import { findWebhook, type WebhookRecord } from "./record.ts";
 import type { SigningSecrets } from "./signature.ts";
 
@@ -43,7 +43,7 @@ export async function putSecret(webhook: WebhookId, secret: string): Promise<Put
   await noteSealingKey("webhooks", key);
   const sealedSecret = sealText(key, secret, placeOf(webhook));
   const record: WebhookSecretRecord = { entity: "webhookSecret", sealedSecret };
-  return { put: { ...keyOf(webhook), ...record }, condition: "attribute_not_exists(pk)" };
+  return insertOf({ ...keyOf(webhook), ...record });
 }
 
 /**

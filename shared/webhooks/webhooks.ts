@@ -77,11 +77,11 @@ export async function deleteWebhook(
   organizationId: string,
   webhookId: string,
 ): Promise<{ id: string; deleted: true }> {
-  const deleted = await transact([
-    { delete: keys.webhook(organizationId, webhookId), condition: "attribute_exists(pk)" },
-    { delete: keys.webhookSecrets(organizationId, webhookId) },
-    releaseQuota(organizationId, "webhookCount"),
-  ]);
+  const deleted = await transact({
+    webhook: { delete: keys.webhook(organizationId, webhookId), requires: { present: ["pk"] } },
+    secrets: { delete: keys.webhookSecrets(organizationId, webhookId) },
+    quota: releaseQuota(organizationId, "webhookCount"),
+  });
   if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");
   return { id: webhookId, deleted: true };
 }

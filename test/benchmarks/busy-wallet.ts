@@ -48,7 +48,7 @@ async function measure(rate: number): Promise<boolean> {
     value: async (command: object) => table.request(command),
   });
   const organizationId = newId("org");
-  await transact(newWallet(organizationId, new Date()));
+  await transact({ wallet: newWallet(organizationId, new Date()) });
   await postToWallet({ organizationId, type: "top_up", amountMicros: 1_000_000_000 });
 
   const debits = new Debits(organizationId, rate);

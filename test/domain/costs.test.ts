@@ -83,7 +83,7 @@ it("a sender gets the rate card in force, and continues with a line in the log w
   const found = await findPresentCard();
   expect(found?.rowFor("442012345678", new Date())).toMatchObject({ priceMicros: 40_000 });
   await useOwnTable();
-  await transact([makeCurrent(9, undefined)]);
+  await transact({ current: makeCurrent(9, undefined) });
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   expect(await findPresentCard()).toBeUndefined();
   expect(write.mock.calls.join()).toContain('"prices.costs_not_known"');

@@ -9,7 +9,9 @@ import { transact } from "../../shared/platform/table/transact.ts";
 
 it("a deleted user gets no password", async () => {
   const userId = newId("usr");
-  expect(await transact(replacePassword(userId, "a hash", {}))).toMatchObject({ outcome: "rejected" });
+  expect(await transact({ password: replacePassword(userId, "a hash", {}) })).toMatchObject({
+    outcome: "rejected",
+  });
   expect(await findItem(z.looseObject({}), keys.password(userId), { consistent: true })).toBeUndefined();
   expect(await findPasswordHash(undefined)).toBeUndefined();
 });

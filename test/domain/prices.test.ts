@@ -37,7 +37,7 @@ beforeEach(async () => {
   await useOwnTable();
   organizationId = await openWallet(10_000_000);
   const record = { entity: "organization", id: organizationId, name: "ACME", createdAt: start.toISOString() };
-  await transact([{ put: { ...keys.organization(organizationId), ...record } }]);
+  await transact({ organization: { put: { ...keys.organization(organizationId), ...record } } });
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -162,7 +162,7 @@ describe("the rate card", () => {
     await publishRateCard(priceRows({ "44": 40_000 }), undefined);
     expect(await sell()).toBe(40_000);
     // A version without any rows.
-    await transact([makeCurrent(9, 1)]);
+    await transact({ current: makeCurrent(9, 1) });
     const lines: string[] = [];
     vi.spyOn(process.stdout, "write").mockImplementation((line) => lines.push(String(line)) > 0);
     passMs(minuteMs);
@@ -183,7 +183,7 @@ describe("the rate card", () => {
   });
 
   it("that was never readable lets nothing be sold, and debits nothing", async () => {
-    await transact([makeCurrent(9, undefined)]);
+    await transact({ current: makeCurrent(9, undefined) });
     expect(await sell()).toBe("UNAVAILABLE");
   });
 });
@@ -288,7 +288,9 @@ describe("prices of an organization", () => {
 
   it("that cannot be read are not ignored", async () => {
     await replacePriceOverrides(await organization(), priceRows({ "44": 30_000 }));
-    await transact([updateOf(keys.priceOverrides(organizationId), { set: { document: 5 } })]);
+    await transact({
+      overrides: updateOf(keys.priceOverrides(organizationId), { set: { document: 5 } }),
+    });
     vi.spyOn(process.stdout, "write").mockReturnValue(true);
     await expect(sell()).rejects.toThrow("cannot be read");
   });

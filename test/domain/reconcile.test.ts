@@ -95,7 +95,7 @@ it("a debit that is still in progress is left alone, also when the next one was 
   await debit(organizationId);
   const [givenUp] = await debit(organizationId);
   if (givenUp === undefined) throw new Error("the debit is owed no entry");
-  await transact([ledgerEntry(voidEntry(givenUp))]);
+  await transact({ entry: ledgerEntry(voidEntry(givenUp)) });
   expect(await reconcileWallet(organizationId)).toMatchObject({ voided: 0, refundedMicros: 0 });
   passGrace();
   expect(await reconcileWallet(organizationId)).toMatchObject({ voided: 1, refundedMicros: 15_800 });

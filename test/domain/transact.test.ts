@@ -2,16 +2,14 @@ import { expect, it } from "vitest";
 
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import type { Put } from "../../shared/platform/table/write.ts";
-
-const condition = "attribute_not_exists(pk)";
+import { insertOf, type Put } from "../../shared/platform/table/write.ts";
 
 function put(name: string, by: string): Put {
-  return { put: { ...keys.limit("transact", name), by }, condition };
+  return insertOf({ ...keys.limit("transact", name), by });
 }
 
 it("reports rejections by the names of the writes, in whatever order they are", async () => {
-  await transact([put("taken", "first"), put("taken too", "first")]);
+  await transact({ puts: [put("taken", "first"), put("taken too", "first")] });
 
   const second = await transact({
     free: put("free", "second"),
@@ -27,5 +25,5 @@ it("reports rejections by the names of the writes, in whatever order they are", 
     rejections: { several: { found: { pk: several } }, last: { found: { pk: last } } },
   });
   expect(second).not.toHaveProperty("rejections.free");
-  await expect(transact([put("free", "third")])).resolves.toEqual({ outcome: "committed" });
+  await expect(transact({ put: put("free", "third") })).resolves.toEqual({ outcome: "committed" });
 });

@@ -99,7 +99,7 @@ it("shows the email, the name, the state, the balance and the last send of each"
   await updateItem(z.unknown(), unreadable);
   // All that it sent has expired.
   const formerId = newId("org");
-  await transact(newWallet(formerId, new Date()));
+  await transact({ wallet: newWallet(formerId, new Date()) });
   const sent = { messageCount: 2, spendDay: "2026-01-05" };
   await updateItem(z.unknown(), updateOf(keys.wallet(formerId), { set: sent }));
 

@@ -19,6 +19,7 @@ import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
@@ -172,21 +173,19 @@ class CarrierWorld {
   }
 
   async #acceptMessages(): Promise<void> {
-    await transact(newWallet(organizationId, new Date()));
+    await transact({ wallet: newWallet(organizationId, new Date()) });
     await postToWallet({ organizationId, type: "top_up", amountMicros: initialMicros });
-    await transact([
-      {
-        put: {
-          ...keys.organization(organizationId),
-          entity: "organization",
-          id: organizationId,
-          name: "ACME",
-          createdAt: new Date().toISOString(),
-          // The organization receives its events, which are checked.
-          webhookCount: 1,
-        },
+    await putItem({
+      put: {
+        ...keys.organization(organizationId),
+        entity: "organization",
+        id: organizationId,
+        name: "ACME",
+        createdAt: new Date().toISOString(),
+        // The organization receives its events, which are checked.
+        webhookCount: 1,
       },
-    ]);
+    });
     await assignNumber({ number: ownNumber, organizationId });
     const request = { to: "447700900123", senderId: "ACME", language: "English" } as const;
     while (this.#accepted < this.#count) {

@@ -24,6 +24,7 @@ import { shardOf } from "../../shared/platform/jobs/shards.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
 import { rateCardCache } from "../../shared/prices/current.ts";
 import { readPrices } from "../../shared/prices/prices.ts";
 import { publishRateCard } from "../../shared/prices/publish.ts";
@@ -101,23 +102,21 @@ export async function openOrganization(
   organizationId: string,
   { amount, shards, contacts }: { amount: number; shards: number; contacts: number },
 ): Promise<string> {
-  await transact(newWallet(organizationId, new Date()));
+  await transact({ wallet: newWallet(organizationId, new Date()) });
   await reshard(organizationId, shards, 3);
   await topUpWallet(organizationId, { amount });
   await updateWallet(organizationId, { lowBalanceThreshold: 0.02 });
-  await transact([
-    {
-      put: {
-        ...keys.organization(organizationId),
-        entity: "organization",
-        id: organizationId,
-        name: "ACME",
-        createdAt: new Date().toISOString(),
-        // The organization receives its events, which are checked.
-        webhookCount: 1,
-      },
+  await putItem({
+    put: {
+      ...keys.organization(organizationId),
+      entity: "organization",
+      id: organizationId,
+      name: "ACME",
+      createdAt: new Date().toISOString(),
+      // The organization receives its events, which are checked.
+      webhookCount: 1,
     },
-  ]);
+  });
   for (let index = 0; index < contacts; index += 1) {
     await createContact(organizationId, {
       phoneNumber: String(15_006_000_000 + index),

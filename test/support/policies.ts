@@ -19,8 +19,8 @@ export function strictPolicies(...countries: readonly string[]): Record<string, 
 /** Sets up an organization as the operator of such a stage does, with names that others may have too. */
 export async function allowToSend(organizationId: string, ...senderIds: readonly string[]): Promise<void> {
   await noteVerifiedEmail(organizationId);
-  await transact([
-    noteKycApproval(organizationId, new Date().toISOString()),
-    ...senderIds.map((senderId) => takeName(organizationId, senderId, true)),
-  ]);
+  await transact({
+    approval: noteKycApproval(organizationId, new Date().toISOString()),
+    names: senderIds.map((senderId) => takeName(organizationId, senderId, true)),
+  });
 }

@@ -6,7 +6,7 @@ import { newWallet } from "../../shared/wallet/record.ts";
 /** Opens a wallet for a new organization in the table, without the API. @returns the organization's id */
 export async function openWallet(balanceMicros: number): Promise<string> {
   const organizationId = newId("org");
-  await transact(newWallet(organizationId, new Date()));
+  await transact({ wallet: newWallet(organizationId, new Date()) });
   if (balanceMicros > 0) await postToWallet({ organizationId, type: "top_up", amountMicros: balanceMicros });
   return organizationId;
 }

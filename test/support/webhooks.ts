@@ -24,7 +24,7 @@ export async function openWebhook(
   const organization: Account["organization"] = { id: organizationId, name: "Acme", createdAt: "2026-01-01" };
   await putItem({
     put: { ...keys.organization(organizationId), entity: "organization", ...organization },
-    condition: "attribute_not_exists(pk)",
+    requires: { absent: ["pk"] },
   });
   const webhook = await createWebhook(organizationId, { url, events: ["message.sent", "message.failed"] });
   return { ...webhook, organizationId };

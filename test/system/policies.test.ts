@@ -70,7 +70,7 @@ async function accepted(fields: object = {}): Promise<{ organizationId: string; 
 }
 
 async function withdraw(): Promise<void> {
-  await transact([giveUpName(organizationId, "ACME")]);
+  await transact({ name: giveUpName(organizationId, "ACME") });
 }
 
 it("a message whose sender ID has lost its approval since its acceptance fails and is refunded", async () => {

@@ -34,12 +34,11 @@ export async function deleteApiKey(actor: Actor, keyId: string): Promise<{ id: s
   const { organizationId } = actor;
   const [manager, record] = await Promise.all([keyManagerOf(actor), readApiKey(organizationId, keyId)]);
   requireEndable(manager, record);
-  const deleted = await transact([
-    { delete: keys.apiKeyOfOrganization(organizationId, keyId), condition: "attribute_exists(pk)" },
-    { delete: keys.apiKey(record.secretHash) },
-    { delete: keys.apiKeyUse(organizationId, keyId) },
-    releaseQuota(organizationId, "apiKeyCount"),
-  ]);
+  const deleted = await transact({
+    key: { delete: keys.apiKeyOfOrganization(organizationId, keyId), requires: { present: ["pk"] } },
+    others: [{ delete: keys.apiKey(record.secretHash) }, { delete: keys.apiKeyUse(organizationId, keyId) }],
+    quota: releaseQuota(organizationId, "apiKeyCount"),
+  });
   if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");
   return { id: keyId, deleted: true };
 }

@@ -11,7 +11,7 @@ import { now } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../../platform/table/read.ts";
-import { updateOf, type Write } from "../../platform/table/write.ts";
+import { insertOf, updateOf, type Write } from "../../platform/table/write.ts";
 
 /** The maximum number of keys. Disabled keys are listed and count until they are deleted. */
 export const maxApiKeys = 1_000;
@@ -124,10 +124,9 @@ export function newApiKey(
     validUntil,
     allowedAddresses,
   };
-  const condition = "attribute_not_exists(pk)";
   const writes = [
-    { put: { ...keys.apiKeyOfOrganization(organizationId, record.id), ...record }, condition },
-    { put: { ...keys.apiKey(record.secretHash), ...credential }, condition },
+    insertOf({ ...keys.apiKeyOfOrganization(organizationId, record.id), ...record }),
+    insertOf({ ...keys.apiKey(record.secretHash), ...credential }),
   ];
   return { record, secret, writes };
 }

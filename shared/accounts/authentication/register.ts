@@ -10,6 +10,7 @@ import { newId } from "../../platform/ids.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact } from "../../platform/table/transact.ts";
+import { insertOf } from "../../platform/table/write.ts";
 import { newWallet } from "../../wallet/record.ts";
 import { membershipOf } from "../organizations/member-record.ts";
 import type { OrganizationRecord } from "../organizations/record.ts";
@@ -57,34 +58,29 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
   const email: EmailRecord = { entity: "email", userId: user.id };
   const verification = emailJob(organization.id, { kind: "verification", userId: user.id });
   const sendsEmails = config.emailFrom() !== undefined;
-  const condition = "attribute_not_exists(pk)";
-  const created = await transact([
-    { put: { ...keys.email(user.email), ...email }, condition },
-    { put: { ...keys.user(user.id), ...user }, condition },
-    putFirstPassword(user.id, passwordHash),
-    { put: membershipOf(organization.id, user.id, "owner"), condition },
-    {
-      put: {
+  const rights = putRights({ organizationId: organization.id, ownerId: user.id, ownerIds: [user.id] });
+  const created = await transact({
+    email: insertOf({ ...keys.email(user.email), ...email }),
+    user: [insertOf({ ...keys.user(user.id), ...user }), putFirstPassword(user.id, passwordHash)],
+    organization: [
+      insertOf(membershipOf(organization.id, user.id, "owner")),
+      insertOf({
         ...keys.organization(organization.id),
         ...organization,
         ...expiryOf(organization.id, createdAt),
-      },
-      condition,
-    },
-    {
-      put: putRights({ organizationId: organization.id, ownerId: user.id, ownerIds: [user.id] }),
-      condition,
-    },
-    ...newWallet(organization.id, createdAt),
-    ...(sendsEmails ? [owedEmail(verification)] : []),
-    auditEntry({
+      }),
+      insertOf(rights),
+      ...newWallet(organization.id, createdAt),
+    ],
+    verification: sendsEmails ? owedEmail(verification) : [],
+    audit: auditEntry({
       organizationId: organization.id,
       actor: { type: "user", userId: user.id },
       action: "POST /v1/auth/register",
       sourceAddress: sourceIp,
       ending: { outcome: "done" },
     }),
-  ]);
+  });
   // All other keys are new, so only the email can be taken.
   if (created.outcome === "rejected") throw new ApiError("EMAIL_TAKEN");
   const [{ session }] = await Promise.all([

@@ -6,6 +6,7 @@ import { auditEntry } from "../../platform/audit-log.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { insertOf } from "../../platform/table/write.ts";
 import {
   checkMember,
   findInvitation,
@@ -59,23 +60,20 @@ export async function acceptInvitation(
       emailVerifiedAt: at,
     };
     const owner: EmailRecord = { entity: "email", userId: id };
-    const condition = "attribute_not_exists(pk)";
     const notices = role === "owner" ? await ownerNotices(rights, { what: "ownerAdded", email }) : [];
     const accepted = await transact({
-      email: { put: { ...keys.email(email), ...owner }, condition },
+      email: insertOf({ ...keys.email(email), ...owner }),
       token: shown.use,
       invitation: {
         delete: keys.invitation(id),
-        condition: "createdAt = :createdAt AND #role = :role",
-        names: { "#role": "role" },
-        values: { ":createdAt": invitation.createdAt, ":role": role },
+        requires: { is: { createdAt: invitation.createdAt, role } },
       },
       // The inviter must still be allowed to grant the role.
       inviter: checkMember(organizationId, invitation.invitedBy, managersOf(role)),
       member: [
         { delete: keyOfInvitedEmail(organizationId, email) },
-        { put: membershipOf(organizationId, id, role), condition },
-        { put: { ...keys.user(id), ...user }, condition },
+        insertOf(membershipOf(organizationId, id, role)),
+        insertOf({ ...keys.user(id), ...user }),
         putFirstPassword(id, passwordHash),
       ],
       organization: [

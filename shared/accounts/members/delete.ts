@@ -70,20 +70,20 @@ async function shutOut(member: ActiveMember): Promise<boolean> {
   const others = rights.ownerIds.filter((ownerId) => ownerId !== id);
   const unlisted = { take: { verifiedUserIds: new Set([id]) } };
   const notices = isOwner ? await ownerNotices(rights, { what: "ownerRemoved", email }) : [];
-  const { outcome } = await transact([
-    updateOf(
+  const { outcome } = await transact({
+    user: updateOf(
       keys.user(id),
       { set: { removedAt: now().toISOString() } },
       { present: ["pk"], absent: ["removedAt"] },
     ),
-    { check: keys.member(organizationId, id), requires: inRole(member.role) },
-    { delete: keys.email(email) },
-    { delete: keys.password(id) },
-    { delete: keys.secondFactor(id) },
-    isOwner ? replaceOwners(rights, others, unlisted) : changeRights(organizationId, unlisted),
-    releaseQuota(organizationId, "furtherMemberCount"),
-    ...notices.map(owedEmail),
-  ]);
+    role: { check: keys.member(organizationId, id), requires: inRole(member.role) },
+    credentials: [keys.email(email), keys.password(id), keys.secondFactor(id)].map((key) => ({
+      delete: key,
+    })),
+    rights: isOwner ? replaceOwners(rights, others, unlisted) : changeRights(organizationId, unlisted),
+    quota: releaseQuota(organizationId, "furtherMemberCount"),
+    notices: notices.map(owedEmail),
+  });
   if (outcome === "committed") await queueOwedEmails(notices);
   return outcome === "committed";
 }
@@ -92,12 +92,13 @@ async function shutOut(member: ActiveMember): Promise<boolean> {
 async function forget(user: UserRecord): Promise<void> {
   const { id, organizationId } = user;
   await endApiKeysMadeBy(user);
-  await transact([
-    { delete: keys.member(organizationId, id) },
-    ...keysOfEmailTokens(id).map((key) => ({ delete: key })),
-    { delete: keys.password(id) },
-    { delete: keys.user(id) },
-  ]);
+  const itsKeys = [
+    keys.member(organizationId, id),
+    ...keysOfEmailTokens(id),
+    keys.password(id),
+    keys.user(id),
+  ];
+  await transact({ user: itsKeys.map((key) => ({ delete: key })) });
 }
 
 /**
@@ -106,16 +107,11 @@ async function forget(user: UserRecord): Promise<void> {
  */
 async function takeBack(invitation: InvitationRecord): Promise<boolean> {
   const { userId, organizationId, email, createdAt, role } = invitation;
-  const { outcome } = await transact([
-    {
-      delete: keys.invitation(userId),
-      condition: "createdAt = :createdAt AND #role = :role",
-      names: { "#role": "role" },
-      values: { ":createdAt": createdAt, ":role": role },
-    },
-    { delete: keyOfInvitedEmail(organizationId, email) },
-    ...keysOfEmailTokens(userId).map((key) => ({ delete: key })),
-    releaseQuota(organizationId, "furtherMemberCount"),
-  ]);
+  const others = [keyOfInvitedEmail(organizationId, email), ...keysOfEmailTokens(userId)];
+  const { outcome } = await transact({
+    invitation: { delete: keys.invitation(userId), requires: { is: { createdAt, role } } },
+    others: others.map((key) => ({ delete: key })),
+    quota: releaseQuota(organizationId, "furtherMemberCount"),
+  });
   return outcome === "committed";
 }

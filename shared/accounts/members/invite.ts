@@ -10,7 +10,7 @@ import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import type { Write } from "../../platform/table/write.ts";
+import { insertOf, type Write } from "../../platform/table/write.ts";
 import {
   allMembers,
   findInvitationOf,
@@ -94,10 +94,9 @@ function unverified(): ApiError {
 }
 
 function putNew(invitation: InvitationRecord): Write[] {
-  const condition = "attribute_not_exists(pk)";
   return [
-    { put: invitedEmailOf(invitation), condition },
-    { put: { ...keys.invitation(invitation.userId), ...invitation }, condition },
+    insertOf(invitedEmailOf(invitation)),
+    insertOf({ ...keys.invitation(invitation.userId), ...invitation }),
   ];
 }
 
@@ -105,9 +104,7 @@ function putNew(invitation: InvitationRecord): Write[] {
 function putAgain(invitation: InvitationRecord, { createdAt, role }: InvitationRecord): Write {
   return {
     put: { ...keys.invitation(invitation.userId), ...invitation },
-    condition: "createdAt = :createdAt AND #role = :role",
-    names: { "#role": "role" },
-    values: { ":createdAt": createdAt, ":role": role },
+    requires: { is: { createdAt, role } },
   };
 }
 

@@ -47,12 +47,18 @@ export async function updateMember(
     const rights = await readRights(actor.organizationId, { consistent: true });
     const notices = await noticesOf(rights, member, role);
     if (member.entity === "user") {
-      const { outcome } = await transact([...ofUser(rights, member, role), ...notices.map(owedEmail)]);
+      const { outcome } = await transact({
+        member: ofUser(rights, member, role),
+        notices: notices.map(owedEmail),
+      });
       if (outcome === "committed") await queueOwedEmails(notices);
       return outcome === "committed" ? { ...member, role } : undefined;
     }
     const changes = { role, invitedBy: manager.id };
-    const { outcome } = await transact([ofInvitation(member, changes), ...notices.map(owedEmail)]);
+    const { outcome } = await transact({
+      invitation: ofInvitation(member, changes),
+      notices: notices.map(owedEmail),
+    });
     if (outcome === "committed") await queueOwedEmails(notices);
     return outcome === "committed" ? { ...member, ...changes } : undefined;
   });

@@ -51,11 +51,7 @@ export function membershipOf(organizationId: string, userId: string, role: Role)
 
 /** Returns the requirement that a member has one of the roles. */
 export function inRole(...roles: readonly Role[]): Requirements {
-  const placeholders = roles.map((role, index) => [`:role${index}`, role] as const);
-  return {
-    where: `#role IN (${placeholders.map(([name]) => name).join(", ")})`,
-    values: Object.fromEntries(placeholders),
-  };
+  return { anyOf: roles.map((role) => ({ is: { role } })) };
 }
 
 /**

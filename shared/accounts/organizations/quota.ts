@@ -12,21 +12,13 @@ export function takeQuota(organizationId: string, count: QuotaCount, max: number
   return updateOf(
     keys.organization(organizationId),
     { add: { [count]: taken } },
-    {
-      present: ["pk"],
-      where: `attribute_not_exists(#${count}) OR #${count} <= :highest`,
-      values: { ":highest": max - taken },
-    },
+    { present: ["pk"], ifPresent: { atMost: { [count]: max - taken } } },
   );
 }
 
 /** Returns the write that releases one item. */
 export function releaseQuota(organizationId: string, count: QuotaCount): Update {
-  return updateOf(
-    keys.organization(organizationId),
-    { add: { [count]: -1 } },
-    { where: `#${count} > :zero`, values: { ":zero": 0 } },
-  );
+  return updateOf(keys.organization(organizationId), { add: { [count]: -1 } }, { above: { [count]: 0 } });
 }
 
 /** Returns how many items of a kind an organization has. The read is consistent. */

@@ -64,10 +64,10 @@ async function change(organizationId: string, wanted: Change): Promise<Organizat
     const { suspendedAt } = organization;
     const asSeen =
       suspendedAt === undefined ? { present: ["pk"], absent: ["suspendedAt"] } : { is: { suspendedAt } };
-    const { outcome } = await transact([
-      updateOf(keys.organization(organizationId), wanted.organization, asSeen),
-      ...(await changeOfWallet(organizationId, wanted.wallet)),
-    ]);
+    const { outcome } = await transact({
+      organization: updateOf(keys.organization(organizationId), wanted.organization, asSeen),
+      wallet: await changeOfWallet(organizationId, wanted.wallet),
+    });
     return outcome === "committed" ? findOrganization(organizationId, { consistent: true }) : undefined;
   });
 }

@@ -57,13 +57,13 @@ export async function noteVerifiedEmail(organizationId: string): Promise<UserRec
     const owner = ownerId === undefined ? undefined : await findUser(ownerId, { consistent: true });
     if (owner === undefined) throw new ApiError("NOT_FOUND");
     const emailVerifiedAt = owner.emailVerifiedAt ?? now().toISOString();
-    const noted = await transact([
-      updateOf(keys.user(owner.id), verifiedSince(emailVerifiedAt), {
+    const noted = await transact({
+      user: updateOf(keys.user(owner.id), verifiedSince(emailVerifiedAt), {
         present: ["pk"],
         absent: ["removedAt"],
       }),
-      ...listVerified({ id: owner.id, organizationId }),
-    ]);
+      rights: listVerified({ id: owner.id, organizationId }),
+    });
     return noted.outcome === "committed" ? { ...owner, emailVerifiedAt } : undefined;
   });
 }

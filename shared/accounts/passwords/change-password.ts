@@ -36,10 +36,10 @@ export async function changePassword(
   const set = { sessionsValidFrom, keptSession: nameOfKeptSession(sessionOf(actor), sessionsValidFrom) };
   const email = emailJob(organizationId, { kind: "passwordChanged", userId, wasUnverified: false });
   const sendsEmails = config.emailFrom() !== undefined;
-  const changed = await transact([
-    ...replacePassword(userId, passwordHash, { set, remove: ["endedSessionIds"] }, seen),
-    ...(sendsEmails ? [owedEmail(email)] : []),
-  ]);
+  const changed = await transact({
+    password: replacePassword(userId, passwordHash, { set, remove: ["endedSessionIds"] }, seen),
+    email: sendsEmails ? owedEmail(email) : [],
+  });
   // Another call replaced the password meanwhile. It may be the owner, who locks out anyone who knew the old password.
   if (changed.outcome === "rejected") throw wrongPassword();
   if (sendsEmails) await queueOwedEmail(email);

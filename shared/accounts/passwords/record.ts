@@ -23,7 +23,7 @@ type PasswordRecord = z.infer<typeof PasswordRecord>;
 
 /** Returns the write that stores the hash of a user's first password, for the transaction that makes the user. */
 export function putFirstPassword(userId: string, passwordHash: string): Put {
-  return { ...putPassword(userId, passwordHash), condition: "attribute_not_exists(pk)" };
+  return { ...putPassword(userId, passwordHash), requires: { absent: ["pk"] } };
 }
 
 /**
@@ -50,9 +50,11 @@ export function replacePassword(
   seen?: string,
 ): Write[] {
   const set = { ...changes.set, passwordVersion: randomUUID() };
-  const onlySeen = { condition: "passwordHash = :seen", values: { ":seen": seen } };
   return [
-    { ...putPassword(userId, passwordHash), ...(seen === undefined ? {} : onlySeen) },
+    {
+      ...putPassword(userId, passwordHash),
+      requires: seen === undefined ? {} : { is: { passwordHash: seen } },
+    },
     updateOf(keys.user(userId), { ...changes, set }, { present: ["pk"] }),
   ];
 }

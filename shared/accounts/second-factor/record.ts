@@ -62,7 +62,7 @@ export async function putUnconfirmed(userId: string, secret: string): Promise<bo
   const createdAt = now().toISOString();
   const put = { ...keys.secondFactor(userId), entity: "secondFactor", userId, sealedSecret, createdAt };
   const kept = await putItem(
-    { put, condition: "attribute_not_exists(confirmedAt)" },
+    { put, requires: { absent: ["confirmedAt"] } },
     { isOwn: (found) => found["sealedSecret"] === sealedSecret },
   );
   return kept.applied;
@@ -95,15 +95,15 @@ export async function confirm(
   const recoveryCodes = Array.from({ length: recoveryCodeCount }, () => newRecoveryCode());
   const confirmedAt = now().toISOString();
   const recoveryCodeHashes = new Set(recoveryCodes.map((code) => hashOf(userId, code)));
-  const confirmed = await transact([
-    updateOf(
+  const confirmed = await transact({
+    secondFactor: updateOf(
       keys.secondFactor(userId),
       { set: { confirmedAt, lastUsedStep: step, recoveryCodeHashes } },
       { is: { sealedSecret }, absent: ["confirmedAt"] },
     ),
-    updateOf(keys.user(userId), { set: { secondFactorAt: confirmedAt } }, { present: ["pk"] }),
-    ...also,
-  ]);
+    user: updateOf(keys.user(userId), { set: { secondFactorAt: confirmedAt } }, { present: ["pk"] }),
+    also,
+  });
   return confirmed.outcome === "committed" ? recoveryCodes : undefined;
 }
 
@@ -142,12 +142,9 @@ async function useOf(
   const hash = hashOf(record.userId, code);
   const step = record.recoveryCodeHashes.has(hash) ? undefined : await unusedStepOf(record, code);
   if (step !== undefined) {
-    return [{ set: { lastUsedStep: step } }, { where: "#lastUsedStep < :lastUsedStep" }];
+    return [{ set: { lastUsedStep: step } }, { below: { lastUsedStep: step } }];
   }
-  return [
-    { take: { recoveryCodeHashes: new Set([hash]) } },
-    { where: "contains(#recoveryCodeHashes, :hash)", values: { ":hash": hash } },
-  ];
+  return [{ take: { recoveryCodeHashes: new Set([hash]) } }, { contains: { recoveryCodeHashes: hash } }];
 }
 
 /**
@@ -159,15 +156,11 @@ export async function remove(
   { userId, sealedSecret }: SecondFactorRecord,
   also: readonly Write[],
 ): Promise<boolean> {
-  const removed = await transact([
-    {
-      delete: keys.secondFactor(userId),
-      condition: "sealedSecret = :sealedSecret",
-      values: { ":sealedSecret": sealedSecret },
-    },
-    updateOf(keys.user(userId), { remove: ["secondFactorAt"] }, { present: ["pk"] }),
-    ...also,
-  ]);
+  const removed = await transact({
+    secondFactor: { delete: keys.secondFactor(userId), requires: { is: { sealedSecret } } },
+    user: updateOf(keys.user(userId), { remove: ["secondFactorAt"] }, { present: ["pk"] }),
+    also,
+  });
   return removed.outcome === "committed";
 }
 

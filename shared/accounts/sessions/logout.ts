@@ -24,11 +24,7 @@ export async function logout(actor: Actor): Promise<LoggedOut> {
       updateOf(
         keys.user(actor.userId),
         { add: { endedSessionIds: new Set([sessionId]) } },
-        {
-          present: ["pk"],
-          where: "attribute_not_exists(#endedSessionIds) OR size(#endedSessionIds) < :max",
-          values: { ":max": maxEndedSessions },
-        },
+        { present: ["pk"], ifPresent: { sizeBelow: { endedSessionIds: maxEndedSessions } } },
       ),
     );
     // A deleted user has no sessions.
@@ -86,12 +82,6 @@ function endSessionsBefore(
   moment: Date,
   changes: { readonly remove?: readonly string[]; readonly take?: Readonly<Record<string, unknown>> },
 ): Update {
-  return updateOf(
-    keys.user(userId),
-    { set: { sessionsValidFrom: moment.toISOString() }, ...changes },
-    {
-      present: ["pk"],
-      where: "attribute_not_exists(#sessionsValidFrom) OR #sessionsValidFrom <= :sessionsValidFrom",
-    },
-  );
+  const set = { sessionsValidFrom: moment.toISOString() };
+  return updateOf(keys.user(userId), { set, ...changes }, { present: ["pk"], ifPresent: { atMost: set } });
 }

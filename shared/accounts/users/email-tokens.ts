@@ -53,8 +53,7 @@ export async function findEmailToken(purpose: TokenPurpose, token: string): Prom
   const record = await findItem(EmailTokenRecord, key, { consistent: true });
   // DynamoDB deletes expired items with a delay.
   if (record?.secretHash !== secretHash || record.expiresAt <= epochSeconds(now())) return undefined;
-  const use = { delete: key, condition: "secretHash = :secretHash", values: { ":secretHash": secretHash } };
-  return { userId, use };
+  return { userId, use: { delete: key, requires: { is: { secretHash } } } };
 }
 
 /** Returns the keys of all tokens that a user may have. */

@@ -39,10 +39,7 @@ export async function noteUse(key: { organizationId: string; keyId: string }): P
       updateOf(
         keys.apiKeyUse(key.organizationId, key.keyId),
         { set: { entity: "apiKeyUse", keyId: key.keyId, lastUsedAt: at.toISOString() } },
-        {
-          where: "attribute_not_exists(#lastUsedAt) OR #lastUsedAt <= :earliest",
-          values: { ":earliest": new Date(earliest).toISOString() },
-        },
+        { ifPresent: { atMost: { lastUsedAt: new Date(earliest).toISOString() } } },
       ),
       { bestEffort: true },
     );

@@ -96,7 +96,7 @@ async function postpone(key: Key, shard: number): Promise<void> {
   const job = await findItem(z.looseObject({}), key, { consistent: true });
   if (job === undefined) return;
   const { pk } = keys.scheduledJob(bucketName(new Date(now().getTime() + unreadableRetryMs), shard), "", "");
-  await transact([{ delete: key }, { put: { ...job, pk, sk: key.sk } }]);
+  await transact({ before: { delete: key }, after: { put: { ...job, pk, sk: key.sk } } });
 }
 
 /** Stores the progress, which only moves forward, also when two runs overlap. */
@@ -107,7 +107,7 @@ async function rememberReleased(shard: number, minute: Date): Promise<void> {
     updateOf(
       keys.release(shard),
       { set: { entity: "release", releasedThrough } },
-      { where: "attribute_not_exists(#releasedThrough) OR #releasedThrough < :releasedThrough" },
+      { ifPresent: { below: { releasedThrough } } },
     ),
   );
 }

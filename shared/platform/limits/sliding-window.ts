@@ -77,10 +77,7 @@ async function add({ key, id }: Use, limit: RateLimit, at: Date): Promise<Outcom
     updateOf(
       key,
       { set: { entity: "limit", expiresAt }, add: { tries: new Set([id]) } },
-      {
-        where: "attribute_not_exists(#tries) OR size(#tries) < :max OR contains(#tries, :id)",
-        values: { ":max": limit.max, ":id": id },
-      },
+      { anyOf: [{ absent: ["tries"] }, { sizeBelow: { tries: limit.max } }, { contains: { tries: id } }] },
     ),
     { isOwn: ({ tries }) => tries.has(id) },
   );

@@ -59,7 +59,7 @@ export async function reshard(organizationId: string, count: number, leadSeqs = 
     updateOf(
       key,
       { set: { ledgerParts: [...wallet.ledgerParts, { fromSeq, parts: count }] } },
-      { is: { ledgerParts: wallet.ledgerParts }, where: "seq < :fromSeq", values: { ":fromSeq": fromSeq } },
+      { is: { ledgerParts: wallet.ledgerParts }, below: { seq: fromSeq } },
     ),
     { isOwn: (found) => shardCount(found) === count },
   );
