@@ -42,7 +42,7 @@ interface Tests {
   readonly sizeBelow?: Readonly<Record<string, number>>;
 }
 
-/** What a write requires of the item that it finds. All of it must hold. */
+/** The requirements of a write on the item that it finds. All of them must hold. */
 export interface Requirements extends Tests {
   /** Tests that a missing field passes too. */
   readonly ifPresent?: Tests;
