@@ -12,7 +12,7 @@ import { transact } from "../platform/table/transact.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
 import { findTemplate } from "../templates/record.ts";
 import { problemOf } from "../templates/render.ts";
-import { create, toApiCampaign, type CampaignRecord } from "./record.ts";
+import { create, noneSkipped, toApiCampaign, type CampaignRecord } from "./record.ts";
 import { requestFirstRun } from "./request-run.ts";
 
 const maxCampaigns = 100_000;
@@ -53,12 +53,7 @@ export async function createCampaign(
     lastMessageIds: [],
     accepted: 0,
     chargedMicros: 0,
-    skippedOptedOut: 0,
-    skippedUnrenderable: 0,
-    skippedUnknown: 0,
-    skippedDestinationNotAllowed: 0,
-    skippedDestinationNotPriced: 0,
-    skippedRecipientRateExceeded: 0,
+    ...noneSkipped,
   };
   const campaign = toApiCampaign(record, undefined);
   const created = await transact({

@@ -7,22 +7,13 @@ import type { MessageRecord } from "../messages/record.ts";
 import { now } from "../platform/clock.ts";
 import { undefinedIfUnreadable } from "../platform/table/records.ts";
 import { contactValues, renderTemplate } from "../templates/render.ts";
-import type { CampaignRecord } from "./record.ts";
+import type { CampaignRecord, Skipped } from "./record.ts";
 
 /** The result for one contact of the audience, and the campaign's position after it. */
 export type RecipientResult = { readonly position: string } & (
   | { readonly message: MessageRecord }
-  /** `other` is a contact outside the audience. The progress does not count it. */
-  | {
-      readonly skipped:
-        | "destinationNotAllowed"
-        | "destinationNotPriced"
-        | "optedOut"
-        | "other"
-        | "recipientRateExceeded"
-        | "unknown"
-        | "unrenderable";
-    }
+  /** No reason for a contact outside the audience, which the progress does not count. */
+  | { readonly skipped: keyof Skipped | undefined }
 );
 
 /**
@@ -62,7 +53,7 @@ export async function withinLimits(
     results.map(async (result) => {
       if (!("message" in result) || (await countCampaignMessage(result.message, startOfCampaign)))
         return result;
-      return { position: result.position, skipped: "recipientRateExceeded" } as const;
+      return { position: result.position, skipped: "skippedRecipientRateExceeded" } as const;
     }),
   );
 }
@@ -73,19 +64,20 @@ function resultOf(
   position: string,
   terms: Terms,
 ): RecipientResult {
-  if (contact === undefined) return { position, skipped: "unknown" };
+  if (contact === undefined) return { position, skipped: "skippedUnknown" };
   const { tags } = campaign.audience;
   if (tags !== undefined && !tags.some((tag) => contact.tags.includes(tag))) {
-    return { position, skipped: "other" };
+    return { position, skipped: undefined };
   }
-  if (contact.optedOut) return { position, skipped: "optedOut" };
-  if (!isDestinationAllowed(contact.phoneNumber)) return { position, skipped: "destinationNotAllowed" };
+  if (contact.optedOut) return { position, skipped: "skippedOptedOut" };
+  if (!isDestinationAllowed(contact.phoneNumber))
+    return { position, skipped: "skippedDestinationNotAllowed" };
   if (terms.prices.unitPriceMicros(contact.phoneNumber) === undefined) {
-    return { position, skipped: "destinationNotPriced" };
+    return { position, skipped: "skippedDestinationNotPriced" };
   }
   const rendered = renderTemplate(campaign.message, contactValues(contact));
   if ("missing" in rendered || !SendSmsRequest.shape.message.safeParse(rendered.text).success) {
-    return { position, skipped: "unrenderable" };
+    return { position, skipped: "skippedUnrenderable" };
   }
   const { organizationId, senderId, language, messageType, expiresInSeconds, id: campaignId } = campaign;
   const content = { to: contact.phoneNumber, message: rendered.text, senderId, language, messageType };

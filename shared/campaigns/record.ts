@@ -12,6 +12,20 @@ import { type Update, updateOf, type Write } from "../platform/table/write.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 import { scheduledRun } from "./campaign-job.ts";
 
+const skippedCount = z._default(z.int().check(z.nonnegative()), 0);
+
+/** The contacts of the audience that got no message, counted by the reason. */
+const skippedFields = {
+  skippedOptedOut: skippedCount,
+  skippedUnrenderable: skippedCount,
+  skippedUnknown: skippedCount,
+  skippedDestinationNotAllowed: skippedCount,
+  skippedDestinationNotPriced: skippedCount,
+  skippedRecipientRateExceeded: skippedCount,
+};
+export const noneSkipped = z.object(skippedFields).parse({});
+export type Skipped = typeof noneSkipped;
+
 export const CampaignRecord = z.object({
   entity: z.literal("campaign"),
   id: z.string(),
@@ -43,12 +57,7 @@ export const CampaignRecord = z.object({
   lastMessageIds: z.array(z.string()),
   accepted: z.int().check(z.nonnegative()),
   chargedMicros: z.int().check(z.nonnegative()),
-  skippedOptedOut: z.int().check(z.nonnegative()),
-  skippedUnrenderable: z.int().check(z.nonnegative()),
-  skippedUnknown: z.int().check(z.nonnegative()),
-  skippedDestinationNotAllowed: z.int().check(z.nonnegative()),
-  skippedDestinationNotPriced: z.int().check(z.nonnegative()),
-  skippedRecipientRateExceeded: z.int().check(z.nonnegative()),
+  ...skippedFields,
   /** The lease of the worker that runs it. Deferred while it waits for its last messages or for the next day. */
   ...leaseFields,
   /** The start of the next day, while the wallet's daily cap stops the campaign. */
@@ -192,12 +201,7 @@ export interface Block {
   readonly position: string;
   readonly messageIds: readonly string[];
   readonly chargedMicros: number;
-  readonly skippedOptedOut: number;
-  readonly skippedUnrenderable: number;
-  readonly skippedUnknown: number;
-  readonly skippedDestinationNotAllowed: number;
-  readonly skippedDestinationNotPriced: number;
-  readonly skippedRecipientRateExceeded: number;
+  readonly skipped: Partial<Skipped>;
 }
 
 /** held → held, after a block of contacts. Part of the transaction that records the block's messages. */
@@ -206,16 +210,7 @@ export function passBlock(held: CampaignRecord, block: Block): Update {
     keyOf(held),
     {
       set: { position: block.position, lastMessageIds: block.messageIds },
-      add: {
-        accepted: block.messageIds.length,
-        chargedMicros: block.chargedMicros,
-        skippedDestinationNotAllowed: block.skippedDestinationNotAllowed,
-        skippedDestinationNotPriced: block.skippedDestinationNotPriced,
-        skippedOptedOut: block.skippedOptedOut,
-        skippedRecipientRateExceeded: block.skippedRecipientRateExceeded,
-        skippedUnknown: block.skippedUnknown,
-        skippedUnrenderable: block.skippedUnrenderable,
-      },
+      add: { accepted: block.messageIds.length, chargedMicros: block.chargedMicros, ...block.skipped },
     },
     whileHeldBy(held, { is: { status: "sending", position: held.position } }),
   );

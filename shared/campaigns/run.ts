@@ -33,6 +33,7 @@ import {
   startRun,
   waitForNextDay,
   type Block,
+  type Skipped,
 } from "./record.ts";
 
 /** Longer than a worker can run, so that the lease of a run lapses only after its worker has ended. */
@@ -226,18 +227,16 @@ async function coveredResults(
 }
 
 function blockOf(results: readonly RecipientResult[], messages: readonly MessageRecord[]): Block {
-  const skipped = (reason: string): number =>
-    results.filter((result) => "skipped" in result && result.skipped === reason).length;
+  const skipped: { -readonly [Reason in keyof Skipped]?: number } = {};
+  for (const result of results) {
+    if (!("skipped" in result) || result.skipped === undefined) continue;
+    skipped[result.skipped] = (skipped[result.skipped] ?? 0) + 1;
+  }
   return {
     position: results.at(-1)?.position ?? "",
     messageIds: messages.map(({ id }) => id),
     chargedMicros: messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0),
-    skippedOptedOut: skipped("optedOut"),
-    skippedUnrenderable: skipped("unrenderable"),
-    skippedUnknown: skipped("unknown"),
-    skippedDestinationNotAllowed: skipped("destinationNotAllowed"),
-    skippedDestinationNotPriced: skipped("destinationNotPriced"),
-    skippedRecipientRateExceeded: skipped("recipientRateExceeded"),
+    skipped,
   };
 }
 

@@ -35,13 +35,6 @@ export function routingFactsOf(message: MessageRecord): RoutingFacts | undefined
 /** Whether a message that was acquired for the first time matches the facts. */
 export function areFactsOf(facts: RoutingFacts, held: MessageRecord): boolean {
   const found = routingFactsOf({ ...held, attempts: 0 });
-  return (
-    found !== undefined &&
-    facts.numberPrefix === found.numberPrefix &&
-    facts.senderId === found.senderId &&
-    facts.messageType === found.messageType &&
-    facts.segments === found.segments &&
-    facts.totalMicros === found.totalMicros &&
-    facts.validUntil === found.validUntil
-  );
+  const isSame = (field: keyof RoutingFacts): boolean => facts[field] === found?.[field];
+  return found !== undefined && z.keyof(RoutingFacts).options.every(isSame);
 }

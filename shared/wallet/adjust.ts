@@ -1,7 +1,9 @@
 import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
+import { type Changes } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
-import { updateItem, updateOf } from "../platform/table/write.ts";
+import { updateItem } from "../platform/table/write.ts";
+import { updateOf } from "../platform/table/write.ts";
 import { postToWallet } from "./post.ts";
 import { WalletRecord } from "./record.ts";
 import { findMovement, referenceOf, type Movement } from "./reference.ts";
@@ -47,14 +49,7 @@ export async function adjustWallet(
  * @throws ApiError WALLET_MISSING
  */
 export async function closeWallet(organizationId: string, reason: string): Promise<WalletRecord> {
-  const set = { closedAt: now().toISOString(), closedReason: reason };
-  const closed = await updateItem(
-    WalletRecord,
-    updateOf(keys.wallet(organizationId), { set }, { present: ["pk"], absent: ["closedAt"] }),
-  );
-  if (closed.applied) return closed.item;
-  if (closed.found === undefined) throw new ApiError("WALLET_MISSING");
-  return WalletRecord.parse(closed.found);
+  return change(organizationId, { setIfAbsent: { closedAt: now().toISOString(), closedReason: reason } });
 }
 
 /**
@@ -62,13 +57,7 @@ export async function closeWallet(organizationId: string, reason: string): Promi
  * @throws ApiError WALLET_MISSING
  */
 export async function reopenWallet(organizationId: string): Promise<WalletRecord> {
-  const remove = ["closedAt", "closedReason"];
-  const reopened = await updateItem(
-    WalletRecord,
-    updateOf(keys.wallet(organizationId), { remove }, { present: ["pk"] }),
-  );
-  if (!reopened.applied) throw new ApiError("WALLET_MISSING");
-  return reopened.item;
+  return change(organizationId, { remove: ["closedAt", "closedReason"] });
 }
 
 /**
@@ -102,11 +91,13 @@ async function limit(
   value: number | "none" | undefined,
   left: readonly (keyof typeof spendingLimitFields)[],
 ): Promise<WalletRecord> {
-  const changes = { set: { [field]: value }, remove: value === undefined ? [field, ...left] : left };
-  const changed = await updateItem(
-    WalletRecord,
-    updateOf(keys.wallet(organizationId), changes, { present: ["pk"] }),
-  );
+  const remove = value === undefined ? [field, ...left] : left;
+  return change(organizationId, { set: { [field]: value }, remove });
+}
+
+async function change(organizationId: string, changes: Changes): Promise<WalletRecord> {
+  const update = updateOf(keys.wallet(organizationId), changes, { present: ["pk"] });
+  const changed = await updateItem(WalletRecord, update);
   if (!changed.applied) throw new ApiError("WALLET_MISSING");
   return changed.item;
 }
