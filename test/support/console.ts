@@ -95,7 +95,7 @@ export class ConsoleVisitor {
 
   /** Waits until all data is loaded. */
   async settle(): Promise<void> {
-    await this.page.locator(".loading").first().waitFor({ state: "detached" });
+    await this.page.locator("p[role=status] progress").first().waitFor({ state: "detached" });
   }
 
   /** The findings of axe on the current page, each with its places. */
