@@ -464,7 +464,9 @@ it("finds messages by number and status, and cancels a scheduled one", async () 
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("link", { name: "15005550000" }).waitFor({ state: "detached" });
   await page.getByRole("link", { name: "15005550007" }).waitFor();
-  await page.getByLabel("Phone number").fill("");
+  await page.locator("button:focus", { hasText: "Filter" }).waitFor();
+  await visitor.open("messages", "Messages");
+  await vi.waitFor(async () => expect(await page.getByLabel("Phone number").inputValue()).toBe(""), patience);
   await page.getByLabel("Status").selectOption("queued");
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("link", { name: "15005550000" }).click();
