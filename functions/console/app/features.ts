@@ -6,3 +6,6 @@ const named = document.querySelector<HTMLMetaElement>('meta[name="features"]')?.
 export function has(feature: ConsoleFeature): boolean {
   return named.includes(feature);
 }
+
+/** The label of links to the wallet. The wallet explains how to add funds where customers cannot top up. */
+export const topUpLabel = has("top-up") ? "Top up" : "Wallet";

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { announce } from "./notice.tsx";
 
 /** Copies a text. If the browser does not allow it, the person can select the text. */
-export function CopyButton({ text, what = "Copy" }: { text: string; what?: string }) {
+function CopyButton({ text, what = "Copy" }: { text: string; what?: string }) {
   const label = useSignal(what);
   const copy = async (): Promise<void> => {
     try {
@@ -21,13 +21,15 @@ export function CopyButton({ text, what = "Copy" }: { text: string; what?: strin
   );
 }
 
-/** A secret that is shown only once. */
-export function Secret({ label, secret }: { label: string; secret: string }) {
+/** A secret that is shown only once. Without a label, the view explains it. */
+export function Secret({ label, secret }: { label?: string; secret: string }) {
   return (
     <div class="secret">
-      <p>
-        <strong>{label}</strong> Store it securely now. You will not be able to see it again.
-      </p>
+      {label === undefined ? null : (
+        <p>
+          <strong>{label}</strong> Store it securely now. You will not be able to see it again.
+        </p>
+      )}
       <div class="row">
         <code>{secret}</code>
         <CopyButton text={secret} what="Copy secret" />
@@ -45,5 +47,15 @@ export function Code({ code, label }: { code: string; label: string }) {
       </pre>
       <CopyButton text={code} />
     </div>
+  );
+}
+
+/** A value as JSON, which a person can expand. */
+export function JsonDetails({ value, label }: { value: unknown; label: string }) {
+  return (
+    <details>
+      <summary>Show</summary>
+      <Code code={JSON.stringify(value, null, 2)} label={label} />
+    </details>
   );
 }

@@ -171,10 +171,12 @@ export function useAction(act: () => Promise<unknown>) {
 /** A button that runs an action immediately and shows its error. */
 export function ActionButton({
   label,
+  busyLabel = "Please wait…",
   act,
   isPrimary = false,
 }: {
   label: string;
+  busyLabel?: string;
   act: () => Promise<unknown>;
   isPrimary?: boolean;
 }) {
@@ -182,7 +184,7 @@ export function ActionButton({
   return (
     <>
       <button type="button" class={isPrimary ? "primary" : "small"} aria-disabled={isBusy} onClick={run}>
-        {isBusy ? "Please wait…" : label}
+        {isBusy ? busyLabel : label}
       </button>
       {error === undefined ? null : <Problem error={error} />}
     </>

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 
 import type { StartedTotp } from "../../../../shared/contract/second-factor.ts";
 import { api } from "../api.ts";
-import { Code, CopyButton } from "./copy.tsx";
+import { Code, Secret } from "./copy.tsx";
 import { Form, PasswordField, TextField, useForm } from "./form.tsx";
 import { announce, Notice } from "./notice.tsx";
 import { Section } from "./page.tsx";
@@ -72,12 +72,7 @@ function Confirm({
         <a href={started.uri}>this link</a> or enter the secret manually.
       </p>
       <QrCode text={started.uri} label="QR code of the secret" />
-      <div class="secret">
-        <div class="row">
-          <code>{started.secret}</code>
-          <CopyButton text={started.secret} what="Copy secret" />
-        </div>
-      </div>
+      <Secret secret={started.secret} />
       <Form form={form} action="Confirm" isNarrow>
         <TextField
           field={form.field("code")}

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../../../../shared/contract/audit-log.ts";
 import { api } from "../api.ts";
-import { Code } from "../parts/copy.tsx";
+import { JsonDetails } from "../parts/copy.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { TextField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
@@ -46,7 +46,9 @@ export function AuditLog({ query }: ViewProps) {
               </>
             ),
             "IP address": ({ sourceAddress }) => sourceAddress,
-            Details: (entry) => <Details entry={entry} />,
+            Details: ({ id, subject, before, after, requestId }) => (
+              <JsonDetails value={{ subject, before, after, requestId }} label={`Details of ${id}`} />
+            ),
           }}
           empty={{
             title: "No entries",
@@ -78,15 +80,4 @@ function actorText({ actor }: AuditEntry): string {
   const isYou = actor.userId === session.value?.user.id;
   if (actor.type === "user") return isYou ? "You" : actor.userId;
   return `API key ${actor.keyId}`;
-}
-
-function Details({ entry }: { entry: AuditEntry }) {
-  const { subject, before, after, requestId } = entry;
-  const facts = { subject, before, after, requestId };
-  return (
-    <details>
-      <summary>Show</summary>
-      <Code code={JSON.stringify(facts, null, 2)} label={`Details of ${entry.id}`} />
-    </details>
-  );
 }

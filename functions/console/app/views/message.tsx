@@ -114,24 +114,24 @@ const attemptNames: Readonly<
 };
 
 function stepsOf(message: MessageOf): Step[] {
-  const { status, pricing, queuedAt, scheduledAt, sentAt, failedAt, cancelledAt, delivery } = message;
+  const { status, pricing, queuedAt, scheduledAt, attempts = [], sentAt, delivery } = message;
+  const { failedAt, cancelledAt } = message;
   const price = amountText(pricing.total);
-  const made: Step[] = [{ name: "Accepted", at: queuedAt, note: `${price} charged` }];
-  if (scheduledAt !== undefined)
-    made.push({ name: isScheduled(message) ? "Scheduled for" : "Due", at: scheduledAt });
-  for (const { outcome, at } of message.attempts ?? []) {
-    if (outcome !== "accepted") made.push({ name: attemptNames[outcome], at });
-  }
-  if (sentAt !== undefined) made.push({ name: "Sent", at: sentAt, note: "Submitted to the carrier" });
-  if (delivery !== undefined) made.push(deliveryStep(delivery));
-  if (failedAt !== undefined)
-    made.push({ name: "Failed", at: failedAt, note: `${price} refunded to the wallet` });
-  if (cancelledAt !== undefined) {
-    made.push({ name: "Cancelled", at: cancelledAt, note: `${price} refunded to the wallet` });
-  }
-  if (status === "queued" && !isScheduled(message))
-    made.push({ name: "Waiting to be submitted to a carrier…" });
-  return made;
+  const steps: readonly (Step | false)[] = [
+    { name: "Accepted", at: queuedAt, note: `${price} charged` },
+    scheduledAt !== undefined && { name: isScheduled(message) ? "Scheduled for" : "Due", at: scheduledAt },
+    ...attempts.map(({ outcome, at }) => outcome !== "accepted" && { name: attemptNames[outcome], at }),
+    sentAt !== undefined && { name: "Sent", at: sentAt, note: "Submitted to the carrier" },
+    delivery !== undefined && deliveryStep(delivery),
+    failedAt !== undefined && { name: "Failed", at: failedAt, note: `${price} refunded to the wallet` },
+    cancelledAt !== undefined && {
+      name: "Cancelled",
+      at: cancelledAt,
+      note: `${price} refunded to the wallet`,
+    },
+    status === "queued" && !isScheduled(message) && { name: "Waiting to be submitted to a carrier…" },
+  ];
+  return steps.filter((step) => step !== false);
 }
 
 function deliveryStep({ status, at, errorCode }: NonNullable<MessageOf["delivery"]>): Step {

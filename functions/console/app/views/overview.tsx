@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 
 import type { Webhook } from "../../../../shared/contract/webhooks.ts";
 import { api } from "../api.ts";
-import { has } from "../features.ts";
+import { topUpLabel } from "../features.ts";
 import { DayChart } from "../parts/chart.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { amountText, countText, Money, shareText } from "../parts/money.tsx";
@@ -130,9 +130,6 @@ function Attention(figures: Figures) {
     </section>
   );
 }
-
-/** The wallet explains how to add funds where customers cannot top up. */
-const topUpLabel = has("top-up") ? "Top up" : "Wallet";
 
 interface Point {
   /** Distinguishes points with the same text. */

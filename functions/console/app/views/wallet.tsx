@@ -4,11 +4,11 @@ import { everyRow } from "../../../../shared/client.ts";
 import type { Transaction, Wallet as WalletOf } from "../../../../shared/contract/wallet.ts";
 import { api } from "../api.ts";
 import { has } from "../features.ts";
-import { DialogButton, useAction } from "../parts/dialog.tsx";
+import { ActionButton, DialogButton } from "../parts/dialog.tsx";
 import { Form, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
 import { amountText, countText, Money } from "../parts/money.tsx";
-import { announce, Notice, Problem } from "../parts/notice.tsx";
+import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -201,7 +201,7 @@ const csvColumns = [
 /** Exports the whole ledger as CSV. */
 function Export() {
   const count = useSignal(0);
-  const { run, isBusy, error } = useAction(async () => {
+  const exportAll = async (): Promise<void> => {
     count.value = 0;
     const lines: string[][] = [[...csvColumns]];
     const entries = everyRow(async (next) => api().listTransactions({ query: { limit: 100, ...next } }));
@@ -211,13 +211,7 @@ function Export() {
     }
     saveCsv("ledger.csv", lines);
     announce(`${countText(count.value, "entry", "entries")} saved as ledger.csv.`);
-  });
-  return (
-    <div class="row">
-      {error === undefined ? null : <Problem error={error} />}
-      <button type="button" class="small" aria-disabled={isBusy} onClick={run}>
-        {isBusy ? `${countText(count.value, "entry", "entries")} exported…` : "Export CSV"}
-      </button>
-    </div>
-  );
+  };
+  const busyLabel = `${countText(count.value, "entry", "entries")} exported…`;
+  return <ActionButton label="Export CSV" busyLabel={busyLabel} act={exportAll} />;
 }

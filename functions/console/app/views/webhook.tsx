@@ -8,7 +8,7 @@ import {
   type WebhookDelivery,
 } from "../../../../shared/contract/webhooks.ts";
 import { api } from "../api.ts";
-import { Code, Secret } from "../parts/copy.tsx";
+import { JsonDetails, Secret } from "../parts/copy.tsx";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
 import { Form, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, usePages, usePolling, type Load } from "../parts/load.tsx";
@@ -84,7 +84,9 @@ export function Webhook({ id, query }: ViewProps) {
             Status: (delivery) => <Status of={delivery.state} />,
             Response: (delivery) => <ResponseCell delivery={delivery} />,
             Created: ({ createdAt }) => <Time at={createdAt} />,
-            Payload: (delivery) => <PayloadCell delivery={delivery} />,
+            Payload: ({ payload, eventId }) => (
+              <JsonDetails value={payload} label={`Payload of ${eventId}`} />
+            ),
             Actions: (delivery) => (
               <ActionButton
                 label="Redeliver"
@@ -167,15 +169,6 @@ function ResponseCell({ delivery }: { delivery: WebhookDelivery }) {
         )}
       </span>
     </span>
-  );
-}
-
-function PayloadCell({ delivery }: { delivery: WebhookDelivery }) {
-  return (
-    <details>
-      <summary>Show</summary>
-      <Code code={JSON.stringify(delivery.payload, null, 2)} label={`Payload of ${delivery.eventId}`} />
-    </details>
   );
 }
 
