@@ -4,7 +4,7 @@ import type { JsonSchema } from "./components.ts";
  * The parts of the OpenAPI document.
  */
 
-export interface MediaType {
+interface MediaType {
   readonly schema: JsonSchema;
   readonly example?: unknown;
   readonly examples?: Readonly<Record<string, Example>>;
