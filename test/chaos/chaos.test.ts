@@ -50,7 +50,11 @@ it.each(seeds)("seed %i", { timeout: runTimeoutMs }, async (seed) => {
   print(`chaos with CHAOS_SEED=${seed} CHAOS_SENDS=${sendCount}`);
   const startedAt = performance.now();
   alarms.length = 0;
-  const traffic = new Traffic(world.gateway.url, seed, () => world.now());
+  const traffic = new Traffic(
+    () => world.gateway.url,
+    seed,
+    () => world.now(),
+  );
   try {
     const balance = 1_000;
     await traffic.addTenant({ balance, contacts: contactCount, campaigns: 3, hasWebhook: false });

@@ -1,18 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 
 import { afterEach, beforeEach, expect, it } from "vitest";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import { readConnections } from "../../infra/local/connections.ts";
-import { environmentNames } from "../../shared/platform/config.ts";
 import { freePort } from "../support/ports.ts";
 import type { Books } from "./books.ts";
 import { Carriers } from "./carriers.ts";
+import { killUnderLoad, useTableOf } from "./kill-under-load.ts";
 import { startKilledGateway, type KilledGateway } from "./killed-gateway.ts";
-import { between, randomFrom } from "./random.ts";
+import { randomFrom } from "./random.ts";
 import { alarming, settle, worldProblems } from "./settlement.ts";
 import { Traffic } from "./traffic.ts";
 import { impatientAssembly, World } from "./world.ts";
@@ -24,10 +21,6 @@ import { impatientAssembly, World } from "./world.ts";
 
 const seed = Number(process.env["KILLS_SEED"] ?? Date.now() % 2 ** 31);
 const kills = 20;
-
-/** The limits of a random kill: the number of accepted sends before it, and the delay after them. */
-const maxAcceptedBeforeKill = 100;
-const maxDelayMs = 30;
 
 const testTimeoutMs = 300_000;
 
@@ -57,7 +50,11 @@ it(
     const port = await freePort();
     const start = async (): Promise<KilledGateway> =>
       startKilledGateway({ assemblyFolder, stackName, port, dataFolder }, log);
-    const traffic = new Traffic(`http://127.0.0.1:${port}`, seed, () => new Date());
+    const traffic = new Traffic(
+      () => `http://127.0.0.1:${port}`,
+      seed,
+      () => new Date(),
+    );
     let running = await start();
     await useTableOf(dataFolder);
     const carriers = await Carriers.start();
@@ -73,10 +70,7 @@ it(
       });
       for (let killed = 0; killed < kills; killed += 1) {
         if (killed > 0) running = await start();
-        await killUnderLoad(traffic, running, {
-          accepted: between(random, 1, maxAcceptedBeforeKill),
-          delayMs: random() * maxDelayMs,
-        });
+        await killUnderLoad(traffic, running, random);
       }
       world = await World.start(log, { port, dataFolder, carriers });
       const books = await settle(world, traffic);
@@ -88,37 +82,6 @@ it(
     }
   },
 );
-
-/** Configures the project's own code to use the table of the gateway that runs on a folder. */
-async function useTableOf(folder: string): Promise<void> {
-  const { dynamodb, outputs } = await readConnections(folder);
-  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb;
-  process.env[environmentNames.tableName] = outputs.find(({ name }) => name === outputNames.tableName)?.value;
-}
-
-/** Kills a gateway a moment after a number of accepted sends, during others. */
-async function killUnderLoad(
-  traffic: Traffic,
-  gateway: KilledGateway,
-  { accepted, delayMs }: { readonly accepted: number; readonly delayMs: number },
-): Promise<void> {
-  let isOver = false;
-  let count = 0;
-  const enough = Promise.withResolvers<void>();
-  const load = traffic.sendKeyed(
-    () => isOver,
-    () => {
-      count += 1;
-      if (count === accepted) enough.resolve();
-    },
-  );
-  // The test must not wait after the load has failed.
-  await Promise.race([enough.promise, load]);
-  await delay(delayMs);
-  isOver = true;
-  await gateway.kill();
-  await load;
-}
 
 function summary({ sends }: Traffic, books: ReadonlyMap<unknown, Books>): string {
   const all = [...books.values()];

@@ -1,7 +1,7 @@
 import { AcceptedMessage } from "../../shared/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
-import { Customer, dataOf, type ApiResponse } from "../support/api.ts";
+import { Customer, dataOf, type ApiCall, type ApiResponse } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { routedPrefix } from "./carriers.ts";
@@ -85,15 +85,18 @@ interface TenantOptions {
 /** The actions of customers on a gateway, chosen at random. */
 export class Traffic {
   readonly tenants: Tenant[] = [];
-  readonly #baseUrl: string;
+  readonly #baseUrl: () => string;
   /** Chooses the customers' actions. The endpoints' responses have their own numbers, because calls come at any time. */
   readonly #random: Random;
   readonly #answerRandom: Random;
   readonly #now: () => Date;
   #count = 0;
 
-  /** @param now the functions' clock */
-  constructor(baseUrl: string, seed: number, now: () => Date) {
+  /**
+   * @param baseUrl returns the gateway of the next request
+   * @param now the functions' clock
+   */
+  constructor(baseUrl: () => string, seed: number, now: () => Date) {
     this.#baseUrl = baseUrl;
     this.#random = randomFrom(seed);
     this.#answerRandom = randomFrom(seed + 1);
@@ -111,7 +114,7 @@ export class Traffic {
   /** Registers a customer with money, contacts and campaigns. */
   async addTenant(options: TenantOptions): Promise<void> {
     const { balance, contacts, campaigns, hasWebhook, shards = 1 } = options;
-    const registered = await Customer.register({ balance, baseUrl: this.#baseUrl });
+    const registered = await Customer.register({ balance, baseUrl: this.#baseUrl() });
     await reshard(registered.organizationId, shards, 100);
     // A session would expire during the run.
     const customer = await registered.withApiKey();
@@ -149,7 +152,7 @@ export class Traffic {
       const topUp = this.#random() < 0.05 ? this.#newTopUp(send.tenant) : undefined;
       await this.#send(send);
       if (isRepeated && send.idempotencyKey !== undefined) await this.#send(send);
-      if (isCancelled) await cancel(send);
+      if (isCancelled) await this.#cancel(send);
       if (topUp !== undefined) await repeatable(topUp, async () => this.#topUp(send.tenant, topUp));
     });
   }
@@ -177,7 +180,7 @@ export class Traffic {
         if (id === undefined) continue;
         onAnswer(id);
         if (sends % sendsPerRead !== 0 || isOver()) continue;
-        const { status } = await answered(send.tenant.customer.call(`/v1/sms/${id}`));
+        const { status } = await answered(this.#call(send.tenant, `/v1/sms/${id}`));
         if (status !== 200 && status !== noAnswer)
           throw new Error(`${id} was accepted, its GET returned ${status}`);
       }
@@ -204,8 +207,10 @@ export class Traffic {
 
   /** Launches all campaigns. A repeated launch changes nothing, or is rejected when the campaign is completed. */
   async launchCampaigns(): Promise<void> {
-    const launches = this.tenants.flatMap(({ customer, campaignIds }) =>
-      campaignIds.map(async (id) => customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" })),
+    const launches = this.tenants.flatMap((tenant) =>
+      tenant.campaignIds.map(async (id) =>
+        this.#call(tenant, `/v1/campaigns/${id}/launch`, { method: "POST" }),
+      ),
     );
     await Promise.all(launches);
   }
@@ -234,7 +239,7 @@ export class Traffic {
     const { tenant, to, text, scheduledAt, idempotencyKey } = send;
     if (!tenant.sends.includes(send)) tenant.sends.push(send);
     await repeatable(send, async () => {
-      const answer = await tenant.customer.call("/v1/sms/send", {
+      const answer = await this.#call(tenant, "/v1/sms/send", {
         json: { to, message: text, senderId: "ACME", ...(scheduledAt === undefined ? {} : { scheduledAt }) },
         headers: keyHeader(idempotencyKey),
       });
@@ -251,11 +256,22 @@ export class Traffic {
     return topUp;
   }
 
-  async #topUp({ customer }: Tenant, { idempotencyKey }: TopUp): Promise<ApiResponse> {
-    return customer.call("/v1/wallet/top-up", {
+  async #topUp(tenant: Tenant, { idempotencyKey }: TopUp): Promise<ApiResponse> {
+    return this.#call(tenant, "/v1/wallet/top-up", {
       json: { amount: topUpAmount },
       headers: keyHeader(idempotencyKey),
     });
+  }
+
+  async #call({ customer }: Tenant, path: string, options: ApiCall = {}): Promise<ApiResponse> {
+    return customer.call(path, { baseUrl: this.#baseUrl(), ...options });
+  }
+
+  async #cancel({ tenant, ids, cancelStatuses }: Send): Promise<void> {
+    const [id] = ids;
+    if (id === undefined) return;
+    const { status } = await this.#call(tenant, `/v1/sms/${id}`, { method: "DELETE" });
+    cancelStatuses.push(status);
   }
 
   /** Performs an action a number of times, a few at the same time. */
@@ -302,13 +318,6 @@ async function repeatable(
     asked.statuses.push(status);
     if (asked.idempotencyKey === undefined || isDefinite(status) || status === noAnswer) return;
   }
-}
-
-async function cancel({ tenant, ids, cancelStatuses }: Send): Promise<void> {
-  const [id] = ids;
-  if (id === undefined) return;
-  const { status } = await tenant.customer.call(`/v1/sms/${id}`, { method: "DELETE" });
-  cancelStatuses.push(status);
 }
 
 function keyHeader(idempotencyKey: string | undefined): Record<string, string> {

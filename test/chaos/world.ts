@@ -29,14 +29,21 @@ interface WorldParts {
   readonly assemblyFolder: string;
 }
 
-/** The data, port and carriers that a world takes over from earlier gateways. */
-type Inheritance = Required<Pick<LocalGatewayOptions, "dataFolder" | "port">> & {
-  readonly carriers: Carriers;
-};
+/** The parts that a world takes over from earlier gateways. It has its own in place of the others. */
+interface Inheritance extends Pick<LocalGatewayOptions, "dataFolder"> {
+  readonly port?: number;
+  readonly carriers?: Carriers;
+  readonly aws?: UnreliableAws;
+  readonly clock?: { aheadMs: number };
+  /** Another stack than the present one. */
+  readonly assembly?: Assembly;
+}
 
-/** The synthesized stack, with queues that soon deliver an unfinished job again. The caller removes the folder. */
-export async function impatientAssembly(): ReturnType<typeof changedAssembly> {
-  return changedAssembly(await synthesizeLocalStack(), ({ Type, Properties }) => {
+type Assembly = Awaited<ReturnType<typeof synthesizeLocalStack>>;
+
+/** A synthesized stack, with queues that soon deliver an unfinished job again. The caller removes the folder. */
+export async function impatientAssembly(assembly?: Assembly): Promise<Assembly> {
+  return changedAssembly(assembly ?? (await synthesizeLocalStack()), ({ Type, Properties }) => {
     if (Type === "AWS::SQS::Queue" && "RedrivePolicy" in Properties) {
       Properties["VisibilityTimeout"] = hiddenSeconds;
     }
@@ -48,46 +55,53 @@ export class World {
   readonly gateway: LocalGateway;
   readonly aws: UnreliableAws;
   readonly carriers: Carriers;
+  readonly clock: { aheadMs: number };
   readonly #sqs: SQSClient;
-  readonly #clock: { aheadMs: number };
   readonly #assemblyFolder: string;
 
   private constructor(parts: WorldParts) {
     this.gateway = parts.gateway;
     this.aws = parts.aws;
     this.carriers = parts.carriers;
-    this.#clock = parts.clock;
+    this.clock = parts.clock;
     this.#assemblyFolder = parts.assemblyFolder;
     this.#sqs = new SQSClient({ endpoint: parts.gateway.sqsEndpoint, useQueueUrlAsEndpoint: false });
   }
 
   /** Starts a world, and configures the project's own code to use its table. */
-  static async start(log: (line: string) => void, inheritance?: Inheritance): Promise<World> {
-    const assembly = await impatientAssembly();
-    const { carriers: inherited, ...data } = inheritance ?? {};
-    const clock = { aheadMs: 0 };
-    const aws = new UnreliableAws(
-      () => Date.now() + clock.aheadMs,
-      async (functionName) => gateway.functions.get(functionName)?.kill(),
-    );
+  static async start(log: (line: string) => void, inheritance: Inheritance = {}): Promise<World> {
+    const { assembly: synthesized, carriers, clock = { aheadMs: 0 }, port = 0, ...others } = inheritance;
+    const assembly = await impatientAssembly(synthesized);
+    const aws =
+      others.aws ??
+      new UnreliableAws(
+        () => Date.now() + clock.aheadMs,
+        async (functionName) => gateway.functions.get(functionName)?.kill(),
+      );
     const { interceptor } = aws;
-    const gateway = await startLocalGateway({ port: 0, ...data, ...assembly, log, interceptor });
+    const gateway = await startLocalGateway({ port, ...others, ...assembly, log, interceptor });
+    gateway.advanceClock(clock.aheadMs);
     process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
     process.env[environmentNames.tableName] = gateway.stack.table.name;
-    const carriers = inherited ?? (await Carriers.start());
-    return new World({ gateway, aws, carriers, clock, assemblyFolder: assembly.assemblyFolder });
+    const { assemblyFolder } = assembly;
+    return new World({ gateway, aws, carriers: carriers ?? (await Carriers.start()), clock, assemblyFolder });
   }
 
   async stop(): Promise<void> {
+    await this.stopGateway();
+    await this.carriers.stop();
+  }
+
+  /** Stops this world for another one that takes over its parts. */
+  async stopGateway(): Promise<void> {
     this.#sqs.destroy();
     await this.gateway.stop();
-    await this.carriers.stop();
     await rm(this.#assemblyFolder, { recursive: true });
   }
 
   /** The functions' clock. */
   now(): Date {
-    return new Date(Date.now() + this.#clock.aheadMs);
+    return new Date(Date.now() + this.clock.aheadMs);
   }
 
   /**
@@ -97,7 +111,7 @@ export class World {
   async advance(ms: number): Promise<void> {
     await this.rest();
     this.gateway.advanceClock(ms);
-    this.#clock.aheadMs += ms;
+    this.clock.aheadMs += ms;
     this.aws.clockWasSet();
     await this.aws.releaseJobs();
   }

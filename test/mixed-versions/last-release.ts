@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 
 import * as z from "zod/mini";
 
+import type { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import * as present from "../model/money-path.ts";
 import type { MoneyPath } from "../model/simulation.ts";
@@ -37,6 +38,13 @@ export async function checkOutLastRelease(): Promise<string> {
   }
   await writeFile(stamp, "");
   return folder;
+}
+
+/** Builds the bundles and the local template of a release, unless they are there. */
+export async function assemblyOf(folder: string): ReturnType<typeof synthesizeLocalStack> {
+  const file = path.join(folder, "infra/local/synthesize.ts");
+  const release: typeof import("../../infra/local/synthesize.ts") = await import(pathToFileURL(file).href);
+  return release.synthesizeLocalStack();
 }
 
 /** Returns the commit of the last release. */

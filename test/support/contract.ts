@@ -22,12 +22,16 @@ ajv.addSchema(closed(document), "openapi");
 
 const fallbackCodes: Readonly<Record<number, string>> = { 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED" };
 
+/** The addresses of gateways of another release, which are not checked. */
+export const uncheckedOrigins = new Set<string>();
+
 /**
  * Checks a response against the schema of its operation and status.
  * @throws Error when the document does not describe it
  */
 export function checkAgainstContract(request: { method: string; url: string }, answer: ObservedAnswer): void {
-  const { pathname } = new URL(request.url);
+  const { pathname, origin } = new URL(request.url);
+  if (uncheckedOrigins.has(origin)) return;
   const rows = Object.values<Route>(routes);
   const ofPath = rows.filter(({ path }) => path === pathname);
   const route = (ofPath.length > 0 ? ofPath : rows.filter((row) => pathPattern(row).test(pathname))).find(
