@@ -46,7 +46,7 @@ import { replace } from "./replace.ts";
  * these functions beside its own. So an exported function may be added, but keeps its name and parameters for one release.
  */
 
-export { verifyWallet as verifyWallet, launchCampaign, releaseScheduledJobs };
+export { launchCampaign, releaseScheduledJobs, verifyWallet };
 
 /** AWS and the settings, as a model replaces them. */
 interface Surroundings {
