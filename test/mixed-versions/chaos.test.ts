@@ -101,8 +101,8 @@ it("two releases over one table lose no message and no money", { timeout: 300_00
       const running = new Map(
         await Promise.all(versions.map(async (version) => [version, await start(version)] as const)),
       );
-      for (const version of [...gateways.keys()]) if (!running.has(version)) await kill(version);
-      const [victim, gateway] = oneOf(random, [...running]);
+      for (const version of gateways.keys()) if (!running.has(version)) await kill(version);
+      const [victim, gateway] = oneOf(random, [...running.entries()]);
       await killUnderLoad(traffic, gateway, random);
       gateways.delete(victim);
     }
@@ -123,7 +123,7 @@ it("two releases over one table lose no message and no money", { timeout: 300_00
     for (const folder of [lastFolder, projectRoot]) problems.push(...(await walletProblems(folder)));
     expect([...alarms, ...problems]).toEqual([]);
   } finally {
-    for (const version of [...gateways.keys()]) await kill(version);
+    for (const version of gateways.keys()) await kill(version);
     await traffic.stop();
     await (world ?? carriers)?.stop();
   }
