@@ -5,24 +5,9 @@ import { DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 
 import { sealingKeyId } from "../shared/platform/auth/sealed-text.ts";
-import { keys, type SealedKind } from "../shared/platform/table/keys.ts";
+import { keys } from "../shared/platform/table/keys.ts";
+import { sealingKeys } from "./constructs/sealing-key.ts";
 import type { Stage } from "./stages/stage.ts";
-
-/** The sealed secrets in a table, with the construct of their key and the setting that names another stack's key. */
-const sealed = [
-  {
-    kind: "webhooks",
-    what: "the secrets of webhooks",
-    constructId: "WebhookKey",
-    setting: "adoptWebhookKeyArn",
-  },
-  {
-    kind: "secondFactors",
-    what: "the secrets of second factors",
-    constructId: "SecondFactorKey",
-    setting: "adoptSecondFactorKeyArn",
-  },
-] as const satisfies readonly { readonly kind: SealedKind; readonly [name: string]: string }[];
 
 /** The record of a key: see `shared/platform/auth/sealing-key-record.ts`. */
 const Noted = z.object({ keyId: z.string() });
@@ -50,24 +35,24 @@ export async function checkKeys(
   const problems: string[] = [];
   const unknown: string[] = [];
   const settings = region === undefined ? {} : { region };
-  for (const { kind, what, constructId, setting } of sealed) {
+  for (const [constructId, { kind, sealed, adopted }] of Object.entries(sealingKeys)) {
     const { Item } =
       (await DynamoDBDocumentClient.from(client).send(
         new GetCommand({ TableName: adoptTableName, Key: keys.sealingKey(kind) }),
       )) ?? {};
     const noted = Noted.safeParse(Item);
     if (!noted.success) {
-      unknown.push(`${what} (${setting})`);
+      unknown.push(`${sealed} (${adopted})`);
       continue;
     }
-    const arn = stage[setting] ?? (await ownKeyOf(stage, constructId, new CloudFormationClient(settings)));
+    const arn = stage[adopted] ?? (await ownKeyOf(stage, constructId, new CloudFormationClient(settings)));
     const needed =
-      `${setting} must be the ARN of the secret of this table's stack, or of a copy of its value ` +
+      `${adopted} must be the ARN of the secret of this table's stack, or of a copy of its value ` +
       "(infra/RUNBOOK.md, Adopt a table)";
     if (arn === undefined) {
-      problems.push(`${what} in it are sealed with a key, and this stack would make a new one: ${needed}`);
+      problems.push(`${sealed} in it are sealed with a key, and this stack would make a new one: ${needed}`);
     } else if (sealingKeyId(await valueOf(arn, new SecretsManagerClient(settings))) !== noted.data.keyId) {
-      problems.push(`${what} in it are sealed with another key than ${arn}: ${needed}`);
+      problems.push(`${sealed} in it are sealed with another key than ${arn}: ${needed}`);
     }
   }
   return { problems, unknown };

@@ -38,8 +38,8 @@ export interface AlarmProps {
   /** The first command to run. */
   readonly command: string;
   readonly metric: IMetric;
-  /** It fires when the metric reaches this. */
-  readonly threshold: number;
+  /** It fires when the metric reaches this, 1 by default. */
+  readonly threshold?: number;
   /** Whether it fires below the threshold instead, and where there is no data. */
   readonly isMinimum?: true;
   /** The number of periods that it looks at, 1 by default. */
@@ -104,7 +104,7 @@ export class Alarms extends Topic {
       alarmName: `${this.stack.stackName}/${id}`,
       alarmDescription,
       metric: props.metric,
-      threshold: props.threshold,
+      threshold: props.threshold ?? 1,
       comparisonOperator:
         isMinimum === true
           ? ComparisonOperator.LESS_THAN_THRESHOLD

@@ -50,7 +50,6 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     firstStep: "See by error code whether a permission, a credential or the network is missing.",
     command: tailOf(alarms, "workers", '{ $.event = "carrier.unreachable" }'),
     metric: countedMetric(stage, "CarrierUnreachable"),
-    threshold: 1,
     evaluationPeriods: 2,
   });
   alarms.add({
@@ -60,7 +59,6 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     firstStep: "See which carrier it is, and restore its link, or disable the carrier until then.",
     command: tailOf(alarms, "workers", '{ $.event = "carrier.buffered" }'),
     metric: countedMetric(stage, "CarrierBuffered"),
-    threshold: 1,
     evaluationPeriods: 2,
   });
   alarms.add({
@@ -70,7 +68,6 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     firstStep: "See which carrier it is, and whether its routes have another.",
     command: `npm run operator -- carriers list --stage ${stage.name}`,
     metric: countedMetric(stage, "CarrierBreakersOpened"),
-    threshold: 1,
     // A breaker that closes within one period needs no operator.
     evaluationPeriods: 2,
   });

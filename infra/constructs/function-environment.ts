@@ -41,57 +41,30 @@ function commitVariable(): Record<string, string> {
 }
 
 /** Returns the policies of the stage. */
-function policyVariables({
-  senderIds,
-  kyc,
-  verifiedEmail,
-  countries,
-  numberTypes,
-  passwords,
-  redactOneTimeCodes,
-  apiKeysManageKeys,
-  reauthentication,
-}: Stage["policies"]): Record<string, string> {
-  return {
-    [environmentNames.policies.senderIds]: senderIds,
-    [environmentNames.policies.kyc]: kyc,
-    [environmentNames.policies.verifiedEmail]: verifiedEmail,
-    [environmentNames.policies.countries]: countries === "any" ? countries : countries.join(" "),
-    [environmentNames.policies.numberTypes]: numberTypes === "any" ? numberTypes : numberTypes.join(" "),
-    [environmentNames.policies.passwords]: passwords,
-    [environmentNames.policies.redactOneTimeCodes]: String(redactOneTimeCodes),
-    [environmentNames.policies.apiKeysManageKeys]: String(apiKeysManageKeys),
-    [environmentNames.policies.reauthentication]: reauthentication,
-  };
+function policyVariables(policies: Stage["policies"]): Record<string, string> {
+  const names: Readonly<Record<keyof Stage["policies"], string>> = environmentNames.policies;
+  const values: Readonly<Record<string, boolean | string | readonly string[] | undefined>> = policies;
+  return Object.fromEntries(
+    Object.entries(names).map(([policy, variable]) => [variable, [values[policy]].flat().join(" ")]),
+  );
 }
 
 /** Returns the limits of the stage, without those that it does not have. */
-function limitVariables({
-  dailySpendCap,
-  sendsPerSecond,
-  oneTimeCodesPerNumberPer10Minutes,
-  transactionalMessagesPerNumberPer10Minutes,
-  marketingMessagesPerNumberPerDay,
-  oneTimeCodeValiditySeconds,
-  registrationsPerAddressPerHour,
-  requestsPerSecond,
-  unknownCredentialsPerAddressPer5Minutes,
-  webhooksBeforePayment,
-}: Stage["limits"]): Record<string, string> {
-  const limits = {
-    [environmentNames.dailySpendCap]: dailySpendCap,
-    [environmentNames.sendsPerSecond]: sendsPerSecond,
-    [environmentNames.oneTimeCodesPerNumber]: oneTimeCodesPerNumberPer10Minutes,
-    [environmentNames.transactionalMessagesPerNumber]: transactionalMessagesPerNumberPer10Minutes,
-    [environmentNames.marketingMessagesPerNumber]: marketingMessagesPerNumberPerDay,
-    [environmentNames.oneTimeCodeValiditySeconds]: oneTimeCodeValiditySeconds,
-    [environmentNames.registrationsPerAddress]: registrationsPerAddressPerHour,
-    [environmentNames.requestsPerSecond]: requestsPerSecond,
-    [environmentNames.unknownCredentialsPerAddress]: unknownCredentialsPerAddressPer5Minutes,
-    [environmentNames.webhooksBeforePayment]: webhooksBeforePayment,
+function limitVariables(limits: Stage["limits"]): Record<string, string> {
+  const variables = {
+    [environmentNames.dailySpendCap]: limits.dailySpendCap,
+    [environmentNames.sendsPerSecond]: limits.sendsPerSecond,
+    [environmentNames.oneTimeCodesPerNumber]: limits.oneTimeCodesPerNumberPer10Minutes,
+    [environmentNames.transactionalMessagesPerNumber]: limits.transactionalMessagesPerNumberPer10Minutes,
+    [environmentNames.marketingMessagesPerNumber]: limits.marketingMessagesPerNumberPerDay,
+    [environmentNames.oneTimeCodeValiditySeconds]: limits.oneTimeCodeValiditySeconds,
+    [environmentNames.registrationsPerAddress]: limits.registrationsPerAddressPerHour,
+    [environmentNames.requestsPerSecond]: limits.requestsPerSecond,
+    [environmentNames.unknownCredentialsPerAddress]: limits.unknownCredentialsPerAddressPer5Minutes,
+    [environmentNames.webhooksBeforePayment]: limits.webhooksBeforePayment,
   };
   return Object.fromEntries(
-    Object.entries(limits).flatMap(([name, limit]) =>
+    Object.entries(variables).flatMap(([name, limit]) =>
       limit === undefined || limit === "none" ? [] : [[name, String(limit)]],
     ),
   );

@@ -21,7 +21,8 @@ import { JobQueue } from "./job-queue.ts";
 import { logGroup } from "./log-group.ts";
 import { kebabCase, pascalCase } from "./names.ts";
 
-const rows = Object.entries<Worker>(workers);
+const table: Readonly<Record<string, Worker>> = workers;
+const rows = Object.entries(table);
 
 /** Adds the queues of the workers. */
 export function addQueues(
@@ -90,9 +91,7 @@ export function addWorkers(scope: Construct, backend: Backend, alarms: Alarms): 
       queuesForItself: queuesForItself === true,
       gradual: true,
     });
-    if (schedule === undefined) {
-      addFedAlarms({ worker, name, alarms, stage: backend.stage, queuesForItself: queuesForItself === true });
-    }
+    if (schedule === undefined) addFedAlarms(worker, name, alarms, backend.stage.name);
     for (const queue of queueNames) {
       const feed: Feed | undefined = queues[queue];
       if (feed !== undefined) {
@@ -129,19 +128,7 @@ function feedWorker(
 }
 
 /** Adds the alarms of a worker that queues feed. */
-function addFedAlarms({
-  worker,
-  name,
-  alarms,
-  stage,
-  queuesForItself,
-}: {
-  readonly worker: GatewayFunction;
-  readonly name: string;
-  readonly alarms: Alarms;
-  readonly stage: Stage;
-  readonly queuesForItself: boolean;
-}): void {
+function addFedAlarms(worker: GatewayFunction, name: string, alarms: Alarms, stageName: string): void {
   const subject = kebabCase(name);
   alarms.add({
     kind: "worker-errors",
@@ -150,22 +137,20 @@ function addFedAlarms({
     firstStep: "Find what stopped it; its jobs are retried for six hours.",
     command: tailOf(worker, "workers", '?"Task timed out" ?"Runtime exited" ?"Invoke Error"'),
     metric: worker.lambda.metricErrors({ period: alarmPeriod }),
-    threshold: 1,
     evaluationPeriods: 3,
   });
   // Lambda writes no such metric where its loop detection is off.
-  if (queuesForItself) return;
+  if (table[name]?.queuesForItself === true) return;
   alarms.add({
     kind: "recursion-stopped",
     subject,
     means: `Lambda detected a loop in jobs of ${pascalCase(name)} and dropped them: their work is not done.`,
     firstStep: "Set queuesForItself in its row of infra/workers.ts, deploy, then redrive its dead letters.",
-    command: `npm run operator -- dead-letters list --stage ${stage.name}`,
+    command: `npm run operator -- dead-letters list --stage ${stageName}`,
     metric: worker.lambda.metric("RecursiveInvocationsDropped", {
       statistic: Stats.SUM,
       period: alarmPeriod,
     }),
-    threshold: 1,
   });
 }
 
@@ -201,7 +186,6 @@ function addSchedule(
     firstStep: `Find the error of ${pascalCase(name)} and fix the cause; the next call catches up.`,
     command: tailOf(worker, "workers", '?"Task timed out" ?"Runtime exited" ?"Invoke Error"'),
     metric: worker.lambda.metricErrors({ period: alarmPeriod }),
-    threshold: 1,
     // A frequent schedule has to fail in two periods, a rare one in one.
     evaluationPeriods: isFrequent ? 2 : 1,
   });
@@ -214,7 +198,6 @@ function addSchedule(
     metric: worker.lambda.metricInvocations({
       period: isFrequent ? alarmPeriod : Duration.minutes(everyMinutes),
     }),
-    threshold: 1,
     isMinimum: true,
     evaluationPeriods: 2,
   });

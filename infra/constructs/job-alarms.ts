@@ -13,7 +13,6 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     firstStep: "Find and fix the cause. Jobs are retried for six hours, then they become dead letters.",
     command: tailOf(alarms, "workers", '{ $.event = "job.failed" }'),
     metric: countedMetric(stage, "FailedJobs"),
-    threshold: 1,
     evaluationPeriods: 3,
   });
   alarms.add({
@@ -23,7 +22,6 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     firstStep: "Find the organization and the error; the reconciler retries the wallet within minutes.",
     command: tailOf(alarms, "workers", '{ $.event = "wallet.reconciliation_failed" }'),
     metric: countedMetric(stage, "FailedReconciliations"),
-    threshold: 1,
     evaluationPeriods: 2,
   });
   alarms.add({
@@ -34,7 +32,6 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     firstStep: "Find the organization and the seq in the log, and verify its wallet to see what is wrong.",
     command: tailOf(alarms, "workers", '{ $.event = "ledger.inconsistent" }'),
     metric: countedMetric(stage, "InconsistentLedgers"),
-    threshold: 1,
   });
   alarms.add({
     kind: "failed-price-reads",
@@ -44,7 +41,6 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     firstStep: "See the error: the table is throttled, or a row of the prices cannot be read.",
     command: tailOf(alarms, "api", '{ $.event = "prices.not_read" }'),
     metric: countedMetric(stage, "FailedPriceReads"),
-    threshold: 1,
     // The next read makes up for a single one that fails.
     evaluationPeriods: 2,
   });
@@ -55,7 +51,6 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     firstStep: "Find its key in the log, and deploy the release that wrote it, or repair the item.",
     command: tailOf(alarms, "api", '{ $.event = "record.unreadable" }'),
     metric: countedMetric(stage, "UnreadableRecords"),
-    threshold: 1,
   });
   const addRepairAlarm = (kind: string, metricName: MetricName, threshold: number, means: string): void => {
     alarms.add({

@@ -68,7 +68,6 @@ export class JobQueue extends Construct {
       firstStep,
       command: `npm run operator -- dead-letters list --stage ${stageName}`,
       metric: this.parkedJobs,
-      threshold: 1,
     });
     alarms.add({
       kind: "queue-age",

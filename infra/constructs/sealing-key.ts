@@ -5,9 +5,11 @@ import type { Construct } from "constructs";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
 
-/** The keys for sealed values in the table, each with the reason why it is not rotated automatically. */
-const sealed = {
+/** The keys for sealed values in the table by their ids, each with the reason why it is not rotated automatically. */
+export const sealingKeys = {
   WebhookKey: {
+    kind: "webhooks",
+    sealed: "the secrets of webhooks",
     adopted: "adoptWebhookKeyArn",
     description: "Seals the signing secrets of webhooks in the table",
     reason:
@@ -15,6 +17,8 @@ const sealed = {
       "has the steps for a key that became known.",
   },
   SecondFactorKey: {
+    kind: "secondFactors",
+    sealed: "the secrets of second factors",
     adopted: "adoptSecondFactorKeyArn",
     description: "Seals the secrets of second factors in the table",
     reason:
@@ -23,8 +27,12 @@ const sealed = {
 } as const;
 
 /** Returns a key for secrets in the table. A restored or adopted table needs the same key. */
-export function sealingKey(scope: Construct, id: keyof typeof sealed, stage: Stage): Backend["webhookKey"] {
-  const { adopted, description, reason } = sealed[id];
+export function sealingKey(
+  scope: Construct,
+  id: keyof typeof sealingKeys,
+  stage: Stage,
+): Backend["webhookKey"] {
+  const { adopted, description, reason } = sealingKeys[id];
   const adoptedArn = stage[adopted];
   if (adoptedArn !== undefined) return Secret.fromSecretCompleteArn(scope, `Adopted${id}`, adoptedArn);
   const key = new Secret(scope, id, {

@@ -63,7 +63,6 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
       "See by address and route whether one caller floods the API or customers outgrow `throttle` of the stage.",
     command: tailOf(alarms, "access", '{ $.status = "429" && $.functionStatus != "429" }'),
     metric: countedMetric(stage, throttledRequests),
-    threshold: 1,
     evaluationPeriods: 3,
   });
   alarms.add({
@@ -91,7 +90,6 @@ function addLambdaAlarms(alarms: Alarms): void {
       statistic: Stats.SUM,
       period: alarmPeriod,
     }),
-    threshold: 1,
     evaluationPeriods: 3,
   });
   const usage = new Metric({
