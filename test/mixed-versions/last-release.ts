@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 import * as z from "zod/mini";
 
-import type { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
+import type * as synthesize from "../../infra/local/synthesize.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import * as present from "../model/money-path.ts";
 import type { MoneyPath } from "../model/simulation.ts";
@@ -41,10 +41,10 @@ export async function checkOutLastRelease(): Promise<string> {
 }
 
 /** Builds the bundles and the local template of a release, unless they are there. */
-export async function assemblyOf(folder: string): ReturnType<typeof synthesizeLocalStack> {
+export async function assemblyOf(folder: string): ReturnType<typeof synthesize.synthesizeLocalStack> {
   const file = path.join(folder, "infra/local/synthesize.ts");
-  const release: typeof import("../../infra/local/synthesize.ts") = await import(pathToFileURL(file).href);
-  return release.synthesizeLocalStack();
+  const { synthesizeLocalStack }: typeof synthesize = await import(pathToFileURL(file).href);
+  return synthesizeLocalStack();
 }
 
 /** Returns the commit of the last release. */
