@@ -24,7 +24,7 @@ export async function changeState(organizationId: string, campaignId: string, wa
     if (record.status === wanted.to) return wanted.to;
     if (!wanted.from.includes(record.status)) throw new ApiError("CONFLICT", { message: wanted.rejection });
     await wanted.check?.(record);
-    const { outcome } = await transact(wanted.writes(record));
+    const { outcome } = await transact({ campaign: wanted.writes(record) });
     return outcome === "committed" ? wanted.to : undefined;
   });
 }

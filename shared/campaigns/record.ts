@@ -8,7 +8,7 @@ import { shareOf, type CountsRecord } from "../messages/counts.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { acquireLease, leaseFields, releaseLease, whileHeldBy, type Lease } from "../platform/table/lease.ts";
 import { findItem } from "../platform/table/read.ts";
-import { type Update, updateOf, type Write } from "../platform/table/write.ts";
+import { insertOf, type Update, updateOf, type Write } from "../platform/table/write.ts";
 import { amountOf, currency } from "../wallet/money.ts";
 import { scheduledRun } from "./campaign-job.ts";
 
@@ -154,7 +154,7 @@ function keyOf({ organizationId, id }: CampaignRecord): Key {
 export function create(record: CampaignRecord): Write[] {
   const { organizationId, id, scheduledAt } = record;
   return [
-    { put: { ...keyOf(record), ...record }, condition: "attribute_not_exists(pk)" },
+    insertOf({ ...keyOf(record), ...record }),
     ...(scheduledAt === undefined ? [] : [scheduledRun({ organizationId, campaignId: id }, scheduledAt)]),
   ];
 }
@@ -187,8 +187,7 @@ export function startRun(record: CampaignRecord, lease: Lease, at: Date): Update
     remove: ["waitsUntil"],
     requires: {
       is: { status },
-      where: "attribute_not_exists(scheduledAt) OR scheduledAt <= :at",
-      values: { ":at": at.toISOString() },
+      ifPresent: { atMost: { scheduledAt: at.toISOString() } },
     },
   });
 }

@@ -267,7 +267,7 @@ async function finish(campaign: CampaignRecord): Promise<void> {
     organizationId,
     completedEvent(campaign, await findCampaignCounts(organizationId, id), at),
   );
-  const { outcome } = await transact([complete(campaign, at), owedEvent(job)]);
+  const { outcome } = await transact({ campaign: complete(campaign, at), event: owedEvent(job) });
   if (outcome === "committed") await enqueue(job);
 }
 
