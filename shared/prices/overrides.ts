@@ -70,7 +70,7 @@ export async function replacePriceOverrides(
       ? { present: ["pk"], absent: ["priceOverridesVersion"] }
       : { is: { priceOverridesVersion: seen } },
   );
-  const { outcome } = await transact([noted, item]);
+  const { outcome } = await transact({ noted, item });
   if (outcome === "rejected") {
     throw new Refusal(
       "The organization's prices changed meanwhile. This command changed nothing: look at the prices again.",

@@ -26,7 +26,10 @@ export async function publishRateCard(rows: readonly PriceRow[], seen: number | 
   const reserved = await putItem(card, { isOwn: (found) => found["importId"] === importId });
   if (!reserved.applied) throw new Refusal(changedMeanwhile);
   for (const chunk of chunks) await putItem(chunk);
-  const { outcome } = await transact([makeCurrent(version, seen), completeCard(version, now())]);
+  const { outcome } = await transact({
+    current: makeCurrent(version, seen),
+    card: completeCard(version, now()),
+  });
   if (outcome === "rejected") throw new Refusal(changedMeanwhile);
   return version;
 }

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { keys } from "../platform/table/keys.ts";
 import { findItem, queryItems } from "../platform/table/read.ts";
-import { type Put, type Update, updateOf } from "../platform/table/write.ts";
+import { insertOf, type Put, type Update, updateOf } from "../platform/table/write.ts";
 import { carriersWithCosts, documentOf, RateCard, type PriceRow } from "./rate-card.ts";
 
 /*
@@ -98,7 +98,7 @@ export function rateCardPuts({ version, importId, rows, importedAt }: NewCard): 
     chunks,
   };
   return [
-    { put: { ...keys.rateCard(version), ...card }, condition: "attribute_not_exists(pk)" },
+    insertOf({ ...keys.rateCard(version), ...card }),
     ...Array.from({ length: chunks }, (_, index) => ({
       put: {
         ...keys.rateCardChunk(version, index),
