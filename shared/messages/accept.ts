@@ -4,7 +4,7 @@ import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueueAll } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { idInShard, messageKey } from "../platform/table/shards.ts";
-import type { Put, Write } from "../platform/table/write.ts";
+import { insertOf, type Put, type Write } from "../platform/table/write.ts";
 import type { Prices } from "../prices/prices.ts";
 import { chargeWallet } from "../wallet/charge.ts";
 import type { WalletRecord } from "../wallet/record.ts";
@@ -109,7 +109,7 @@ export async function acceptTogether(
 }
 
 function messagePut(message: MessageRecord): Put {
-  return { put: { ...messageKey(message), ...message }, condition: "attribute_not_exists(pk)" };
+  return insertOf({ ...messageKey(message), ...message });
 }
 
 /** Queues recorded messages. An unavailable queue delays the messages, but they have been accepted. */

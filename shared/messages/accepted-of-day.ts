@@ -24,10 +24,7 @@ export async function noteAccepted(
     updateOf(
       counter,
       { set: { entity: "messageCounts", ...set, ...noted }, setIfAbsent },
-      {
-        absent: ["closedAt"],
-        where: "attribute_not_exists(#acceptedByWallet) OR #acceptedByWallet < :acceptedByWallet",
-      },
+      { absent: ["closedAt"], ifPresent: { below: { acceptedByWallet: accepted } } },
     ),
   );
 }

@@ -91,5 +91,5 @@ export async function writeMargins(
   const countedAt = now().toISOString();
   const record = { entity: "margins", organizationId, countedAt, margins };
   const closed = isFinal ? { closedAt: countedAt } : {};
-  await putItem({ put: { ...key, ...record, ...closed }, condition: "attribute_not_exists(closedAt)" });
+  await putItem({ put: { ...key, ...record, ...closed }, requires: { absent: ["closedAt"] } });
 }

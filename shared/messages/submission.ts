@@ -186,7 +186,10 @@ async function endAsUnsent(held: MessageRecord, errorCode: MessageErrorCode): Pr
 /** Ends a message as failed, and records the refund that it owes in the same transaction. */
 async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
   const at = now();
-  const result = await transact([markFailed(held, at, errorCode), owedRefund(held, at)]);
+  const result = await transact({
+    message: markFailed(held, at, errorCode),
+    refund: owedRefund(held, at),
+  });
   if (result.outcome === "rejected") throw leaseLapsed(held);
   const failed = await findItem(MessageRecord, messageKey(held), { consistent: true });
   return MessageRecord.parse(failed);

@@ -4,8 +4,7 @@ import { config } from "../platform/config.ts";
 import type { Key } from "../platform/table/keys.ts";
 import { acquireLease, releaseLease, renewLease, type Lease } from "../platform/table/lease.ts";
 import { messageKey } from "../platform/table/shards.ts";
-import type { Update } from "../platform/table/write.ts";
-import { updateOf } from "../platform/table/write.ts";
+import { type Update, updateOf } from "../platform/table/write.ts";
 import { redactedText, retention, type FinalDelivery, type MessageRecord } from "./record.ts";
 
 /*
@@ -82,9 +81,7 @@ export function acquire(key: Key, { lease, at, carrier, isFirst = false, lapsed 
         ...(isFirst ? { attempts: 0 } : {}),
         ...(lapsed === undefined ? {} : { leaseUntil: lapsed.leaseUntil }),
       },
-      ...(carrier === undefined
-        ? {}
-        : { where: "#openClaims = :none OR #carrier = :carrier", values: { ":none": 0 } }),
+      ...(carrier === undefined ? {} : { anyOf: [{ is: { openClaims: 0 } }, { is: { carrier } }] }),
     },
   });
 }
@@ -170,7 +167,7 @@ export function markCancelled(waiting: MessageRecord, at: Date): Update {
   return updateOf(
     messageKey(waiting),
     { set: { ...set, ...withoutCode(waiting), ...retention(at) } },
-    { is: { status: "queued", openClaims: 0 }, where: "scheduledAt > :cancelledAt" },
+    { is: { status: "queued", openClaims: 0 }, above: { scheduledAt: at.toISOString() } },
   );
 }
 
@@ -220,10 +217,11 @@ export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | 
     },
     {
       present: ["queuedAt"],
-      ...(before === undefined ? { absent: ["deliveryStatus"] } : { is: { deliveryStatus: before } }),
-      ...(carrier === undefined
-        ? {}
-        : { where: "carrier = :askedCarrier", values: { ":askedCarrier": carrier } }),
+      absent: before === undefined ? ["deliveryStatus"] : [],
+      is: {
+        ...(before === undefined ? {} : { deliveryStatus: before }),
+        ...(carrier === undefined ? {} : { carrier }),
+      },
     },
   );
 }
