@@ -105,10 +105,7 @@ async function discard(before: readonly Put[]): Promise<void> {
   await Promise.all(
     before.map(async ({ put: { pk, sk, expiresAt } }) =>
       // The value that it was written with: a message that was paid after all and is final has another.
-      deleteItem(
-        { pk, sk },
-        { condition: "expiresAt = :expiresAt", values: { ":expiresAt": expiresAt } },
-      ).catch((error: unknown) => {
+      deleteItem({ pk, sk }, { is: { expiresAt } }).catch((error: unknown) => {
         log.warn("wallet.not_discarded", { error });
       }),
     ),

@@ -7,8 +7,7 @@ import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { whileFree } from "../platform/table/lease.ts";
 import { ledgerKey } from "../platform/table/shards.ts";
-import { updateItem, type Outcome } from "../platform/table/write.ts";
-import { updateOf } from "../platform/table/write.ts";
+import { type Outcome, updateItem, updateOf } from "../platform/table/write.ts";
 import type { NewLedgerEntry } from "./ledger.ts";
 import { logPending, notifyCapReached } from "./notify.ts";
 import { findWallet, walletClosed, WalletRecord } from "./record.ts";
@@ -110,8 +109,7 @@ async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletR
       // A missing wallet fails this too, but without an old item, so that no extra read is needed.
       whileFree(now(), {
         absent: ["closedAt", "suspendedAt"],
-        where: `#balanceMicros >= :amount AND ${limits.where}`,
-        values: { ":amount": amountMicros, ...limits.values },
+        atLeast: { balanceMicros: amountMicros, ...limits.atLeast },
       }),
     ),
     { singleEffect: true },

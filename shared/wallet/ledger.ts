@@ -8,7 +8,7 @@ import { ledgerSortKey, type Key } from "../platform/table/keys.ts";
 import { firstItems } from "../platform/table/lists.ts";
 import { readPage } from "../platform/table/page.ts";
 import { ledgerOf, type Sharded } from "../platform/table/shards.ts";
-import type { Put } from "../platform/table/write.ts";
+import { insertOf, type Put } from "../platform/table/write.ts";
 import { amountOf, currency } from "./money.ts";
 import type { WalletRecord } from "./record.ts";
 
@@ -39,7 +39,7 @@ export interface NewLedgerEntry extends LedgerEntryRecord, Key {}
 
 /** Returns the write of one ledger entry. It fails if its seq has an entry already. */
 export function ledgerEntry(entry: NewLedgerEntry): Put {
-  return { put: { ...entry }, condition: "attribute_not_exists(pk)" };
+  return insertOf({ ...entry });
 }
 
 /**

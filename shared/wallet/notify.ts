@@ -3,6 +3,7 @@ import { eventIdOf, eventJob, owedEvent } from "../events/event-job.ts";
 import { now } from "../platform/clock.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
+import { field } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/transact.ts";
 import { type Update, updateOf } from "../platform/table/write.ts";
@@ -32,7 +33,7 @@ export async function notifyLowBalance(wallet: WalletRecord): Promise<void> {
   const note = updateOf(
     keys.wallet(organizationId),
     { set: { lowBalanceNotedAt: at.toISOString() } },
-    { absent: ["lowBalanceNotedAt"], where: "balanceMicros < lowBalanceThresholdMicros" },
+    { absent: ["lowBalanceNotedAt"], below: { balanceMicros: field("lowBalanceThresholdMicros") } },
   );
   await notify(organizationId, { event: "balance.low", timestamp: at.toISOString(), data }, note);
 }
@@ -56,7 +57,7 @@ export async function notifyCapReached(wallet: WalletRecord): Promise<void> {
   const note = updateOf(
     keys.wallet(organizationId),
     { set: { capReachedDay: spendDay } },
-    { is: { spendDay }, where: "attribute_not_exists(#capReachedDay) OR #capReachedDay < :capReachedDay" },
+    { is: { spendDay }, ifPresent: { below: { capReachedDay: spendDay } } },
   );
   await notify(organizationId, { event: "spend.cap_reached", timestamp: at.toISOString(), data }, note);
 }
@@ -64,7 +65,7 @@ export async function notifyCapReached(wallet: WalletRecord): Promise<void> {
 /** Queues an event, unless another call noted it first. */
 async function notify(organizationId: string, event: WebhookEvent, note: Update): Promise<void> {
   const job = eventJob(organizationId, event);
-  const { outcome } = await transact([note, owedEvent(job)]);
+  const { outcome } = await transact({ note, event: owedEvent(job) });
   if (outcome === "committed") await enqueue(job);
 }
 

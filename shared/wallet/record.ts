@@ -9,7 +9,7 @@ import { leaseFields } from "../platform/table/lease.ts";
 import { firstItems, itemsIn } from "../platform/table/lists.ts";
 import { findItem } from "../platform/table/read.ts";
 import { oneShard, shardFields } from "../platform/table/shards.ts";
-import type { Put } from "../platform/table/write.ts";
+import { insertOf, type Put } from "../platform/table/write.ts";
 import { amountOf, currency } from "./money.ts";
 import {
   spendingLimitFields,
@@ -73,10 +73,9 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
     ...fullSpendingLimits(organizationId),
   };
   const shard = shardIndex(walletListShards, organizationId);
-  const condition = "attribute_not_exists(pk)";
   return [
-    { put: { ...keys.wallet(organizationId), ...record }, condition },
-    { put: { ...keys.walletListing(shard, organizationId), entity: "walletListing" }, condition },
+    insertOf({ ...keys.wallet(organizationId), ...record }),
+    insertOf({ ...keys.walletListing(shard, organizationId), entity: "walletListing" }),
   ];
 }
 

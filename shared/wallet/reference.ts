@@ -6,7 +6,7 @@ import { operatorTransactionTypes } from "../contract/wallet.ts";
 import { Refusal } from "../platform/refusal.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
-import type { Put } from "../platform/table/write.ts";
+import { insertOf, type Put } from "../platform/table/write.ts";
 import { moneyText } from "./money.ts";
 import type { WalletRecord } from "./record.ts";
 
@@ -65,7 +65,7 @@ export function referenceOf(
     balanceMicros,
     createdAt: lastAt,
   };
-  return { put: { ...keyOf(reference), ...record }, condition: "attribute_not_exists(pk)" };
+  return insertOf({ ...keyOf(reference), ...record });
 }
 
 /**

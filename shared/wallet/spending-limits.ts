@@ -131,8 +131,7 @@ export interface Reservation {
 /** Returns how a debit changes the limits, and what it requires of them. */
 export function reserve({ amountMicros, sends, isPaced }: Reservation): {
   readonly add: NonNullable<Changes["add"]>;
-  readonly where: string;
-  readonly values: NonNullable<Requirements["values"]>;
+  readonly atLeast: NonNullable<Requirements["atLeast"]>;
 } {
   const spent = {
     spentTodayMicros: amountMicros,
@@ -140,14 +139,9 @@ export function reserve({ amountMicros, sends, isPaced }: Reservation): {
     acceptedToday: sends,
     acceptedTodayMicros: amountMicros,
   };
-  const where = "spendDay >= :today AND #spendLeftMicros >= :spent";
-  const values = { ":today": today(), ":spent": amountMicros };
-  if (!isPaced) return { add: spent, where, values };
-  return {
-    add: { ...spent, paceLeft: -sends },
-    where: `${where} AND #paceLeft >= :sends`,
-    values: { ...values, ":sends": sends },
-  };
+  const atLeast = { spendDay: today(), spendLeftMicros: amountMicros };
+  if (!isPaced) return { add: spent, atLeast };
+  return { add: { ...spent, paceLeft: -sends }, atLeast: { ...atLeast, paceLeft: sends } };
 }
 
 /** Why a debit was rejected. `none`: not because of a limit; `day` and `bucket`: because of a reset that is due. */

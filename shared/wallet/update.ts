@@ -46,7 +46,7 @@ async function change(
   const requirements = {
     present: ["pk"],
     ...(typeof thresholdMicros === "number"
-      ? { where: `balanceMicros ${isLow ? "<" : ">="} :lowBalanceThresholdMicros` }
+      ? { [isLow ? "below" : "atLeast"]: { balanceMicros: thresholdMicros } }
       : {}),
   };
   const updated = await updateItem(
