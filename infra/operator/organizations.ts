@@ -9,12 +9,11 @@ import {
 import { resumeOrganization, suspendOrganization } from "../../shared/accounts/organizations/suspension.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { findUser, toApiUser } from "../../shared/accounts/users/record.ts";
-import { ApiError } from "../../shared/contract/errors.ts";
 import { findSuppression } from "../../shared/emails/suppression-record.ts";
 import { findKyc, type KycRecord } from "../../shared/kyc/record.ts";
 import { maxShards, reshard } from "../../shared/platform/table/shards.ts";
 import { readSenderIds, type SenderIdRecord } from "../../shared/sender-ids/record.ts";
-import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
+import { findWallet } from "../../shared/wallet/record.ts";
 import { command, count, OptionalReason, Organization, part, Reason } from "./command.ts";
 import { change } from "./context.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
@@ -169,13 +168,6 @@ export function kycText(
   if (kyc === undefined) return "not submitted";
   const isUnconfirmed = kyc.status === "approved" && kycApprovedAt === undefined;
   return `${isUnconfirmed ? "not approved" : kyc.status} (${kyc.businessName})`;
-}
-
-async function findWallet(organizationId: string): Promise<WalletRecord | undefined> {
-  return readWallet(organizationId).catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === "WALLET_MISSING") return undefined;
-    throw error;
-  });
 }
 
 function senderIdText({ senderId, status }: SenderIdRecord, defaultSenderId: string | undefined): string {

@@ -21,7 +21,7 @@ import {
 } from "../wallet/ledger.ts";
 import { notifyLowBalance } from "../wallet/notify.ts";
 import { postToWallet } from "../wallet/post.ts";
-import { readWallet, type WalletRecord } from "../wallet/record.ts";
+import { findWallet, type WalletRecord } from "../wallet/record.ts";
 import { graceMs, settleAt, settleWallet } from "../wallet/settlement.ts";
 import { deleteUnpaidMessages } from "./unpaid-messages.ts";
 
@@ -64,9 +64,12 @@ interface Position {
 /**
  * Reconciles one wallet: voids and refunds lost debits, and queues recorded messages again whose job never reached a queue.
  * It can stop and be repeated at any point, because each void entry and each refund is a write that succeeds only once.
+ * @returns undefined when there is no wallet
  */
-export async function reconcileWallet(organizationId: string): Promise<Reconciliation> {
-  const pass = new Pass(await readWallet(organizationId));
+export async function reconcileWallet(organizationId: string): Promise<Reconciliation | undefined> {
+  const wallet = await findWallet(organizationId);
+  if (wallet === undefined) return undefined;
+  const pass = new Pass(wallet);
   await pass.run();
   return pass;
 }
@@ -272,7 +275,8 @@ class Pass implements Reconciliation {
   async #settle(lookAt: string): Promise<void> {
     // A lost debit may have lowered the balance without a notification, and a settled wallet is not checked again.
     const isLowPossible = this.#wallet.lowBalanceThresholdMicros !== undefined;
-    if (isLowPossible) await notifyLowBalance(await readWallet(this.#wallet.organizationId));
+    const wallet = isLowPossible ? await findWallet(this.#wallet.organizationId) : undefined;
+    if (wallet !== undefined) await notifyLowBalance(wallet);
     const to = Math.max(this.#position.seq, this.#settledSeq);
     const settled = { from: this.#settledSeq, to, voids: this.#voidsSinceSettled };
     await settleWallet(this.#wallet.organizationId, settled, lookAt);

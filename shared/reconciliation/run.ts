@@ -1,4 +1,3 @@
-import { ApiError } from "../contract/errors.ts";
 import { now, secondMs } from "../platform/clock.ts";
 import { workOnPending } from "../platform/jobs/pending-work.ts";
 import { log } from "../platform/log.ts";
@@ -57,6 +56,8 @@ async function reconcileSafely(organizationId: string, isTimeLeft: () => boolean
   try {
     for (let isUnfinished = true; isUnfinished && isTimeLeft();) {
       const pass = await reconcileWallet(organizationId);
+      // The wallet was deleted after it had been listed.
+      if (pass === undefined) break;
       done.voided += pass.voided;
       done.refundedMicros += pass.refundedMicros;
       done.requeued += pass.requeued;
@@ -64,11 +65,8 @@ async function reconcileSafely(organizationId: string, isTimeLeft: () => boolean
       ({ isUnfinished } = pass);
     }
   } catch (error) {
-    // A wallet may have been deleted since it was listed.
-    if (!(error instanceof ApiError && error.code === "WALLET_MISSING")) {
-      log.error("wallet.reconciliation_failed", { organizationId, error });
-      return undefined;
-    }
+    log.error("wallet.reconciliation_failed", { organizationId, error });
+    return undefined;
   }
   if (done.voided > 0 || done.requeued > 0) {
     log.warn("wallet.reconciled", {

@@ -36,7 +36,6 @@ export async function deleteUnpaidMessages(
     searched += 1;
     if (searched > maxSearched) return;
     if (item?.debitSeq === undefined || !seqs.has(item.debitSeq) || !isUnconfirmed(item)) continue;
-    const condition = "expiresAt = :expiresAt AND attempts = :none";
-    await deleteItem(key, { condition, values: { ":expiresAt": item.expiresAt, ":none": 0 } });
+    await deleteItem(key, { is: { expiresAt: item.expiresAt, attempts: 0 } });
   }
 }

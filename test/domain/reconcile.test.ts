@@ -152,6 +152,10 @@ it("a wallet that is still busy is checked when its next change is old enough, n
   expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000 });
 });
 
+it("a wallet that was deleted after it was listed is left out", async () => {
+  expect(await reconcileWallet("org_nobody")).toBeUndefined();
+});
+
 it("a ledger that does not add up is reported, and the later changes are settled", async () => {
   const organizationId = await openWallet(1_000_000);
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
