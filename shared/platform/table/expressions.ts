@@ -50,10 +50,6 @@ export interface Requirements extends Tests {
   readonly absent?: readonly string[];
   /** Alternatives, of which one must hold. */
   readonly anyOf?: readonly Requirements[];
-  /** Any other condition, in DynamoDB's language. `#field` names a field. */
-  readonly where?: string;
-  /** The values that `where` names, for example `:at`. */
-  readonly values?: Fields;
 }
 
 /** Each kind of test in DynamoDB's language. */
@@ -83,7 +79,7 @@ export interface Expressions {
 export function expressionsOf(changes: Changes, requirements: Requirements): Expressions {
   const { set = {}, setIfAbsent = {}, remove = [], add = {}, take = {} } = changes;
   const names: Record<string, string> = {};
-  const values: Record<string, unknown> = { ...requirements.values };
+  const values: Record<string, unknown> = {};
   const nameOf = (name: string): string => {
     names[`#${name}`] = name;
     return `#${name}`;
@@ -103,15 +99,13 @@ export function expressionsOf(changes: Changes, requirements: Requirements): Exp
       pairs(wanted[kind] ?? {}).map(([name, value]) => [name, tests[kind](name, value)] as const),
     );
   const conditionOf = (required: Requirements): string => {
-    const { ifPresent = {}, present = [], absent = [], anyOf, where } = required;
-    for (const [, name = ""] of (where ?? "").matchAll(/#(\w+)/g)) nameOf(name);
+    const { ifPresent = {}, present = [], absent = [], anyOf } = required;
     return [
       ...testsOf(required).map(([, test]) => test),
       ...testsOf(ifPresent).map(([name, test]) => `(attribute_not_exists(${name}) OR ${test})`),
       ...present.map((name) => `attribute_exists(${nameOf(name)})`),
       ...absent.map((name) => `attribute_not_exists(${nameOf(name)})`),
       ...(anyOf === undefined ? [] : [`(${anyOf.map(conditionOf).join(" OR ")})`]),
-      ...(where === undefined ? [] : [`(${where})`]),
     ].join(" AND ");
   };
   const settable = Object.fromEntries(Object.entries(set).filter(([, given]) => given !== undefined));

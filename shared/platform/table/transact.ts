@@ -39,20 +39,12 @@ interface Contended {
  * Writes all or nothing.
  * @throws ApiError UNAVAILABLE when it only met other transactions: nothing was written, and a retry may succeed
  */
-export async function transact(writes: readonly Write[]): Promise<Committed | Rejected<never>>;
 export async function transact<Name extends string>(
   writes: NamedWrites<Name>,
-): Promise<Committed | Rejected<Name>>;
-export async function transact(
-  writes: NamedWrites<string> | readonly Write[],
-): Promise<Committed | Rejected<string>> {
-  const result = await tryTransact(isList(writes) ? { all: writes } : writes);
+): Promise<Committed | Rejected<Name>> {
+  const result = await tryTransact(writes);
   if (result.outcome === "contended") throw new ApiError("UNAVAILABLE");
   return result;
-}
-
-function isList(writes: NamedWrites<string> | readonly Write[]): writes is readonly Write[] {
-  return Array.isArray(writes);
 }
 
 /** Writes all or nothing, and returns `contended` when it only met other transactions. */

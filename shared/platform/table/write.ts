@@ -10,13 +10,7 @@ import { expressionsOf, type Changes, type Expressions, type Requirements } from
 import type { Key } from "./keys.ts";
 import { parsed } from "./records.ts";
 
-interface Legacy {
-  readonly condition?: string;
-  readonly names?: Record<string, string>;
-  readonly values?: Record<string, unknown>;
-}
-
-export interface Put extends Legacy {
+export interface Put {
   readonly put: Key & Record<string, unknown>;
   readonly requires?: Requirements;
 }
@@ -27,7 +21,7 @@ export interface Update {
   readonly requires?: Requirements;
 }
 
-export interface Delete extends Legacy {
+export interface Delete {
   readonly delete: Key;
   readonly requires?: Requirements;
 }
@@ -121,12 +115,12 @@ export async function putItem(
  * Deletes one item. Without requirements, the deletion of a missing item does nothing.
  * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
  */
-export async function deleteItem(key: Key, requires: Requirements & Legacy = {}): Promise<Outcome<Key>> {
+export async function deleteItem(key: Key, requires: Requirements = {}): Promise<Outcome<Key>> {
   return outcomeOf(async () => {
     await client.send(
       new DeleteCommand({
         Key: { ...key },
-        ...parametersOf(requires.condition === undefined ? { requires } : requires),
+        ...parametersOf({ requires }),
       }),
     );
     return key;
@@ -156,9 +150,7 @@ async function outcomeOf<Item>(write: () => Promise<Item>): Promise<Outcome<Item
 export function parametersOf({
   changes = {},
   requires = {},
-  condition,
-  values = {},
-}: Legacy & {
+}: {
   readonly changes?: Changes;
   readonly requires?: Requirements;
 }): Expressions & {
@@ -167,7 +159,7 @@ export function parametersOf({
 } {
   return {
     TableName: config.tableName(),
-    ...expressionsOf(changes, condition === undefined ? requires : { where: condition, values }),
+    ...expressionsOf(changes, requires),
     ReturnValuesOnConditionCheckFailure: "ALL_OLD",
   };
 }
