@@ -5,24 +5,6 @@ import type { BuildOptions, Plugin } from "esbuild";
 import { projectRoot } from "./project-root.ts";
 
 /**
- * Marks the files of the package as free of side effects, which its `package.json` does not do. The bundler omits unused
- * files only then.
- */
-const documentsWithoutClient: Plugin = {
-  name: "documents-without-client",
-  setup: (esbuild) => {
-    const inside = /[\\/]@aws-sdk[\\/]lib-dynamodb[\\/]/;
-    const resolved = Symbol("resolved");
-    esbuild.onResolve({ filter: /^(@aws-sdk\/lib-dynamodb$|\.)/ }, async ({ path: imported, ...options }) => {
-      const isInside = imported.startsWith(".") ? inside.test(options.importer) : true;
-      if (!isInside || options.pluginData === resolved) return undefined;
-      const found = await esbuild.resolve(imported, { ...options, pluginData: resolved });
-      return { ...found, sideEffects: false };
-    });
-  },
-};
-
-/**
  * Omits the layers of the SDK's own client, which the SDK's commands name. Functions have their own client in
  * `shared/platform/aws`.
  */
@@ -41,5 +23,7 @@ const commandsWithoutMiddleware: Plugin = {
 export const packageOptions = {
   // Most of the SDK ships a CommonJS and an ES build; only the latter can be shaken.
   mainFields: ["module", "main"],
-  plugins: [documentsWithoutClient, commandsWithoutMiddleware],
+  // Only the commands of the package: it does not mark its files as free of side effects, so its client would stay too.
+  alias: { "@aws-sdk/lib-dynamodb": "@aws-sdk/lib-dynamodb/dist-es/commands/index.js" },
+  plugins: [commandsWithoutMiddleware],
 } satisfies BuildOptions;
