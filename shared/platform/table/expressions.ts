@@ -94,10 +94,12 @@ export function expressionsOf(changes: Changes, requirements: Requirements): Exp
   };
   const pairs = (fields: Fields): (readonly [string, string])[] =>
     Object.entries(fields).map(([name, given]) => [nameOf(name), valueOf(name, given)]);
-  const testsOf = (wanted: Tests): (readonly [string, string])[] =>
-    (Object.keys(tests) as (keyof Tests)[]).flatMap((kind) =>
-      pairs(wanted[kind] ?? {}).map(([name, value]) => [name, tests[kind](name, value)] as const),
+  const testsOf = (wanted: Tests): (readonly [string, string])[] => {
+    const given: Readonly<Record<string, Fields | undefined>> = { ...wanted };
+    return Object.entries(tests).flatMap(([kind, write]) =>
+      pairs(given[kind] ?? {}).map(([name, value]) => [name, write(name, value)] as const),
     );
+  };
   const conditionOf = (required: Requirements): string => {
     const { ifPresent = {}, present = [], absent = [], anyOf } = required;
     return [
