@@ -16,7 +16,7 @@ import {
 import { findCarrier, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { validationMessage } from "../../shared/contract/validation.ts";
-import { Refusal } from "../../shared/platform/refusal.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.ts";
 import { Name, readCarrier, testCarrier } from "./carriers-test.ts";
 import { command, flag, part, RequiredText, type OperatorCommand } from "./command.ts";
@@ -219,7 +219,7 @@ function switching(
       const present = await readCarrier(carrier);
       await confirm(`${name} the carrier ${carrier}`, { before: shown(present) });
       const record = await enableCarrier(carrier, name === "enable");
-      if (record === undefined) throw new Refusal(`There is no carrier ${carrier}.`);
+      if (record === undefined) throw new RejectedError(`There is no carrier ${carrier}.`);
       changed(shown(record));
       output.result(shown(record), carrierText(record));
     },

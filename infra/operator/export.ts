@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
 import { inForce, OptOutRecord } from "../../shared/opt-outs/record.ts";
-import { Refusal } from "../../shared/platform/refusal.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { itemsIn } from "../../shared/platform/table/lists.ts";
 import { countersOf, ledgerOf, messagesOf, withAllShards } from "../../shared/platform/table/shards.ts";
@@ -72,7 +72,7 @@ export const exportOrganization = command({
 /** Only the current user can read the file. An existing file is not overwritten. */
 async function newFile(name: string): Promise<FileHandle> {
   return open(name, "wx", 0o600).catch((error: unknown) => {
-    throw new Refusal(`Cannot create the file ${name}: ${errorText(error)}`, { cause: error });
+    throw new RejectedError(`Cannot create the file ${name}: ${errorText(error)}`, { cause: error });
   });
 }
 

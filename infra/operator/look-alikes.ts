@@ -1,5 +1,5 @@
 import { findOrganization } from "../../shared/accounts/organizations/record.ts";
-import { Refusal } from "../../shared/platform/refusal.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { undefinedIfUnreadable } from "../../shared/platform/table/records.ts";
 import {
   protectedNames,
@@ -37,7 +37,7 @@ interface LookAlike {
  * Shows which sender IDs of other organizations and which well-known names a sender ID resembles. The same sender ID in
  * another case is not a look-alike: `--shared` decides about it.
  * @param most the number of organizations to compare
- * @throws {@link Refusal} for a look-alike that was not accepted, or if not all organizations were compared
+ * @throws {@link RejectedError} for a look-alike that was not accepted, or if not all organizations were compared
  */
 export async function guardAgainstLookAlikes(
   asked: { readonly organizationId: string; readonly senderId: string; readonly areAccepted: boolean },
@@ -58,7 +58,7 @@ export async function guardAgainstLookAlikes(
     ...(isWhole ? [] : [`Only the first ${most} organizations were compared.`]),
   ].join(" ");
   if (!areAccepted) {
-    throw new Refusal(`Nothing was changed: ${summary} Use --allow-look-alikes to approve it.`);
+    throw new RejectedError(`Nothing was changed: ${summary} Use --allow-look-alikes to approve it.`);
   }
   output.aside(`Warning: ${summary}`);
 }

@@ -6,7 +6,7 @@ import { MessageStatus } from "../../shared/contract/sms.ts";
 import { attemptsOf, type Attempt } from "../../shared/messages/attempts.ts";
 import type { MessageRecord } from "../../shared/messages/record.ts";
 import { findMessageById, maxSearched, searchMessages } from "../../shared/messages/search.ts";
-import { Refusal } from "../../shared/platform/refusal.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { amountOf } from "../../shared/wallet/money.ts";
 import { command, limit, OrganizationOption, part, RequiredOrganizationOption } from "./command.ts";
 import { readOrganization } from "./organization.ts";
@@ -42,7 +42,7 @@ const show = command({
     const { message, isComplete } = await findMessageById(id, organizationId);
     if (message === undefined) {
       const within = organizationId === undefined ? "" : ` of ${organizationId}`;
-      throw new Refusal(
+      throw new RejectedError(
         isComplete
           ? `There is no message ${id}${within}.`
           : `None of the first ${searched} organizations has ${id}. Name its organization with --organization.`,

@@ -4,7 +4,7 @@ import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { liftForOperator } from "../../shared/opt-outs/opt-outs.ts";
 import { findOptOut } from "../../shared/opt-outs/record.ts";
 import { digestOfNumber } from "../../shared/platform/audit-log.ts";
-import { Refusal } from "../../shared/platform/refusal.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { command, Organization, part, Reason } from "./command.ts";
 import { readOrganization } from "./organization.ts";
 
@@ -28,7 +28,8 @@ const remove = command({
     const { id: organizationId, name } = await readOrganization(input.organization);
     const { number: phoneNumber } = input;
     const optOut = await findOptOut(organizationId, phoneNumber);
-    if (optOut === undefined) throw new Refusal(`${phoneNumber} has not opted out of messages of ${name}.`);
+    if (optOut === undefined)
+      throw new RejectedError(`${phoneNumber} has not opted out of messages of ${name}.`);
     const { source, createdAt } = optOut;
     const phoneNumberDigest = digestOfNumber(organizationId, phoneNumber);
     const how = source === "reply" ? "made with STOP" : "recorded by the customer";

@@ -5,7 +5,7 @@ import {
   type AuditEntryRecord,
   type Ending,
 } from "../../shared/platform/audit-log.ts";
-import { Refusal } from "../../shared/platform/refusal.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Typed } from "./command.ts";
 import type { About } from "./context.ts";
@@ -61,7 +61,7 @@ export class RecordOfCommand {
 
 /** Commands replace the message of an error of the shared code, and keep the error as the cause. */
 function endingOf(error: unknown): Ending {
-  if (error instanceof Refusal) return { outcome: "refused" };
+  if (error instanceof RejectedError) return { outcome: "refused" };
   if (!(error instanceof ApiError)) {
     return error instanceof Error && error.cause !== undefined
       ? endingOf(error.cause)

@@ -9,10 +9,10 @@ import { hasExpired } from "../platform/auth/expiry.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { findBoth, findItem } from "../platform/table/read.ts";
-import type { Caller, Refused } from "./authenticate.ts";
+import type { Caller, Rejected } from "./authenticate.ts";
 
 /** Returns the caller of an API key. @throws ApiError ADDRESS_NOT_ALLOWED */
-export async function callerOfApiKey(secret: string, address: string): Promise<Caller | Refused> {
+export async function callerOfApiKey(secret: string, address: string): Promise<Caller | Rejected> {
   if (!isApiKeySecret(secret)) return "malformed";
   const key = keys.apiKey(hashApiKeySecret(secret));
   const { record, organization: known } = await readApiKey(key);

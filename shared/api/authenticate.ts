@@ -4,7 +4,7 @@ import type { Scope } from "../contract/scopes.ts";
 import type { Actor } from "../platform/auth/actor.ts";
 import { countUnknownCredential } from "../platform/auth/unknown-credentials.ts";
 import type { EndpointMiddleware } from "../platform/http/event.ts";
-import { countRequest, findRefusedCaller, tooManyRequests } from "../platform/http/request-rate.ts";
+import { countRequest, findRejectedCaller, tooManyRequests } from "../platform/http/request-rate.ts";
 import { bearerCredential } from "../platform/http/response-headers.ts";
 import { sourceAddress } from "../platform/http/source-address.ts";
 import type { ProtectedRoute } from "../routes/route.ts";
@@ -25,10 +25,10 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
   return {
     before: async ({ event }) => {
       const { authorization = "" } = event.headers;
-      const refused = findRefusedCaller(authorization);
-      if (refused !== undefined) {
-        event.actor = refused;
-        throw tooManyRequests(refused.organizationId);
+      const rejected = findRejectedCaller(authorization);
+      if (rejected !== undefined) {
+        event.actor = rejected;
+        throw tooManyRequests(rejected.organizationId);
       }
       const { actor, organization } = await authenticate(event.headers, sourceAddress(event));
       // The log shows rejected callers too.
@@ -62,16 +62,16 @@ async function authenticate(
     : await callerOfSession(credential);
   if (typeof authenticated !== "string") return authenticated;
   if (authenticated !== "ended" && authenticated !== "expired") await countUnknownCredential(address);
-  throw new ApiError("UNAUTHORIZED", { message: refusals[authenticated] });
+  throw new ApiError("UNAUTHORIZED", { message: rejections[authenticated] });
 }
 
 /** Why a credential is rejected: its form is wrong, it is unknown, it has ended, or its session has expired. */
-export type Refused = keyof typeof refusals;
+export type Rejected = keyof typeof rejections;
 
 /** One text for credentials that ended and for unknown ones, so that it does not reveal whether a credential existed. */
 const notValid =
   "This credential is not valid: it does not exist, was disabled, or has ended. Check that all of it was copied, or make a new one.";
-const refusals = {
+const rejections = {
   malformed:
     "This is neither a session token nor an API key. A session token is the `token` of a registration or a login; an API key begins with `nn_` and has 41 characters.",
   expired: "This session has expired. Log in again for a new token.",

@@ -5,9 +5,9 @@ import { scopesOfRole } from "../contract/scopes.ts";
 import { verifySessionToken, type SessionClaims } from "../platform/auth/session-token.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
-import type { Caller, Refused } from "./authenticate.ts";
+import type { Caller, Rejected } from "./authenticate.ts";
 
-export async function callerOfSession(token: string): Promise<Caller | Refused> {
+export async function callerOfSession(token: string): Promise<Caller | Rejected> {
   const claims = await verifySessionToken(token);
   if (claims === undefined) return isSessionToken(token) ? "unknown" : "malformed";
   if (claims === "expired") return "expired";

@@ -27,7 +27,7 @@ const InboundFields = z.object({
  */
 const delivered = 1;
 const notDelivered = 2;
-const refused = 16;
+const rejected = 16;
 const known = 63;
 
 export const kannelCallbacks: CallbackReader = {
@@ -39,9 +39,9 @@ export const kannelCallbacks: CallbackReader = {
     if ((type & delivered) !== 0) return { status: "delivered" };
     const state = /\bstat:(\w+)/i.exec(answer)?.[1]?.toUpperCase();
     if (state === "UNKNOWN") return { status: "unknown" };
-    if ((type & refused) !== 0) {
+    if ((type & rejected) !== 0) {
       const providerCode = providerCodeOf(commandStatus.exec(answer)?.[0]);
-      return { status: "undelivered", errorCode: errorOfRefusal(answer), providerCode };
+      return { status: "undelivered", errorCode: errorOfRejection(answer), providerCode };
     }
     if ((type & notDelivered) === 0) return { status: "pending" };
     const error = networkError.exec(answer)?.[1];
@@ -68,7 +68,7 @@ const networkError = /\berr:([0-9A-Za-z]{1,8})\b/i;
 /** The command status of an SMSC for a wrong number (SMPP 3.4, 5.1.3: ESME_RINVDSTADR). */
 const invalidDestination = /0x0*b\b/i;
 
-function errorOfRefusal(answer: string): DeliveryErrorCode {
+function errorOfRejection(answer: string): DeliveryErrorCode {
   return invalidDestination.test(answer) ? "DELIVERY_INVALID_DESTINATION" : "DELIVERY_REJECTED";
 }
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 
 import { now } from "../platform/clock.ts";
-import { Refusal } from "../platform/refusal.ts";
+import { RejectedError } from "../platform/rejected-error.ts";
 import { keys } from "../platform/table/keys.ts";
 import { deleteItem, putItem, updateItem, updateOf } from "../platform/table/write.ts";
 import { credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
@@ -151,7 +151,7 @@ export async function setCarrier(
     put: { ...keys.carrier(name), ...record },
     requires: present === undefined ? { absent: ["pk"] } : { is: { updatedAt: present.updatedAt } },
   });
-  if (!written.applied) throw new Refusal(`Someone else changed ${name} at the same time: try again.`);
+  if (!written.applied) throw new RejectedError(`Someone else changed ${name} at the same time: try again.`);
   return record;
 }
 
@@ -206,10 +206,10 @@ export async function enableCarrier(name: string, isEnabled: boolean): Promise<C
 export async function readUnusedCarrier(name: string): Promise<CarrierRecord> {
   const { carriers, routes } = await readCarriers();
   const carrier = carriers.get(name);
-  if (carrier === undefined) throw new Refusal(`There is no carrier ${name}.`);
+  if (carrier === undefined) throw new RejectedError(`There is no carrier ${name}.`);
   const used = routes.find((route) => route.carriers.includes(name));
   if (used !== undefined)
-    throw new Refusal(`The route ${routeText(used)} uses ${name}: change the route first.`);
+    throw new RejectedError(`The route ${routeText(used)} uses ${name}: change the route first.`);
   return carrier;
 }
 
@@ -237,7 +237,8 @@ export function checkRoute(
   { carriers }: RoutingTable,
 ): void {
   const unknown = names.find((name) => !carriers.has(name));
-  if (unknown !== undefined) throw new Refusal(`There is no carrier ${unknown}: add it with carriers set.`);
+  if (unknown !== undefined)
+    throw new RejectedError(`There is no carrier ${unknown}: add it with carriers set.`);
 }
 
 /**

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { findUser } from "../accounts/users/record.ts";
 import { releaseNumbersOf } from "../numbers/record.ts";
 import { now } from "../platform/clock.ts";
-import { Refusal } from "../platform/refusal.ts";
+import { RejectedError } from "../platform/rejected-error.ts";
 import { field } from "../platform/table/expressions.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { forEachOf } from "../platform/table/lists.ts";
@@ -108,15 +108,16 @@ async function begin(organizationId: string): Promise<void> {
   });
   if (begun.outcome === "committed") return;
   const { closedAt, balanceMicros, settledSeq, seq } = await readWallet(organizationId);
-  if (closedAt === undefined) throw new Refusal("The wallet is not closed: run wallets close first.");
+  if (closedAt === undefined) throw new RejectedError("The wallet is not closed: run wallets close first.");
   if (balanceMicros > 0) {
-    throw new Refusal(`The wallet still has ${moneyText(balanceMicros)}: run wallets debit first.`);
+    throw new RejectedError(`The wallet still has ${moneyText(balanceMicros)}: run wallets debit first.`);
   }
   if (balanceMicros < 0) {
-    throw new Refusal(`The wallet is at ${moneyText(balanceMicros)}: run wallets credit first.`);
+    throw new RejectedError(`The wallet is at ${moneyText(balanceMicros)}: run wallets credit first.`);
   }
-  if (settledSeq < seq) throw new Refusal("The ledger is not settled yet: try again in twenty minutes.");
-  throw new Refusal("The organization has already been erased.");
+  if (settledSeq < seq)
+    throw new RejectedError("The ledger is not settled yet: try again in twenty minutes.");
+  throw new RejectedError("The organization has already been erased.");
 }
 
 /**

@@ -19,7 +19,7 @@ import type { MessageRecord } from "./record.ts";
 type Sending = Pick<MessageRecord, "organizationId" | "senderId">;
 
 /** Why an organization may not send, if it may not. */
-type SenderRefusal = "EMAIL_NOT_VERIFIED" | "KYC_REQUIRED" | "SENDER_ID_NOT_APPROVED";
+type SenderRejection = "EMAIL_NOT_VERIFIED" | "KYC_REQUIRED" | "SENDER_ID_NOT_APPROVED";
 
 /**
  * Checks a message that is to be accepted against all policies.
@@ -50,7 +50,7 @@ export async function checkSender(sending: Sending): Promise<void> {
 export async function senderRejection({
   organizationId,
   senderId,
-}: Sending): Promise<SenderRefusal | undefined> {
+}: Sending): Promise<SenderRejection | undefined> {
   const needsVerifiedEmail = config.verifiedEmailBeforeSending();
   const needsKyc = config.kycBeforeSending();
   if (needsVerifiedEmail || needsKyc) {

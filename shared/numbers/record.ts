@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { noteReplies } from "../accounts/organizations/record.ts";
 import type { Keyword } from "../contract/inbound.ts";
 import { now } from "../platform/clock.ts";
-import { Refusal } from "../platform/refusal.ts";
+import { RejectedError } from "../platform/rejected-error.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";
 import { untilUndisturbed } from "../platform/table/transact.ts";
@@ -78,20 +78,20 @@ export function assigned(
   const { organizationId: owner, keywords = {} } = seen ?? {};
   const others = Object.values(keywords);
   if (owner !== undefined && (owner !== organizationId || keyword !== undefined)) {
-    throw new Refusal(`${number} is assigned to ${owner} alone: run numbers release first.`);
+    throw new RejectedError(`${number} is assigned to ${owner} alone: run numbers release first.`);
   }
   if (keyword === undefined) {
     if (others.length > 0) {
-      throw new Refusal(`${number} is shared by ${others.length} keywords: run numbers release first.`);
+      throw new RejectedError(`${number} is shared by ${others.length} keywords: run numbers release first.`);
     }
     return { organizationId, keywords };
   }
   const word = keywordAsKept(keyword);
   const taken = keywords[word];
   if (taken !== undefined && taken !== organizationId) {
-    throw new Refusal(`${word} at ${number} is assigned to ${taken}: run numbers release first.`);
+    throw new RejectedError(`${word} at ${number} is assigned to ${taken}: run numbers release first.`);
   }
-  if (others.length >= maxKeywords) throw new Refusal(`A number has at most ${maxKeywords} keywords.`);
+  if (others.length >= maxKeywords) throw new RejectedError(`A number has at most ${maxKeywords} keywords.`);
   return { keywords: { ...keywords, [word]: organizationId } };
 }
 
@@ -114,12 +114,13 @@ export function released(
   const { organizationId, keywords = {} } = seen ?? {};
   if (keyword === undefined) {
     if (organizationId === undefined && Object.keys(keywords).length === 0) {
-      throw new Refusal(`${number} belongs to no organization.`);
+      throw new RejectedError(`${number} belongs to no organization.`);
     }
     return { keywords: {} };
   }
   const word = keywordAsKept(keyword);
-  if (keywords[word] === undefined) throw new Refusal(`${word} at ${number} belongs to no organization.`);
+  if (keywords[word] === undefined)
+    throw new RejectedError(`${word} at ${number} belongs to no organization.`);
   return { keywords: Object.fromEntries(Object.entries(keywords).filter(([each]) => each !== word)) };
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
-import { Refusal } from "../platform/refusal.ts";
+import { RejectedError } from "../platform/rejected-error.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
 import { transact } from "../platform/table/transact.ts";
@@ -53,7 +53,7 @@ export async function replacePriceOverrides(
   rows: readonly PriceRow[],
 ): Promise<void> {
   if (rows.length > maxPriceOverrides) {
-    throw new Refusal(`An organization has at most ${maxPriceOverrides} prices of its own.`);
+    throw new RejectedError(`An organization has at most ${maxPriceOverrides} prices of its own.`);
   }
   const version = randomUUID();
   const record = { entity: "priceOverrides", organizationId: id, version, document: documentOf(rows) };
@@ -72,7 +72,7 @@ export async function replacePriceOverrides(
   );
   const { outcome } = await transact({ noted, item });
   if (outcome === "rejected") {
-    throw new Refusal(
+    throw new RejectedError(
       "The organization's prices changed meanwhile. This command changed nothing: look at the prices again.",
     );
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { now } from "../platform/clock.ts";
-import { Refusal } from "../platform/refusal.ts";
+import { RejectedError } from "../platform/rejected-error.ts";
 import { transact } from "../platform/table/transact.ts";
 import { putItem, updateItem } from "../platform/table/write.ts";
 import type { PriceRow } from "./rate-card.ts";
@@ -24,13 +24,13 @@ export async function publishRateCard(rows: readonly PriceRow[], seen: number | 
   const [card, ...chunks] = rateCardPuts({ version, importId, rows, importedAt: now() });
   // The first import with a number reserves it, so that chunks of two imports are never mixed.
   const reserved = await putItem(card, { isOwn: (found) => found["importId"] === importId });
-  if (!reserved.applied) throw new Refusal(changedMeanwhile);
+  if (!reserved.applied) throw new RejectedError(changedMeanwhile);
   for (const chunk of chunks) await putItem(chunk);
   const { outcome } = await transact({
     current: makeCurrent(version, seen),
     card: completeCard(version, now()),
   });
-  if (outcome === "rejected") throw new Refusal(changedMeanwhile);
+  if (outcome === "rejected") throw new RejectedError(changedMeanwhile);
   return version;
 }
 
@@ -43,5 +43,5 @@ export async function restoreRateCard(version: number, seen: number | undefined)
   const restored = await updateItem(CurrentCardRecord, makeCurrent(version, seen), {
     isOwn: (found) => found.version === version,
   });
-  if (!restored.applied) throw new Refusal(changedMeanwhile);
+  if (!restored.applied) throw new RejectedError(changedMeanwhile);
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod/mini";
 
 import { operatorTransactionTypes } from "../contract/wallet.ts";
-import { Refusal } from "../platform/refusal.ts";
+import { RejectedError } from "../platform/rejected-error.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
 import { insertOf, type Put } from "../platform/table/write.ts";
@@ -40,7 +40,7 @@ const ReferenceRecord = z.object({
 type ReferenceRecord = z.infer<typeof ReferenceRecord>;
 
 /** A reference belongs to another movement, which the message names. */
-export class ReferenceTakenError extends Refusal {
+export class ReferenceTakenError extends RejectedError {
   override readonly name = "ReferenceTakenError";
 
   constructor({ reference, type, amountMicros, organizationId, createdAt }: ReferenceRecord) {

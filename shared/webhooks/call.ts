@@ -5,7 +5,7 @@ import type { WebhookPayload } from "../contract/webhooks.ts";
 import { epochSeconds, now, secondMs } from "../platform/clock.ts";
 import type { WebhookRecord } from "./record.ts";
 import { serviceSignature, standardSignatures, type SigningSecrets } from "./signature.ts";
-import { guardedLookup, isPublicHost, RefusedHost } from "./target.ts";
+import { guardedLookup, isPublicHost, RejectedHost } from "./target.ts";
 
 /** The longest duration of a call, from the name's lookup to the last header of the response. */
 const callTimeoutMs = 10 * secondMs;
@@ -46,7 +46,7 @@ export async function callWebhook(
   const signal = AbortSignal.timeout(callTimeoutMs);
   const request = url.protocol === "https:" ? httpsRequest : httpRequest;
   try {
-    if (!isPublicHost(url)) throw new RefusedHost();
+    if (!isPublicHost(url)) throw new RejectedHost();
     return await new Promise((resolve, reject) => {
       const outgoing = request(
         url,
@@ -84,7 +84,7 @@ const problems: Readonly<Record<string, string>> = {
 
 /** Returns the error for the customer. It names what the customer can fix, and nothing about the gateway. */
 function problemOf(error: unknown): string {
-  if (error instanceof RefusedHost) return "the host is not a public address";
+  if (error instanceof RejectedHost) return "the host is not a public address";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code.startsWith("HPE_")) return "not an HTTP response";
   if (/CERT|_TLS_|_SSL_|EPROTO/.test(code)) return "no secure connection: check the certificate";

@@ -8,7 +8,7 @@ import { invalidField } from "../contract/errors.ts";
 import { config } from "../platform/config.ts";
 
 /** A host that must not be called. */
-export class RefusedHost extends Error {
+export class RejectedHost extends Error {
   constructor() {
     super("the webhook's host is not a public address");
   }
@@ -53,7 +53,7 @@ export const guardedLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     if (error !== null) return callback(error, []);
     if (config.webhookTargets() !== "any" && !addresses.every(({ address }) => isPublicAddress(address))) {
-      return callback(new RefusedHost(), []);
+      return callback(new RejectedHost(), []);
     }
     return callback(null, addresses);
   });

@@ -69,7 +69,7 @@ async function measure(rate: number): Promise<boolean> {
     `${through.length} of ${refundCount}`,
     Math.round(slowestMs),
     tookMs.length,
-    debits.refused,
+    debits.rejected,
     Math.round(tookMs[Math.floor(tookMs.length / 2)] ?? 0),
     Math.round(tookMs[Math.floor(tookMs.length * 0.99)] ?? 0),
   ];
@@ -83,7 +83,7 @@ async function measure(rate: number): Promise<boolean> {
 /** Makes debits of one micro-unit at a rate, without waiting for the earlier ones. */
 class Debits {
   readonly tookMs: number[] = [];
-  refused = 0;
+  rejected = 0;
   readonly #underWay = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
 
@@ -105,7 +105,7 @@ class Debits {
       await debitWallet({ organizationId, charges, at: new Date(), keepAccepted: async () => undefined });
       this.tookMs.push(performance.now() - startedAt);
     } catch {
-      this.refused += 1;
+      this.rejected += 1;
     }
   }
 
@@ -136,7 +136,7 @@ class SlowTable {
     const keys = keysOf(command);
     if (keys.some((key) => this.#held.has(key))) {
       await delay(requestMs / 2);
-      throw refusal(command);
+      throw rejection(command);
     }
     if (!(command instanceof TransactWriteCommand)) {
       const result = this.#table.carryOut(command);
@@ -168,7 +168,7 @@ function keysOf(command: object): string[] {
   return writes.map(({ Key, Item }) => `${(Key ?? Item).pk} ${(Key ?? Item).sk}`);
 }
 
-function refusal(command: object): Error {
+function rejection(command: object): Error {
   const said = { message: "conflict", $metadata: {} };
   if (!(command instanceof TransactWriteCommand)) return new TransactionConflictException(said);
   const CancellationReasons = [{ Code: "TransactionConflict" }];

@@ -14,7 +14,7 @@ import type { Message } from "../../shared/contract/sms.ts";
 import { patience } from "../support/patience.ts";
 import { freePort } from "../support/ports.ts";
 import { Kannel, kannelCredentials, unroutablePrefix } from "./kannel.ts";
-import { refusedNumber, Smsc } from "./smsc.ts";
+import { rejectedNumber, Smsc } from "./smsc.ts";
 
 /*
  * The whole way over SMPP. The gateway is that of a laptop. The operator's commands create its carrier, which is Debian's
@@ -144,7 +144,7 @@ it("a message in other characters arrives as it was written", async () => {
 });
 
 it("a message that the carrier rejects after Kannel accepted it was sent, and is not delivered", async () => {
-  const { id } = await send("to an unassigned number", refusedNumber);
+  const { id } = await send("to an unassigned number", rejectedNumber);
   await vi.waitFor(async () => {
     expect(await messageOf(id)).toMatchObject({
       status: "sent",

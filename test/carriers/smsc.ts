@@ -26,7 +26,7 @@ const invalidDestination = 0x0b;
 const receiptClass = 0x04;
 
 /** Numbers that the carrier rejects. */
-export const refusedNumber = "15005550404";
+export const rejectedNumber = "15005550404";
 
 /** A carrier that speaks SMPP, and sends nothing. */
 export class Smsc {
@@ -110,7 +110,7 @@ export class Smsc {
     session.on("enquire_link", (pdu: smpp.Pdu) => session.send(pdu.response()));
     session.on("unbind", (pdu: smpp.Pdu) => session.send(pdu.response()));
     session.on("submit_sm", (pdu: smpp.Pdu) => {
-      if (pdu.destination_addr === refusedNumber) {
+      if (pdu.destination_addr === rejectedNumber) {
         session.send(pdu.response({ command_status: invalidDestination }));
         return;
       }

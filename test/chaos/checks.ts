@@ -10,7 +10,7 @@ import { isRouted } from "./carriers.ts";
 import {
   isDefinite,
   patientNumbers,
-  refusedNumbers,
+  rejectedNumbers,
   topUpAmount,
   type Send,
   type Tenant,
@@ -62,7 +62,7 @@ async function moneyProblems(tenant: Tenant, { wallet, ledger, messages }: Books
   }
   // A top-up with a key counts once if any response confirms it. Without a key, failed requests may count too.
   const sure = tenant.topUps.filter(({ statuses }) => statuses.includes(200)).length;
-  const possible = tenant.topUps.filter(({ statuses }) => !statuses.every(isRefusal)).length;
+  const possible = tenant.topUps.filter(({ statuses }) => !statuses.every(isRejection)).length;
   const found = topUps.filter(({ amountMicros }) => amountMicros === microsOf(topUpAmount)).length;
   if (found < sure || found > possible)
     problems.push(`${found} top-ups, ${sure} to ${possible} were requested`);
@@ -86,7 +86,7 @@ function answerProblem(send: Send, made: readonly MessageRecord[]): string | und
   if (ids.size > 1) return `its responses name ${[...ids].join(", ")}`;
   if (ids.size === 1 && message?.id !== [...ids][0])
     return `its response names ${[...ids].join()}, which is not there`;
-  if (statuses.every(isRefusal) && made.length > 0) return "it was rejected, and there is a message";
+  if (statuses.every(isRejection) && made.length > 0) return "it was rejected, and there is a message";
   if (idempotencyKey !== undefined && !statuses.some(isDefinite)) return "it never got a response";
   if (cancelStatuses.includes(200) && message?.status !== "cancelled")
     return `was cancelled and is ${message?.status}`;
@@ -94,7 +94,7 @@ function answerProblem(send: Send, made: readonly MessageRecord[]): string | und
 }
 
 /** Whether a status guarantees that the request had no effect. */
-function isRefusal(status: number): boolean {
+function isRejection(status: number): boolean {
   return status >= 400 && isDefinite(status);
 }
 
@@ -108,16 +108,16 @@ function carrierProblems({ messages }: Books, carrier: ReadonlyMap<string, numbe
 }
 
 function carrierProblem({ status, to, errorCode }: MessageRecord, calls: number): string | undefined {
-  const isRefused = refusedNumbers.includes(to);
+  const isRejected = rejectedNumbers.includes(to);
   if (status === "cancelled") return calls === 0 ? undefined : "and the carrier has it";
   if (status === "sent") {
-    if (isRefused) return "which the carrier never takes";
+    if (isRejected) return "which the carrier never takes";
     const needed = patientNumbers.includes(to) ? patientCalls : 1;
     return calls >= needed ? undefined : `and the carrier was asked ${calls} times`;
   }
   // The responses were lost too often, so it is unknown whether the carrier has it.
   if (errorCode === "MESSAGE_OUTCOME_UNKNOWN") return undefined;
-  if (!isRefused) return `with ${errorCode}, and the carrier would have taken it`;
+  if (!isRejected) return `with ${errorCode}, and the carrier would have taken it`;
   return calls >= 1 ? undefined : "and the carrier was never asked";
 }
 

@@ -10,7 +10,7 @@ import { between, oneOf, randomFrom, type Random } from "./random.ts";
 /** Numbers that the sandbox throttles at first, so that they can wait for a carrier to recover. */
 export const patientNumbers: readonly string[] = ["15005550003", "15005550004"];
 /** Numbers that the sandbox rejects. */
-export const refusedNumbers: readonly string[] = ["15005550001", "15005550002", "15005550006"];
+export const rejectedNumbers: readonly string[] = ["15005550001", "15005550002", "15005550006"];
 /** Numbers that it accepts immediately, more than of the other kinds. */
 const acceptedNumbers: readonly string[] = [
   "15005550000",
@@ -145,7 +145,7 @@ export class Traffic {
   async sendSome(count: number): Promise<void> {
     await this.#sideBySide(count, async () => {
       const send = this.#newSend(
-        oneOf(this.#random, [...acceptedNumbers, ...patientNumbers, ...refusedNumbers, ...routedNumbers]),
+        oneOf(this.#random, [...acceptedNumbers, ...patientNumbers, ...rejectedNumbers, ...routedNumbers]),
       );
       const isCancelled = send.scheduledAt !== undefined && this.#random() < 0.4;
       const isRepeated = this.#random() < 0.2;
@@ -173,7 +173,7 @@ export class Traffic {
   async sendKeyed(isOver: () => boolean, onAnswer: (id: string) => void): Promise<void> {
     const worker = async (): Promise<void> => {
       for (let sends = 1; !isOver(); sends += 1) {
-        const to = oneOf(this.#random, [...acceptedNumbers, ...refusedNumbers, ...routedNumbers]);
+        const to = oneOf(this.#random, [...acceptedNumbers, ...rejectedNumbers, ...routedNumbers]);
         const send = { ...this.#newSend(to), scheduledAt: undefined, idempotencyKey: `send-${this.#count}` };
         await this.#send(send);
         const [id] = send.ids;

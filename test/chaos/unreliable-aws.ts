@@ -222,8 +222,8 @@ export class UnreliableAws {
 
   async #onTable(request: AwsRequest, next: AwsHandler): Promise<AwsResponse> {
     const { operation, body } = request;
-    const refusal = this.#refusal(request);
-    if (refusal !== undefined) return refusal;
+    const rejection = this.#rejection(request);
+    if (rejection !== undefined) return rejection;
     const isOldRead = reads.has(operation) && body.includes('"ConsistentRead":false');
     if (isOldRead) {
       const earlier = this.#earlierAnswers.get(body);
@@ -241,7 +241,7 @@ export class UnreliableAws {
   }
 
   /** The rejection of a request that DynamoDB does not carry out. */
-  #refusal({ operation, body }: AwsRequest): AwsResponse | undefined {
+  #rejection({ operation, body }: AwsRequest): AwsResponse | undefined {
     if (this.#random === undefined) return undefined;
     const isWrite = singleWrites.has(operation) || operation === transaction;
     if (isWrite && this.#happens("conflict", conflictOdds)) {
@@ -327,8 +327,8 @@ function putOff(answer: AwsResponse): AwsResponse {
 }
 
 function cancelled(body: string, code: (item: string) => string): AwsResponse {
-  const refused = errorResponse("TransactionCanceledException", "cancelled");
+  const rejected = errorResponse("TransactionCanceledException", "cancelled");
   const { TransactItems } = Transaction.parse(JSON.parse(body));
   const CancellationReasons = TransactItems.map((item) => ({ Code: code(JSON.stringify(item)) }));
-  return { ...refused, body: JSON.stringify({ ...JSON.parse(refused.body), CancellationReasons }) };
+  return { ...rejected, body: JSON.stringify({ ...JSON.parse(rejected.body), CancellationReasons }) };
 }

@@ -100,7 +100,7 @@ describe("a table that the stack of an earlier commit created, adopted by a new 
   let customer: Client;
   let before: object;
   let scheduledId: string;
-  let refusal: string;
+  let rejection: string;
 
   beforeAll(async () => {
     const baseUrl = await outputOf("kept", outputNames.apiUrl);
@@ -135,7 +135,7 @@ describe("a table that the stack of an earlier commit created, adopted by a new 
     await destroyStack();
     await changeStage("kept", { adoptTableName });
     // The secrets in the table can be read only with the keys that the destroyed stack left.
-    refusal = String(await deploy("kept").catch((error: unknown) => error));
+    rejection = String(await deploy("kept").catch((error: unknown) => error));
     await changeStage("kept", { adoptWebhookKeyArn, adoptSecondFactorKeyArn });
     await deploy("kept");
     const newUrl = await outputOf("kept", outputNames.apiUrl);
@@ -143,7 +143,7 @@ describe("a table that the stack of an earlier commit created, adopted by a new 
   }, 3 * deploymentTimeoutMs);
 
   it("is rejected without the keys of its secrets", () => {
-    expect(refusal).toContain("adoptWebhookKeyArn must be");
+    expect(rejection).toContain("adoptWebhookKeyArn must be");
   });
 
   it("keeps everything that customers have", async () => {
@@ -195,9 +195,9 @@ describe("a stage that keeps its data", () => {
     const tableName = await outputOf("kept", outputNames.tableName);
     const baseUrl = await outputOf("kept", outputNames.apiUrl);
     atLast = await everythingOf(createClient({ baseUrl, credential: apiKey }));
-    const refused = await runCdk([...destroy, assemblyOf("kept")]);
-    expect(refused.code).not.toBe(0);
-    expect(refused.out + refused.err).toMatch(/protection/i);
+    const rejected = await runCdk([...destroy, assemblyOf("kept")]);
+    expect(rejected.code).not.toBe(0);
+    expect(rejected.out + rejected.err).toMatch(/protection/i);
     await destroyStack();
     expect(await statusOf(tableName)).toBe("ACTIVE");
   });

@@ -52,8 +52,8 @@ it.each(["correction", "payment_refund"] as const)("a %s never makes a balance n
   const charges = Array.from({ length: 3 }, () => movement({ organizationId, type, amountMicros: -600_000 }));
   const results = await Promise.allSettled(charges.map(async (charge) => adjustWallet(charge)));
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-  const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
-  expect(refused).toEqual(["INSUFFICIENT_BALANCE", "INSUFFICIENT_BALANCE"]);
+  const rejected = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
+  expect(rejected).toEqual(["INSUFFICIENT_BALANCE", "INSUFFICIENT_BALANCE"]);
   expect((await readWallet(organizationId)).balanceMicros).toBe(400_000);
 });
 
@@ -63,10 +63,10 @@ it("a chargeback takes money that is already spent, and nothing is sent until th
   const { id } = await acceptMessage(organizationId, request);
   const chargeback = movement({ organizationId, type: "chargeback", amountMicros: -10_000 });
   expect(await adjustWallet(chargeback)).toEqual({ balanceMicros: -7_900, wasDoneBefore: false });
-  const refused = { code: "INSUFFICIENT_BALANCE" };
-  await expect(acceptMessage(organizationId, request)).rejects.toMatchObject(refused);
+  const rejected = { code: "INSUFFICIENT_BALANCE" };
+  await expect(acceptMessage(organizationId, request)).rejects.toMatchObject(rejected);
   const debit = movement({ organizationId, amountMicros: -1 });
-  await expect(adjustWallet(debit)).rejects.toMatchObject(refused);
+  await expect(adjustWallet(debit)).rejects.toMatchObject(rejected);
   expect(toApiWallet(await readWallet(organizationId)).balance).toBe(-0.0079);
   // A credit counts, also where it is less than the debt.
   expect(await adjustWallet(movement({ organizationId, amountMicros: 900 }))).toMatchObject({

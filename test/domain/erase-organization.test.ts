@@ -18,7 +18,7 @@ import { submitKyc } from "../../shared/kyc/kyc.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { Refusal } from "../../shared/platform/refusal.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, updateItem } from "../../shared/platform/table/write.ts";
 import { replacePriceOverrides } from "../../shared/prices/overrides.ts";
@@ -155,7 +155,10 @@ async function eraseWithCrashes(everyItems: number): Promise<ErasedOrganization>
       });
     } catch (error) {
       // It was ended after the last item.
-      if (error instanceof Refusal && error.message.startsWith("The organization has already been erased")) {
+      if (
+        error instanceof RejectedError &&
+        error.message.startsWith("The organization has already been erased")
+      ) {
         return { erased: 0, messagesLeft: 0 };
       }
       if (!(error instanceof Error && error.message === "it was ended")) throw error;

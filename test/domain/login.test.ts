@@ -119,8 +119,8 @@ describe("while a stranger guesses, the owner", () => {
 
   it("waits for at most two minutes at a new place when many guess from many places", async () => {
     for (let count = 0; count < 3; count += 1) await guess(10, newNetwork());
-    const refused = await logIn(password, newNetwork());
-    expect(Number(refused.replace("RATE_LIMITED ", ""))).toBeLessThanOrEqual(120);
+    const rejected = await logIn(password, newNetwork());
+    expect(Number(rejected.replace("RATE_LIMITED ", ""))).toBeLessThanOrEqual(120);
     vi.setSystemTime(Date.now() + 2 * minuteMs);
     expect(await logIn(password, newNetwork())).toBe("in");
   });

@@ -70,9 +70,9 @@ it.each<[string, (other: string) => Partial<Adjustment>]>([
   async (_, change) => {
     const other = await openWallet(7);
     await adjustWallet(payment);
-    const refused = adjustWallet({ ...payment, ...change(other) });
-    await expect(refused).rejects.toThrow(ReferenceTakenError);
-    await expect(refused).rejects.toThrow(
+    const rejected = adjustWallet({ ...payment, ...change(other) });
+    await expect(rejected).rejects.toThrow(ReferenceTakenError);
+    await expect(rejected).rejects.toThrow(
       `The reference ${payment.reference} belongs to another movement: payment of 5.000000 USD for ${payment.organizationId} at `,
     );
     await expectOneMovement();

@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-async function refusal(): Promise<string | undefined> {
+async function rejection(): Promise<string | undefined> {
   return senderRejection({ organizationId, senderId: "ACME" });
 }
 
@@ -55,9 +55,9 @@ describe("items that many functions may write never override the item of rights:
       verifiedUserIds: new Set([ownerId]),
       kycApprovedAt: at,
     });
-    expect(await refusal()).toBe("EMAIL_NOT_VERIFIED");
+    expect(await rejection()).toBe("EMAIL_NOT_VERIFIED");
     await noteVerifiedEmail(organizationId);
-    expect(await refusal()).toBe("KYC_REQUIRED");
+    expect(await rejection()).toBe("KYC_REQUIRED");
   });
 
   it("and not by a KYC submission, which its customer's function writes", async () => {
@@ -65,6 +65,6 @@ describe("items that many functions may write never override the item of rights:
     await submitKyc(organizationId, { businessName: "Acme" });
     const forged = { set: { status: "approved", decidedAt: "2026-01-01T00:00:00.000Z" } };
     await updateItem(z.unknown(), updateOf(keys.kyc(organizationId), forged));
-    expect(await refusal()).toBe("KYC_REQUIRED");
+    expect(await rejection()).toBe("KYC_REQUIRED");
   });
 });

@@ -36,7 +36,7 @@ async function send(organizationId: string): Promise<void> {
 interface Sent {
   readonly accepted: number;
   /** How often each error came. */
-  readonly refused: { readonly [Code in ErrorCode]?: number };
+  readonly rejected: { readonly [Code in ErrorCode]?: number };
   readonly retryAfter: ReadonlySet<number | undefined>;
 }
 
@@ -51,7 +51,7 @@ async function sendAtOnce(count: number, one: () => Promise<unknown>): Promise<S
   const byCode = Map.groupBy(refusals, ({ code }) => code);
   return {
     accepted: count - errors.length,
-    refused: Object.fromEntries([...byCode].map(([code, each]) => [code, each.length])),
+    rejected: Object.fromEntries([...byCode].map(([code, each]) => [code, each.length])),
     retryAfter: new Set(refusals.map(({ facts }) => facts.retryAfterSeconds)),
   };
 }
@@ -64,7 +64,7 @@ describe("a daily spend cap for ten messages", () => {
     const organizationId = await openWallet(10_000_000);
     expect(await sendAtOnce(100, async () => send(organizationId))).toEqual({
       accepted: 10,
-      refused: { DAILY_SPEND_CAP_REACHED: 90 },
+      rejected: { DAILY_SPEND_CAP_REACHED: 90 },
       retryAfter: new Set([12 * 60 * 60]),
     });
     expect(toApiWallet(await readWallet(organizationId))).toMatchObject({
@@ -199,7 +199,7 @@ describe("a limit of ten messages per second", () => {
     for (let second = 0; second < 3; second += 1) {
       expect(await sendAtOnce(50, async () => send(organizationId))).toEqual({
         accepted: 10,
-        refused: { SEND_RATE_EXCEEDED: 40 },
+        rejected: { SEND_RATE_EXCEEDED: 40 },
         retryAfter: new Set([1]),
       });
       advance(secondMs - 1);
@@ -256,7 +256,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
         acceptMessage(organizationId, { ...request, ...type, to });
       expect(await sendAtOnce(100, async () => code(one))).toEqual({
         accepted: 5,
-        refused: { RECIPIENT_RATE_EXCEEDED: 95 },
+        rejected: { RECIPIENT_RATE_EXCEEDED: 95 },
         retryAfter: new Set([600]),
       });
       expect((await readWallet(one)).messageCount).toBe(5);
@@ -288,7 +288,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
         acceptMessage(organizationId, { ...request, to, messageType });
       expect(await sendAtOnce(10, async () => one())).toEqual({
         accepted: 3,
-        refused: { RECIPIENT_RATE_EXCEEDED: 7 },
+        rejected: { RECIPIENT_RATE_EXCEEDED: 7 },
         retryAfter: new Set([windowMs / secondMs]),
       });
       expect((await sendAtOnce(4, async () => one("15005550009"))).accepted).toBe(3);
@@ -300,7 +300,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
 
   it("are not used up by rejected messages, nor twice by a repeated one", async () => {
     const organizationId = await openWallet(0);
-    for (let refused = 0; refused < 6; refused += 1) {
+    for (let rejected = 0; rejected < 6; rejected += 1) {
       await expect(send(organizationId)).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
     }
     await postToWallet({ organizationId, type: "top_up", amountMicros: 10_000_000 });

@@ -44,7 +44,7 @@ async function call(endpoint: Endpoint, failure?: Failure): Promise<FailingHealt
   return closeCall(open, failure);
 }
 
-const refused = { status: 500, error: "responded with 500" };
+const rejected = { status: 500, error: "responded with 500" };
 
 it("an endpoint has at most 20 calls in flight, however many dispatchers race", async () => {
   const endpoint = newEndpoint();
@@ -65,7 +65,7 @@ it("an endpoint has a limit of its own", async () => {
 
 it("an endpoint whose last call failed gets no first tries, and two parallel retries, until one succeeds", async () => {
   const endpoint = newEndpoint();
-  await call(endpoint, refused);
+  await call(endpoint, rejected);
   expect(await waitForSlot(endpoint, "first")).toBe(15);
   expect(await waitForSlot(endpoint, "retry")).toBeUndefined();
   const retries = await openAll(endpoint);
@@ -89,10 +89,10 @@ it("calls of lost dispatchers no longer count after a minute", async () => {
 
 it("the first failure after a success is the time since when an endpoint has been failing", async () => {
   const endpoint = newEndpoint();
-  expect(await call(endpoint, refused)).toEqual({
+  expect(await call(endpoint, rejected)).toEqual({
     failingSince: start.toISOString(),
     failedCalls: 1,
-    lastFailure: { at: start.toISOString(), ...refused },
+    lastFailure: { at: start.toISOString(), ...rejected },
   });
   const later = new Date(start.getTime() + 1_000_000);
   vi.setSystemTime(later);
@@ -105,7 +105,7 @@ it("the first failure after a success is the time since when an endpoint has bee
   expect(await findFailingHealth(endpoint.id)).toEqual(failing);
   expect(await call(endpoint)).toBeUndefined();
   expect(await findFailingHealth(endpoint.id)).toBeUndefined();
-  expect(await call(endpoint, refused)).toMatchObject({ failingSince: later.toISOString(), failedCalls: 1 });
+  expect(await call(endpoint, rejected)).toMatchObject({ failingSince: later.toISOString(), failedCalls: 1 });
 });
 
 /** Fails `calls` times in a period of `days`, with the first and the last call at its ends. */
@@ -113,7 +113,7 @@ async function failOver(endpoint: Endpoint, days: number, calls: number): Promis
   let health: FailingHealth | undefined;
   for (let each = 0; each < calls; each += 1) {
     vi.setSystemTime(start.getTime() + (each * days * dayMs) / (calls - 1));
-    health = await call(endpoint, refused);
+    health = await call(endpoint, rejected);
   }
   if (health === undefined) throw new Error("it does not fail");
   return health;

@@ -31,7 +31,7 @@ export function ownImplementation(): Implementation {
   };
 }
 
-const Refusal = z.looseObject({ __type: z.optional(z.string()) });
+const RejectedError = z.looseObject({ __type: z.optional(z.string()) });
 
 /** The responses of a DynamoDB that speaks HTTP, without permissions. */
 export function implementationAt(endpoint: string): Implementation {
@@ -47,7 +47,7 @@ export function implementationAt(endpoint: string): Implementation {
       },
       body: JSON.stringify(input),
     });
-    const { __type: type = "", ...body } = Refusal.parse(JSON.parse(await response.text()));
+    const { __type: type = "", ...body } = RejectedError.parse(JSON.parse(await response.text()));
     return answerOf(response.ok ? undefined : type.split("#").at(-1), body);
   };
 }

@@ -51,8 +51,8 @@ describe("registration", () => {
     );
     const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([201, 409, 409, 409, 409]);
-    const refused = responses.filter(({ status }) => status === 409).map(errorOf);
-    expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(["EMAIL_TAKEN"]));
+    const rejected = responses.filter(({ status }) => status === 409).map(errorOf);
+    expect(new Set(rejected.map(({ code }) => code))).toEqual(new Set(["EMAIL_TAKEN"]));
   });
 
   it.each([

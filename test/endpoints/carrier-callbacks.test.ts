@@ -147,8 +147,8 @@ it("an inbound message is listed for the owner of its number, and STOP is obeyed
       source: "reply",
     });
   }, patience);
-  const refused = await customer.trySend({ to: from, messageType: "marketing" });
-  expect(errorOf(refused)).toEqual({ status: 403, code: "RECIPIENT_OPTED_OUT" });
+  const rejected = await customer.trySend({ to: from, messageType: "marketing" });
+  expect(errorOf(rejected)).toEqual({ status: 403, code: "RECIPIENT_OPTED_OUT" });
 });
 
 describe("a caller other than our carriers", () => {

@@ -26,11 +26,11 @@ describe("a send with an Idempotency-Key", () => {
     const customer = await Customer.register({ balance: 1 });
     const responses = await Promise.all(Array.from({ length: 50 }, async () => send(customer, "race")));
     const accepted = responses.filter(({ status }) => status === 202);
-    const refused = responses.filter(({ status }) => status === 409).map(errorOf);
+    const rejected = responses.filter(({ status }) => status === 409).map(errorOf);
     expect(accepted.length).toBeGreaterThanOrEqual(1);
-    expect(accepted.length + refused.length).toBe(50);
+    expect(accepted.length + rejected.length).toBe(50);
     expect(new Set(accepted.map((response) => dataOf(response, AcceptedMessage).id)).size).toBe(1);
-    for (const { code } of refused) expect(code).toBe("IDEMPOTENCY_IN_PROGRESS");
+    for (const { code } of rejected) expect(code).toBe("IDEMPOTENCY_IN_PROGRESS");
     expect(await customer.balance()).toBe(0.9921);
 
     const other = await send(customer, "race", { ...message, message: "something else" });

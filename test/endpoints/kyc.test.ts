@@ -90,15 +90,15 @@ describe("a KYC submission", () => {
     });
     expect(await pendingIds(customer)).toEqual([]);
     const approval = { approved: true } as const;
-    const isRefused = { code: "CONFLICT" };
-    await expect(decideKyc(organizationId, first.id, approval)).rejects.toMatchObject(isRefused);
+    const isRejected = { code: "CONFLICT" };
+    await expect(decideKyc(organizationId, first.id, approval)).rejects.toMatchObject(isRejected);
 
     const again = await submitted(customer);
     expect(again).not.toHaveProperty("rejectionReason");
     expect(again).not.toHaveProperty("decidedAt");
     expect(await pendingIds(customer)).toEqual([again.id]);
     // The operator has seen the first one, and not its replacement.
-    await expect(decideKyc(organizationId, first.id, approval)).rejects.toMatchObject(isRefused);
+    await expect(decideKyc(organizationId, first.id, approval)).rejects.toMatchObject(isRejected);
     await decideKyc(organizationId, again.id, approval);
     expect(await findKyc(organizationId)).toMatchObject({ id: again.id, status: "approved" });
     expect(await current(customer)).toMatchObject({ id: again.id, status: "approved" });

@@ -4,7 +4,7 @@ import { Contact, ImportedContacts } from "../../shared/contract/contacts.ts";
 import { OptOut } from "../../shared/contract/opt-outs.ts";
 import { Customer, dataOf, errorOf, pageOf } from "../support/api.ts";
 
-const refused = { status: 403, code: "RECIPIENT_OPTED_OUT" };
+const rejected = { status: 403, code: "RECIPIENT_OPTED_OUT" };
 const notFound = { status: 404, code: "NOT_FOUND" };
 
 let lastNumber = 15_005_552_000;
@@ -22,10 +22,10 @@ async function optedOutOf(id: string): Promise<boolean> {
   return dataOf(await customer.call(`/v1/contacts/${id}`), Contact).optedOut;
 }
 
-async function isRefused(to: string): Promise<boolean> {
+async function isRejected(to: string): Promise<boolean> {
   const answer = await customer.trySend({ to, messageType: "marketing" });
   if (answer.status === 202) return false;
-  expect(errorOf(answer)).toEqual(refused);
+  expect(errorOf(answer)).toEqual(rejected);
   return true;
 }
 
@@ -36,7 +36,7 @@ describe("an opt-out", () => {
     const created = await client.createOptOut({ body: { phoneNumber } });
     expect(created).toMatchObject({ phoneNumber, source: "api" });
     expect(await client.getOptOut({ params: { phoneNumber } })).toEqual(created);
-    expect(await isRefused(phoneNumber)).toBe(true);
+    expect(await isRejected(phoneNumber)).toBe(true);
     expect((await customer.trySend({ to: phoneNumber, messageType: "otp" })).status).toBe(202);
     expect((await customer.trySend({ to: phoneNumber })).status).toBe(202);
 
@@ -44,7 +44,7 @@ describe("an opt-out", () => {
     expect(await client.createOptOut({ body: { phoneNumber } })).toEqual(created);
     const lifted = await client.deleteOptOut({ params: { phoneNumber } });
     expect(lifted).toEqual({ phoneNumber, deleted: true });
-    expect(await isRefused(phoneNumber)).toBe(false);
+    expect(await isRejected(phoneNumber)).toBe(false);
     for (const method of ["GET", "DELETE"]) {
       expect(errorOf(await customer.call(`/v1/opt-outs/${phoneNumber}`, { method }))).toEqual(notFound);
     }
@@ -89,7 +89,7 @@ describe("a contact and the opt-out of its number", () => {
     expect(await client.getOptOut({ params: { phoneNumber } })).toMatchObject({ source: "contact" });
     await client.updateContact({ params: { id }, body: { optedOut: false } });
     expect(errorOf(await customer.call(`/v1/opt-outs/${phoneNumber}`))).toEqual(notFound);
-    expect(await isRefused(phoneNumber)).toBe(false);
+    expect(await isRejected(phoneNumber)).toBe(false);
   });
 
   it("agree when the contact is removed, created again, or imported", async () => {
@@ -97,7 +97,7 @@ describe("a contact and the opt-out of its number", () => {
     const [phoneNumber, another] = [newNumber(), newNumber()];
     const { id } = await client.createContact({ body: { phoneNumber, optedOut: true } });
     await client.deleteContact({ params: { id } });
-    expect(await isRefused(phoneNumber)).toBe(true);
+    expect(await isRejected(phoneNumber)).toBe(true);
     const made = await client.createContact({ body: { phoneNumber } });
     expect(made.optedOut).toBe(true);
 
@@ -125,7 +125,7 @@ describe("a contact and the opt-out of its number", () => {
     expect(imported.totals).toEqual({ created: 39, duplicates: 1, invalid: 0 });
     expect(imported.results[20]).toMatchObject({ status: "duplicate", phoneNumber: taken });
     for (const index of [18, 19, 22]) {
-      expect(await isRefused(contacts[index]?.phoneNumber ?? "")).toBe(index % 2 === 0);
+      expect(await isRejected(contacts[index]?.phoneNumber ?? "")).toBe(index % 2 === 0);
     }
   });
 
@@ -134,7 +134,7 @@ describe("a contact and the opt-out of its number", () => {
     const [own, next, other] = [newNumber(), newNumber(), newNumber()];
     const { id } = await client.createContact({ body: { phoneNumber: own, optedOut: true } });
     await client.updateContact({ params: { id }, body: { phoneNumber: next } });
-    expect(await isRefused(next)).toBe(true);
+    expect(await isRejected(next)).toBe(true);
     const { id: second } = await client.createContact({ body: { phoneNumber: newNumber() } });
     await client.createOptOut({ body: { phoneNumber: other } });
     await client.updateContact({ params: { id: second }, body: { phoneNumber: other } });

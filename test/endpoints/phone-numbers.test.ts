@@ -44,10 +44,10 @@ it.each(inputs)(
       ["12025559", "cannot be a phone number"],
       ["9991234567", "begins with no country code that exists"],
     ] as const) {
-      const refused = await give(path, { ...fields, [field]: text });
-      expect(errorOf(refused), text).toEqual({ status: 400, code: "VALIDATION_ERROR" });
-      expect(invalidFields(refused)).toEqual([field]);
-      expect(refused.text).toContain(meant);
+      const rejected = await give(path, { ...fields, [field]: text });
+      expect(errorOf(rejected), text).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+      expect(invalidFields(rejected)).toEqual([field]);
+      expect(rejected.text).toContain(meant);
     }
   },
 );

@@ -175,9 +175,9 @@ describe("sending", () => {
       }),
     );
     expect(responses.filter(({ status }) => status === 202)).toHaveLength(37);
-    const refused = responses.filter(({ status }) => status === 402);
-    expect(refused).toHaveLength(63);
-    expect(new Set(refused.map((response) => errorOf(response).code))).toEqual(
+    const rejected = responses.filter(({ status }) => status === 402);
+    expect(rejected).toHaveLength(63);
+    expect(new Set(rejected.map((response) => errorOf(response).code))).toEqual(
       new Set(["INSUFFICIENT_BALANCE"]),
     );
     expect(await racer.balance()).toBe(0.0077);
@@ -351,7 +351,7 @@ describe("an estimate", () => {
 
 describe("marketing to a contact who has opted out", () => {
   const to = "15005550020";
-  const refused = { status: 403, code: "RECIPIENT_OPTED_OUT" };
+  const rejected = { status: 403, code: "RECIPIENT_OPTED_OUT" };
   let customer: Customer;
   let id: string;
   beforeAll(async () => {
@@ -362,11 +362,11 @@ describe("marketing to a contact who has opted out", () => {
   it("is rejected and costs nothing, also with a schedule or a template", async () => {
     const { client } = customer;
     const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
-    expect(errorOf(await customer.trySend({ to, messageType: "marketing" }))).toEqual(refused);
-    expect(errorOf(await customer.trySend({ to, messageType: "marketing", scheduledAt }))).toEqual(refused);
+    expect(errorOf(await customer.trySend({ to, messageType: "marketing" }))).toEqual(rejected);
+    expect(errorOf(await customer.trySend({ to, messageType: "marketing", scheduledAt }))).toEqual(rejected);
     const { id: templateId } = await client.createTemplate({ body: { name: "sale", body: "Sale" } });
     const json = { to, senderId: "ACME", messageType: "marketing" };
-    expect(errorOf(await customer.call(`/v1/templates/${templateId}/send`, { json }))).toEqual(refused);
+    expect(errorOf(await customer.call(`/v1/templates/${templateId}/send`, { json }))).toEqual(rejected);
     expect(await customer.balance()).toBe(1);
   });
 

@@ -15,17 +15,17 @@ beforeAll(async () => {
   customer = await Customer.register({ balance: 1 });
 });
 
-const Refusal = z.object({
+const RejectedError = z.object({
   error: z.object({ details: z.array(z.object({ path: z.string(), message: z.string() })) }),
 });
 
-async function refusal(
+async function rejection(
   path: string,
   options: Parameters<typeof customer.call>[1] = {},
 ): Promise<Record<string, string>> {
   const response: ApiResponse = await customer.call(path, options);
   expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
-  const { error } = Refusal.parse(response.body);
+  const { error } = RejectedError.parse(response.body);
   return Object.fromEntries(error.details.map(({ path: field, message }) => [field, message]));
 }
 
@@ -43,7 +43,7 @@ it.each([
   ["/v1/wallet/top-up", {}, { ammount: "amount" }],
 ])("%s rejects unknown fields, names the nearest, and spends nothing", async (path, body, typos) => {
   const unknown = Object.fromEntries(Object.keys(typos).map((name) => [name, "x"]));
-  const details = await refusal(path, { json: { ...body, ...unknown, mediaUrls: [] } });
+  const details = await rejection(path, { json: { ...body, ...unknown, mediaUrls: [] } });
   expect(details).toEqual({
     ...Object.fromEntries(
       Object.entries(typos).map(([name, known]) => [name, `unknown field; did you mean \`${known}\`?`]),
@@ -55,7 +55,7 @@ it.each([
 
 it("an unknown field inside a field is named with its place", async () => {
   const body = { name: "Spring", message: "hello", audience: { all: true, tag: ["x"] } };
-  expect(await refusal("/v1/campaigns", { json: body })).toMatchObject({
+  expect(await rejection("/v1/campaigns", { json: body })).toMatchObject({
     "audience.tag": "unknown field; did you mean `tags`?",
   });
 });
@@ -71,7 +71,7 @@ const lists = Object.entries<Route>(routes).filter(([, route]) => route.paged ==
 describe.each(lists)("the query of %s", (_operation, route) => {
   it("is rejected with unknown parameters", async () => {
     const path = pathOfNothing(route);
-    expect(await refusal(`${path}?Limit=5&campaignId=x`)).toEqual({
+    expect(await rejection(`${path}?Limit=5&campaignId=x`)).toEqual({
       Limit: "unknown parameter; did you mean `limit`?",
       campaignId: "unknown parameter",
     });
@@ -79,8 +79,8 @@ describe.each(lists)("the query of %s", (_operation, route) => {
 
   it("states the largest page", async () => {
     const path = pathOfNothing(route);
-    expect(await refusal(`${path}?limit=1000`)).toEqual({ limit: "must be at most 100" });
-    expect(await refusal(`${path}?limit=0&page=x`)).toEqual({
+    expect(await rejection(`${path}?limit=1000`)).toEqual({ limit: "must be at most 100" });
+    expect(await rejection(`${path}?limit=0&page=x`)).toEqual({
       limit: "must be at least 1",
       page: "must be an integer",
     });

@@ -55,9 +55,9 @@ it("a cap and a threshold are set, kept by other changes, and removed", async ()
   });
   expect((await patch({ lowBalanceThreshold: 1.5 })).status).toBe(200);
   const { pricing } = await customer.send();
-  const refused = await customer.trySend();
-  expect(errorOf(refused)).toEqual({ status: 402, code: "DAILY_SPEND_CAP_REACHED" });
-  const untilTomorrow = Number(refused.headers.get("Retry-After"));
+  const rejected = await customer.trySend();
+  expect(errorOf(rejected)).toEqual({ status: 402, code: "DAILY_SPEND_CAP_REACHED" });
+  const untilTomorrow = Number(rejected.headers.get("Retry-After"));
   expect(untilTomorrow).toBeGreaterThan(0);
   expect(untilTomorrow).toBeLessThanOrEqual(24 * 60 * 60);
   expect((await customer.call("/v1/wallet")).body).toMatchObject({

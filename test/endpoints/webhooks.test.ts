@@ -28,9 +28,9 @@ async function register(customer: Customer, json: Record<string, unknown>): Prom
 
 describe("webhook endpoints", () => {
   /** Has no endpoint, because all its registrations are rejected. */
-  let refused: Customer;
+  let rejected: Customer;
   beforeAll(async () => {
-    refused = await Customer.register();
+    rejected = await Customer.register();
   });
 
   it("show their secret once and never again", async () => {
@@ -71,13 +71,13 @@ describe("webhook endpoints", () => {
     ["an event twice", { url: "https://example.com", events: ["message.sent", "message.sent"] }, "events"],
     ["no event", { url: "https://example.com", events: [] }, "events"],
   ])("are rejected with %s", async (_name, json, path) => {
-    const response = await refused.call("/v1/webhooks", { json });
+    const response = await rejected.call("/v1/webhooks", { json });
     expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
     expect(invalidFields(response)).toEqual([path]);
   });
 
   it("get an error with all events when they name an unknown one", async () => {
-    const response = await refused.call("/v1/webhooks", {
+    const response = await rejected.call("/v1/webhooks", {
       json: { url: "https://example.com", events: ["message.read"] },
     });
     expect(response.text).toContain("message.sent");

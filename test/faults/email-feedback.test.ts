@@ -101,9 +101,9 @@ it("an address with a bounce gets no more emails until an operator removes the s
 
   await requestReset(customer);
   expect(emailsTo(gateway, email)).toHaveLength(1);
-  const refused = await requestLink(customer);
-  expect(errorOf(refused)).toEqual({ status: 409, code: "CONFLICT" });
-  expect(refused.text).toContain("No emails are sent to this address");
+  const rejected = await requestLink(customer);
+  expect(errorOf(rejected)).toEqual({ status: 409, code: "CONFLICT" });
+  expect(rejected.text).toContain("No emails are sent to this address");
 
   const shown = await operator(["organizations", "show", organizationId]);
   expect(shown.out).toMatch(/^Emails +suppressed since \S+ \(bounce\)$/m);

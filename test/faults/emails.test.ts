@@ -80,8 +80,8 @@ it("of many simultaneous uses of one link exactly one counts", async () => {
   const token = tokenIn(await waitForEmail(gateway, (await register()).email));
   const responses = await Promise.all(Array.from({ length: 8 }, async () => verify(token)));
   expect(statusesOf(responses)).toEqual([200, 400, 400, 400, 400, 400, 400, 400]);
-  const refused = responses.filter(({ status }) => status === 400).map((each) => errorOf(each).code);
-  expect(new Set(refused)).toEqual(new Set(["INVALID_EMAIL_TOKEN"]));
+  const rejected = responses.filter(({ status }) => status === 400).map((each) => errorOf(each).code);
+  expect(new Set(rejected)).toEqual(new Set(["INVALID_EMAIL_TOKEN"]));
 });
 
 it("a newer link invalidates the older one, and the secret of another user's link does not work", async () => {

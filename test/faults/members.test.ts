@@ -160,8 +160,8 @@ describe("an invitation", () => {
   it("is rejected from a member whose own email is not verified", async () => {
     const unverified = await Customer.register({ baseUrl: gateway.url });
     const email = newEmail();
-    const refused = await invite(email, "viewer", unverified.token);
-    expect(errorOf(refused)).toEqual({ status: 403, code: "EMAIL_NOT_VERIFIED" });
+    const rejected = await invite(email, "viewer", unverified.token);
+    expect(errorOf(rejected)).toEqual({ status: 403, code: "EMAIL_NOT_VERIFIED" });
     await noteVerifiedEmail(unverified.organizationId);
     expect((await invite(email, "viewer", unverified.token)).status).toBe(201);
   });

@@ -129,10 +129,10 @@ it.each([
   ["a country that is not listed", "447400123456"],
 ])("nothing goes to %s", async (_name, to) => {
   await allowToSend(customer.organizationId, "ACME");
-  const isRefused = { status: 403, code: "DESTINATION_NOT_ALLOWED" };
-  for (const [name, send] of messageWays) expect(errorOf(await send("ACME", to)), name).toEqual(isRefused);
+  const isRejected = { status: 403, code: "DESTINATION_NOT_ALLOWED" };
+  for (const [name, send] of messageWays) expect(errorOf(await send("ACME", to)), name).toEqual(isRejected);
   const estimate = await customer.call("/v1/sms/estimate", { json: { to, message: "hello" } });
-  expect(errorOf(estimate)).toEqual(isRefused);
+  expect(errorOf(estimate)).toEqual(isRejected);
   expect(await customer.balance()).toBe(1);
 });
 
@@ -174,8 +174,8 @@ it("a draft is checked against the policies again when it is launched", async ()
     body: { ...campaign, audience: { all: true }, senderId: "ACME" },
   });
   await decideKyc(organizationId, kyc.id, { approved: false, reason: "forged" });
-  const refused = await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
-  expect(errorOf(refused)).toEqual({ status: 403, code: "KYC_REQUIRED" });
+  const rejected = await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
+  expect(errorOf(rejected)).toEqual({ status: 403, code: "KYC_REQUIRED" });
   expect((await customer.client.getCampaign({ params: { id } })).status).toBe("draft");
 });
 

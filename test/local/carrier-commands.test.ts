@@ -270,9 +270,9 @@ it("a carrier is tested with one message, and its response is shown without secr
   expect(JSON.stringify(await auditLog("carriers test"))).not.toMatch(/447700900123|Hello/);
 
   carrier.answer = says(422, "no");
-  const refused = await run("carriers", "test", "acme", "--to", "447700900123");
-  expect(refused).toMatchObject({ code: 1, err: "" });
-  expect(refused.out).toMatch(/Outcome +refused\nCode +HTTP422\nReason +MESSAGE_PROVIDER_ERROR\n/);
+  const rejected = await run("carriers", "test", "acme", "--to", "447700900123");
+  expect(rejected).toMatchObject({ code: 1, err: "" });
+  expect(rejected.out).toMatch(/Outcome +refused\nCode +HTTP422\nReason +MESSAGE_PROVIDER_ERROR\n/);
   carrier.answer = says(500, "oh");
   expect((await run("carriers", "test", "acme", "--to", "447700900123")).out).toMatch(
     /Outcome +unknown\nReason +UnclearAnswer500\n(.*\n)*Status +500\nResponse +oh\n/,
@@ -459,8 +459,8 @@ it("a number belongs to one organization, or to several by their keywords", asyn
     ["two words", "A keyword is one word of letters and digits."],
     ["stop", "STOP means stop for every number."],
   ] as const) {
-    const refused = await run("numbers", "assign", "90909", other.email, "--keyword", keyword);
-    expect(refused).toEqual({ code: 1, out: "", err: `${reason}\n` });
+    const rejected = await run("numbers", "assign", "90909", other.email, "--keyword", keyword);
+    expect(rejected).toEqual({ code: 1, out: "", err: `${reason}\n` });
   }
   expect((await run("numbers", "assign", "90909", other.email)).err).toContain(
     "90909 is shared by 2 keywords",
@@ -522,7 +522,7 @@ it("a message is found by its id, its number and its state, with the response of
   const byId = await run("messages", "show", failed.id);
   expect(byId).toMatchObject({ code: 0, err: "" });
   expect(byId.out).toMatch(/^State +failed MESSAGE_PROVIDER_ERROR$/m);
-  expect(byId.out).toMatch(/\nTIME +CARRIER +OUTCOME +CODE\n\S+ +coded +refused +21606\n$/);
+  expect(byId.out).toMatch(/\nTIME +CARRIER +OUTCOME +CODE\n\S+ +coded +rejected +21606\n$/);
   expect(byId.out).not.toMatch(/The From number|hello/);
   const attempts = [{ at: expect.any(String), carrier: "coded", outcome: "rejected", code: "21606" }];
   const organizationId = customer.organizationId;

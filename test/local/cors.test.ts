@@ -77,13 +77,13 @@ describe("a stage with origins", () => {
     const headers = { Origin: origin };
     const sent = await customer.call("/v1/wallet", { headers });
     expect([sent.status, corsHeaders(sent.headers)]).toEqual([200, read]);
-    const refused = await call("/v1/wallet", { headers, baseUrl: gateway.url });
-    expect([refused.status, corsHeaders(refused.headers)]).toEqual([401, read]);
+    const rejected = await call("/v1/wallet", { headers, baseUrl: gateway.url });
+    expect([rejected.status, corsHeaders(rejected.headers)]).toEqual([401, read]);
   });
 
   it("adds no headers for other pages and for programs", async () => {
-    const refused = await preflight(gateway.url, "https://app.example.com.evil.example");
-    expect([refused.status, corsHeaders(refused.headers)]).toEqual([204, {}]);
+    const rejected = await preflight(gateway.url, "https://app.example.com.evil.example");
+    expect([rejected.status, corsHeaders(rejected.headers)]).toEqual([204, {}]);
     const elsewhere = await customer.call("/v1/wallet", { headers: { Origin: "https://evil.example" } });
     expect([elsewhere.status, corsHeaders(elsewhere.headers)]).toEqual([200, {}]);
     expect(corsHeaders((await customer.call("/v1/wallet")).headers)).toEqual({});

@@ -44,12 +44,12 @@ async function statusOf({ customer, id }: Requested): Promise<string | undefined
 
 it("one that resembles another organization's is shown with it, and approved when that is accepted", async () => {
   const asked = await request("HARB0URBK");
-  const refused = await approve(asked);
-  expect(refused).toMatchObject({
+  const rejected = await approve(asked);
+  expect(rejected).toMatchObject({
     code: 1,
     err: "Nothing was changed: HARB0URBK resembles 1 name. Use --allow-look-alikes to approve it.\n",
   });
-  expect(refused.out).toMatch(new RegExp(`^HARBOURBK +looks the same +${holder.organizationId} +`, "m"));
+  expect(rejected.out).toMatch(new RegExp(`^HARBOURBK +looks the same +${holder.organizationId} +`, "m"));
   expect(await statusOf(asked)).toBe("pending");
 
   const approved = await approve(asked, "--allow-look-alikes");
@@ -63,9 +63,9 @@ it("one that resembles another organization's is shown with it, and approved whe
 
 it("one that resembles a well-known name is shown with it", async () => {
   const asked = await request("PAYPA1");
-  const refused = await approve(asked, "--json");
-  expect(refused.code).toBe(1);
-  expect(JSON.parse(refused.out)).toEqual({ senderId: "PAYPAL", resemblance: "looks the same" });
+  const rejected = await approve(asked, "--json");
+  expect(rejected.code).toBe(1);
+  expect(JSON.parse(rejected.out)).toEqual({ senderId: "PAYPAL", resemblance: "looks the same" });
   expect(await approve(asked, "--allow-look-alikes")).toMatchObject({ code: 0 });
 });
 

@@ -82,14 +82,14 @@ async function send(): Promise<unknown[]> {
   return [errorCode ?? status, alpha.asked.length, beta.asked.length];
 }
 
-const refused = "Nothing was changed: 1 price is below the cost of a carrier of the route.";
+const rejected = "Nothing was changed: 1 price is below the cost of a carrier of the route.";
 
 it("an import is compared with each carrier of its route, and rejected if one costs more", async () => {
   await operator(["routes", "set", "default", "--carriers", "alpha,beta"]);
   const file = await rates("0.05", "0.04,0.09");
   for (const more of [[], ["--dry-run"]]) {
     const { code, out, err } = await operator(["prices", "import", file, ...more]);
-    expect([code, err]).toEqual([1, `${refused} Use --allow-loss to accept them.\n`]);
+    expect([code, err]).toEqual([1, `${rejected} Use --allow-loss to accept them.\n`]);
     expect(out).toMatch(/^44 +any +all +now +0\.05 +beta +0\.09 +-80%$/m);
   }
   expect(await findCurrentVersion()).toBeUndefined();
@@ -128,14 +128,14 @@ it("an organization's own price is compared with the carriers as well", async ()
   const override = async (price: string, ...more: string[]) =>
     operator(["prices", "set-override", email, "4477", price, ...more]);
   const { code, out, err } = await override("0.03");
-  expect([code, err]).toEqual([1, `${refused} Use --allow-loss to accept them.\n`]);
+  expect([code, err]).toEqual([1, `${rejected} Use --allow-loss to accept them.\n`]);
   expect(out).toMatch(
     new RegExp(`^4477 +any +${organizationId} +now +0\\.03 +alpha +0\\.04 +-33\\.3%$`, "m"),
   );
   expect(await override("0.04")).toMatchObject({ code: 0, err: "" });
   const file = await fileOf("prefix,price\n44,0.01\n");
   const imported = await operator(["prices", "import", file, "--organization", organizationId]);
-  expect(imported).toMatchObject({ code: 1, err: expect.stringContaining(refused) });
+  expect(imported).toMatchObject({ code: 1, err: expect.stringContaining(rejected) });
   // An accepted loss does not block another price.
   expect(await override("0.03", "--allow-loss")).toMatchObject({ code: 0 });
   expect(await operator(["prices", "set-override", email, "4420", "0.04"])).toMatchObject({

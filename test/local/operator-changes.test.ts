@@ -36,8 +36,8 @@ it("a change in prod needs an agreement", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const credit = ["wallets", "credit", customer.email, "5", "--reason", "x", "--stage", "prod"];
   // Without credentials or a region it cannot call AWS: it is rejected before that.
-  const refused = await operatorProcess(dataFolder, credit);
-  expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("add --yes") });
+  const rejected = await operatorProcess(dataFolder, credit);
+  expect(rejected).toMatchObject({ code: 2, out: "", err: expect.stringContaining("add --yes") });
   expect(await customer.balance()).toBe(0);
 
   expect(await operatorProcess(dataFolder, [...credit, "--yes"], prodEnvironment)).toMatchObject({ code: 0 });

@@ -273,18 +273,20 @@ it("an organization is erased once its wallet is closed, empty and settled, and 
   const { id } = await customer.send();
   await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 30_000);
   const erase = ["organizations", "erase", organizationId];
-  const refused = (reason: string): object => ({ code: 1, err: expect.stringContaining(reason) });
-  expect(await operator(erase)).toMatchObject(refused("run wallets close first"));
+  const rejected = (reason: string): object => ({ code: 1, err: expect.stringContaining(reason) });
+  expect(await operator(erase)).toMatchObject(rejected("run wallets close first"));
   await operator(["wallets", "close", email, "--reason", "erasure requested"]);
-  expect(await operator(erase)).toMatchObject(refused("run wallets debit first"));
+  expect(await operator(erase)).toMatchObject(rejected("run wallets debit first"));
   await operator(["wallets", "debit", email, "0.9921", "--reason", "paid back"]);
-  expect(await operator(erase)).toMatchObject(refused("try again in twenty minutes"));
+  expect(await operator(erase)).toMatchObject(rejected("try again in twenty minutes"));
   gateway.advanceClock(graceMs + minuteMs);
   await runSchedule(gateway, "ReconcileWallets");
 
   expect(await operator(erase)).toMatchObject({ code: 0, out: expect.stringMatching(/ items erased\n$/) });
-  expect(await operator(["organizations", "show", email])).toMatchObject(refused("There is no organization"));
-  expect(await operator(erase)).toMatchObject(refused("There is no organization"));
+  expect(await operator(["organizations", "show", email])).toMatchObject(
+    rejected("There is no organization"),
+  );
+  expect(await operator(erase)).toMatchObject(rejected("There is no organization"));
   const login = { email, password };
   expect((await call("/v1/auth/login", { json: login, baseUrl: gateway.url })).status).toBe(401);
   expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], entries: 3 });

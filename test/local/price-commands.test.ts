@@ -207,8 +207,8 @@ it("an organization's own prices count for its next message, and for no other or
   expect(await operator(["prices", "remove-override", email, "45"])).toMatchObject({ code: 1 });
   await operator(["prices", "remove-override", email, "44"]);
   expect(await priceOf("447700900123")).toBe(0.05);
-  const refused = await operator(["prices", "set-override", email, "44", "0.0000001"]);
-  expect(refused).toMatchObject({
+  const rejected = await operator(["prices", "set-override", email, "44", "0.0000001"]);
+  expect(rejected).toMatchObject({
     code: 2,
     err: expect.stringContaining("<price> must be a number up to 1000"),
   });

@@ -8,7 +8,7 @@ import type { Lambda } from "./lambda.ts";
 
 /** The shares of accepted and of rejected messages for which a carrier sends a receipt. */
 const receiptOdds = 0.5;
-const receiptOfRefusedOdds = 0.2;
+const receiptOfRejectedOdds = 0.2;
 
 /** The response time of a carrier, and that of one that responds too late. */
 const answerMs = 400;
@@ -87,7 +87,7 @@ export class UnreliableCarrier implements Carrier {
     const behavior = this.#behaviorTo(id);
     this.#observer.answered(this.name, id, behavior);
     if (behavior.startsWith("accepts")) this.#take(id, text, encoding);
-    if (behavior === "rejects" && this.#lambda.random() < receiptOfRefusedOdds) {
+    if (behavior === "rejects" && this.#lambda.random() < receiptOfRejectedOdds) {
       this.#observer.tells(this.name, id, "undelivered");
     }
     if (behavior.endsWith("dies with the sender")) this.#lambda.die();
@@ -125,8 +125,8 @@ export class UnreliableCarrier implements Carrier {
     const behavior = oneOf(this.#lambda.random, behaviors);
     if (behavior.endsWith("dies with the sender") && this.#lambda.random() >= deathOdds) return "accepts";
     // An idempotent carrier does not reject a message that it accepted before.
-    const isRefusal = behavior === "rejects" || behavior === "finds the number invalid";
-    return isRefusal && this.#recognizes && this.taken.has(id) ? "accepts" : behavior;
+    const isRejection = behavior === "rejects" || behavior === "finds the number invalid";
+    return isRejection && this.#recognizes && this.taken.has(id) ? "accepts" : behavior;
   }
 
   /** Returns a definite outcome. */

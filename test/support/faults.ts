@@ -53,9 +53,9 @@ export const conflict: Fault = async () => errorResponse("TransactionConflictExc
 
 /** A transaction conflicts with another one on the same items and is not executed. */
 export const collision: Fault = async () => {
-  const refused = errorResponse("TransactionCanceledException", "cancelled");
-  const body = { ...JSON.parse(refused.body), CancellationReasons: [{ Code: "TransactionConflict" }] };
-  return { ...refused, body: JSON.stringify(body) };
+  const rejected = errorResponse("TransactionCanceledException", "cancelled");
+  const body = { ...JSON.parse(rejected.body), CancellationReasons: [{ Code: "TransactionConflict" }] };
+  return { ...rejected, body: JSON.stringify(body) };
 };
 
 /** The request never arrives. */

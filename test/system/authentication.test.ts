@@ -254,8 +254,8 @@ it("the log line of a request names the caller, the credential and the address",
     sourceIp,
   });
   const { secret } = await customer.client.createApiKey({ body: { scopes: ["send"] } });
-  const refused = await customer.call("/v1/wallet", { credential: secret });
-  expect(await lineOf(refused)).toMatchObject({ userId, errorCode: "INSUFFICIENT_SCOPE", status: 403 });
+  const rejected = await customer.call("/v1/wallet", { credential: secret });
+  expect(await lineOf(rejected)).toMatchObject({ userId, errorCode: "INSUFFICIENT_SCOPE", status: 403 });
 });
 
 const StoredKey = z.looseObject({ pk: z.object({ S: z.string() }) });

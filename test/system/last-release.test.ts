@@ -73,8 +73,8 @@ function rowsOf(entity: string): Stored[] {
 it("a password of the last release logs in, and no other does", async () => {
   await createClient({ baseUrl: gateway.url }).login({ body: release.customer });
   const wrong = { ...release.customer, password: "wrong horse battery" };
-  const refused = await call("/v1/auth/login", { json: wrong, baseUrl: gateway.url });
-  expect(errorOf(refused)).toEqual({ status: 401, code: "INVALID_CREDENTIALS" });
+  const rejected = await call("/v1/auth/login", { json: wrong, baseUrl: gateway.url });
+  expect(errorOf(rejected)).toEqual({ status: 401, code: "INVALID_CREDENTIALS" });
 });
 
 it("every list shows all items of the last release, and each can be read", async () => {

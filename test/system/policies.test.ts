@@ -156,13 +156,13 @@ it("STOP keeps all but one-time codes from a number, when they are accepted and 
       errorCode: "MESSAGE_RECIPIENT_OPTED_OUT",
     });
   }
-  const isRefused = { code: "RECIPIENT_OPTED_OUT" };
-  for (const messageType of types) await expect(accepted({ messageType })).rejects.toMatchObject(isRefused);
+  const isRejected = { code: "RECIPIENT_OPTED_OUT" };
+  for (const messageType of types) await expect(accepted({ messageType })).rejects.toMatchObject(isRejected);
   await accepted({ messageType: "otp" });
   // An opt-out that the organization recorded is only about marketing.
   await receiveInboundMessage(replyOf({ from: message.to, to: "12025550133", message: "START" }));
   await customer.client.createOptOut({ body: { phoneNumber: message.to } });
-  await expect(accepted({ messageType: "marketing" })).rejects.toMatchObject(isRefused);
+  await expect(accepted({ messageType: "marketing" })).rejects.toMatchObject(isRejected);
   for (const messageType of ["transactional", undefined] as const) await accepted({ messageType });
 });
 
@@ -290,8 +290,8 @@ it.each([
   ["an area code that is not assigned", "15551234567"],
 ])("a stage that sends to mobile numbers sends nothing to %s", async (_name, to) => {
   for (const [name, value] of Object.entries(strictPolicies(...countries))) vi.stubEnv(name, value);
-  const refused = acceptMessage(organizationId, { ...message, to });
-  await expect(refused).rejects.toMatchObject({ code: "DESTINATION_NOT_ALLOWED" });
+  const rejected = acceptMessage(organizationId, { ...message, to });
+  await expect(rejected).rejects.toMatchObject({ code: "DESTINATION_NOT_ALLOWED" });
 });
 
 it.each(["6114712345678", "12025559", "120255501001234", "9991234567"])(
@@ -299,8 +299,8 @@ it.each(["6114712345678", "12025559", "120255501001234", "9991234567"])(
   async (to) => {
     vi.stubEnv("ALLOWED_COUNTRIES", "any");
     vi.stubEnv("ALLOWED_NUMBER_TYPES", "any");
-    const refused = acceptMessage(organizationId, { ...message, to });
-    await expect(refused).rejects.toMatchObject({ code: "DESTINATION_NOT_ALLOWED" });
+    const rejected = acceptMessage(organizationId, { ...message, to });
+    await expect(rejected).rejects.toMatchObject({ code: "DESTINATION_NOT_ALLOWED" });
     const { id } = await customer.client.createContact({ body: { phoneNumber: "447400123456" } });
     await updateItem(z.unknown(), {
       key: keys.contact(organizationId, id),
@@ -334,16 +334,16 @@ it.each(["4915112345678", "33612345678", "61412345678", "919812345678", "4474001
 );
 
 it("the error for a number states the reason", async () => {
-  const refusalOf = async (to: string): Promise<unknown> =>
+  const rejectionOf = async (to: string): Promise<unknown> =>
     acceptMessage(organizationId, { ...message, to }).catch((error: unknown) => error);
-  expect(await refusalOf("19005550100")).toMatchObject({
+  expect(await rejectionOf("19005550100")).toMatchObject({
     message:
       "Messages are sent to numbers of the type mobile only from here; this one is of the type premium.",
   });
-  expect(await refusalOf("12115550100")).toMatchObject({
+  expect(await rejectionOf("12115550100")).toMatchObject({
     message: "No messages are sent to numbers of no country from here.",
   });
-  expect(await refusalOf("447400123456")).toMatchObject({
+  expect(await rejectionOf("447400123456")).toMatchObject({
     message: "No messages are sent to numbers of GB from here.",
   });
 });
@@ -353,10 +353,10 @@ it("the sandbox's special numbers pass only if it is the carrier of the stage", 
   for (const last of "012345678") {
     expect(await accepted({ to: `1500555000${last}` })).toMatchObject({ organizationId });
   }
-  const refused = { code: "DESTINATION_NOT_ALLOWED" };
-  await expect(accepted({ to: "15005550009" })).rejects.toMatchObject(refused);
+  const rejected = { code: "DESTINATION_NOT_ALLOWED" };
+  await expect(accepted({ to: "15005550009" })).rejects.toMatchObject(rejected);
   vi.stubEnv("CARRIER", "aws");
-  await expect(accepted()).rejects.toMatchObject(refused);
+  await expect(accepted()).rejects.toMatchObject(rejected);
 });
 
 async function forget(field: string): Promise<void> {

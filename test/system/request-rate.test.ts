@@ -156,15 +156,15 @@ describe("a stage with limits", () => {
       await Customer.register({ baseUrl: gateway.url }),
     ];
     const me = async (customer: Customer): Promise<ApiResponse> => customer.call("/v1/auth/me");
-    const refused = await vi.waitFor(async () => {
+    const rejected = await vi.waitFor(async () => {
       const responses = await Promise.all(Array.from({ length: 30 }, async () => me(abusive)));
       const found = responses.find(({ status }) => status === 429);
       if (found === undefined) throw new Error("no request has been rejected");
       return found;
     }, patience);
-    expect(errorOf(refused).code).toBe("RATE_LIMITED");
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(refused.headers.get("ratelimit-policy")).toBe('"requests";q=1;w=1');
+    expect(errorOf(rejected).code).toBe("RATE_LIMITED");
+    expect(Number(rejected.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(rejected.headers.get("ratelimit-policy")).toBe('"requests";q=1;w=1');
     const line = lines.find((each) => each.includes('"RATE_LIMITED"')) ?? "";
     expect(line).toContain(abusive.organizationId);
     expect((await me(other)).status).toBe(200);

@@ -14,7 +14,7 @@ import { Customer } from "../support/api.ts";
 
 const approval = { approved: true } as const;
 const rejection = { approved: false, reason: "not yours" } as const;
-const isRefused = { code: "CONFLICT" };
+const isRejected = { code: "CONFLICT" };
 
 let first: string;
 let second: string;
@@ -44,8 +44,8 @@ it("a name is approved for one organization, in upper and lower case", async () 
   for (const written of [name, name.toUpperCase(), name.toLowerCase()]) {
     expect(await approvedFor(written)).toEqual([true, false]);
   }
-  const refused = decideSenderId(second, ids[1], approval);
-  await expect(refused).rejects.toMatchObject({ ...isRefused, message: expect.stringContaining(first) });
+  const rejected = decideSenderId(second, ids[1], approval);
+  await expect(rejected).rejects.toMatchObject({ ...isRejected, message: expect.stringContaining(first) });
   expect(await approvedFor()).toEqual([true, false]);
   expect(await readSenderIds(second)).toMatchObject([{ status: "pending" }]);
 });
@@ -58,7 +58,7 @@ it("the operator lets several have a name, and the others keep it when one loses
   await decideSenderId(first, ids[0], rejection);
   expect(await approvedFor()).toEqual([false, true]);
   // Only the other has it now.
-  await expect(decideSenderId(first, await requested(first), approval)).rejects.toMatchObject(isRefused);
+  await expect(decideSenderId(first, await requested(first), approval)).rejects.toMatchObject(isRejected);
 });
 
 it("a name whose approval is withdrawn is free, and a rejection does not withdraw another's approval", async () => {
@@ -79,7 +79,7 @@ it("a name that is approved for two organizations at the same time goes to one",
     decideSenderId(second, ids[1], approval),
   ]);
   expect(decisions.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-  expect(decisions.find(({ status }) => status === "rejected")).toMatchObject({ reason: isRefused });
+  expect(decisions.find(({ status }) => status === "rejected")).toMatchObject({ reason: isRejected });
   expect((await approvedFor()).filter(Boolean)).toHaveLength(1);
 });
 

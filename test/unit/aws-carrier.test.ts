@@ -99,7 +99,7 @@ it("sends from the default identity to countries that have none, and to numbers 
 
 const details = { message: "a word of the carrier", $metadata: {} };
 
-const refused = (errorCode: string, providerCode: string) =>
+const rejected = (errorCode: string, providerCode: string) =>
   ({ outcome: "rejected", errorCode, providerCode }) as const;
 
 it.each([
@@ -116,28 +116,28 @@ it.each([
   [
     "a number that cannot be",
     new ValidationException({ ...details, Fields: [{ Name: "DestinationPhoneNumber", Message: "invalid" }] }),
-    refused("MESSAGE_INVALID_DESTINATION", "ValidationException"),
+    rejected("MESSAGE_INVALID_DESTINATION", "ValidationException"),
   ],
   [
     "another field that is wrong",
     new ValidationException({ ...details, Reason: "INVALID_PARAMETER" }),
-    refused("MESSAGE_PROVIDER_ERROR", "INVALID_PARAMETER"),
+    rejected("MESSAGE_PROVIDER_ERROR", "INVALID_PARAMETER"),
   ],
   [
     "a number that has opted out",
     new ConflictException({ ...details, Reason: "DESTINATION_PHONE_NUMBER_OPTED_OUT" }),
-    refused("MESSAGE_RECIPIENT_OPTED_OUT", "DESTINATION_PHONE_NUMBER_OPTED_O"),
+    rejected("MESSAGE_RECIPIENT_OPTED_OUT", "DESTINATION_PHONE_NUMBER_OPTED_O"),
   ],
   [
     "a country that is blocked",
     new ConflictException({ ...details, Reason: "DESTINATION_COUNTRY_BLOCKED_BY_PROTECT_CONFIGURATION" }),
-    refused("MESSAGE_UNROUTABLE", "DESTINATION_COUNTRY_BLOCKED_BY_P"),
+    rejected("MESSAGE_UNROUTABLE", "DESTINATION_COUNTRY_BLOCKED_BY_P"),
   ],
-  ["another conflict", new ConflictException(details), refused("MESSAGE_UNROUTABLE", "ConflictException")],
+  ["another conflict", new ConflictException(details), rejected("MESSAGE_UNROUTABLE", "ConflictException")],
   [
     "an unknown sender ID",
     new ResourceNotFoundException(details),
-    refused("MESSAGE_PROVIDER_ERROR", "ResourceNotFoundException"),
+    rejected("MESSAGE_PROVIDER_ERROR", "ResourceNotFoundException"),
   ],
   [
     "a permission that is missing",

@@ -58,8 +58,8 @@ describe("a request is sent again", () => {
     ["when AWS was too busy", answering(throttled, 400)],
     ["when it met a transaction", answering(conflict, 400)],
     ["when AWS has too many requests", answering({}, 429)],
-  ])("%s, also when it must not be applied twice", async (_, refusal) => {
-    answerInTurn(refusal, refusal, answering({}));
+  ])("%s, also when it must not be applied twice", async (_, rejection) => {
+    answerInTurn(rejection, rejection, answering({}));
     await (await newClient({ maxAttempts: 3, maxUnheardAttempts: 1 })).send(get);
     expect(server.received).toHaveLength(3);
   });
@@ -115,7 +115,7 @@ it("a request times out without a response, and with a response that does not en
 
 describe("a clock that is wrong", () => {
   const serverTime = Date.parse("2026-01-01T00:00:00Z");
-  const refusal = answering({ __type: "x#InvalidSignatureException", message: "Signature expired" }, 400, {
+  const rejection = answering({ __type: "x#InvalidSignatureException", message: "Signature expired" }, 400, {
     date: new Date(serverTime).toUTCString(),
   });
   const signedAt = (index: number): unknown => server.received[index]?.headers["x-amz-date"];
@@ -123,7 +123,7 @@ describe("a clock that is wrong", () => {
   it("is corrected once by the time of AWS, also for a request that must not be applied twice", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: serverTime - 3_600_000 });
     const client = await newClient({ maxAttempts: 1 });
-    answerInTurn(refusal, answering({}));
+    answerInTurn(rejection, answering({}));
     await client.send(get);
     await client.send(get);
     expect([0, 1, 2].map(signedAt)).toEqual(["20251231T230000Z", "20260101T000000Z", "20260101T000000Z"]);
@@ -131,7 +131,7 @@ describe("a clock that is wrong", () => {
 
   it("is not corrected when AWS rejects a signature at the right time", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: serverTime + 60_000 });
-    answerInTurn(refusal);
+    answerInTurn(rejection);
     await expect((await newClient({ maxAttempts: 3 })).send(get)).rejects.toThrow("Signature expired");
     expect(server.received).toHaveLength(1);
   });

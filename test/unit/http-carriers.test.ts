@@ -240,7 +240,7 @@ describe("a message is submitted", () => {
   });
 });
 
-const refused = (errorCode: string, providerCode: string) =>
+const rejected = (errorCode: string, providerCode: string) =>
   ({ outcome: "rejected", errorCode, providerCode }) as const;
 const turnedAway = (status: number, providerCode = `HTTP${status}`) =>
   ({ outcome: "unreachable", reason: `TurnedAway${status}`, providerCode }) as const;
@@ -257,35 +257,35 @@ describe("the outcome of a response", () => {
       "3: Queued for later delivery",
       { outcome: "accepted", isBuffered: true, providerCode: "HTTP202.3" },
     ],
-    ["kannel", 403, "Not routable. Do not try again.", refused("MESSAGE_UNROUTABLE", "HTTP403")],
+    ["kannel", 403, "Not routable. Do not try again.", rejected("MESSAGE_UNROUTABLE", "HTTP403")],
     ["kannel", 403, "Authorization failed for sendsms", turnedAway(403)],
-    ["kannel", 400, "Garbage 'to' field, rejected.", refused("MESSAGE_INVALID_DESTINATION", "HTTP400")],
+    ["kannel", 400, "Garbage 'to' field, rejected.", rejected("MESSAGE_INVALID_DESTINATION", "HTTP400")],
     [
       "kannel",
       400,
       "Sender missing and no global set, rejected",
-      refused("MESSAGE_PROVIDER_ERROR", "HTTP400"),
+      rejected("MESSAGE_PROVIDER_ERROR", "HTTP400"),
     ],
     ["kannel", 503, "Temporal failure, try again later.", { outcome: "throttled", providerCode: "HTTP503" }],
-    ["twilio", 400, codeOf(21211), refused("MESSAGE_INVALID_DESTINATION", "21211")],
-    ["twilio", 400, codeOf(21614), refused("MESSAGE_INVALID_DESTINATION", "21614")],
-    ["twilio", 400, codeOf(21408), refused("MESSAGE_UNROUTABLE", "21408")],
-    ["twilio", 400, codeOf(21612), refused("MESSAGE_UNROUTABLE", "21612")],
-    ["twilio", 400, codeOf(21610), refused("MESSAGE_RECIPIENT_OPTED_OUT", "21610")],
-    ["twilio", 400, codeOf(21606), refused("MESSAGE_PROVIDER_ERROR", "21606")],
-    ["twilio", 400, "", refused("MESSAGE_PROVIDER_ERROR", "HTTP400")],
+    ["twilio", 400, codeOf(21211), rejected("MESSAGE_INVALID_DESTINATION", "21211")],
+    ["twilio", 400, codeOf(21614), rejected("MESSAGE_INVALID_DESTINATION", "21614")],
+    ["twilio", 400, codeOf(21408), rejected("MESSAGE_UNROUTABLE", "21408")],
+    ["twilio", 400, codeOf(21612), rejected("MESSAGE_UNROUTABLE", "21612")],
+    ["twilio", 400, codeOf(21610), rejected("MESSAGE_RECIPIENT_OPTED_OUT", "21610")],
+    ["twilio", 400, codeOf(21606), rejected("MESSAGE_PROVIDER_ERROR", "21606")],
+    ["twilio", 400, "", rejected("MESSAGE_PROVIDER_ERROR", "HTTP400")],
     ["twilio", 400, codeOf(14107), { outcome: "throttled", providerCode: "14107" }],
     ["twilio", 401, codeOf(20003), turnedAway(401, "20003")],
     ["twilio", 403, codeOf(20005), turnedAway(403, "20005")],
-    ["http", 200, statusOf("BAD_NUMBER"), refused("MESSAGE_INVALID_DESTINATION", "HTTP200")],
-    ["http", 200, statusOf("NO_ROUTE"), refused("MESSAGE_UNROUTABLE", "HTTP200")],
-    ["http", 200, statusOf("STOPPED"), refused("MESSAGE_RECIPIENT_OPTED_OUT", "HTTP200")],
-    ["http", 422, "", refused("MESSAGE_PROVIDER_ERROR", "HTTP422")],
-    ["http", 422, reasonOf("E-17.b"), refused("MESSAGE_PROVIDER_ERROR", "E-17.b")],
+    ["http", 200, statusOf("BAD_NUMBER"), rejected("MESSAGE_INVALID_DESTINATION", "HTTP200")],
+    ["http", 200, statusOf("NO_ROUTE"), rejected("MESSAGE_UNROUTABLE", "HTTP200")],
+    ["http", 200, statusOf("STOPPED"), rejected("MESSAGE_RECIPIENT_OPTED_OUT", "HTTP200")],
+    ["http", 422, "", rejected("MESSAGE_PROVIDER_ERROR", "HTTP422")],
+    ["http", 422, reasonOf("E-17.b"), rejected("MESSAGE_PROVIDER_ERROR", "E-17.b")],
     // Text with spaces is not a code, and a long code is cut.
-    ["http", 422, reasonOf("the number is wrong"), refused("MESSAGE_PROVIDER_ERROR", "HTTP422")],
-    ["http", 422, reasonOf("A".repeat(40)), refused("MESSAGE_PROVIDER_ERROR", "A".repeat(32))],
-    ["http", 422, reasonOf("A".repeat(65)), refused("MESSAGE_PROVIDER_ERROR", "HTTP422")],
+    ["http", 422, reasonOf("the number is wrong"), rejected("MESSAGE_PROVIDER_ERROR", "HTTP422")],
+    ["http", 422, reasonOf("A".repeat(40)), rejected("MESSAGE_PROVIDER_ERROR", "A".repeat(32))],
+    ["http", 422, reasonOf("A".repeat(65)), rejected("MESSAGE_PROVIDER_ERROR", "HTTP422")],
     ["http", 503, JSON.stringify({ retry: true, reason: 7 }), { outcome: "throttled", providerCode: "7" }],
     ["http", 401, "", turnedAway(401)],
     ["http", 404, "", turnedAway(404)],

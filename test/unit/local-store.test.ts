@@ -97,8 +97,8 @@ it("a function's port rejects what its role does not allow", async () => {
     message:
       "not authorized to perform dynamodb:GetItem on WALLET#*. Permissions: sendSms in infra/access.ts",
   });
-  const { body: refused } = await openPort().store.send("sqs", "CreateQueue", '{"QueueName":"Mine"}');
-  expect(refused).toContain("not authorized to perform sqs:CreateQueue");
+  const { body: rejected } = await openPort().store.send("sqs", "CreateQueue", '{"QueueName":"Mine"}');
+  expect(rejected).toContain("not authorized to perform sqs:CreateQueue");
 });
 
 it("a service's error is a response with its type", async () => {

@@ -206,18 +206,18 @@ it("updates the settings of an existing queue", async () => {
 
 it("rejects what SQS rejects", async () => {
   const entries = Array.from({ length: 11 }, (_, index) => ({ Id: String(index), MessageBody: "x" }));
-  const refused = async (command: Promise<unknown>): Promise<unknown> =>
+  const rejected = async (command: Promise<unknown>): Promise<unknown> =>
     command.then(
       () => "accepted",
       (error: unknown) => (error instanceof Error ? error.name : error),
     );
   expect(
-    await refused(sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: entries }))),
+    await rejected(sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: entries }))),
   ).toMatch(/^InvalidParameterValue/);
-  expect(await refused(send("x".repeat(1_048_577)))).toMatch(/^InvalidParameterValue/);
-  expect(await refused(send("x", 901))).toMatch(/^InvalidParameterValue/);
+  expect(await rejected(send("x".repeat(1_048_577)))).toMatch(/^InvalidParameterValue/);
+  expect(await rejected(send("x", 901))).toMatch(/^InvalidParameterValue/);
   const QueueUrl = `${services.sqsEndpoint}/000000000000/Unknown`;
-  expect(await refused(sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" })))).toMatch(
+  expect(await rejected(sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "x" })))).toMatch(
     /QueueDoesNotExist|NonExistentQueue/,
   );
   expect(await counts()).toEqual([0, 0, 0]);

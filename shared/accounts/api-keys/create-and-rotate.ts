@@ -41,7 +41,7 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
   const manager = await keyManagerOf(actor);
   const limits = limitsOfNewKey(manager, request);
   if (isSensitive(limits.scopes)) requireRecentProof(actor);
-  refuseLongLine(manager.key);
+  rejectLongLine(manager.key);
   const notices = await noticesOf(actor.organizationId, limits);
   const { record, secret, writes } = newApiKey(actor, manager.key, { name: request.name, ...limits });
   const created = await transact({
@@ -50,7 +50,7 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
     maker: checkOfMaker(manager, limits),
     notices: notices.map(owedEmail),
   });
-  if (created.outcome === "rejected") throw refusal(created.rejections.quota !== undefined);
+  if (created.outcome === "rejected") throw rejection(created.rejections.quota !== undefined);
   await queueOwedEmails(notices);
   return { ...toApiApiKey(record), secret };
 }
@@ -76,7 +76,7 @@ export async function rotateApiKey(
       message: "An API key can rotate only itself and the keys that were made with it.",
     });
   }
-  refuseLongLine(manager.key);
+  rejectLongLine(manager.key);
   if (old.disabledAt !== undefined || hasExpired(old)) throw notReplaceable();
   const { record, secret, writes } = newApiKey(actor, manager.key, old);
   const notices = await noticesOf(actor.organizationId, old);
@@ -92,7 +92,7 @@ export async function rotateApiKey(
   });
   if (rotated.outcome === "rejected") {
     if (rotated.rejections.oldKey !== undefined) throw notReplaceable();
-    throw refusal(rotated.rejections.quota !== undefined);
+    throw rejection(rotated.rejections.quota !== undefined);
   }
   await queueOwedEmails(notices);
   return { ...toApiApiKey(record), secret };
@@ -116,7 +116,7 @@ function checkOfMaker({ actor, key }: KeyManager, { scopes }: ApiKeyLimits): Wri
  * Rejects a maker that already has the maximum number of ancestors.
  * @throws ApiError CONFLICT
  */
-function refuseLongLine(maker: ApiKeyRecord | undefined): void {
+function rejectLongLine(maker: ApiKeyRecord | undefined): void {
   if (maker === undefined || maker.ancestorIds.length < maxAncestors) return;
   throw new ApiError("CONFLICT", {
     message: `This API key is the last in a chain of ${maxAncestors} keys that made each other: a person has to make the next.`,
@@ -140,7 +140,7 @@ function notReplaceable(): ApiError {
 }
 
 /** Returns the error when no key was made: there are too many keys, or its maker was disabled meanwhile. */
-function refusal(isFull: boolean): ApiError {
+function rejection(isFull: boolean): ApiError {
   if (!isFull) return new ApiError("UNAUTHORIZED");
   return new ApiError("CONFLICT", { message: `An organization has at most ${maxApiKeys} API keys.` });
 }

@@ -1,5 +1,5 @@
 import { now } from "../../platform/clock.ts";
-import { Refusal } from "../../platform/refusal.ts";
+import { RejectedError } from "../../platform/rejected-error.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { leaseFieldNames } from "../../platform/table/lease.ts";
@@ -59,7 +59,7 @@ interface Change {
 async function change(organizationId: string, wanted: Change): Promise<OrganizationRecord> {
   return untilUndisturbed(async () => {
     const organization = await findOrganization(organizationId, { consistent: true });
-    if (organization === undefined) throw new Refusal(`There is no organization ${organizationId}.`);
+    if (organization === undefined) throw new RejectedError(`There is no organization ${organizationId}.`);
     if (wanted.isDone(organization)) return organization;
     const { suspendedAt } = organization;
     const asSeen =

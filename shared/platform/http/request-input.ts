@@ -64,7 +64,7 @@ function readBody(route: ServedRoute, event: APIGatewayProxyEventV2): unknown {
 
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), refuseLoneSurrogates);
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), rejectLoneSurrogates);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw invalidBody("The body is not valid JSON in UTF-8.");
@@ -72,7 +72,7 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** Rejects half a surrogate pair. It cannot be stored or sent, because every UTF-8 encoder replaces it. */
-function refuseLoneSurrogates(_key: string, value: unknown): unknown {
+function rejectLoneSurrogates(_key: string, value: unknown): unknown {
   if (typeof value === "string" && !value.isWellFormed()) {
     throw invalidBody("The body holds a lone surrogate, which is not a character.");
   }

@@ -33,17 +33,17 @@ const CountedRequests = z.object({ requests: z.number() });
 const unreported = new BoundedMap<{ readonly windowStartMs: number; requests: number }>();
 
 /** Until when an organization is rejected, and each credential that it used meanwhile. */
-const refusedOrganizations = new BoundedMap<number>();
-const refusedCallers = new BoundedMap<{ readonly actor: Actor; readonly untilMs: number }>();
+const rejectedOrganizations = new BoundedMap<number>();
+const rejectedCallers = new BoundedMap<{ readonly actor: Actor; readonly untilMs: number }>();
 
 /**
  * Returns the caller of a credential that this instance rejects at the moment, without reading the table.
  * @param authorization the request's header
  */
-export function findRefusedCaller(authorization: string): Actor | undefined {
-  if (refusedCallers.size === 0) return undefined;
-  const refused = refusedCallers.get(hashOf(authorization));
-  return refused !== undefined && now().getTime() < refused.untilMs ? refused.actor : undefined;
+export function findRejectedCaller(authorization: string): Actor | undefined {
+  if (rejectedCallers.size === 0) return undefined;
+  const rejected = rejectedCallers.get(hashOf(authorization));
+  return rejected !== undefined && now().getTime() < rejected.untilMs ? rejected.actor : undefined;
 }
 
 /**
@@ -55,21 +55,21 @@ export async function countRequest(actor: Actor, authorization: string): Promise
   const perSecond = config.requestsPerSecond();
   if (perSecond === undefined) return;
   const { organizationId } = actor;
-  if (!isRefused(organizationId)) await count(organizationId, perSecond);
-  const untilMs = refusedOrganizations.get(organizationId);
-  if (untilMs === undefined || !isRefused(organizationId)) return;
-  refusedCallers.set(hashOf(authorization), { actor, untilMs });
+  if (!isRejected(organizationId)) await count(organizationId, perSecond);
+  const untilMs = rejectedOrganizations.get(organizationId);
+  if (untilMs === undefined || !isRejected(organizationId)) return;
+  rejectedCallers.set(hashOf(authorization), { actor, untilMs });
   throw tooManyRequests(organizationId);
 }
 
 /** Returns the error for a request of an organization that is rejected. */
 export function tooManyRequests(organizationId: string): ApiError {
-  const waitMs = (refusedOrganizations.get(organizationId) ?? 0) - now().getTime();
+  const waitMs = (rejectedOrganizations.get(organizationId) ?? 0) - now().getTime();
   return limitReached({ name: "requests", max: config.requestsPerSecond() ?? 0, windowMs: secondMs }, waitMs);
 }
 
-function isRefused(organizationId: string): boolean {
-  return now().getTime() < (refusedOrganizations.get(organizationId) ?? 0);
+function isRejected(organizationId: string): boolean {
+  return now().getTime() < (rejectedOrganizations.get(organizationId) ?? 0);
 }
 
 async function count(organizationId: string, perSecond: number): Promise<void> {
@@ -85,8 +85,8 @@ async function count(organizationId: string, perSecond: number): Promise<void> {
   // The time that the requests take at the allowed rate, without the burst.
   const allowedMs = durationMs(requests - burstSeconds * perSecond, perSecond);
   const untilMs = windowStartMs + Math.min(windowMs, allowedMs);
-  if (untilMs > now().getTime() && untilMs > (refusedOrganizations.get(organizationId) ?? 0)) {
-    refusedOrganizations.set(organizationId, untilMs);
+  if (untilMs > now().getTime() && untilMs > (rejectedOrganizations.get(organizationId) ?? 0)) {
+    rejectedOrganizations.set(organizationId, untilMs);
   }
 }
 

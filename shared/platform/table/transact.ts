@@ -16,7 +16,7 @@ const transactionAttempts = 6;
 const maxTransactionDelayMs = 1_000;
 
 /** The reason why a transaction was rejected: the condition of a write failed on this item, or because there was none. */
-interface Refusal {
+interface Rejection {
   readonly found: Record<string, unknown> | undefined;
 }
 
@@ -27,7 +27,7 @@ interface Committed {
 /** Nothing was written, because conditions failed: the first failure of each name. */
 interface Rejected<Name extends string> {
   readonly outcome: "rejected";
-  readonly rejections: Readonly<Partial<Record<Name, Refusal>>>;
+  readonly rejections: Readonly<Partial<Record<Name, Rejection>>>;
 }
 
 /** Nothing was written: it met other transactions, or a full partition, in each attempt. None of its conditions failed. */
@@ -108,7 +108,7 @@ function rejectionsOf<Name extends string>(
   named: readonly NamedWrite<Name>[],
   reasons: readonly CancellationReason[],
 ): Rejected<Name>["rejections"] {
-  const rejections: Partial<Record<Name, Refusal>> = {};
+  const rejections: Partial<Record<Name, Rejection>> = {};
   for (const [index, { name }] of named.entries()) {
     const reason = reasons[index];
     if (reason?.Code === "ConditionalCheckFailed") rejections[name] ??= { found: oldItem(reason) };

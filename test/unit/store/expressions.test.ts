@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 
 import { ServiceError } from "../../../infra/local/store/service-error.ts";
-import { key, newStore, refusalOf, type Execute } from "./own-store.ts";
+import { key, newStore, rejectionOf, type Execute } from "./own-store.ts";
 
 let execute: Execute;
 beforeEach(() => {
@@ -151,7 +151,7 @@ it.each([
 ])("the condition %s is rejected: %s", (ConditionExpression, words) => {
   const ask = (): unknown =>
     execute("DeleteItem", { Key: key(), ConditionExpression, ...placeholders(ConditionExpression) });
-  expect(refusalOf(ask)).toMatchObject({
+  expect(rejectionOf(ask)).toMatchObject({
     type: "ValidationException",
     message: expect.stringContaining(words),
   });
@@ -161,12 +161,12 @@ it("unused placeholders are rejected", () => {
   const ConditionExpression = "attribute_exists(pk)";
   const ask = (given: object): unknown => execute("DeleteItem", { Key: key(), ...given });
   expect(
-    refusalOf(() => ask({ ConditionExpression, ExpressionAttributeValues: { ":a": { S: "" } } })).message,
+    rejectionOf(() => ask({ ConditionExpression, ExpressionAttributeValues: { ":a": { S: "" } } })).message,
   ).toBe("Value provided in ExpressionAttributeValues unused in expressions: keys: {:a}");
-  expect(refusalOf(() => ask({ ConditionExpression, ExpressionAttributeNames: { "#a": "a" } })).message).toBe(
-    "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a}",
-  );
-  expect(refusalOf(() => ask({ ExpressionAttributeNames: { "#a": "a" } })).message).toContain(
+  expect(
+    rejectionOf(() => ask({ ConditionExpression, ExpressionAttributeNames: { "#a": "a" } })).message,
+  ).toBe("Value provided in ExpressionAttributeNames unused in expressions: keys: {#a}");
+  expect(rejectionOf(() => ask({ ExpressionAttributeNames: { "#a": "a" } })).message).toContain(
     "can only be specified when using expressions",
   );
 });
@@ -243,7 +243,7 @@ it.each([
   ["SET #count = size(#text)", "Invalid function name; function: size"],
   ["PUT #count = :one", "Syntax error"],
 ])("the update %s is rejected: %s", (expression, words) => {
-  expect(refusalOf(() => updated(expression))).toMatchObject({
+  expect(rejectionOf(() => updated(expression))).toMatchObject({
     type: "ValidationException",
     message: expect.stringContaining(words),
   });

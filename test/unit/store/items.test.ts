@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 
-import { definition, key, newStore, refusalOf, TableName, type Execute } from "./own-store.ts";
+import { definition, key, newStore, rejectionOf, TableName, type Execute } from "./own-store.ts";
 
 let execute: Execute;
 beforeEach(() => {
@@ -32,7 +32,7 @@ it.each([
   [{ ...key(), some: nested(33) }, "Nesting Levels have exceeded supported limits"],
 ])("an invalid item is rejected (%#)", (Item, words) => {
   const item = JSON.parse(JSON.stringify(Item));
-  expect(refusalOf(() => execute("PutItem", { Item: item }))).toMatchObject({
+  expect(rejectionOf(() => execute("PutItem", { Item: item }))).toMatchObject({
     type: "ValidationException",
     message: expect.stringContaining(words),
   });
@@ -52,7 +52,7 @@ it("an item of 400 KB is stored, and an update that makes it larger is rejected"
     UpdateExpression: "SET n = :more",
     ExpressionAttributeValues: { ":more": { N: "123" } },
   };
-  expect(refusalOf(() => execute("UpdateItem", update)).message).toBe(
+  expect(rejectionOf(() => execute("UpdateItem", update)).message).toBe(
     "Item size to update has exceeded the maximum allowed size",
   );
 });
@@ -64,7 +64,7 @@ it("an update cannot give the key of an index another type", () => {
     ExpressionAttributeNames: { "#group": "group" },
     ExpressionAttributeValues: { ":group": { N: "1" } },
   };
-  expect(refusalOf(() => execute("UpdateItem", update)).message).toContain(
+  expect(rejectionOf(() => execute("UpdateItem", update)).message).toContain(
     "Type mismatch for Index Key group",
   );
 });
@@ -73,7 +73,7 @@ it.each([[{ pk: { S: "a" } }], [{ ...key(), more: { S: "a" } }], [{ ...key(), sk
   "%j is no key of the table",
   (Key) => {
     for (const operation of ["GetItem", "DeleteItem", "UpdateItem"]) {
-      expect(refusalOf(() => execute(operation, { Key })).message).toBe(
+      expect(rejectionOf(() => execute(operation, { Key })).message).toBe(
         "The provided key element does not match the schema",
       );
     }
@@ -111,7 +111,7 @@ it("a put and a delete return the item that was there, or nothing", () => {
   expect(execute("PutItem", { Item: key(), ReturnValues: "ALL_OLD" })).toEqual({ Attributes: Item });
   expect(execute("DeleteItem", { Key: key(), ReturnValues: "ALL_OLD" })).toEqual({ Attributes: key() });
   expect(execute("DeleteItem", { Key: key(), ReturnValues: "ALL_OLD" })).toEqual({});
-  expect(refusalOf(() => execute("PutItem", { Item, ReturnValues: "ALL_NEW" })).message).toContain(
+  expect(rejectionOf(() => execute("PutItem", { Item, ReturnValues: "ALL_NEW" })).message).toContain(
     "ReturnValues can only be ALL_OLD or NONE",
   );
 });
@@ -120,14 +120,14 @@ it("a failed condition returns the stored item on request", () => {
   const Item = { ...key(), a: { S: "a" } };
   execute("PutItem", { Item });
   const write = { Item: key(), ConditionExpression: "attribute_not_exists(pk)" };
-  expect(refusalOf(() => execute("PutItem", write))).toMatchObject({
+  expect(rejectionOf(() => execute("PutItem", write))).toMatchObject({
     type: "ConditionalCheckFailedException",
     message: "The conditional request failed",
     details: {},
   });
   const ReturnValuesOnConditionCheckFailure = "ALL_OLD";
   expect(
-    refusalOf(() => execute("PutItem", { ...write, ReturnValuesOnConditionCheckFailure })).details,
+    rejectionOf(() => execute("PutItem", { ...write, ReturnValuesOnConditionCheckFailure })).details,
   ).toEqual({ Item });
   expect(execute("GetItem", { Key: key() })).toEqual({ Item });
 });
@@ -138,8 +138,10 @@ it("a batch reads up to 100 items, and no key twice", () => {
     execute("BatchGetItem", { TableName: undefined, RequestItems: { [TableName]: { Keys } } });
   execute("PutItem", { Item: key("7") });
   expect(get(keys.slice(0, 100))).toEqual({ Responses: { [TableName]: [key("7")] }, UnprocessedKeys: {} });
-  expect(refusalOf(() => get(keys)).message).toContain("Too many items requested");
-  expect(refusalOf(() => get([key(), key()])).message).toBe("Provided list of item keys contains duplicates");
+  expect(rejectionOf(() => get(keys)).message).toContain("Too many items requested");
+  expect(rejectionOf(() => get([key(), key()])).message).toBe(
+    "Provided list of item keys contains duplicates",
+  );
 });
 
 it("a batch returns 16 MB, and the remaining keys", () => {
@@ -164,13 +166,13 @@ it("a batch writes up to 25 items, and none twice", () => {
   const write = (writes: readonly object[]): unknown =>
     execute("BatchWriteItem", { TableName: undefined, RequestItems: { [TableName]: writes } });
   const puts = Array.from({ length: 26 }, (_, index) => ({ PutRequest: { Item: key(String(index)) } }));
-  expect(refusalOf(() => write(puts)).message).toContain("Too many items requested");
+  expect(rejectionOf(() => write(puts)).message).toContain("Too many items requested");
   expect(write(puts.slice(1))).toEqual({ UnprocessedItems: {} });
   expect(write([{ DeleteRequest: { Key: key("1") } }, { PutRequest: { Item: key("0") } }])).toEqual({
     UnprocessedItems: {},
   });
   expect(execute("Scan").Count).toBe(25);
-  expect(refusalOf(() => write([puts[0] ?? {}, { DeleteRequest: { Key: key("0") } }])).message).toBe(
+  expect(rejectionOf(() => write([puts[0] ?? {}, { DeleteRequest: { Key: key("0") } }])).message).toBe(
     "Provided list of item keys contains duplicates",
   );
 });
@@ -182,10 +184,10 @@ it("a table that is not there is named as such, by all operations", () => {
     ["Scan", {}],
     ["DescribeTable", {}],
   ] as const) {
-    expect(refusalOf(() => execute(operation, { ...input, TableName: "nothing" }))).toMatchObject({
+    expect(rejectionOf(() => execute(operation, { ...input, TableName: "nothing" }))).toMatchObject({
       type: "ResourceNotFoundException",
       message: "Requested resource not found",
     });
   }
-  expect(refusalOf(() => execute("CreateTable", definition)).type).toBe("ResourceInUseException");
+  expect(rejectionOf(() => execute("CreateTable", definition)).type).toBe("ResourceInUseException");
 });

@@ -72,7 +72,7 @@ export function key(sk = "1", pk = "a"): { pk: { S: string }; sk: { S: string } 
 }
 
 /** Returns the error of a rejected request. */
-export function refusalOf(ask: () => unknown): ServiceError {
+export function rejectionOf(ask: () => unknown): ServiceError {
   try {
     ask();
   } catch (error) {

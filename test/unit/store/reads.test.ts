@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 
 import type { Item } from "../../../infra/local/store/attribute-values.ts";
-import { key, newStore, refusalOf, type Answer, type Execute } from "./own-store.ts";
+import { key, newStore, rejectionOf, type Answer, type Execute } from "./own-store.ts";
 
 let execute: Execute;
 let put: (item: object) => void;
@@ -187,7 +187,7 @@ it.each([
   ["pk = :pk AND sk > :pk", {}, { ExclusiveStartKey: key("A") }, "does not match the range key predicate"],
   ["pk = :pk", {}, { QueryFilter: {} }, "QueryFilter"],
 ])("the query %s %j %j is rejected: %s", (condition, values, options, words) => {
-  expect(refusalOf(() => query(condition, values, options))).toMatchObject({
+  expect(rejectionOf(() => query(condition, values, options))).toMatchObject({
     type: "ValidationException",
     message: expect.stringContaining(words),
   });
@@ -202,5 +202,5 @@ it.each([
     "does not project one or more filter attributes: [elsewhere]",
   ],
 ])("a read of an index with %j is rejected", (options, words) => {
-  expect(refusalOf(() => execute("Scan", { IndexName: "byGroup", ...options })).message).toContain(words);
+  expect(rejectionOf(() => execute("Scan", { IndexName: "byGroup", ...options })).message).toContain(words);
 });

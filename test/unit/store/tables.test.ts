@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 
 import type { Tables } from "../../../infra/local/store/tables.ts";
-import { definition, key, newStore, refusalOf, TableName, type Execute } from "./own-store.ts";
+import { definition, key, newStore, rejectionOf, TableName, type Execute } from "./own-store.ts";
 
 let tables: Tables;
 let execute: Execute;
@@ -56,7 +56,7 @@ it("tables are described, listed and deleted with all that they have", () => {
     },
   });
   tables.execute("DeleteTable", { TableName: "plain" });
-  expect(refusalOf(() => tables.execute("DescribeTable", { TableName: "plain" })).type).toBe(
+  expect(rejectionOf(() => tables.execute("DescribeTable", { TableName: "plain" })).type).toBe(
     "ResourceNotFoundException",
   );
   tables.execute("CreateTable", plain);
@@ -98,10 +98,10 @@ it("an index that is added has the items that are there, and one that is removed
   execute("PutItem", { Item: { ...key("4"), group: { S: "g" }, rank: { N: "1" } } });
   expect(execute("Query", open).Count).toBe(1);
   expect(execute("Scan", { IndexName: "byGroup" }).Count).toBe(1);
-  expect(refusalOf(() => update({ Create })).message).toContain("already exists");
+  expect(rejectionOf(() => update({ Create })).message).toContain("already exists");
 
   update({ Delete: { IndexName: "byState" } });
-  expect(refusalOf(() => execute("Query", open)).message).toContain("does not have the specified index");
+  expect(rejectionOf(() => execute("Query", open)).message).toContain("does not have the specified index");
   expect(execute("Scan", { IndexName: "byGroup" }).Count).toBe(1);
 });
 
@@ -121,7 +121,7 @@ it.each([
     "does not exactly match",
   ],
 ])("a table with %j is rejected", (change, words) => {
-  expect(refusalOf(() => tables.execute("CreateTable", { ...plain, ...change }))).toMatchObject({
+  expect(rejectionOf(() => tables.execute("CreateTable", { ...plain, ...change }))).toMatchObject({
     type: "ValidationException",
     message: expect.stringContaining(words),
   });
@@ -148,8 +148,8 @@ it("items are removed after their time, a few at a time, and with their entries"
   expect(execute("Scan", { IndexName: "byGroup" }).Count).toBe(3);
   expect(tables.removeExpired(nowSeconds + 1, 10)).toBe(1);
 
-  expect(refusalOf(() => timeToLive(true)).message).toBe("TimeToLive is already enabled");
-  expect(refusalOf(() => timeToLive(false, "other")).message).toContain("different AttributeName");
+  expect(rejectionOf(() => timeToLive(true)).message).toBe("TimeToLive is already enabled");
+  expect(rejectionOf(() => timeToLive(false, "other")).message).toContain("different AttributeName");
   timeToLive(false);
   expiring("past", { N: String(nowSeconds - 1) });
   expect(tables.removeExpired(nowSeconds, 10)).toBe(0);

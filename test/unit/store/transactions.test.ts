@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 
 import { Database } from "../../../infra/local/store/database.ts";
 import { Tables } from "../../../infra/local/store/tables.ts";
-import { key, newStore, refusalOf, TableName, type Execute } from "./own-store.ts";
+import { key, newStore, rejectionOf, TableName, type Execute } from "./own-store.ts";
 
 let folder: string;
 let nowMs = 0;
@@ -38,7 +38,7 @@ it("all is written or, where a condition fails, nothing, with the reasons in ord
   execute("PutItem", { Item: there });
   const check = { TableName, Key: key("there"), ConditionExpression: "attribute_exists(pk)" };
   const returned = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" };
-  const refusal = refusalOf(() =>
+  const rejection = rejectionOf(() =>
     transact([
       put("1"),
       put("there", { ...absent, ...returned }),
@@ -46,7 +46,7 @@ it("all is written or, where a condition fails, nothing, with the reasons in ord
     ]),
   );
   const failed = { Code: "ConditionalCheckFailed", Message: "The conditional request failed" };
-  expect(refusal).toMatchObject({
+  expect(rejection).toMatchObject({
     type: "TransactionCanceledException",
     message:
       "Transaction cancelled, please refer cancellation reasons for specific reasons [None, ConditionalCheckFailed, ConditionalCheckFailed]",
@@ -67,7 +67,7 @@ it("all is written or, where a condition fails, nothing, with the reasons in ord
 
 it("a write that does not fit its item cancels the transaction", () => {
   execute("PutItem", { Item: { ...key("1"), n: { S: "text" } } });
-  expect(refusalOf(() => transact([put("2"), increment("1")])).details).toEqual({
+  expect(rejectionOf(() => transact([put("2"), increment("1")])).details).toEqual({
     CancellationReasons: [
       { Code: "None" },
       { Code: "ValidationError", Message: "An operand in the update expression has an incorrect data type" },
@@ -77,17 +77,17 @@ it("a write that does not fit its item cancels the transaction", () => {
 });
 
 it("one item is in a transaction once, and a transaction has at most 100 items and 4 MB", () => {
-  expect(refusalOf(() => transact([put("1"), increment("1")])).message).toBe(
+  expect(rejectionOf(() => transact([put("1"), increment("1")])).message).toBe(
     "Transaction request cannot include multiple operations on one item",
   );
-  expect(refusalOf(() => transact([])).type).toBe("ValidationException");
+  expect(rejectionOf(() => transact([])).type).toBe("ValidationException");
   const puts = Array.from({ length: 101 }, (_, index) => put(String(index)));
-  expect(refusalOf(() => transact(puts)).message).toContain("TransactItems");
+  expect(rejectionOf(() => transact(puts)).message).toContain("TransactItems");
   expect(transact(puts.slice(1))).toEqual({});
   const large = Array.from({ length: 11 }, (_, index) => ({
     Put: { TableName, Item: { ...key(String(index)), text: { S: "x".repeat(400_000) } } },
   }));
-  expect(refusalOf(() => transact(large)).message).toContain("4 MB");
+  expect(rejectionOf(() => transact(large)).message).toContain("4 MB");
 });
 
 it("a token makes the same transaction one for ten minutes, and another one an error", () => {
@@ -99,7 +99,7 @@ it("a token makes the same transaction one for ten minutes, and another one an e
   };
   expect(transact([reordered], "token")).toEqual({});
   expect(counter()).toEqual({ N: "1" });
-  expect(refusalOf(() => transact([increment("n", "2")], "token")).type).toBe(
+  expect(rejectionOf(() => transact([increment("n", "2")], "token")).type).toBe(
     "IdempotentParameterMismatchException",
   );
   nowMs += 61_000;
@@ -114,7 +114,7 @@ function fieldsOf(write: object): object {
 
 it("the token of a transaction that was cancelled can be used again", () => {
   execute("PutItem", { Item: key("1") });
-  expect(refusalOf(() => transact([put("1", absent)], "token")).type).toBe("TransactionCanceledException");
+  expect(rejectionOf(() => transact([put("1", absent)], "token")).type).toBe("TransactionCanceledException");
   execute("DeleteItem", { Key: key("1") });
   transact([put("1", absent)], "token");
   expect(execute("Scan").Count).toBe(1);
@@ -149,5 +149,5 @@ it("a transaction reads items in the requested order", () => {
   expect(read([get("none"), get("1", { ProjectionExpression: "b" })])).toEqual({
     Responses: [{}, { Item: { b: { S: "b" } } }],
   });
-  expect(refusalOf(() => read([get("1"), get("1")])).type).toBe("ValidationException");
+  expect(rejectionOf(() => read([get("1"), get("1")])).type).toBe("ValidationException");
 });
