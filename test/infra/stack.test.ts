@@ -306,8 +306,8 @@ it("gives functions with outside connections no access to wallets", () => {
   expect(tableAccess("DispatchWebhook")).toEqual([
     "DeleteItem DELIVERIES#*",
     "GetItem INBOUND#*",
-    "GetItem MESSAGES#*",
     "GetItem INFLIGHT#*",
+    "GetItem MESSAGES#*",
     "GetItem ORG#*",
     "GetItem WEBHOOK_SECRETS#*",
     "PutItem DELIVERIES#*",
