@@ -65,7 +65,7 @@ const tests = {
 } satisfies Record<keyof Tests, (name: string, value: string) => string>;
 
 /** Changes and requirements in DynamoDB's language. It rejects empty parts, so they are undefined. */
-export interface Expressions {
+interface Expressions {
   readonly UpdateExpression: string | undefined;
   readonly ConditionExpression: string | undefined;
   readonly ExpressionAttributeNames: Record<string, string> | undefined;

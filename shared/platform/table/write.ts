@@ -6,7 +6,7 @@ import type * as z from "zod/mini";
 import { dropDeadConnections } from "../aws/connections.ts";
 import { config } from "../config.ts";
 import { bestEffortClient, client, singleEffectClient } from "./client.ts";
-import { expressionsOf, type Changes, type Expressions, type Requirements } from "./expressions.ts";
+import { expressionsOf, type Changes, type Requirements } from "./expressions.ts";
 import type { Key } from "./keys.ts";
 import { parsed } from "./records.ts";
 
@@ -147,21 +147,12 @@ async function outcomeOf<Item>(write: () => Promise<Item>): Promise<Outcome<Item
 }
 
 /** Returns the parameters of a write except its key or item. When it is rejected, it returns the item that was there. */
-export function parametersOf({
-  changes = {},
-  requires = {},
-}: {
-  readonly changes?: Changes;
-  readonly requires?: Requirements;
-}): Expressions & {
-  readonly TableName: string;
-  readonly ReturnValuesOnConditionCheckFailure: "ALL_OLD";
-} {
+export function parametersOf({ changes = {}, requires = {} }: Partial<Pick<Update, "changes" | "requires">>) {
   return {
     TableName: config.tableName(),
     ...expressionsOf(changes, requires),
     ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-  };
+  } as const;
 }
 
 export function oldItem(failure: {
