@@ -21,6 +21,16 @@ it("a run is the same each time, to the last random value", async () => {
   expect(await digestsOf(seed + 1)).not.toBe(await digestsOf(seed));
 }, 120_000);
 
+it("messages are sent and fail, and carriers accept, reject, throttle and do not respond", async () => {
+  const seen = new Set<string>();
+  const observe = (event: string): void => {
+    for (const [, state = ""] of event.matchAll(/"(?:outcome|status)":"(\w+)"/g)) seen.add(state);
+  };
+  await fc.assert(booksAreInOrder({ observe }), { numRuns: 300, seed: 1 });
+  const states = ["queued", "sent", "failed", "rejected", "throttled", "unknown"];
+  expect([...seen]).toEqual(expect.arrayContaining(states));
+}, 120_000);
+
 it.each([
   "void",
   "ambiguity check",

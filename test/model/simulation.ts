@@ -6,7 +6,7 @@ import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@
 import { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { CountsRecord, emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
-import { dayMs, dayOf, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
+import { dayMs, dayOf, epochSeconds, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { firstIdAt } from "../../shared/platform/ids.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { shardCount } from "../../shared/platform/jobs/shards.ts";
@@ -119,7 +119,7 @@ export async function simulate(plan: Plan): Promise<void> {
     takeOver({
       nowMs: () => world.nowMs(),
       random,
-      sleep: async () => world.turn(),
+      sleep: async (delayMs) => world.sleep(delayMs),
       log: (line) => world.noteLog(line),
     }),
     ...world.releases.map((release) =>
@@ -250,6 +250,13 @@ class World {
   /** Fails the run when a function found an item that it cannot read. */
   noteLog(line: string): void {
     if (line.includes("record.unreadable")) this.#failure = new Error(line);
+  }
+
+  /** Waits as a function does. A time limit of seconds passes only by a fault: other work ends before it. */
+  async sleep(delayMs: number): Promise<void> {
+    const isLimit = delayMs >= secondMs;
+    if (isLimit && (!this.#isFaulty || this.choose(8) !== 1)) return never();
+    return this.turn();
   }
 
   /** Waits until the choices resume this operation. */
@@ -499,7 +506,8 @@ class World {
       isIdempotent,
       submit: async (id) => {
         await this.turn();
-        const behavior = this.#isFaulty ? this.choose(8) : 0;
+        // Most submissions happen after the faults, and their carriers are not reliable either.
+        const behavior = this.#isFaulty ? this.choose(8) : Math.floor(this.#random() * 30);
         if (behavior === 1) return "throttled";
         if (behavior === 2) return "rejected";
         if (behavior === 3) throw new Error("the carrier did not accept it");
