@@ -1,3 +1,5 @@
+import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+
 import { CampaignJob } from "../../shared/campaigns/campaign-job.ts";
 import * as campaigns from "../../shared/campaigns/cancel.ts";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
@@ -79,13 +81,26 @@ export function connect({ request, enqueue, messageRetentionDays = "" }: Surroun
   process.env[environmentNames.messageRetentionDays] = messageRetentionDays;
   const restores = [
     replace(DynamoDb.prototype, "send", async function send(this: object, command: object) {
-      return request(this, command);
+      return request(this, command).catch((error: unknown) => {
+        throw withOwnClass(error);
+      });
     }),
     replace(Sqs.prototype, "send", enqueue),
   ];
   return () => {
     for (const restore of restores) restore();
   };
+}
+
+const errorClasses = [ConditionalCheckFailedException, TransactionCanceledException];
+
+/** An error of the table, of the class that this release's packages have. Those of another release may differ. */
+function withOwnClass(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const Own = errorClasses.find(({ name }) => name === error.name);
+  return Own === undefined || error instanceof Own
+    ? error
+    : new Own({ $metadata: {}, ...error, message: error.message });
 }
 
 /** Whether a client of the table repeats a request after a number of attempts, the last with this error. */

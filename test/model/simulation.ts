@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as sqs from "@aws-sdk/client-sqs";
+import * as dynamodb from "@aws-sdk/lib-dynamodb";
 
 import { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { CountsRecord, emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
@@ -389,7 +389,8 @@ class World {
   }
 
   /** A request to DynamoDB, with the client's retries and all faults. */
-  async request(client: object, command: object): Promise<unknown> {
+  async request(client: object, sent: object): Promise<unknown> {
+    const command = withOwnClass(sent);
     const operation = this.operations.getStore();
     const debitEntryId = debitEntryIdOf(command);
     if (operation !== undefined && debitEntryId !== undefined) operation.debitEntryId = debitEntryId;
@@ -480,14 +481,16 @@ class World {
   }
 
   /** A queue accepts a job, or the request is lost. */
-  async enqueue(command: object): Promise<unknown> {
+  async enqueue(sent: object): Promise<unknown> {
+    const command = withOwnClass(sent);
     await this.turn();
     const fault = this.#pickFault();
     if (fault === "dieBefore" || fault === "dieAfter") return never();
     if (fault !== undefined) throw new Error("the queue is down");
     this.#observe?.(`${this.timeMs} ${describe(command)}`);
-    if (command instanceof SendMessageCommand) this.#put(command.input.QueueUrl, command.input.MessageBody);
-    if (command instanceof SendMessageBatchCommand) {
+    if (command instanceof sqs.SendMessageCommand)
+      this.#put(command.input.QueueUrl, command.input.MessageBody);
+    if (command instanceof sqs.SendMessageBatchCommand) {
       for (const entry of command.input.Entries ?? []) this.#put(command.input.QueueUrl, entry.MessageBody);
     }
     return {};
@@ -670,6 +673,16 @@ class World {
   }
 }
 
+const commandClasses: Readonly<Record<string, unknown>> = { ...dynamodb, ...sqs };
+
+/** A command, of the class that this release's packages have. Those of the last release may differ. */
+function withOwnClass(command: object): object {
+  const Own = commandClasses[command.constructor.name];
+  if (typeof Own !== "function" || command instanceof Own) return command;
+  const own: object = Reflect.construct(Own, [Object(command).input]);
+  return own;
+}
+
 /** A failed request's error, as the client sees it. */
 class Fallible extends Error {
   readonly $metadata: { readonly httpStatusCode?: number };
@@ -683,13 +696,13 @@ class Fallible extends Error {
 
 /** The id of the ledger entry of a debit, or undefined for another command. */
 function debitEntryIdOf(command: object): string | undefined {
-  if (!(command instanceof UpdateCommand)) return undefined;
+  if (!(command instanceof dynamodb.UpdateCommand)) return undefined;
   const lastId: unknown = command.input.ExpressionAttributeValues?.[":lastId"];
   return typeof lastId === "string" ? lastId : undefined;
 }
 
 function amountOfDebit(command: object): number {
-  if (!(command instanceof UpdateCommand)) return Number.NaN;
+  if (!(command instanceof dynamodb.UpdateCommand)) return Number.NaN;
   const { UpdateExpression = "", ExpressionAttributeValues: values = {} } = command.input;
   const [, placeholder = ""] = /ADD .*#balanceMicros (:\w+)/.exec(UpdateExpression) ?? [];
   return -Number(values[placeholder]);
@@ -697,14 +710,14 @@ function amountOfDebit(command: object): number {
 
 /** Loses the wallet's counts of a day when it moves to the next one. */
 function forgetNotedDay(command: object): void {
-  if (!(command instanceof UpdateCommand)) return;
+  if (!(command instanceof dynamodb.UpdateCommand)) return;
   const { ExpressionAttributeValues: values = {} } = command.input;
   if (":acceptedByWallet" in values) values[":acceptedByWallet"] = 0;
 }
 
 /** Lets a debit pass regardless of the day's cap. */
 function forgetCapCondition(command: object): void {
-  if (!(command instanceof UpdateCommand)) return;
+  if (!(command instanceof dynamodb.UpdateCommand)) return;
   const { ConditionExpression } = command.input;
   const others = ConditionExpression?.replace(/#spendLeftMicros >= :\w+ AND/, "");
   if (others !== undefined) command.input.ConditionExpression = others;
@@ -716,26 +729,26 @@ function isEntity(entity: string): (item: Record<string, unknown>) => boolean {
 
 function isVoid(command: object): boolean {
   return (
-    command instanceof TransactWriteCommand &&
+    command instanceof dynamodb.TransactWriteCommand &&
     (command.input.TransactItems ?? []).some(({ Put }) => Put?.Item?.["type"] === "void")
   );
 }
 
 /** Lets a block of a campaign be recorded even if the campaign has changed. */
 function forgetBlockCondition(command: object): void {
-  if (!(command instanceof TransactWriteCommand)) return;
+  if (!(command instanceof dynamodb.TransactWriteCommand)) return;
   for (const { Update } of command.input.TransactItems ?? []) {
     if (String(Update?.Key?.["pk"]).startsWith("CAMPAIGNS#")) delete Update?.ConditionExpression;
   }
 }
 
 function needNotBeConsistent(command: object): boolean {
-  const isRead = command instanceof GetCommand || command instanceof QueryCommand;
+  const isRead = command instanceof dynamodb.GetCommand || command instanceof dynamodb.QueryCommand;
   return isRead && command.input.ConsistentRead !== true;
 }
 
 function isWalletRead(command: object): boolean {
-  return command instanceof GetCommand && String(command.input.Key?.["pk"]).startsWith("WALLET#");
+  return command instanceof dynamodb.GetCommand && String(command.input.Key?.["pk"]).startsWith("WALLET#");
 }
 
 /** A promise of a function that has died. */
