@@ -76,7 +76,7 @@ const patienceMs = 5 * dayMs;
 export async function runCampaign(job: CampaignJob, limits = defaultLimits): Promise<void> {
   const held = await hold(job);
   if (held === undefined) return;
-  if (held.isTakenOver) await queueLastBlock(held.campaign);
+  if (held.hasLapsed) await queueLastBlock(held.campaign);
   // A campaign that waits for its last messages does not need its organization.
   const organization =
     held.campaign.acceptedAllAt === undefined ? await findOrganization(job.organizationId) : undefined;
@@ -87,7 +87,7 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
     if (campaign.acceptedAllAt !== undefined) return completeOrWait(campaign);
     const passed = await nextBlock(campaign, organization, limits.blockSize).catch(async (error: unknown) => {
       if (!(error instanceof ApiError && error.code === "UNAVAILABLE")) throw error;
-      await comeBackSoon(campaign);
+      await retrySoon(campaign);
     });
     // It was cancelled in the meantime, has failed, or was released for a later run.
     if (passed === undefined) return;
@@ -107,7 +107,7 @@ async function mayNotSend(campaign: CampaignRecord): Promise<boolean> {
 }
 
 /** Releases a campaign after too much contention, so that its next run need not wait until the lease lapses. */
-async function comeBackSoon(campaign: CampaignRecord): Promise<void> {
+async function retrySoon(campaign: CampaignRecord): Promise<void> {
   const held = await findHeld(campaign);
   if (held === undefined) return;
   // The last block may have been recorded, but it has not been queued.
@@ -119,7 +119,7 @@ async function comeBackSoon(campaign: CampaignRecord): Promise<void> {
 interface Held {
   readonly campaign: CampaignRecord;
   /** Whether the previous run did not release it, because its worker died or gave up. */
-  readonly isTakenOver: boolean;
+  readonly hasLapsed: boolean;
 }
 
 /** Acquires the lease of the campaign. Returns undefined when it is not due or another run has the lease. */
@@ -132,7 +132,7 @@ async function hold({ organizationId, campaignId, isScheduled }: CampaignJob): P
   const acquired = await updateItem(CampaignRecord, startRun(campaign, lease, at), {
     isOwn: hasLease(lease),
   });
-  if (acquired.applied) return { campaign: acquired.item, isTakenOver: campaign.leaseToken !== undefined };
+  if (acquired.applied) return { campaign: acquired.item, hasLapsed: campaign.leaseToken !== undefined };
   const isSoon = isFreeSoon(CampaignRecord.parse(acquired.found), at);
   if (isSoon) await enqueue(campaignJob({ organizationId, campaignId }, 1));
   return undefined;

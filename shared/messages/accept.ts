@@ -85,7 +85,7 @@ export async function acceptTogether(
   // One transaction for the message and its entry costs twice as much. It is needed only if the message can be cancelled
   // or a campaign waits for it. Other messages have no job without the entry, and expire.
   const { scheduledAt, campaignId } = first;
-  const isProvisional = messages.length === 1 && scheduledAt === undefined && campaignId === undefined;
+  const staysUnconfirmed = messages.length === 1 && scheduledAt === undefined && campaignId === undefined;
   const { accepted } = await chargeWallet({
     organizationId: first.organizationId,
     charges: messages.map(({ totalMicros }) => ({ amountMicros: totalMicros })),
@@ -96,7 +96,7 @@ export async function acceptTogether(
       const placed = messages.map((message) => ({ ...message, id: idInShard(wallet, message.id) }));
       const messageIds = placed.map(({ id }) => id);
       const others = together(placed, wallet);
-      if (isProvisional) {
+      if (staysUnconfirmed) {
         const before = placed.map((each) => messagePut(unconfirmed(each, wallet.seq)));
         return { accepted: placed, messageIds, before, together: others };
       }

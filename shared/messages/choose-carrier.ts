@@ -155,14 +155,14 @@ async function firstWilling(
   reservedStart?: ReservedStart,
 ): Promise<Choice> {
   const delays: number[] = [];
-  const comeBackAfter = (openUntil: string): void => {
+  const retryAfter = (openUntil: string): void => {
     delays.push(secondsUntil(openUntil) + Math.floor(Math.random() * spreadSeconds));
   };
   for (const named of candidates) {
     if (named.isDisabled) continue;
     const openUntil = await breakers?.openUntil(named.name);
     if (openUntil !== undefined) {
-      comeBackAfter(openUntil);
+      retryAfter(openUntil);
       continue;
     }
     const startsAtMs = await startOf(named, message, throughput, reservedStart);
@@ -174,7 +174,7 @@ async function firstWilling(
     }
     const admission = await breakers?.admit(named.name);
     if (admission?.isAdmitted === false) {
-      comeBackAfter(admission.openUntil);
+      retryAfter(admission.openUntil);
       continue;
     }
     if (waitMs > 0) await delay(waitMs);

@@ -19,7 +19,7 @@ export const MessageJob = z.object({
   messageId: z.string(),
   reservedStart: z.optional(ReservedStart),
   /** Since when carriers have delayed the message, in ISO 8601. Time that it waits for its reserved start does not count. */
-  putOffSince: z.optional(z.string()),
+  rescheduledSince: z.optional(z.string()),
   /** Present if a send need not read the message first. */
   facts: z.optional(RoutingFacts),
 });
@@ -29,7 +29,7 @@ export type MessageJob = z.infer<typeof MessageJob>;
 type Queueable = Pick<MessageRecord, "campaignId" | "id" | "messageType" | "organizationId">;
 
 /** The state of a send job from one attempt to the next. */
-type Progress = Pick<MessageJob, "facts" | "putOffSince" | "reservedStart">;
+type Progress = Pick<MessageJob, "facts" | "rescheduledSince" | "reservedStart">;
 
 /** The job that submits a message. Marketing has a queue of its own, so that it never delays a one-time code. */
 export function sendJob(message: Queueable, delaySeconds = 0, progress: Progress = {}): QueuedJob {

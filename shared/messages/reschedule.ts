@@ -26,8 +26,8 @@ const maxRescheduleMs = 6 * hourMs;
 const notedAfterMs = 5 * minuteMs;
 
 /** Whether carriers have delayed a message for the longest permitted time. */
-export function isRescheduledTooLong({ putOffSince }: MessageJob): boolean {
-  return putOffSince !== undefined && now().getTime() - Date.parse(putOffSince) > maxRescheduleMs;
+export function isRescheduledTooLong({ rescheduledSince }: MessageJob): boolean {
+  return rescheduledSince !== undefined && now().getTime() - Date.parse(rescheduledSince) > maxRescheduleMs;
 }
 
 /** Returns the delay before the next attempt: longer after each attempt, and at least the one that the carrier requests. */
@@ -42,16 +42,16 @@ type Wait = Omit<Extract<Choice, { kind: "wait" }>, "kind">;
  * Returns the job of a message with a later start. Without a reserved start, the wait counts as a delay by carriers. The wait for
  * it does not count.
  */
-export function laterJob(message: MessageRecord, wait: Wait, { putOffSince }: MessageJob): QueuedJob {
+export function laterJob(message: MessageRecord, wait: Wait, { rescheduledSince }: MessageJob): QueuedJob {
   const { reservedStart } = wait;
   // At its expiry it fails, whatever it waits for.
   const delaySeconds = Math.min(wait.delaySeconds, secondsUntilExpired(message));
   if (reservedStart === undefined) {
-    return sendJob(message, delaySeconds, { putOffSince: putOffSince ?? now().toISOString() });
+    return sendJob(message, delaySeconds, { rescheduledSince: rescheduledSince ?? now().toISOString() });
   }
-  if (putOffSince === undefined) return sendJobWithFacts(message, delaySeconds, { reservedStart });
-  const since = new Date(Date.parse(putOffSince) + delaySeconds * secondMs).toISOString();
-  return sendJob(message, delaySeconds, { reservedStart, putOffSince: since });
+  if (rescheduledSince === undefined) return sendJobWithFacts(message, delaySeconds, { reservedStart });
+  const since = new Date(Date.parse(rescheduledSince) + delaySeconds * secondMs).toISOString();
+  return sendJob(message, delaySeconds, { reservedStart, rescheduledSince: since });
 }
 
 /** Adds a job with a later start for a message that no sender holds. */

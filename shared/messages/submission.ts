@@ -62,7 +62,7 @@ export class Submission {
     if (choice.kind === "fail") {
       // This decision rests on an attempt that has been released since: its carrier did not accept the message.
       const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && held.openClaims === 1;
-      return isOutdated ? comeBack(held, sendJob(held, 1, this.#job)) : endAsUnsent(held, choice.errorCode);
+      return isOutdated ? requeue(held, sendJob(held, 1, this.#job)) : endAsUnsent(held, choice.errorCode);
     }
     if (held.openClaims > 1 && !choice.named.carrier.idempotent) {
       return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
@@ -75,7 +75,7 @@ export class Submission {
     { named, probe }: Extract<Choice, { kind: "ask" }>,
   ): Promise<MessageRecord | undefined> {
     // Acquiring the lease may have taken long. The message was not submitted, so it is free again.
-    if (!hasTimeToSubmit(this.#sender)) return comeBack(held, sendJob(held, 1, this.#job));
+    if (!hasTimeToSubmit(this.#sender)) return requeue(held, sendJob(held, 1, this.#job));
     if (isExpired(held)) return endAsUnsent(held, "MESSAGE_EXPIRED");
     const answer = await submitToCarrier(held, named, this.#sender);
     const attempt = attemptOf(named.name, answer);
@@ -141,7 +141,7 @@ export class Submission {
       return this.#ask(passed.item, next);
     }
     if (next.kind === "wait" && next.reservedStart !== undefined) {
-      return comeBack(held, laterJob(held, next, this.#job));
+      return requeue(held, laterJob(held, next, this.#job));
     }
     return this.#reschedule(held, answer.outcome === "throttled" ? answer.retryAfterSeconds : undefined);
   }
@@ -149,7 +149,7 @@ export class Submission {
   async #reschedule(held: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
     if (isRescheduledTooLong(this.#job)) return endAsFailed(held, "MESSAGE_PROVIDER_ERROR");
     const delaySeconds = rescheduleSeconds(held, retryAfterSeconds);
-    return comeBack(held, laterJob(held, { delaySeconds }, this.#job));
+    return requeue(held, laterJob(held, { delaySeconds }, this.#job));
   }
 
   /** Ends a message as sent by its carrier. */
@@ -196,7 +196,7 @@ async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Pr
 }
 
 /** Releases the message and queues a later job. After a crash in between, the present job returns. */
-async function comeBack(message: MessageRecord, later: QueuedJob): Promise<undefined> {
+async function requeue(message: MessageRecord, later: QueuedJob): Promise<undefined> {
   await applyToHeld(release(message), message);
   await enqueue(later);
 }

@@ -39,7 +39,7 @@ export function errorResponse(
   const [only = {}, ...others] = schemas;
   const headers = {
     "X-Request-Id": { ...requestIdHeader, required: frontDoorMessage === undefined },
-    ...(codes.some((code) => comeBackLater.has(code)) ? { "Retry-After": retryAfterHeader } : {}),
+    ...(codes.some((code) => retriedLater.has(code)) ? { "Retry-After": retryAfterHeader } : {}),
     ...(codes.some((code) => rateLimited.has(code)) ? rateLimitHeaders : {}),
     ...(codes.includes("UNAUTHORIZED") ? { "WWW-Authenticate": challengeHeader } : {}),
     ...(codes.includes("INSUFFICIENT_SCOPE") ? { "WWW-Authenticate": scopeChallengeHeader } : {}),
@@ -72,7 +72,7 @@ const rateLimited: ReadonlySet<ErrorCode> = new Set([
   "RECIPIENT_RATE_EXCEEDED",
   "SEND_RATE_EXCEEDED",
 ]);
-const comeBackLater: ReadonlySet<ErrorCode> = new Set([...rateLimited, "DAILY_SPEND_CAP_REACHED"]);
+const retriedLater: ReadonlySet<ErrorCode> = new Set([...rateLimited, "DAILY_SPEND_CAP_REACHED"]);
 
 export const requestIdHeader: Header = {
   description: "Names this request in the gateway's log.",

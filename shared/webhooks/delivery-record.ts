@@ -88,7 +88,7 @@ export function newDelivery(
 }
 
 /** A new delivery whose first attempt is made by the dispatcher that stores it. */
-export function claimedAtOnce(delivery: DeliveryRecord): DeliveryRecord & Lease {
+export function withFirstAttempt(delivery: DeliveryRecord): DeliveryRecord & Lease {
   const at = now();
   return { ...delivery, attempts: 1, lastAttemptAt: at.toISOString(), ...newLease(at, attemptLeaseMs) };
 }
@@ -104,14 +104,14 @@ export function putDelivery(webhookId: string, delivery: DeliveryRecord): Put {
  * @returns undefined when the attempt was made already, or must not be made
  * @throws Error while another dispatcher makes an attempt, so that the job returns in case that dispatcher dies
  */
-export async function claimAttempt(job: {
+export async function acquireAttempt(job: {
   readonly webhookId: string;
   readonly deliveryId: string;
   readonly attempt: number;
 }): Promise<DeliveryRecord | undefined> {
   const at = now();
   const lease = newLease(at, attemptLeaseMs);
-  const claimed = await updateItem(
+  const acquired = await updateItem(
     DeliveryRecord,
     acquireLease(keys.webhookDelivery(job.webhookId, job.deliveryId), lease, at, {
       set: { lastAttemptAt: at.toISOString() },
@@ -123,9 +123,9 @@ export async function claimAttempt(job: {
     }),
     { isOwn: hasLease(lease) },
   );
-  if (claimed.applied) return claimed.item;
-  if (claimed.found === undefined) return undefined;
-  if (DeliveryRecord.parse(claimed.found).leaseUntil === undefined) return undefined;
+  if (acquired.applied) return acquired.item;
+  if (acquired.found === undefined) return undefined;
+  if (DeliveryRecord.parse(acquired.found).leaseUntil === undefined) return undefined;
   throw new Error("another dispatcher makes this attempt");
 }
 
@@ -138,10 +138,10 @@ export async function findDelivery(
 }
 
 /** Releases the lease of an attempt that was not made. */
-export async function releaseAttempt(webhookId: string, claimed: DeliveryRecord): Promise<void> {
+export async function releaseAttempt(webhookId: string, acquired: DeliveryRecord): Promise<void> {
   await updateItem(
     DeliveryRecord,
-    releaseLease(keys.webhookDelivery(webhookId, claimed.id), claimed, { add: { attempts: -1 } }),
+    releaseLease(keys.webhookDelivery(webhookId, acquired.id), acquired, { add: { attempts: -1 } }),
   );
 }
 
@@ -158,7 +158,7 @@ export type AttemptOutcome = {
 /** Records the outcome of an attempt, unless its lease has lapsed and another attempt has begun. */
 export async function recordOutcome(
   webhookId: string,
-  claimed: DeliveryRecord,
+  acquired: DeliveryRecord,
   outcome: AttemptOutcome,
 ): Promise<void> {
   const { state, lastStatus = null, lastError = null, lastDurationMs } = outcome;
@@ -166,8 +166,8 @@ export async function recordOutcome(
   await updateItem(
     DeliveryRecord,
     releaseLease(
-      keys.webhookDelivery(webhookId, claimed.id),
-      claimed,
+      keys.webhookDelivery(webhookId, acquired.id),
+      acquired,
       changesOfPatch({ state, lastStatus, lastError, lastDurationMs, nextAttemptAt }),
     ),
   );

@@ -9,8 +9,8 @@ import { log } from "../platform/log.ts";
 import { putItem } from "../platform/table/write.ts";
 import { callWebhook, type CallableWebhook, type CallResult } from "./call.ts";
 import {
-  claimAttempt,
-  claimedAtOnce,
+  acquireAttempt,
+  withFirstAttempt,
   giveUp,
   newDelivery,
   recordOutcome,
@@ -72,7 +72,7 @@ async function fanOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Promi
     deliveryId: delivery.id,
     attempt: 1,
     lane: "first",
-    putOff: 0,
+    rescheduledCount: 0,
   } as const;
   const waitSeconds = await waitForSlot(webhook, attempt.lane);
   if (waitSeconds !== undefined) {
@@ -81,7 +81,7 @@ async function fanOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Promi
   }
   const callable = await callableOf(webhook);
   if (callable === undefined) return;
-  const noted = claimedAtOnce(delivery);
+  const noted = withFirstAttempt(delivery);
   const stored = await storeDelivery(webhook, noted);
   if (stored === "erased") return;
   if (stored === "stored") return makeCall(callable, noted, attempt);
@@ -98,8 +98,8 @@ async function makeAttempt(attempt: Attempt): Promise<void> {
   if (waitSeconds !== undefined) return requeue(attempt, waitSeconds);
   const callable = await callableOf(webhook);
   if (callable === undefined) return;
-  const claimed = await claimAttempt(attempt);
-  if (claimed !== undefined) await makeCall(callable, claimed, attempt);
+  const acquired = await acquireAttempt(attempt);
+  if (acquired !== undefined) await makeCall(callable, acquired, attempt);
 }
 
 /**
@@ -112,29 +112,31 @@ async function callableOf(webhook: WebhookRecord): Promise<CallableWebhook | und
 }
 
 /** Makes the call of an attempt whose lease this dispatcher has. */
-async function makeCall(webhook: CallableWebhook, claimed: DeliveryRecord, attempt: Attempt): Promise<void> {
+async function makeCall(webhook: CallableWebhook, acquired: DeliveryRecord, attempt: Attempt): Promise<void> {
   const open = await openCall(webhook);
-  if (open === undefined) return releaseClaimed(attempt, claimed);
+  if (open === undefined) return releaseAcquired(attempt, acquired);
   const beganAtMs = performance.now();
-  const result = await callWebhook(webhook, { id: claimed.eventId, payload: claimed.payload });
+  const result = await callWebhook(webhook, { id: acquired.eventId, payload: acquired.payload });
   const durationMs = Math.round(performance.now() - beganAtMs);
   const failure = failureOf(result);
   const health = await closeCall(open, failure);
-  await finalize(webhook, claimed, { result, failure, durationMs });
+  await finalize(webhook, acquired, { result, failure, durationMs });
   if (health !== undefined && isToBeDisabled(health)) await disableWebhook(webhook, "failing");
 }
 
 /** Reschedules an attempt that got no slot. It queues the job first, so that a crash in between loses nothing. */
-async function releaseClaimed(attempt: Attempt, claimed: DeliveryRecord): Promise<void> {
-  await requeue({ ...attempt, attempt: claimed.attempts }, 1);
-  await releaseAttempt(attempt.webhookId, claimed);
+async function releaseAcquired(attempt: Attempt, acquired: DeliveryRecord): Promise<void> {
+  await requeue({ ...attempt, attempt: acquired.attempts }, 1);
+  await releaseAttempt(attempt.webhookId, acquired);
 }
 
 /** Queues a job again, as a retry. Each time the delay doubles. */
 async function requeue(attempt: Attempt, firstSeconds: number): Promise<void> {
-  const longestSeconds = Math.min(maxDelaySeconds, firstSeconds * 2 ** attempt.putOff);
+  const longestSeconds = Math.min(maxDelaySeconds, firstSeconds * 2 ** attempt.rescheduledCount);
   const delaySeconds = Math.ceil((longestSeconds * (1 + Math.random())) / 2);
-  await enqueue(attemptJob({ ...attempt, lane: "retry", putOff: attempt.putOff + 1 }, delaySeconds));
+  await enqueue(
+    attemptJob({ ...attempt, lane: "retry", rescheduledCount: attempt.rescheduledCount + 1 }, delaySeconds),
+  );
 }
 
 /** Returns the reason why a call failed; undefined when it succeeded. */
@@ -147,7 +149,7 @@ function failureOf(result: CallResult): Failure | undefined {
 /** Records the outcome of an attempt, and queues or schedules the next one. */
 async function finalize(
   webhook: WebhookRecord,
-  claimed: DeliveryRecord,
+  acquired: DeliveryRecord,
   call: {
     readonly result: CallResult;
     readonly failure: Failure | undefined;
@@ -155,7 +157,7 @@ async function finalize(
   },
 ): Promise<void> {
   const { organizationId, id: webhookId } = webhook;
-  const { eventId, attempts } = claimed;
+  const { eventId, attempts } = acquired;
   const { status, retryAfter } = "status" in call.result ? call.result : {};
   log.info("webhook.called", { organizationId, webhookId, eventId, attempt: attempts, status });
   const answer = {
@@ -164,16 +166,16 @@ async function finalize(
     lastDurationMs: call.durationMs,
   };
   if (call.failure === undefined) {
-    return recordOutcome(webhookId, claimed, { state: "succeeded", ...answer });
+    return recordOutcome(webhookId, acquired, { state: "succeeded", ...answer });
   }
   if (status === gone) await disableWebhook(webhook, "gone");
   const nextAttemptAt = status === gone ? undefined : retryAt({ attempts, at: now(), retryAfter });
   if (nextAttemptAt === undefined) {
-    return recordOutcome(webhookId, claimed, { state: "failed", ...answer });
+    return recordOutcome(webhookId, acquired, { state: "failed", ...answer });
   }
   // The next job comes first: a crash in between leaves a surplus job, which the lease makes harmless.
-  await queueRetry(webhook, claimed, nextAttemptAt);
-  await recordOutcome(webhookId, claimed, { state: "pending", nextAttemptAt, ...answer });
+  await queueRetry(webhook, acquired, nextAttemptAt);
+  await recordOutcome(webhookId, acquired, { state: "pending", nextAttemptAt, ...answer });
 }
 
 async function queueRetry(webhook: WebhookRecord, failed: DeliveryRecord, at: Date): Promise<void> {

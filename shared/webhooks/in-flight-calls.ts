@@ -25,7 +25,7 @@ const callLeaseMs = minuteMs;
 const slowMs = 5 * secondMs;
 
 /** The expected wait for a free slot: `soon` at a webhook that responds, `later` at a slow or failing one. */
-const comeBackSeconds = { soon: 1, later: 15 };
+const retrySeconds = { soon: 1, later: 15 };
 
 /**
  * A webhook fails continuously while no call succeeds and the time between two failed calls is at most this. It is longer
@@ -112,7 +112,7 @@ async function waitFor(whom: string, lane: Lane): Promise<number | undefined> {
   if (mayCall(seen, lane, at)) return undefined;
   const slow = new Date(at.getTime() - slowMs + callLeaseMs).toISOString();
   const isSlow = seen.failingSince !== undefined || [...seen.inFlightCalls].some((slot) => slot < slow);
-  return isSlow ? comeBackSeconds.later : comeBackSeconds.soon;
+  return isSlow ? retrySeconds.later : retrySeconds.soon;
 }
 
 /** Occupies a slot of a webhook and one of its host for a call. Returns undefined when either has none. */

@@ -16,7 +16,7 @@ const AttemptJob = z.object({
   attempt: z.int().check(z.positive()),
   lane: Lane,
   /** How often the attempt was rescheduled because the webhook had no free slot. */
-  putOff: z.int().check(z.nonnegative()),
+  rescheduledCount: z.int().check(z.nonnegative()),
 });
 export type AttemptJob = z.infer<typeof AttemptJob>;
 
@@ -26,10 +26,10 @@ export type WebhookJob = z.infer<typeof WebhookJob>;
 
 /** The job of an attempt, on the queue of its lane. */
 export function attemptJob(
-  attempt: Omit<AttemptJob, "kind" | "putOff"> & { readonly putOff?: number },
+  attempt: Omit<AttemptJob, "kind" | "rescheduledCount"> & { readonly rescheduledCount?: number },
   delaySeconds = 0,
 ): QueuedJob {
-  const body: AttemptJob = { putOff: 0, ...attempt, kind: "attempt" };
+  const body: AttemptJob = { rescheduledCount: 0, ...attempt, kind: "attempt" };
   const queue = attempt.lane === "first" ? "webhookDeliveries" : "webhookRetries";
   return { queue, group: attempt.organizationId, body, delaySeconds };
 }

@@ -237,7 +237,7 @@ export class UnreliableAws {
     if (!reads.has(operation)) this.#addWriteUnits(request, answer);
     if (!this.isCarrierOut || !body.includes('"pk":{"S":"SANDBOX#')) return answer;
     this.#count("submission while the carrier fails");
-    return putOff(answer);
+    return rescheduledCount(answer);
   }
 
   /** The rejection of a request that DynamoDB does not carry out. */
@@ -322,7 +322,7 @@ function withConsumption(request: AwsRequest): AwsRequest {
 }
 
 /** The response of the sandbox's table to a first call, in which the sandbox throttles some numbers. */
-function putOff(answer: AwsResponse): AwsResponse {
+function rescheduledCount(answer: AwsResponse): AwsResponse {
   return { ...answer, body: answer.body.replace(/"calls":\{"N":"\d+"\}/, '"calls":{"N":"1"}') };
 }
 

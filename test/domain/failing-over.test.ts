@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const unroutable = (): SubmitResult => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
 const refuse = (): SubmitResult => ({ outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR" });
-const putOff = (): SubmitResult => ({ outcome: "throttled" });
+const rescheduledCount = (): SubmitResult => ({ outcome: "throttled" });
 const turnAway = (): SubmitResult => ({ outcome: "unreachable", reason: "ECONNREFUSED" });
 const fallSilent = (): never => {
   throw new Error("the response was lost");
@@ -62,7 +62,7 @@ async function balanceAfterRefunds(job: MessageJob): Promise<number> {
 
 it.each([
   ["rejected", unroutable],
-  ["throttled", putOff],
+  ["throttled", rescheduledCount],
   ["was unreachable for", turnAway],
 ])(
   "a message that the first carrier %s goes to the second with the same reference, and to no other",
@@ -107,7 +107,7 @@ describe("a carrier that costs more than the customer paid", () => {
 
   it.each([
     ["rejected", unroutable],
-    ["throttled", putOff],
+    ["throttled", rescheduledCount],
     ["was unreachable for", turnAway],
   ])("is skipped for a message that the first one %s", async (_, first) => {
     const job = await acceptedMessage();
@@ -137,7 +137,7 @@ describe("a carrier that costs more than the customer paid", () => {
 
   it("lets a message wait that the others throttled, and accepts it when the cost has come down", async () => {
     const job = await acceptedMessage();
-    const { route, asked } = threeCarriers(putOff);
+    const { route, asked } = threeCarriers(rescheduledCount);
     await submitMessage(job, inOrder(route, costs(1, 7_901, 9_000)));
     expect([asked(), await statusOf(job)]).toEqual([[1, 0, 0], "queued"]);
     await submitMessage(job, inOrder(route, costs(1, 7_900, 9_000)));
@@ -187,7 +187,7 @@ it("a message with an unknown outcome at the first carrier goes to no other, fai
 it.each([
   ["accepts", accept, "sent"],
   ["rejects", unroutable, "failed: MESSAGE_UNROUTABLE"],
-  ["throttles", putOff, "queued"],
+  ["throttles", rescheduledCount, "queued"],
   ["is unreachable for", turnAway, "queued"],
 ])(
   "an idempotent carrier alone gets the message again, and decides it where it then %s it",
@@ -222,7 +222,7 @@ it.each([
 it("a message that failed over and then became unresolved returns only to the carrier that it failed over to", async () => {
   const job = await acceptedMessage();
   let isSilent = true;
-  const { route, asked } = threeCarriers(putOff, () => (isSilent ? fallSilent() : accept()), true);
+  const { route, asked } = threeCarriers(rescheduledCount, () => (isSilent ? fallSilent() : accept()), true);
   await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
   expect(await recordOf(job)).toMatchObject({ status: "queued", carrier: "beta", openClaims: 1 });
   letLeaseLapse();
@@ -262,7 +262,7 @@ it("a message that all carriers reject fails with the last code, is refunded, an
 it("a carrier that has rejected a message does not get it again when another one has throttled it", async () => {
   const job = await acceptedMessage();
   let isBusy = true;
-  const { route, asked } = threeCarriers(refuse, () => (isBusy ? putOff() : unroutable()));
+  const { route, asked } = threeCarriers(refuse, () => (isBusy ? rescheduledCount() : unroutable()));
   const sender = inOrder(route.slice(0, 2));
   await submitMessage(job, sender);
   await submitMessage(job, sender);

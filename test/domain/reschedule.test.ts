@@ -38,7 +38,7 @@ it.each([
   for (const hours of [31, 33, 36]) {
     vi.setSystemTime(at(hours * hourMs));
     job = await laterJobOf(job, only(carrier));
-    expect(job.putOffSince).toBe(at(30 * hourMs).toISOString());
+    expect(job.rescheduledSince).toBe(at(30 * hourMs).toISOString());
   }
   vi.setSystemTime(at(36 * hourMs + secondMs));
   await submitMessage(job, only(carrier));
@@ -67,7 +67,7 @@ it("a message whose slot begins while its carrier's breaker is open waits for th
   const job = await acceptedMessage();
   vi.setSystemTime(at(7 * hourMs));
   const later = await laterJobOf(job, only(carrier, { breakers }));
-  expect(later.putOffSince).toBe(at(7 * hourMs).toISOString());
+  expect(later.rescheduledSince).toBe(at(7 * hourMs).toISOString());
   expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 1, openClaims: 0 });
   expect(carrier.received).toEqual([]);
 });
@@ -78,11 +78,11 @@ it("the time for which a message is rescheduled stands still while it waits for 
   const throughput = new Throughput();
   // Reserves the first slot, so that the next one is 1,000 seconds away.
   await throughput.reserve(slow.name, slow.segmentsPerSecond, { segments: 1, isMarketing: false });
-  const job = { ...(await acceptedMessage()), putOffSince: at(-5 * hourMs).toISOString() };
+  const job = { ...(await acceptedMessage()), rescheduledSince: at(-5 * hourMs).toISOString() };
   const later = await laterJobOf(job, inOrder([slow], { throughput }));
   expect(later).toMatchObject({
     reservedStart: { carrier: slow.name },
-    putOffSince: at(-5 * hourMs + 900 * secondMs).toISOString(),
+    rescheduledSince: at(-5 * hourMs + 900 * secondMs).toISOString(),
   });
 });
 
@@ -114,7 +114,7 @@ describe("a sender submits only while it has time to wait for the response and t
     const later = await laterJobOf(job, only(carrier, { remainingTimeMs }));
     expect(carrier.received).toEqual([]);
     expect(await recordOf(job)).toMatchObject({ status: "queued", openClaims: 0 });
-    expect(later.putOffSince).toBeUndefined();
+    expect(later.rescheduledSince).toBeUndefined();
   });
 });
 

@@ -11,7 +11,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { queryItems } from "../../shared/platform/table/read.ts";
 import { putItem } from "../../shared/platform/table/write.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
-import { claimAttempt, deliveryIdOf, repeatNow } from "../../shared/webhooks/delivery-record.ts";
+import { acquireAttempt, deliveryIdOf, repeatNow } from "../../shared/webhooks/delivery-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { listWebhookDeliveries } from "../../shared/webhooks/list-deliveries.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
@@ -254,7 +254,7 @@ describe("an event", () => {
     const hook = await receiver();
     const { endpoint, event } = await handedOut(hook);
     const deliveryId = deliveryIdOf(event.eventId);
-    await claimAttempt({ webhookId: endpoint.id, deliveryId, attempt: 1 });
+    await acquireAttempt({ webhookId: endpoint.id, deliveryId, attempt: 1 });
     await expect(dispatchWebhook(attemptOf(endpoint, event, 1))).rejects.toThrow(
       "another dispatcher makes this attempt",
     );
@@ -320,7 +320,7 @@ it("forty endpoints at one host get at most 20 parallel calls of an organization
   const { organizationId } = await openWebhook(hook.url);
   for (let count = 1; count < 40; count += 1) await openWebhook(`${hook.url}/${count}`, organizationId);
   // The jobs are read while the calls are open. The delay is close to the call's time limit, which ends the calls.
-  const putOff = await delayedJobs(async (jobsSoFar) => {
+  const rescheduledCount = await delayedJobs(async (jobsSoFar) => {
     const dispatched = dispatchWebhook(eventJob(organizationId));
     await vi.waitFor(() => expect(held.length + jobsSoFar().length).toBe(40), patience);
     isHolding = false;
@@ -328,7 +328,7 @@ it("forty endpoints at one host get at most 20 parallel calls of an organization
     await dispatched;
   });
   expect(held).toHaveLength(20);
-  const later = putOff.map(({ body }) => WebhookJob.parse(body));
+  const later = rescheduledCount.map(({ body }) => WebhookJob.parse(body));
   expect(later).toHaveLength(20);
   await takeJobs("webhookRetries");
   for (const job of later) await dispatchWebhook(job);

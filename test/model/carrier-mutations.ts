@@ -31,9 +31,9 @@ export function mutatedJob(
   job: MessageJob,
   startedAt: Date,
 ): MessageJob {
-  const { putOffSince, ...others } = job;
-  if (putOffSince === undefined || mutation === "reschedule time") return others;
-  return mutation === "first reschedule" ? { ...others, putOffSince: startedAt.toISOString() } : job;
+  const { rescheduledSince, ...others } = job;
+  if (rescheduledSince === undefined || mutation === "reschedule time") return others;
+  return mutation === "first reschedule" ? { ...others, rescheduledSince: startedAt.toISOString() } : job;
 }
 
 /** A response of the table as if a field had never been written. */

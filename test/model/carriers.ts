@@ -123,7 +123,7 @@ class CarrierWorld {
   readonly #problems: string[] = [];
   readonly #askedSecond = new Set<string>();
   /** Messages that carriers throttle when there are no other faults. */
-  readonly #putOff = new Map<string, "for ever" | "once">();
+  readonly #rescheduledCount = new Map<string, "for ever" | "once">();
   readonly #putOffOnce = new Set<string>();
   /** When each message was first worked on, and when a receipt was recorded that proves its acceptance. */
   readonly #firstWorkedMs = new Map<string, number>();
@@ -327,7 +327,7 @@ class CarrierWorld {
   #factsOf(id: string): Facts {
     return {
       takes: new Map(this.#carriers.map(({ name, taken }) => [name, taken.get(id) ?? 0])),
-      wasPutOff: this.#putOff.get(id),
+      wasPutOff: this.#rescheduledCount.get(id),
       firstWorkedMs: this.#firstWorkedMs.get(id),
       provenMs: this.#provenMs.get(id),
     };
@@ -399,7 +399,7 @@ class CarrierWorld {
   }
 
   #isPutOff(messageId: string): boolean {
-    const times = this.#putOff.get(messageId);
+    const times = this.#rescheduledCount.get(messageId);
     if (times !== "once") return times === "for ever";
     const isFirst = !this.#putOffOnce.has(messageId);
     this.#putOffOnce.add(messageId);
@@ -410,11 +410,11 @@ class CarrierWorld {
   #plan(messageId: string): number {
     this.#accepted += 1;
     if (this.#accepted % unwantedEvery === 0) {
-      this.#putOff.set(messageId, "for ever");
+      this.#rescheduledCount.set(messageId, "for ever");
       return unwantedMs;
     }
     if (this.#accepted % lateEvery > 0) return 0;
-    this.#putOff.set(messageId, "once");
+    this.#rescheduledCount.set(messageId, "once");
     return lateMs;
   }
 }
