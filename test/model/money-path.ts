@@ -100,7 +100,7 @@ function withOwnClass(error: unknown): unknown {
   const Own = errorClasses.find(({ name }) => name === error.name);
   return Own === undefined || error instanceof Own
     ? error
-    : new Own({ $metadata: {}, ...error, message: error.message });
+    : new Own(Object.assign({ $metadata: {}, message: error.message }, error));
 }
 
 /** Whether a client of the table repeats a request after a number of attempts, the last with this error. */
