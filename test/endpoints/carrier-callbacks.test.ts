@@ -3,9 +3,11 @@ import { createHash, randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { InboundMessage } from "../../shared/contract/inbound.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
 import { assignNumber } from "../../shared/numbers/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
+import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { call, Customer, errorOf, pageOf, type ApiCall, type ApiResponse } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 
@@ -62,16 +64,18 @@ beforeAll(async () => {
   }, patience);
 });
 
-/** A message that has not been sent yet, so that its receipt arrives before it counts as sent. */
-async function waitingMessage(): Promise<{ id: string; reference: string }> {
+/** Returns a message that a carrier has, so that its receipt arrives before it counts as sent. */
+async function messageAt(carrier: string): Promise<{ id: string; reference: string }> {
+  const { organizationId } = customer;
   const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
   const { id } = await customer.send({ scheduledAt });
-  return { id, reference: `${customer.organizationId}.${id}` };
+  await updateItem(MessageRecord, updateOf(messageKey({ organizationId, id }), { set: { carrier } }));
+  return { id, reference: `${organizationId}.${id}` };
 }
 
 describe("a receipt", () => {
   it("of a carrier that calls an address sets the delivery of its message, and not its status", async () => {
-    const { id, reference } = await waitingMessage();
+    const { id, reference } = await messageAt(kannel);
     const answer = await report(`${kannel}/receipts`, { reference, type: "8", answer: "ACK/" });
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("<Response/>")]);
     await report(`${kannel}/receipts`, { reference, type: "2", answer: "id:1 stat:EXPIRED err:001" });
@@ -90,7 +94,7 @@ describe("a receipt", () => {
   });
 
   it("is accepted as JSON or as a form from a carrier that posts", async () => {
-    const [first, second] = [await waitingMessage(), await waitingMessage()];
+    const [first, second] = [await messageAt(http), await messageAt(http)];
     const json = { status: "ok", reference: first.reference };
     expect((await report(`${http}/receipts`, {}, { json })).status).toBe(200);
     const form = {
@@ -107,7 +111,7 @@ describe("a receipt", () => {
   });
 
   it("is accepted in a list of several, and rejected in an empty or wrong list", async () => {
-    const [first, second] = [await waitingMessage(), await waitingMessage()];
+    const [first, second] = [await messageAt(http), await messageAt(http)];
     const json = [first, second].map(({ reference }) => ({ status: "ok", reference }));
     expect((await report(`${http}/receipts`, {}, { json })).status).toBe(200);
     for (const { id } of [first, second]) {
