@@ -272,7 +272,7 @@ it("a carrier is tested with one message, and its response is shown without secr
   carrier.answer = says(422, "no");
   const rejected = await run("carriers", "test", "acme", "--to", "447700900123");
   expect(rejected).toMatchObject({ code: 1, err: "" });
-  expect(rejected.out).toMatch(/Outcome +refused\nCode +HTTP422\nReason +MESSAGE_PROVIDER_ERROR\n/);
+  expect(rejected.out).toMatch(/Outcome +rejected\nCode +HTTP422\nReason +MESSAGE_PROVIDER_ERROR\n/);
   carrier.answer = says(500, "oh");
   expect((await run("carriers", "test", "acme", "--to", "447700900123")).out).toMatch(
     /Outcome +unknown\nReason +UnclearAnswer500\n(.*\n)*Status +500\nResponse +oh\n/,
