@@ -32,6 +32,7 @@ function steadyExample(example: unknown, webhookUrl: string): unknown {
     .replaceAll(/\bnn_[0-9A-Za-z]{4}…/g, "nn_Exam…")
     .replaceAll(/\b[A-Z2-7]{32}\b/g, "EXAMPLE2".repeat(4))
     .replaceAll(/(?:\b[A-Z2-7]{4}-?){4}(?=")/g, exampleCodes.recovery)
+    .replaceAll(/"(lastD|d)urationMs":\d+/g, '"$1urationMs":42')
     .replaceAll(/"commit":"[^"]+"/g, '"commit":"4f2a9c1e7b30"')
     .replaceAll(/"requestId":"[^"]+"/g, '"requestId":"JKJaXmPLvHcESHA="')
     .replaceAll(
