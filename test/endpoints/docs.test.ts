@@ -72,13 +72,14 @@ describe("the OpenAPI document", () => {
   it.each(withBody)("has an example of the body of %s that is valid", (_operation, route) => {
     const { requestBody } = document.paths[route.path]?.[route.method.toLowerCase()] ?? {};
     const example = requestBody?.content["application/json"]?.example;
-    expect(example, "give the body's schema one: .meta({ examples })").toBeDefined();
+    expect(example, "register the body's schema with examples").toBeDefined();
     expect(route.body?.safeParse(example).error).toBeUndefined();
   });
 
   it.each(Object.entries(document.webhooks))("has an example of the event %s", (name, { post }) => {
     const place = ["webhooks", name, "post", "requestBody", "content", "application/json", "schema"];
     const { example } = post.requestBody.content["application/json"] ?? {};
+    expect(example, "write one under webhooks in shared/contract/examples.json").toBeDefined();
     expect(schemaProblem(place, example)).toBeUndefined();
   });
 });
