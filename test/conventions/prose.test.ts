@@ -63,6 +63,7 @@ const cleanPlaces = [
   "test/fuzz",
   "test/infra",
   "test/local",
+  "test/mixed-versions",
   "test/model",
   "test/peers",
   "test/sam",
