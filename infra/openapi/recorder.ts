@@ -94,7 +94,7 @@ export class Recorder {
 
   /** Waits for background work, so that times have the same order in each recording. */
   async #waitForEnds(): Promise<void> {
-    await waitFor("the end of what was begun", async () => {
+    await waitFor("the end of the operations in progress", async () => {
       return !isUnderWay((await this.read("listSms")) + (await this.read("listCampaigns")));
     });
   }

@@ -1,4 +1,4 @@
-/** A map of what an instance of a function remembers. When it is full, the entry that was set first is dropped. */
+/** The memory of one instance of a function, by key. A full map drops the entry whose last `set` is the oldest. */
 export class BoundedMap<Value> extends Map<string, Value> {
   readonly #maxSize: number;
 

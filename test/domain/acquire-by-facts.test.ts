@@ -161,8 +161,8 @@ it("a first job that is delivered again finds a lease that another sender holds,
 
 it("a job without a message is dropped", async () => {
   const job = await jobOf();
-  const nobody = { ...job, messageId: "msg_01J00000000000000000000000" };
-  expect(await submitMessage(nobody, only(new ScriptedCarrier(accept)))).toBeUndefined();
+  const ofMissing = { ...job, messageId: "msg_01J00000000000000000000000" };
+  expect(await submitMessage(ofMissing, only(new ScriptedCarrier(accept)))).toBeUndefined();
 });
 
 it("a STOP after the message was accepted is obeyed, and so is an opt-out from marketing", async () => {

@@ -190,8 +190,12 @@ it("the audit log names the operator of an action, and customers see that it was
 it("nothing is changed when AWS does not identify the operator", async () => {
   const customer = await Customer.register({ baseUrl: gateway.url });
   const credit = ["wallets", "credit", customer.email, "5", "--reason", "x", "--stage", "prod", "--yes"];
-  const nobody = { ...prodEnvironment, AWS_ENDPOINT_URL_STS: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "1" };
-  expect(await operatorProcess(dataFolder, credit, nobody)).toMatchObject({ code: 1, out: "" });
+  const unreachableSts = {
+    ...prodEnvironment,
+    AWS_ENDPOINT_URL_STS: "http://127.0.0.1:9",
+    AWS_MAX_ATTEMPTS: "1",
+  };
+  expect(await operatorProcess(dataFolder, credit, unreachableSts)).toMatchObject({ code: 1, out: "" });
   expect(await customer.balance()).toBe(0);
   const entries = objectsOf(await operator(["audit-log", customer.email, "--json"]), z.unknown());
   expect(entries).toHaveLength(1);

@@ -83,8 +83,8 @@ it("a user who has lost their second factor logs in once it was reset, which is 
   expect(entry).not.toContain(email);
   const again = await operator(["users", "reset-second-factor", email]);
   expect(again.out).toBe(`${user.id} has no second factor\n`);
-  const nobody = await operator(["users", "reset-second-factor", "missing@example.com"]);
-  expect(nobody).toEqual({ code: 1, out: "", err: "There is no user missing@example.com.\n" });
+  const missing = await operator(["users", "reset-second-factor", "missing@example.com"]);
+  expect(missing).toEqual({ code: 1, out: "", err: "There is no user missing@example.com.\n" });
 });
 
 it("all data of an organization is exported, without secrets, to the output or a new file", async () => {

@@ -121,8 +121,8 @@ it("shows the email, the name, the state, the balance and the last send of each"
   expect(Math.abs(Date.parse(lastSendAt ?? "") - Date.parse(queuedAt))).toBeLessThan(1_000);
   expect(rows.get(closed.organizationId)).toEqual({ ...registered(closed), status: "closed" });
   expect(rows.get(suspended.organizationId)).toEqual({ ...registered(suspended), status: "suspended" });
-  const nobody = { email: null, name: null, balanceMicros: 1_000_000, lastSendAt: null };
-  expect(rows.get(erased.organizationId)).toEqual({ ...nobody, status: "erased" });
-  expect(rows.get(broken.organizationId)).toEqual({ ...nobody, status: "unreadable" });
+  const withoutUser = { email: null, name: null, balanceMicros: 1_000_000, lastSendAt: null };
+  expect(rows.get(erased.organizationId)).toEqual({ ...withoutUser, status: "erased" });
+  expect(rows.get(broken.organizationId)).toEqual({ ...withoutUser, status: "unreadable" });
   expect(rows.get(formerId)).toMatchObject({ status: "erased", lastSendAt: "2026-01-05" });
 });

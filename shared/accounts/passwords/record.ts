@@ -33,7 +33,7 @@ export function putFirstPassword(userId: string, passwordHash: string): Put {
 export async function findPasswordHash(
   user: Pick<UserRecord, "id"> | undefined,
 ): Promise<string | undefined> {
-  const record = await findItem(PasswordRecord, keys.password(user?.id ?? "nobody"), { consistent: true });
+  const record = await findItem(PasswordRecord, keys.password(user?.id ?? "missing"), { consistent: true });
   return record?.passwordHash;
 }
 

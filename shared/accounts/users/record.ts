@@ -48,7 +48,7 @@ export async function findUser(
 export async function findUserByEmail(email: string): Promise<UserRecord | undefined> {
   const owner = await findItem(EmailRecord, keys.email(email), { consistent: true });
   // An unknown email costs a read too, so that the time does not distinguish it.
-  return findItem(UserRecord, keys.user(owner?.userId ?? "nobody"), { consistent: true });
+  return findItem(UserRecord, keys.user(owner?.userId ?? "missing"), { consistent: true });
 }
 
 /**
