@@ -93,6 +93,7 @@ export class GatewayStack extends Stack {
     // Only this output has the release, so a commit that changes no resource updates none.
     new CfnOutput(this, outputNames.release, { value: releaseText() });
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
+    new CfnOutput(this, outputNames.currency, { value: stage.currency });
     new CfnOutput(this, outputNames.webhookKeyArn, { value: webhookKey.secretArn });
     new CfnOutput(this, outputNames.secondFactorKeyArn, { value: secondFactorKey.secretArn });
     if (stage.minimumMargin > 0) {

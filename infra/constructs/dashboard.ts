@@ -62,7 +62,7 @@ export function addDashboard(
       ),
     ),
     graph(
-      "Repairs of the reconciler; right: refunds, in millionths of a dollar",
+      "Repairs of the reconciler; right: refunds, in millionths of the currency unit",
       counted("VoidedDebits", "RequeuedMessages", "FailedReconciliations", "InconsistentLedgers"),
       counted("RefundedMicros"),
     ),

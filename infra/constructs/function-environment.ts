@@ -9,6 +9,7 @@ export function functionEnvironment(backend: Backend, access: Access): Record<st
   const { stage, table, queues, sessionKey, webhookKey, secondFactorKey } = backend;
   return {
     [environmentNames.stage]: stage.name,
+    [environmentNames.currency]: stage.currency,
     [environmentNames.tableName]: table.tableName,
     [environmentNames.topUpEnabled]: String(stage.topUpEnabled),
     [environmentNames.docsEnabled]: String(stage.docsEnabled),

@@ -1,5 +1,6 @@
 import { Duration } from "aws-cdk-lib";
 
+import { decimalsOf } from "../../shared/contract/currencies.ts";
 import type { MetricName } from "../../shared/platform/metrics.ts";
 import { countedMetric } from "./alarms.ts";
 import { tailOf } from "./commands.ts";
@@ -68,11 +69,13 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     10,
     "Ten or more debits within an hour had no message. The reconciler voids and refunds them.",
   );
+  // The units of currencies without decimals are small.
+  const refunded = decimalsOf(stage.currency) === 0 ? 1_000 : 10;
   addRepairAlarm(
     "refunded-amount",
     "RefundedMicros",
-    10_000_000,
-    "The reconciler has refunded ten dollars or more within an hour: sends failed after they were paid.",
+    refunded * 1_000_000,
+    `The reconciler has refunded ${refunded} ${stage.currency} or more within an hour: sends failed after they were paid.`,
   );
   addRepairAlarm(
     "requeued-messages",

@@ -12,6 +12,8 @@ export type StackOutput = z.infer<typeof StackOutput>;
 export const outputNames = {
   apiUrl: "ApiUrl",
   tableName: "TableName",
+  /** Absent in the stacks of releases without other currencies than the default one. */
+  currency: "Currency",
   /** The version and the commit that it was deployed from. */
   release: "Release",
   /** The secret that a restored or adopted table needs. */

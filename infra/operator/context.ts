@@ -3,6 +3,7 @@ import { createInterface } from "node:readline/promises";
 
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 
+import { defaultCurrency } from "../../shared/contract/currencies.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
 import { localCredentials, localRegion, readConnections } from "../local/connections.ts";
@@ -88,6 +89,7 @@ export async function connect(stage: Stage | undefined): Promise<Connection> {
     return output;
   };
   process.env[environmentNames.tableName] = stackOutput(outputNames.tableName).value;
+  process.env[environmentNames.currency] = find(outputNames.currency)?.value ?? defaultCurrency;
   const retention = find(outputNames.messageRetentionDays)?.value;
   if (retention !== undefined) process.env[environmentNames.messageRetentionDays] = retention;
   return {

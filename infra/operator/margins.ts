@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { addedMargin, type Margin } from "../../shared/messages/margins.ts";
 import { readMargins, readMarginsOfMessages } from "../../shared/messages/read-margins.ts";
 import { dayMs, dayOf, now } from "../../shared/platform/clock.ts";
+import { config } from "../../shared/platform/config.ts";
 import { shardsOfDay } from "../../shared/platform/table/shards.ts";
 import { amountOf } from "../../shared/wallet/money.ts";
 import { listWallets, readWallet } from "../../shared/wallet/record.ts";
@@ -117,7 +118,7 @@ function showTotals(rows: readonly MarginRow[], output: Output): void {
   const without = total((row) => row.messagesWithoutCost);
   output.note(
     `Total of ${total((row) => row.messages)} messages: revenue ${amountText(revenue)}, cost ${amountText(cost)}, ` +
-      `margin ${amountText(revenue - cost)} USD (${shareText(revenue - cost, revenue) || "-"})`,
+      `margin ${amountText(revenue - cost)} ${config.currency()} (${shareText(revenue - cost, revenue) || "-"})`,
   );
   if (without > 0) output.note(`The costs of ${without} messages are unknown and not included.`);
 }

@@ -6,6 +6,7 @@ import { MessageStatus } from "../../shared/contract/sms.ts";
 import { attemptsOf, type Attempt } from "../../shared/messages/attempts.ts";
 import type { MessageRecord } from "../../shared/messages/record.ts";
 import { findMessageById, maxSearched, searchMessages } from "../../shared/messages/search.ts";
+import { config } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { amountOf } from "../../shared/wallet/money.ts";
 import { command, limit, OrganizationOption, part, RequiredOrganizationOption } from "./command.ts";
@@ -102,8 +103,9 @@ function factsOf(message: MessageRecord): Record<string, string | undefined> {
         : [deliveryStatus, deliveryErrorCode, deliveryProviderCode, message.deliveryAt]
             .filter((each) => each !== undefined)
             .join(" "),
-    Price: `${amountOf(message.totalMicros)} USD, ${message.segments} segments`,
-    Cost: message.costMicros === undefined ? "unknown" : `${amountOf(message.costMicros)} USD`,
+    Price: `${amountOf(message.totalMicros)} ${config.currency()}, ${message.segments} segments`,
+    Cost:
+      message.costMicros === undefined ? "unknown" : `${amountOf(message.costMicros)} ${config.currency()}`,
   };
 }
 

@@ -90,7 +90,7 @@ const setOverride = command({
   input: z.object({
     organization: Organization,
     prefix: Prefix,
-    price: part("<price>", "price of a segment in USD, with at most 6 decimals", Price),
+    price: part("<price>", "price of a segment in the stage's currency, with at most 6 decimals", Price),
     allowLoss: AllowLoss,
   }),
   run: async ({ organization, prefix, price, allowLoss }, context) => {

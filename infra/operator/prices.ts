@@ -36,9 +36,9 @@ const importPrices = command({
   name: "prices import",
   summary: "Replace all prices with those of a CSV file",
   details:
-    "Columns: prefix, country, price, valid_from, and cost:CARRIER for each carrier with known costs. Amounts are in USD for a " +
-    "segment (see shared/prices/README.md). The command first checks all lines and shows the changes. A price below the cost " +
-    "of a carrier of its route is rejected. The new prices apply within a minute.",
+    "Columns: prefix, country, price, valid_from, and cost:CARRIER for each carrier with known costs. Amounts are for a " +
+    "segment, in the stage's currency (see shared/prices/README.md). The command first checks all lines and shows the " +
+    "changes. A price below the cost of a carrier of its route is rejected. The new prices apply within a minute.",
   examples: [
     "rates.csv --dry-run",
     "rates.csv --stage prod",

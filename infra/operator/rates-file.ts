@@ -244,10 +244,9 @@ function momentOf(cell: string): string | null | undefined {
 /** An amount in micro-units, or an error. */
 function microsOrProblem(cell: string): number | string {
   const micros = microsOfText(cell);
-  if (micros !== undefined)
-    return micros <= maxAmountMicros ? micros : `${shown(cell)} is more than 1000 USD`;
+  if (micros !== undefined) return micros <= maxAmountMicros ? micros : `${shown(cell)} is more than 1000`;
   if (cell === "") return "is missing";
   if (cell.startsWith("-")) return `${shown(cell)} must not be negative`;
   if (/^\d+\.\d{7,}$/.test(cell)) return `${shown(cell)} has more than 6 decimals`;
-  return `${shown(cell)} must be an amount in USD such as 0.0075, with a point and without a sign`;
+  return `${shown(cell)} must be an amount such as 0.0075, with a point and without a sign`;
 }

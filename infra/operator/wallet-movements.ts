@@ -27,7 +27,7 @@ export const Amount = z
 
 const Adjustment = z.object({
   organization: Organization,
-  amount: part("<amount>", "amount in USD, above 0, with at most 6 decimals", Amount),
+  amount: part("<amount>", "amount above 0, with at most 6 decimals", Amount),
   reason: PublicReason,
   reference: part(
     "--reference <text>",

@@ -100,7 +100,7 @@ const setDailyCap = command({
   asksFirst: true,
   input: z.object({
     organization: Organization,
-    amount: part("<amount>", `amount in USD, above 0; ${limitHelp}`, ownLimit(Amount, amountRule)),
+    amount: part("<amount>", `amount above 0; ${limitHelp}`, ownLimit(Amount, amountRule)),
   }),
   run: async ({ organization, amount }, context) => {
     const cap = limitText(typeof amount === "number" ? `${moneyText(amount)} a day` : amount);

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
 import { Country } from "../../shared/contract/countries.ts";
+import { currencies, defaultCurrency } from "../../shared/contract/currencies.ts";
 import { numberTypes } from "../../shared/contract/phone-numbers.ts";
 import { ExpiresInSeconds } from "../../shared/contract/sms.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
@@ -86,6 +87,8 @@ export const StageSettings = z.strictObject({
   account: z.optional(matching(/^\d{12}$/, "must be the twelve digits of an AWS account")),
   region: z.optional(matching(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region such as eu-west-1")),
   carrier: z.enum(["aws", "sandbox"]),
+  /** The currency of all amounts, except for those that AWS charges. */
+  currency: z._default(z.enum(currencies()), defaultCurrency),
   prices: z._default(z.enum(["imported", "sample"]), "imported"),
   /** The share of a price that must remain after the carrier's cost. */
   minimumMargin: z._default(
@@ -123,7 +126,7 @@ export const StageSettings = z.strictObject({
     z.strictObject({
       /** The first two limits apply to organizations for which the operator has set no others. */
       dailySpendCap: z.optional(
-        matching(/^(?=.*[1-9])\d{1,7}(\.\d{1,6})?$/, 'must be an amount in USD such as "50.00"'),
+        matching(/^(?=.*[1-9])\d{1,7}(\.\d{1,6})?$/, 'must be an amount such as "50.00"'),
       ),
       sendsPerSecond: z.optional(z.int().check(z.gte(1), z.lte(10_000))),
       /** The most messages of one organization to one number. */
@@ -170,6 +173,7 @@ export const StageSettings = z.strictObject({
   email: z.optional(SentEmails),
   /** AWS accepts at most ten addresses for the warnings of a budget. */
   alarmEmails: z._default(z.array(Email).check(z.maxLength(10)), []),
+  /** AWS charges in USD, whatever the currency of the stage is. */
   monthlyBudgetUsd: z.optional(z.number().check(z.positive())),
   monthlyCarrierSpendLimitUsd: z.optional(z.number().check(z.positive())),
   logRetentionDays: z._default(z.literal(logRetentionDays), 90),

@@ -5,11 +5,12 @@ import { ApiError } from "../contract/errors.ts";
 import type { WebhookEvent } from "../contract/events.ts";
 import { Language, MessageType } from "../contract/sms.ts";
 import { shareOf, type CountsRecord } from "../messages/counts.ts";
+import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { acquireLease, leaseFields, releaseLease, whileHeldBy, type Lease } from "../platform/table/lease.ts";
 import { findItem } from "../platform/table/read.ts";
 import { insertOf, type Update, updateOf, type Write } from "../platform/table/write.ts";
-import { amountOf, currency } from "../wallet/money.ts";
+import { amountOf } from "../wallet/money.ts";
 import { scheduledRun } from "./campaign-job.ts";
 
 const skippedCount = z._default(z.int().check(z.nonnegative()), 0);
@@ -98,7 +99,7 @@ export function toApiCampaign(record: CampaignRecord, counts: CountsRecord | und
         recipientRateExceeded: record.skippedRecipientRateExceeded || undefined,
       },
       charged: amountOf(record.chargedMicros),
-      currency,
+      currency: config.currency(),
     },
     createdAt: record.createdAt,
     scheduledAt: record.scheduledAt,
@@ -119,7 +120,7 @@ export function completedEvent(
   return {
     event: "campaign.completed",
     timestamp: at.toISOString(),
-    data: { id, name, accepted, sent, failed, charged, currency },
+    data: { id, name, accepted, sent, failed, charged, currency: config.currency() },
   };
 }
 

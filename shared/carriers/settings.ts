@@ -29,7 +29,7 @@ const Aws = z.strictObject({
   kind: z.literal("aws"),
   configurationSetName: z.optional(Text),
   protectConfigurationId: z.optional(Text),
-  /** The highest price of a segment, in USD, such as "0.05". */
+  /** The highest price of a segment that AWS may charge, in AWS's currency, such as "0.05". */
   maxPrice: z.optional(
     z.string().check(z.regex(/^\d{1,2}(\.\d{1,5})?$/, 'must be an amount in USD such as "0.05"')),
   ),

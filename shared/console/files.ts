@@ -17,7 +17,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The console's page with its script, style sheet and feature names. */
+/** The console's page with its script, style sheet, feature names and currency. */
 export async function consolePage(): Promise<RawResponse> {
   // The page is too short to compress.
   const page = await readFile(new URL("./index.html", import.meta.url), "utf8");
@@ -28,7 +28,10 @@ export async function consolePage(): Promise<RawResponse> {
     "Content-Security-Policy": contentSecurityPolicy,
     "Cross-Origin-Opener-Policy": "same-origin",
   };
-  return { headers, body: page.replace("{{features}}", features().join(" ")) };
+  return {
+    headers,
+    body: page.replace("{{features}}", features().join(" ")).replace("{{currency}}", config.currency()),
+  };
 }
 
 /** Optional features of this stage: the API reference, the sandbox carrier and top-ups by customers. */

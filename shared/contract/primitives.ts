@@ -65,7 +65,11 @@ function codePointCount(value: string): number {
   return count;
 }
 
-export const Currency = z.literal("USD");
+/** All amounts of a gateway have the same currency. */
+export const Currency = z
+  .string()
+  .check(z.regex(/^[A-Z]{3}$/, "must be an ISO 4217 code"))
+  .register(z.globalRegistry, { examples: ["EUR"] });
 
 /** The deepest row that `page` reaches; what lies deeper is reached with `cursor`. */
 const maxPagedRows = 10_000;

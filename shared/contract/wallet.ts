@@ -5,16 +5,17 @@ import { Currency, idSchema, Timestamp } from "./primitives.ts";
 const Amount = z.number().check(
   z.positive("must be greater than 0"),
   z.lte(1_000_000),
-  // Cents are compared as decimals: 0.1 + 0.2 is not 0.30 and must not be rounded into it.
+  // Cents are compared as decimals: 0.1 + 0.2 is not 0.30 and must not be rounded into it. `microsOfField` rejects the cents
+  // of a currency without decimals.
   z.refine((amount) => Number(amount.toFixed(2)) === amount, "must have at most 2 decimals"),
 );
+
+const amountDescription = "With at most the decimals of the gateway's currency.";
 
 export const TopUpRequest = z.prefault(
   z
     .strictObject({
-      amount: z
-        ._default(Amount, 10)
-        .register(z.globalRegistry, { description: "In USD, with at most 2 decimals." }),
+      amount: z._default(Amount, 10).register(z.globalRegistry, { description: amountDescription }),
     })
     .register(z.globalRegistry, { id: "TopUpRequest", examples: [{ amount: 5 }] }),
   {},
@@ -50,11 +51,11 @@ export const UpdateWalletRequest = z
   .object({
     dailySpendCap: z.nullish(Amount).register(z.globalRegistry, {
       description:
-        "In USD, with at most 2 decimals, at most what the operator allows; holds from the next message on. " +
+        `${amountDescription} At most what the operator allows; holds from the next message on. ` +
         "null leaves it to the operator.",
     }),
     lowBalanceThreshold: z.nullish(Amount).register(z.globalRegistry, {
-      description: "In USD, with at most 2 decimals. null takes it away.",
+      description: `${amountDescription} null takes it away.`,
     }),
   })
   .register(z.globalRegistry, {

@@ -2,8 +2,9 @@ import type { DashboardStats, MessageCounts } from "../contract/dashboard.ts";
 import { tallyOfDay } from "../messages/accepted-of-day.ts";
 import { emptyTally, readCounts, shareOf, sumOf, type Tally } from "../messages/counts.ts";
 import { dayMs, dayOf, now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
 import { countersOf, daySortKey } from "../platform/table/shards.ts";
-import { amountOf, currency } from "../wallet/money.ts";
+import { amountOf } from "../wallet/money.ts";
 import { readWallet } from "../wallet/record.ts";
 import { acceptedOfDay } from "../wallet/spending-limits.ts";
 
@@ -30,7 +31,7 @@ export async function getDashboardStats(organizationId: string): Promise<Dashboa
   const [today = { date: to, ...present(emptyTally) }] = rows;
   return {
     balance: amountOf(wallet.balanceMicros),
-    currency,
+    currency: config.currency(),
     today,
     last30Days: present(tallies.reduce<Tally>(sumOf, emptyTally)),
     days: rows,

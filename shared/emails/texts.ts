@@ -1,3 +1,4 @@
+import { config } from "../platform/config.ts";
 import type { OwnerNotice, SecondFactorChange } from "./email-job.ts";
 import { onOneLine, type EmailText } from "./layout.ts";
 
@@ -168,8 +169,8 @@ export function spendCapReachedText(name: string, { dailySpendCap, resetsAt }: S
   };
 }
 
-/** Formats an amount in USD with all its decimals, at least two. */
+/** Formats an amount with all its decimals, at least those of the currency. */
 function amountText(amount: number): string {
-  const options = { style: "currency", currency: "USD", maximumFractionDigits: 6 } as const;
+  const options = { style: "currency", currency: config.currency(), maximumFractionDigits: 6 } as const;
   return amount.toLocaleString("en-US", options);
 }

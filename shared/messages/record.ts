@@ -13,7 +13,7 @@ import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { leaseFields } from "../platform/table/lease.ts";
-import { amountOf, currency } from "../wallet/money.ts";
+import { amountOf } from "../wallet/money.ts";
 import { Attempt, toApiAttempts } from "./attempts.ts";
 
 /** The final states of a delivery. Each may replace only the ones before it. */
@@ -126,7 +126,7 @@ export function toApiPricing(
     segments: record.segments,
     unitPrice: amountOf(record.unitPriceMicros),
     total: amountOf(record.totalMicros),
-    currency,
+    currency: config.currency(),
   };
 }
 

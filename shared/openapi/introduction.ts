@@ -70,7 +70,8 @@ export const introduction = `To send a first message, register (**auth**), top u
 Bodies are JSON. A success is \`{ "data": … }\`, a list is \`{ "data": […], "meta": … }\`. Read a list with \`page\` and
 \`limit\`, or pass \`meta.nextCursor\` as \`cursor\`. Responses may get new fields: ignore those that you do not know. Sends,
 estimates, campaigns, top-ups and the queries of lists reject unknown fields; other requests ignore them. Times are ISO
-8601 in UTC. Amounts are in USD. Ids of one kind sort by the time of creation.
+8601 in UTC. All amounts are in the one currency of the gateway, which responses state as \`currency\`. Ids of one kind
+sort by the time of creation.
 
 Every response of an operation has an \`X-Request-Id\`; include it when you contact support. Operations with an
 \`Idempotency-Key\` header can be repeated safely. For 24 hours, the same request with the same key gets the first

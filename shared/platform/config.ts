@@ -3,6 +3,7 @@ import type { QueueName } from "./jobs/queue-names.ts";
 /** Names of the environment variables that the stack sets and the functions read. */
 export const environmentNames = {
   stage: "STAGE",
+  currency: "CURRENCY",
   tableName: "TABLE_NAME",
   sessionKeyId: "SESSION_KEY_ID",
   webhookKeySecretId: "WEBHOOK_KEY_SECRET_ID",
@@ -66,6 +67,8 @@ export const viewerAddressHeader = "x-viewer-address";
 export const config = {
   /** The name of the stage, which its metrics carry. */
   stage: (): string => required(environmentNames.stage),
+  /** The ISO 4217 code of the currency of all amounts. */
+  currency: (): string => required(environmentNames.currency),
   tableName: (): string => required(environmentNames.tableName),
   queueUrl: (queue: QueueName): string => required(environmentNames.queueUrl[queue]),
   /** The KMS key that session tokens are signed with. */

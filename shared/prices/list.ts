@@ -2,8 +2,9 @@ import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import type { Price, PricesQuery } from "../contract/prices.ts";
 import type { Page } from "../contract/primitives.ts";
 import { now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
 import { pageOf } from "../platform/table/page.ts";
-import { amountOf, currency } from "../wallet/money.ts";
+import { amountOf } from "../wallet/money.ts";
 import { currentRateCard } from "./current.ts";
 import { findPriceOverrides } from "./overrides.ts";
 import type { PriceRow, RateCard } from "./rate-card.ts";
@@ -47,5 +48,5 @@ export function rowsOfPrefix<Row extends Pick<PriceRow, "prefix">>(
 }
 
 function presentPrice({ prefix, country, priceMicros }: PriceRow): Price {
-  return { prefix, country, unitPrice: amountOf(priceMicros), currency };
+  return { prefix, country, unitPrice: amountOf(priceMicros), currency: config.currency() };
 }

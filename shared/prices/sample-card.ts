@@ -1,7 +1,7 @@
 import { microsOf } from "../wallet/money.ts";
 import { documentOf, RateCard } from "./rate-card.ts";
 
-/** The customer's price of one segment, in USD, by the leading digits of the destination. */
+/** The customer's price of one segment, in the currency of the stage, by the leading digits of the destination. */
 const samplePrices: readonly (readonly [prefix: string, price: number, country?: string])[] = [
   // All other destinations.
   ["", 0.05],

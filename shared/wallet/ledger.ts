@@ -3,13 +3,14 @@ import * as z from "zod/mini";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { TransactionType, type Transaction } from "../contract/wallet.ts";
 import { now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
 import { newId } from "../platform/ids.ts";
 import { ledgerSortKey, type Key } from "../platform/table/keys.ts";
 import { firstItems } from "../platform/table/lists.ts";
 import { readPage } from "../platform/table/page.ts";
 import { ledgerOf, type Sharded } from "../platform/table/shards.ts";
 import { insertOf, type Put } from "../platform/table/write.ts";
-import { amountOf, currency } from "./money.ts";
+import { amountOf } from "./money.ts";
 import type { WalletRecord } from "./record.ts";
 
 /** One change of a wallet's balance. Entries are never changed. */
@@ -92,7 +93,7 @@ function presentEntry(entry: LedgerEntryRecord): Transaction {
     type: entry.type,
     amount: amountOf(entry.amountMicros),
     balanceAfter: amountOf(entry.balanceAfterMicros),
-    currency,
+    currency: config.currency(),
     messageId: entry.messageId,
     reason: entry.reason,
     reference: entry.reference,

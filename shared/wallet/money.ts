@@ -1,3 +1,7 @@
+import { decimalsOf } from "../contract/currencies.ts";
+import { invalidField } from "../contract/errors.ts";
+import { config } from "../platform/config.ts";
+
 /** Money is stored as a whole number of millionths of the currency unit, which adds without rounding. */
 const microsPerUnit = 1_000_000;
 
@@ -11,14 +15,12 @@ export function amountOf(micros: number): number {
   return micros / microsPerUnit;
 }
 
-export const currency = "USD";
-
 /** Formats micro-units exactly: `9.992100 USD`. */
 export function moneyText(micros: number): string {
   const size = Math.abs(micros);
   const fraction = size % microsPerUnit;
   const whole = (size - fraction) / microsPerUnit;
-  return `${micros < 0 ? "-" : ""}${whole}.${String(fraction).padStart(6, "0")} ${currency}`;
+  return `${micros < 0 ? "-" : ""}${whole}.${String(fraction).padStart(6, "0")} ${config.currency()}`;
 }
 
 /**
@@ -30,4 +32,29 @@ export function microsOfText(text: string): number | undefined {
   if (whole === undefined) return undefined;
   const micros = Number(whole) * microsPerUnit + Number(fraction.padEnd(6, "0"));
   return Number.isSafeInteger(micros) ? micros : undefined;
+}
+
+/**
+ * Converts the amount in a field of a request to micro-units.
+ * @throws ApiError VALIDATION_ERROR for an amount with more decimals than the currency
+ */
+export function microsOfField(path: string, amount: number): number {
+  const micros = microsOf(amount);
+  if (micros % microsOfMinorUnits(1) === 0) return micros;
+  throw invalidField(path, `must have at most ${decimalsOf(config.currency())} decimals`);
+}
+
+/**
+ * Converts micro-units to minor units of the currency, such as cents.
+ * @throws Error for an amount with more decimals than the currency
+ */
+export function minorUnitsOf(micros: number): number {
+  if (micros % microsOfMinorUnits(1) !== 0)
+    throw new Error(`${moneyText(micros)} has a part of a minor unit`);
+  return micros / microsOfMinorUnits(1);
+}
+
+/** Converts minor units of the currency to micro-units. */
+export function microsOfMinorUnits(minorUnits: number): number {
+  return minorUnits * (microsPerUnit / 10 ** decimalsOf(config.currency()));
 }

@@ -1,13 +1,14 @@
 import type { WebhookEvent } from "../contract/events.ts";
 import { eventIdOf, eventJob, owedEvent } from "../events/event-job.ts";
 import { now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { field } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/transact.ts";
 import { type Update, updateOf } from "../platform/table/write.ts";
-import { amountOf, currency } from "./money.ts";
+import { amountOf } from "./money.ts";
 import { isLow, type WalletRecord } from "./record.ts";
 import { dailyCapMicros, nextDay, spentTodayMicros } from "./spending-limits.ts";
 
@@ -28,7 +29,7 @@ export async function notifyLowBalance(wallet: WalletRecord): Promise<void> {
     id: eventIdOf(organizationId, "balance.low", at),
     balance: amountOf(balanceMicros),
     lowBalanceThreshold: amountOf(lowBalanceThresholdMicros),
-    currency,
+    currency: config.currency(),
   } as const;
   const note = updateOf(
     keys.wallet(organizationId),
@@ -51,7 +52,7 @@ export async function notifyCapReached(wallet: WalletRecord): Promise<void> {
     id: eventIdOf(organizationId, "spend.cap_reached", at),
     dailySpendCap: amountOf(capMicros),
     spentToday: amountOf(spentTodayMicros(wallet)),
-    currency,
+    currency: config.currency(),
     resetsAt: nextDay().toISOString(),
   } as const;
   const note = updateOf(

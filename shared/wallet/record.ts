@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { ApiError } from "../contract/errors.ts";
 import type { Wallet } from "../contract/wallet.ts";
+import { config } from "../platform/config.ts";
 import { shardIndex } from "../platform/ids.ts";
 import { pendingWorkFields } from "../platform/jobs/pending-work.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
@@ -10,7 +11,7 @@ import { firstItems, itemsIn } from "../platform/table/lists.ts";
 import { findItem } from "../platform/table/read.ts";
 import { oneShard, shardFields } from "../platform/table/shards.ts";
 import { insertOf, type Put } from "../platform/table/write.ts";
-import { amountOf, currency } from "./money.ts";
+import { amountOf } from "./money.ts";
 import {
   spendingLimitFields,
   dailyCapMicros,
@@ -135,7 +136,7 @@ export function toApiWallet(wallet: WalletRecord): Wallet {
   const { lowBalanceThresholdMicros } = wallet;
   return {
     balance: amountOf(wallet.balanceMicros),
-    currency,
+    currency: config.currency(),
     updatedAt: wallet.lastAt,
     spentToday: amountOf(spentTodayMicros(wallet)),
     dailySpendCap: capMicros === undefined ? undefined : amountOf(capMicros),

@@ -2,13 +2,13 @@ import { ApiError } from "../contract/errors.ts";
 import type { TopUpRequest, Wallet } from "../contract/wallet.ts";
 import { config } from "../platform/config.ts";
 import type { Attempt } from "../platform/http/event.ts";
-import { microsOf } from "./money.ts";
+import { microsOfField } from "./money.ts";
 import { postToWallet } from "./post.ts";
 import { toApiWallet } from "./record.ts";
 
 /**
  * Adds money without a payment, for development. Stages with real customers disable it.
- * @throws ApiError TOP_UP_DISABLED, WALLET_MISSING, CONFLICT
+ * @throws ApiError TOP_UP_DISABLED, VALIDATION_ERROR, WALLET_MISSING, CONFLICT
  */
 export async function topUpWallet(
   organizationId: string,
@@ -19,7 +19,7 @@ export async function topUpWallet(
   const wallet = await postToWallet({
     organizationId,
     type: "top_up",
-    amountMicros: microsOf(amount),
+    amountMicros: microsOfField("amount", amount),
     ...(attempt === undefined ? {} : { together: (after) => [attempt.complete(toApiWallet(after))] }),
   });
   // Only a later attempt at the same request can have caused the rejection of this one.

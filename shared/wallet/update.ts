@@ -4,13 +4,13 @@ import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { untilUndisturbed } from "../platform/table/transact.ts";
 import { changesOfPatch, updateItem, updateOf } from "../platform/table/write.ts";
-import { amountOf, microsOf } from "./money.ts";
+import { amountOf, microsOfField } from "./money.ts";
 import { toApiWallet, readWallet, WalletRecord } from "./record.ts";
 import { operatorCapMicros } from "./spending-limits.ts";
 
 /**
  * Changes the fields of a wallet that a customer may set.
- * @throws ApiError VALIDATION_ERROR for a cap above the operator's; WALLET_MISSING; UNAVAILABLE
+ * @throws ApiError VALIDATION_ERROR for a cap above the operator's, and for more decimals than the currency has; WALLET_MISSING; UNAVAILABLE
  */
 export async function updateWallet(organizationId: string, request: UpdateWalletRequest): Promise<Wallet> {
   return untilUndisturbed(async () => {
@@ -25,12 +25,12 @@ async function change(
   { dailySpendCap, lowBalanceThreshold }: UpdateWalletRequest,
 ): Promise<WalletRecord | undefined> {
   if (dailySpendCap === undefined && lowBalanceThreshold === undefined) return wallet;
-  const capMicros = microsOrNull(dailySpendCap);
+  const capMicros = microsOrNull("dailySpendCap", dailySpendCap);
   const highestMicros = operatorCapMicros(wallet) ?? Infinity;
   if ((capMicros ?? 0) > highestMicros) {
     throw invalidField("dailySpendCap", `must be at most ${amountOf(highestMicros)}, the operator's cap`);
   }
-  const thresholdMicros = microsOrNull(lowBalanceThreshold);
+  const thresholdMicros = microsOrNull("lowBalanceThreshold", lowBalanceThreshold);
   const isLow = wallet.balanceMicros < (thresholdMicros ?? 0);
   const changes = changesOfPatch({
     // The next debit calculates what is left of the cap.
@@ -56,6 +56,6 @@ async function change(
   return updated.applied ? updated.item : undefined;
 }
 
-function microsOrNull(amount: number | null | undefined): number | null | undefined {
-  return typeof amount === "number" ? microsOf(amount) : amount;
+function microsOrNull(path: string, amount: number | null | undefined): number | null | undefined {
+  return typeof amount === "number" ? microsOfField(path, amount) : amount;
 }

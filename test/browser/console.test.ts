@@ -845,6 +845,27 @@ it("shows a balance to the cent on one line, and the days of the chart to pointe
   expect(await visitor.violations()).toEqual([]);
 });
 
+it("shows amounts in a currency without decimals, which has no cents to show or to enter", async () => {
+  const customer = await Customer.register({ balance: 1_000 });
+  await customer.send();
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await page.route("**/console", async (route) => {
+    const response = await route.fetch();
+    const body = await response.text();
+    expect(body).toContain('name="currency" content="USD"');
+    await route.fulfill({ response, body: body.replace('content="USD"', 'content="JPY"') });
+  });
+  await page.reload();
+  await visitor.open("wallet", "Wallet");
+  await page.getByText("JP¥999", { exact: true }).waitFor();
+  expect(await page.getByText("JP¥999.9921").count()).toBeGreaterThan(0);
+  await page.getByLabel("Daily spending limit (JPY)").waitFor();
+  await page.getByRole("button", { name: "Top up" }).click();
+  await page.getByLabel("Amount (JPY)").waitFor();
+  await page.getByText("Use a whole number.").waitFor();
+});
+
 it("shows a page for unknown addresses, and ends an announcement with its view", async () => {
   const customer = await Customer.register();
   visitor = await ConsoleVisitor.arriveAs(browser, customer);

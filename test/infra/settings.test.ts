@@ -16,6 +16,7 @@ beforeAll(() => {
     ...stageNamed("dev"),
     account: "123456789012",
     region: "eu-west-1",
+    currency: "EUR",
     docsEnabled: false,
     throttle: {
       rateLimit: 300,
@@ -59,6 +60,17 @@ it("warns only of an address that is an example", () => {
     ).length;
   });
   expect(warnings).toEqual([1, 0]);
+});
+
+it("gives its currency to all functions, and to the operator's commands", () => {
+  const environment = z.object({
+    Environment: z.object({ Variables: z.looseObject({ CURRENCY: z.string() }) }),
+  });
+  const functions = resources("AWS::Lambda::Function", environment);
+  expect(new Set(functions.map(([, { Environment }]) => Environment.Variables.CURRENCY))).toEqual(
+    new Set(["EUR"]),
+  );
+  expect(template.findOutputs("Currency")).toMatchObject({ Currency: { Value: "EUR" } });
 });
 
 it("serves no reference if the stage disables it", () => {

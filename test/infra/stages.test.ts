@@ -34,6 +34,7 @@ const firewall = { requestsPerAddressPer5Minutes: 1_000 };
 it("accepts a file of any name, and has strict defaults", async () => {
   expect((await stage(least, "blue-2"))()).toMatchObject({
     name: "blue-2",
+    currency: "USD",
     topUpEnabled: false,
     webhookTargets: "public",
     corsOrigins: [],
@@ -76,11 +77,14 @@ it.each([
   ],
   [{ ...least, monthlyBudgetUsd: 50 }, "monthlyBudgetUsd: needs alarmEmails"],
   [{ ...least, corsOrigins: ["https://example.com/"] }, "corsOrigins.0: must be * or an origin"],
+  // Stripe pays out whole forints only.
+  [{ ...least, currency: "HUF" }, "currency: must be one of AED, AUD,"],
+  [{ ...least, currency: "eur" }, "currency: must be one of AED, AUD,"],
   [{ ...least, minimumMargin: 20 }, "minimumMargin: must be a share of the price"],
   [{ ...least, logRetentionDays: 8 }, "logRetentionDays: "],
   [{ ...least, messageRetentionDays: 7 }, "messageRetentionDays: "],
   [{ ...least, limits: { dailySpendCap: 50 } }, "limits.dailySpendCap: "],
-  [{ ...least, limits: { dailySpendCap: "0.00" } }, "limits.dailySpendCap: must be an amount in USD"],
+  [{ ...least, limits: { dailySpendCap: "0.00" } }, "limits.dailySpendCap: must be an amount such as"],
   [{ ...least, limits: { sendsPerSecond: 0 } }, "limits.sendsPerSecond: "],
   [{ ...least, limits: { codes: 5 } }, "limits.codes: unknown setting"],
   [{ ...least, limits: { requestsPerSecond: "any" } }, "limits.requestsPerSecond: "],

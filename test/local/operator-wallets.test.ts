@@ -1,21 +1,26 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem } from "../../shared/platform/table/write.ts";
 import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { Customer, errorOf } from "../support/api.ts";
-import { objectsOf, operator } from "../support/operator.ts";
+import { objectsOf, operator, operatorProcess } from "../support/operator.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
 import { startOperatedGateway } from "../support/own-gateway.ts";
 
 let gateway: LocalGateway;
+let dataFolder: string;
 let stop: () => Promise<void>;
 
 beforeAll(async () => {
-  ({ gateway, stop } = await startOperatedGateway());
+  ({ gateway, dataFolder, stop } = await startOperatedGateway());
 });
 afterAll(async () => {
   await stop();
@@ -167,4 +172,28 @@ it("the audit distinguishes correct wallets, wrong ones and those that are not s
   expect(audits.filter(({ findings }) => findings.length > 0)).toEqual([
     { organizationId, findings: [expect.stringMatching(/^seq 3 pays for msg_\w+, which does not exist$/)] },
   ]);
+});
+
+it("amounts have the currency that the stack states, and that of the first releases where it states none", async () => {
+  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const { id } = await customer.send();
+  const connections = path.join(dataFolder, "connections.json");
+  const { outputs, ...rest } = z
+    .looseObject({ outputs: z.array(z.object({ name: z.string(), value: z.string() })) })
+    .parse(JSON.parse(await readFile(connections, "utf8")));
+  const others = outputs.filter(({ name }) => name !== outputNames.currency);
+  expect(outputs).toContainEqual({ name: outputNames.currency, value: "USD" });
+  const shown = async (stated: typeof outputs): Promise<string[]> => {
+    await writeFile(connections, JSON.stringify({ ...rest, outputs: [...others, ...stated] }));
+    const commands = [
+      ["wallets", "list-entries", customer.email],
+      ["messages", "show", id],
+      ["margins", "--today"],
+    ];
+    const ended = await Promise.all(commands.map(async (each) => operatorProcess(dataFolder, each)));
+    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
+    return ended.map(({ out }) => [...new Set(out.match(/\b(EUR|USD)\b/g))].join());
+  };
+  expect(await shown([{ name: outputNames.currency, value: "EUR" }])).toEqual(["EUR", "EUR", "EUR"]);
+  expect(await shown([])).toEqual(["USD", "USD", "USD"]);
 });

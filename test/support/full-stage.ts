@@ -8,6 +8,7 @@ export const fullStage: Stage = {
     account: "123456789012",
     region: "eu-west-1",
     carrier: "aws",
+    currency: "EUR",
     minimumMargin: 0.2,
     failoverAtLoss: true,
     keepData: true,

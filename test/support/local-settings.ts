@@ -7,6 +7,7 @@ export const localSettings: Readonly<Record<string, string>> = {
   AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
   [environmentNames.stage]: "local",
+  [environmentNames.currency]: "USD",
   [environmentNames.webhookKeySecretId]: "webhook-key",
   [environmentNames.secondFactorKeySecretId]: "second-factor-key",
   [environmentNames.topUpEnabled]: "true",

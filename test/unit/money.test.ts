@@ -1,6 +1,17 @@
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 
-import { amountOf, microsOf, microsOfText, moneyText } from "../../shared/wallet/money.ts";
+import { currencies, decimalsOf } from "../../shared/contract/currencies.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import {
+  amountOf,
+  microsOf,
+  microsOfMinorUnits,
+  microsOfText,
+  minorUnitsOf,
+  moneyText,
+} from "../../shared/wallet/money.ts";
+
+afterEach(() => void vi.unstubAllEnvs());
 
 it("amounts and micro-units turn into each other without loss", () => {
   for (const amount of [0, 0.000001, 0.0079, 0.1, 0.29, 1.15, 999_999.99, 1_000_000, 8_999_999_999.123]) {
@@ -31,4 +42,26 @@ it("amounts are read and written digit by digit", () => {
   ]) {
     expect(microsOfText(text)).toBeUndefined();
   }
+});
+
+it.each([
+  ["EUR", 10_000],
+  ["JPY", 1_000_000],
+])("a minor unit of %s is %d micro-units", (currency, microsOfOne) => {
+  vi.stubEnv(environmentNames.currency, currency);
+  for (const minorUnits of [0, 1, -1, 1_999, Math.floor(Number.MAX_SAFE_INTEGER / microsOfOne)]) {
+    const micros = minorUnits * microsOfOne;
+    expect(microsOfMinorUnits(minorUnits)).toBe(micros);
+    expect(minorUnitsOf(micros)).toBe(minorUnits);
+    expect(() => minorUnitsOf(micros - 1)).toThrow(`${moneyText(micros - 1)} has a part of a minor unit`);
+  }
+  expect(moneyText(1_500_000)).toBe(`1.500000 ${currency}`);
+});
+
+it("the decimals of each currency are those of ISO 4217, which Intl has", () => {
+  const decimalsOfIntl = (currency: string): number | undefined =>
+    new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits;
+  expect(currencies().map((each) => [each, decimalsOf(each)])).toEqual(
+    currencies().map((each) => [each, decimalsOfIntl(each)]),
+  );
 });

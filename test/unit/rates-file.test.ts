@@ -100,10 +100,10 @@ it.each([
   [`${heading}44,GB,,,`, ["2 price: is missing"]],
   [`${heading}44,GB,-1,,`, ['2 price: "-1" must not be negative']],
   [`${heading}44,GB,0.0000001,,`, ['2 price: "0.0000001" has more than 6 decimals']],
-  [`${heading}44,GB,1000.01,,`, ['2 price: "1000.01" is more than 1000 USD']],
+  [`${heading}44,GB,1000.01,,`, ['2 price: "1000.01" is more than 1000']],
   [
     `${heading}44,GB,"0,046",,`,
-    ['2 price: "0,046" must be an amount in USD such as 0.0075, with a point and without a sign'],
+    ['2 price: "0,046" must be an amount such as 0.0075, with a point and without a sign'],
   ],
   [`${heading}44,GB,1,,-1`, ['2 cost:aws: "-1" must not be negative']],
   [
@@ -129,7 +129,7 @@ it.each([
       '2 country: "UK" must be an ISO 3166-1 code in capital letters, such as GB, or empty',
       '2 valid_from: "soon" must be a date such as 2026-04-01, or a date-time with a time zone, or empty',
       '2 price: "-1" must not be negative',
-      '2 cost:aws: "y" must be an amount in USD such as 0.0075, with a point and without a sign',
+      '2 cost:aws: "y" must be an amount such as 0.0075, with a point and without a sign',
     ],
   ],
   [

@@ -1,28 +1,27 @@
-const amountFormat = new Intl.NumberFormat(undefined, {
-  style: "currency",
-  currency: "USD",
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 6,
-});
-const shortFormat = new Intl.NumberFormat(undefined, {
-  style: "currency",
-  currency: "USD",
-  roundingMode: "trunc",
-});
+import { currency } from "../features.ts";
+
+const style = { style: "currency", currency } as const;
+const amountFormat = new Intl.NumberFormat(undefined, { ...style, maximumFractionDigits: 6 });
+const shortFormat = new Intl.NumberFormat(undefined, { ...style, roundingMode: "trunc" });
 const countFormat = new Intl.NumberFormat();
 const shareFormat = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
-/** An amount in USD in the viewer's locale. */
+/** The decimals of the currency. */
+export const currencyDecimals = shortFormat.resolvedOptions().maximumFractionDigits ?? 2;
+
+/** An amount in the viewer's locale. */
 export function amountText(amount: number): string {
   return amountFormat.format(amount);
 }
 
 /**
- * An amount in USD to the cent, rounded towards zero so that a balance never looks higher than it is. Amounts below a cent
- * are shown in full.
+ * An amount with the decimals of the currency, rounded towards zero so that a balance never looks higher than it is. An
+ * amount below its smallest unit is shown in full.
  */
 function shortAmountText(amount: number): string {
-  return amount !== 0 && Math.abs(amount) < 0.01 ? amountText(amount) : shortFormat.format(amount);
+  return amount !== 0 && Math.abs(amount) < 10 ** -currencyDecimals
+    ? amountText(amount)
+    : shortFormat.format(amount);
 }
 
 /** A count in the viewer's locale, with its noun. */
@@ -40,7 +39,7 @@ export function shareText(share: number): string {
   return shareFormat.format(share);
 }
 
-/** An amount in USD. `signed` adds a plus to income; `isShort` shows cents, with the exact amount in the tooltip. */
+/** An amount. `signed` adds a plus to income; `isShort` shows cents, with the exact amount in the tooltip. */
 export function Money({
   amount,
   signed = false,

@@ -3,11 +3,11 @@ import { useSignal } from "@preact/signals";
 import { everyRow } from "../../../../shared/client.ts";
 import type { Transaction, Wallet as WalletOf } from "../../../../shared/contract/wallet.ts";
 import { api } from "../api.ts";
-import { has } from "../features.ts";
+import { currency, has } from "../features.ts";
 import { ActionButton, DialogButton } from "../parts/dialog.tsx";
 import { Form, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
-import { amountText, countText, Money } from "../parts/money.tsx";
+import { amountText, countText, currencyDecimals, Money } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { PagedTable } from "../parts/table.tsx";
@@ -135,9 +135,9 @@ function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }) {
     <Form form={form} action="Top up">
       <TextField
         field={form.field("amount")}
-        label="Amount (USD)"
+        label={`Amount (${currency})`}
         inputMode="decimal"
-        hint="Use at most two decimal places."
+        hint={currencyDecimals === 0 ? "Use a whole number." : "Use at most two decimal places."}
         hasFocus
       />
     </Form>
@@ -161,13 +161,13 @@ function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }) {
     <Form form={form} action="Save">
       <TextField
         field={form.field("dailySpendCap")}
-        label="Daily spending limit (USD)"
+        label={`Daily spending limit (${currency})`}
         inputMode="decimal"
         hint="Messages over the limit are rejected until midnight UTC. Leave empty to use the gateway's limit."
       />
       <TextField
         field={form.field("lowBalanceThreshold")}
-        label="Low balance warning (USD)"
+        label={`Low balance warning (${currency})`}
         inputMode="decimal"
         hint="Below this balance, the overview shows a warning and webhooks receive balance.low. Leave empty for no warning."
       />
@@ -178,7 +178,7 @@ function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }) {
 /** Parses an amount with a comma or a point. */
 function amountOf(field: string, text: string): number {
   const amount = Number(text.trim().replace(",", ".") || "NaN");
-  if (Number.isNaN(amount)) throw new FieldProblem(field, "Enter an amount such as 25 or 25.50.");
+  if (Number.isNaN(amount)) throw new FieldProblem(field, "Enter an amount such as 25.");
   return amount;
 }
 

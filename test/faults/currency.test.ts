@@ -1,0 +1,64 @@
+import { rm } from "node:fs/promises";
+
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import * as z from "zod/mini";
+
+import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { Customer, errorOf, invalidFields } from "../support/api.ts";
+import { changedAssembly } from "../support/changed-assembly.ts";
+
+/*
+ * A gateway whose currency has no decimals.
+ */
+
+let assemblyFolder: string;
+let gateway: LocalGateway;
+let customer: Customer;
+
+beforeAll(async () => {
+  const Environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
+  const assembly = await changedAssembly(inject("assembly"), ({ Type, Properties }) => {
+    if (Type !== "AWS::Lambda::Function") return;
+    const { Variables } = Environment.parse(Properties["Environment"]);
+    Properties["Environment"] = { Variables: { ...Variables, [environmentNames.currency]: "JPY" } };
+  });
+  ({ assemblyFolder } = assembly);
+  gateway = await startLocalGateway({ ...assembly, port: 0, log: () => undefined, runsSchedules: false });
+  customer = await Customer.register({ balance: 1_000, baseUrl: gateway.url });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await rm(assemblyFolder, { recursive: true });
+});
+
+it("rejects amounts with decimals, also in a request that may be repeated", async () => {
+  const headers = { "Idempotency-Key": "once" };
+  for (const amount of [10.5, 0.01]) {
+    const response = await customer.call("/v1/wallet/top-up", { json: { amount }, headers });
+    expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+    expect(invalidFields(response)).toEqual(["amount"]);
+  }
+  const json = { lowBalanceThreshold: 0.5 };
+  expect(invalidFields(await customer.call("/v1/wallet", { method: "PATCH", json }))).toEqual([
+    "lowBalanceThreshold",
+  ]);
+});
+
+it("states the currency with all amounts, and to the console", async () => {
+  const { client } = customer;
+  const { id, pricing } = await customer.send();
+  const message = await customer.message(id);
+  const amounts = [
+    pricing,
+    message.pricing,
+    await client.getWallet(),
+    await client.getDashboardStats(),
+    ...(await customer.ledger()),
+    ...(await client.listPrices({ query: {} })).rows,
+  ];
+  expect(new Set(amounts.map(({ currency }) => currency))).toEqual(new Set(["JPY"]));
+  expect(pricing.total).toBe(0.0079);
+  const page = await (await fetch(`${gateway.url}/console`)).text();
+  expect(page).toContain('<meta name="currency" content="JPY" />');
+});
