@@ -11,7 +11,8 @@ import { projectRoot } from "./project-root.ts";
 const commandsWithoutMiddleware: Plugin = {
   name: "commands-without-middleware",
   setup: (esbuild) => {
-    const layers = /^@(aws-sdk\/core\/client|aws-sdk\/middleware-sdk-sqs|smithy\/core\/endpoints)$/;
+    const layers =
+      /^@(aws-sdk\/(checksums\/flexible-checksums|core\/client|middleware-sdk-s3\/s3|middleware-sdk-sqs)|smithy\/core\/endpoints)$/;
     const commands = /[\\/]@aws-sdk[\\/].*[\\/](commandBuilder|DynamoDBDocumentClientCommand)\.js$/;
     esbuild.onResolve({ filter: layers }, ({ importer }) =>
       commands.test(importer) ? { path: path.join(projectRoot, "infra/without-middleware.ts") } : undefined,

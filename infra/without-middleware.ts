@@ -8,10 +8,16 @@ function leftOut(): never {
 }
 
 export {
+  leftOut as getCheckContentLengthHeaderPlugin,
   leftOut as getEndpointPlugin,
+  leftOut as getFlexibleChecksumsPlugin,
+  leftOut as getLocationConstraintPlugin,
   leftOut as getLongPollPlugin,
   leftOut as getReceiveMessagePlugin,
+  leftOut as getS3ExpiresMiddlewarePlugin,
   leftOut as getSendMessageBatchPlugin,
   leftOut as getSendMessagePlugin,
+  leftOut as getSsecPlugin,
+  leftOut as getThrow200ExceptionsPlugin,
   leftOut as setFeature,
 };

@@ -10,6 +10,7 @@ import {
   PinpointSMSVoiceV2Client,
   SendTextMessageCommand,
 } from "@aws-sdk/client-pinpoint-sms-voice-v2";
+import { S3Client } from "@aws-sdk/client-s3";
 import {
   CreateSecretCommand,
   errorTypeRegistries as secretErrors,
@@ -450,6 +451,7 @@ describe("an endpoint is where the SDK looks for it", () => {
     ["SECRETS_MANAGER", "secretsmanager", new SecretsManagerClient(configuration)],
     ["SESV2", "email", new SESv2Client(configuration)],
     ["PINPOINT_SMS_VOICE_V2", "sms-voice", new PinpointSMSVoiceV2Client(configuration)],
+    ["S3", "s3", new S3Client(configuration)],
   ] as const;
   it.each(services)("%s", (id, hostPrefix, client) => {
     vi.stubEnv("AWS_ENDPOINT_URL", "");

@@ -3,7 +3,7 @@ import { SignatureV4 } from "@smithy/signature-v4";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { signedHeaders } from "../../shared/platform/aws/signature.ts";
+import { encodedPath, signedHeaders } from "../../shared/platform/aws/signature.ts";
 
 /*
  * The signature of a request, against the SDK's own signer.
@@ -23,13 +23,17 @@ const requests = fc.record({
     { requiredKeys: ["accessKeyId", "secretAccessKey"] },
   ),
   region: fc.constantFrom("eu-west-1", "us-east-1", "cn-north-1"),
-  service: fc.constantFrom("dynamodb", "sqs", "ses"),
+  service: fc.constantFrom("dynamodb", "sqs", "ses", "s3"),
+  query: fc.constantFrom("", "x-id=GetObject"),
   at: fc.date({ min: new Date("2020-01-01"), max: new Date("2040-01-01"), noInvalidDate: true }),
 });
 
 it("a request is signed as the SDK signs it", async () => {
   await fc.assert(
-    fc.asyncProperty(requests, async ({ path, body, target, host, credentials, region, service, at }) => {
+    fc.asyncProperty(requests, async (request) => {
+      const { path: given, query, body, target, host, credentials, region, service, at } = request;
+      // A path of S3 is signed as it is sent, so it must be encoded.
+      const path = service === "s3" ? encodedPath(given) : given;
       const headers = {
         host,
         "content-type": "application/x-amz-json-1.0",
@@ -40,14 +44,23 @@ it("a request is signed as the SDK signs it", async () => {
         region,
         service,
         sha256: Hash.bind(null, "sha256"),
-        applyChecksum: false,
+        applyChecksum: service === "s3",
+        uriEscapePath: service !== "s3",
       });
       const expected = await signer.sign(
-        { method: "POST", protocol: "https:", hostname: host, path, query: {}, headers, body },
+        {
+          method: "POST",
+          protocol: "https:",
+          hostname: host,
+          path,
+          query: Object.fromEntries(new URLSearchParams(query)),
+          headers,
+          body,
+        },
         { signingDate: at },
       );
       const signed = signedHeaders(
-        { method: "POST", path, headers, body },
+        { method: "POST", path, query, headers, body },
         { credentials, region, service },
         at,
       );

@@ -72,16 +72,30 @@ export class AwsClient {
    * @throws TimeoutError or an error of Node, when no response arrives
    */
   async send<Output>(command: AwsCommand<Output>): Promise<Output> {
-    const { inputSchema, outputSchema, finish, ...parts } = commandParts(command);
-    const { input } = parts;
+    const parts = commandParts(command);
+    const { operation, input, finish } = parts;
     try {
-      const answer = await this.#answerTo({ ...parts, body: wireText(inputSchema, input) });
-      const output = fromWire(outputSchema, answer.body === "" ? {} : JSON.parse(answer.body));
+      const answer = await this.#answerTo({ operation, input, ...this.requestOf(parts) });
+      const output = this.outputOf(parts, answer);
       this.check(input, output);
       return Object.assign(Object(finish(output)), { $metadata: metadataOf(answer) });
     } catch (error) {
       throw this.#failure(error);
     }
+  }
+
+  /** Returns the request of a command. */
+  protected requestOf({ operation, method, path, input, inputSchema }: CommandParts): CommandRequest {
+    const { target, contentType } = this.#service;
+    if (method !== "POST" || path.includes("{")) throw new Error(`${operation} is not a plain POST`);
+    const headers: Record<string, string> = { "content-type": contentType };
+    if (target !== undefined) headers["x-amz-target"] = `${target}.${operation}`;
+    return { method, path, query: "", headers, body: wireText(inputSchema, input) };
+  }
+
+  /** Returns the output of a command. */
+  protected outputOf({ outputSchema }: CommandParts, { body }: Answer): object {
+    return fromWire(outputSchema, body === "" ? {} : JSON.parse(body));
   }
 
   /** Returns the endpoint of a command. */
@@ -116,35 +130,43 @@ export class AwsClient {
     }
   }
 
-  async #attempt({ operation, path, input, body }: Request): Promise<Answer> {
+  async #attempt({ operation, input, method, path, query, headers, body }: Request): Promise<Answer> {
     const traceId = currentTraceId();
-    const { signingName, target, contentType } = this.#service;
-    if (localPort?.services.has(signingName) === true) {
+    const { signingName } = this.#service;
+    if (localPort?.services.has(signingName) === true && typeof body === "string") {
       const asked = localPort.send(signingName, operation, body, traceId);
       const { status, body: answered } = await within(this.#limits.requestMs, asked);
       return { status, headers: {}, body: answered };
     }
     const region = currentRegion();
     const endpoint = this.endpointFor(input, region);
-    const headers: Record<string, string> = { "content-type": contentType, host: endpoint.host };
-    if (target !== undefined) headers["x-amz-target"] = `${target}.${operation}`;
     const fullPath = endpoint.pathname === "/" ? path : endpoint.pathname.replace(/\/$/, "") + path;
     const credentials = await currentCredentials();
     const scope = { credentials, region, service: signingName };
-    const request = { method: "POST", path: fullPath, headers, body };
+    const request = { method, path: fullPath, query, headers: { ...headers, host: endpoint.host }, body };
     const signed = signedHeaders(request, scope, signingTime(now()));
     signed["user-agent"] = userAgent;
     if (traceId !== undefined) signed["x-amzn-trace-id"] = traceId;
     return sendOverHttp(
-      { endpoint, path: fullPath, headers: signed, body },
+      { endpoint, method, path: query === "" ? fullPath : `${fullPath}?${query}`, headers: signed, body },
       { ...this.#limits, keepsConnections: this.#keepsConnections },
     );
   }
 }
 
-interface Request extends Pick<CommandParts, "input" | "operation" | "path"> {
-  readonly body: string;
+/** The request of a command, without its endpoint and its signature. */
+export interface CommandRequest {
+  readonly method: string;
+  /** Encoded. */
+  readonly path: string;
+  /** Encoded and in order; empty for none. */
+  readonly query: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | string;
 }
+
+interface Request extends CommandRequest, Pick<CommandParts, "input" | "operation"> {}
 
 /** Awaits a promise. @throws TimeoutError when it takes too long */
 async function within<Value>(limitMs: number, promise: Promise<Value>): Promise<Value> {

@@ -5,6 +5,7 @@ import type { Schema } from "./wire.ts";
 export interface CommandParts {
   /** For example `GetItem`. */
   readonly operation: string;
+  readonly method: string;
   readonly path: string;
   readonly input: object;
   readonly inputSchema: Schema;
@@ -23,7 +24,7 @@ type Operation = readonly [
   output: Schema,
 ];
 
-/** @throws Error for a command that does not belong to the SDK, or that has an unsupported protocol */
+/** @throws Error for a command that does not belong to the SDK */
 export function commandParts(command: { readonly input: object }): CommandParts {
   const document = documentConversions(command);
   const schema: unknown = Reflect.get(document?.clientCommand ?? command, "schema");
@@ -31,7 +32,7 @@ export function commandParts(command: { readonly input: object }): CommandParts 
   const [, , operation, traits, inputSchema, outputSchema] = schema;
   return {
     operation,
-    path: pathOf(operation, traits),
+    ...placeOf(traits),
     input: document === undefined ? command.input : document.toAttributes(command.input),
     inputSchema,
     outputSchema,
@@ -43,9 +44,7 @@ function isOperation(schema: unknown): schema is Operation {
   return Array.isArray(schema) && schema[0] === 9;
 }
 
-function pathOf(operation: string, traits: unknown): string {
+function placeOf(traits: unknown): Pick<CommandParts, "method" | "path"> {
   const [method = "POST", path = "/"] = Object(Object(traits).http ?? []);
-  // All commands in use have only a body.
-  if (method !== "POST" || path.includes("{")) throw new Error(`${operation} is not a plain POST`);
-  return path;
+  return { method, path };
 }

@@ -19,10 +19,9 @@ const endpoints = new BoundedMap<URL>(100);
  * As with the SDK, the environment may select endpoints with FIPS validation, or with IPv6.
  */
 export function endpointOf({ id, hostPrefix }: Pick<AwsService, "hostPrefix" | "id">, region: string): URL {
-  const { AWS_ENDPOINT_URL, AWS_USE_FIPS_ENDPOINT, AWS_USE_DUALSTACK_ENDPOINT } = process.env;
+  const { AWS_USE_FIPS_ENDPOINT, AWS_USE_DUALSTACK_ENDPOINT } = process.env;
   const address =
-    process.env[`AWS_ENDPOINT_URL_${id}`] ||
-    AWS_ENDPOINT_URL ||
+    namedEndpoint(id) ||
     addressOf(hostPrefix, region, {
       isFips: AWS_USE_FIPS_ENDPOINT === "true",
       isDualStack: AWS_USE_DUALSTACK_ENDPOINT === "true",
@@ -32,6 +31,11 @@ export function endpointOf({ id, hostPrefix }: Pick<AwsService, "hostPrefix" | "
   const endpoint = new URL(address);
   endpoints.set(address, endpoint);
   return endpoint;
+}
+
+/** Returns the endpoint that the environment names for a service; empty or undefined for none. */
+export function namedEndpoint(id: string): string | undefined {
+  return process.env[`AWS_ENDPOINT_URL_${id}`] || process.env["AWS_ENDPOINT_URL"];
 }
 
 function addressOf(
@@ -46,6 +50,10 @@ function addressOf(
   const isReached =
     hostPrefix === "secretsmanager" &&
     (suffix === "amazonaws.com" || (suffix === "amazonaws.com.cn" && !isFips));
+  // Those of S3 are older than the names of all other services with IPv6.
+  if (hostPrefix === "s3" && isDualStack) {
+    return `https://s3${isFips ? "-fips" : ""}.dualstack.${region}.${suffix}`;
+  }
   const host = isFips && !isValidated ? `${hostPrefix}-fips` : hostPrefix;
   return `https://${host}.${region}.${isDualStack && !isReached ? dualStackSuffix : suffix}`;
 }

@@ -6,6 +6,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
+  /** The body as it came over the network. */
+  readonly bytes?: Uint8Array;
 }
 
 /** The metadata that the SDK keeps of a response. */
@@ -15,7 +17,8 @@ export interface Metadata {
 }
 
 export function metadataOf({ status, headers }: Answer): Metadata {
-  const requestId = headers["x-amzn-requestid"] ?? headers["x-amzn-request-id"];
+  const requestId =
+    headers["x-amzn-requestid"] ?? headers["x-amzn-request-id"] ?? headers["x-amz-request-id"];
   return { httpStatusCode: status, ...(typeof requestId === "string" ? { requestId } : {}) };
 }
 
@@ -64,11 +67,22 @@ function nameOf(body: object, { headers }: Answer): string {
   return given.replace(/[,:].*/s, "").replace(/^.*#/s, "");
 }
 
-/** Returns an empty object for a text without JSON, because a proxy may respond with a page. */
+/** Returns an empty object for a text without an error, because a proxy may respond with a page. */
 function parsedOrEmpty(text: string): object {
   try {
     return Object(JSON.parse(text));
   } catch {
-    return {};
+    return xmlElements(text);
   }
+}
+
+/** Returns the name and the message of an error of S3. */
+function xmlElements(text: string): object {
+  const elements = text.matchAll(/<(Code|Message)>([^<]*)</g);
+  return Object.fromEntries([...elements].map(([, name, content = ""]) => [name, plainText(content)]));
+}
+
+function plainText(xml: string): string {
+  const characters: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+  return xml.replaceAll(/&(\w+);/g, (reference, name: string) => characters[name] ?? reference);
 }

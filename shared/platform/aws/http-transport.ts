@@ -18,9 +18,11 @@ export interface HttpOptions extends TimeLimits {
 
 export interface HttpRequest {
   readonly endpoint: URL;
+  readonly method: string;
+  /** With the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: Uint8Array | string;
 }
 
 /** A request exceeded a time limit. */
@@ -70,13 +72,13 @@ async function loadHttp(protocol: Protocol): Promise<Http> {
  * @throws Error with the `code` that Node gives it, when the connection fails
  */
 export async function sendOverHttp(
-  { endpoint, path, headers, body }: HttpRequest,
+  { endpoint, method, path, headers, body }: HttpRequest,
   { connectionMs, requestMs, keepsConnections }: HttpOptions,
 ): Promise<Answer> {
   const http = await loadHttp(endpoint.protocol === "http:" ? "http:" : "https:");
   return new Promise((resolve, reject) => {
     const options: RequestOptions = {
-      method: "POST",
+      method,
       // Only a URL has brackets around an IPv6 address.
       host: endpoint.hostname.replace(/^\[(.*)\]$/, "$1"),
       port: endpoint.port === "" ? null : endpoint.port,
@@ -90,11 +92,9 @@ export async function sendOverHttp(
       response.on("error", fail);
       response.on("end", () => {
         clearTimeout(timer);
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: Buffer.concat(chunks).toString(),
-        });
+        const bytes = Buffer.concat(chunks);
+        const { statusCode: status = 0, headers: answered } = response;
+        resolve({ status, headers: answered, body: bytes.toString(), bytes });
       });
     });
     const timer = setTimeout(() => {

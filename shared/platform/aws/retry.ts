@@ -36,8 +36,8 @@ const throttlingErrors = new Set([
   "TransactionInProgressException",
 ]);
 
-/** A plain write met a transaction on the same item. */
-const conflict = "TransactionConflictException";
+/** A plain write met a transaction on the same item, or another write of the same object. */
+const conflicts = new Set(["ConditionalRequestConflict", "TransactionConflictException"]);
 
 const passingErrors = new Set(["RequestTimeout", "RequestTimeoutException", "TimeoutError"]);
 const passingStatuses = new Set([500, 502, 503, 504]);
@@ -57,7 +57,7 @@ const networkErrors = new Set([
 export function retryKindOf(error: unknown): RetryKind {
   if (!(error instanceof Error)) return "final";
   const status = statusOf(error);
-  if (status === 429 || throttlingErrors.has(error.name) || error.name === conflict) return "refused";
+  if (status === 429 || throttlingErrors.has(error.name) || conflicts.has(error.name)) return "refused";
   const code = "code" in error ? String(error.code) : "";
   const isPassing = passingErrors.has(error.name) || passingStatuses.has(status) || networkErrors.has(code);
   return isPassing ? "unheard" : "final";

@@ -1,6 +1,6 @@
 import type { TypeRegistry } from "@smithy/core/schema";
 
-/** The properties of an AWS service that a client of its JSON protocol needs. */
+/** The properties of an AWS service that its client needs. */
 export interface AwsService {
   /** The end of the environment variable with its endpoint: `AWS_ENDPOINT_URL_<ID>`. */
   readonly id: string;
@@ -9,7 +9,11 @@ export interface AwsService {
   readonly signingName: string;
   /** The prefix of the operation in `X-Amz-Target`. A service without one distinguishes requests by their paths. */
   readonly target?: string;
-  readonly contentType: "application/json" | "application/x-amz-json-1.0" | "application/x-amz-json-1.1";
+  readonly contentType:
+    | "application/json"
+    | "application/octet-stream"
+    | "application/x-amz-json-1.0"
+    | "application/x-amz-json-1.1";
   /** The SDK's classes of the service's errors, by their names on the wire. */
   readonly errors: readonly TypeRegistry[];
 }
