@@ -42,6 +42,8 @@ async function bundleAgain(): Promise<void> {
     format: "esm",
     legalComments: "none",
     logLevel: "warning",
+    // A package of fonts has one, which esbuild reports because it sees the package as a part.
+    logOverride: { "duplicate-object-key": "silent" },
   };
   for (const folder of [handlersFolder, partsFolder, bundlesFolder]) {
     await rm(folder, { recursive: true, force: true });
@@ -84,7 +86,7 @@ async function bundleAgain(): Promise<void> {
     plugins: [loadedLater],
   });
   await putLaterFiles(metafile, options);
-  await putNumberMetadata(metafile);
+  await putPackageFiles();
   await putBeside("docs/get-open-api", "openapi.json", JSON.stringify(openApiDocument()));
   for (const file of DocsFile.options) {
     await putBeside("docs/get-docs-file", file, await readFile(path.join(swaggerUiFolder, file)));
@@ -115,15 +117,23 @@ async function putLaterFiles({ outputs }: Metafile, options: BuildOptions): Prom
   }
 }
 
-/** Puts the metadata of phone numbers next to the bundles that need it, as a file of its package. */
-async function putNumberMetadata({ outputs }: Metafile): Promise<void> {
-  const name = "libphonenumber-js/metadata.max.json";
-  for (const file of Object.keys(outputs)) {
-    const bundle = path.join(projectRoot, file);
-    if (!(await readFile(bundle, "utf8")).includes(name)) continue;
-    const target = path.join(path.dirname(bundle), "node_modules", name);
-    await mkdir(path.dirname(target), { recursive: true });
-    await copyFile(require.resolve(name), target);
+/** The files of packages that functions read: the metadata of phone numbers, and the font of invoices. */
+const packageFiles = [
+  "libphonenumber-js/metadata.max.json",
+  "@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf",
+  "@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf",
+];
+
+/** Puts files of packages next to the bundles that name them. */
+async function putPackageFiles(): Promise<void> {
+  for await (const file of glob("*/*/*.mjs", { cwd: bundlesFolder })) {
+    const bundle = path.join(bundlesFolder, file);
+    const source = await readFile(bundle, "utf8");
+    for (const name of packageFiles.filter((each) => source.includes(each))) {
+      const target = path.join(path.dirname(bundle), "node_modules", name);
+      await mkdir(path.dirname(target), { recursive: true });
+      await copyFile(require.resolve(name), target);
+    }
   }
 }
 

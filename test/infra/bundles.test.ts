@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { kebabCase } from "../../infra/constructs/names.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { operations } from "../../shared/routes.ts";
+import { invoice } from "../support/invoices.ts";
 
 /*
  * Copies of the sources, in which a test may change a line, bundled as in any other folder. They are below the
@@ -114,6 +115,26 @@ it("includes only the row of its own operation in a function", async () => {
     const summaries = [...content.matchAll(/\bsummary:"([^"]*)"/g)].map(([, found]) => found);
     expect(summaries, bundle).toEqual([summary]);
   }
+});
+
+it("puts the font of invoices next to a function that renders them, and to no other", async () => {
+  const fonts = ["400Regular/Inter_400Regular.ttf", "600SemiBold/Inter_600SemiBold.ttf"];
+  const renders = 'export { renderPdf } from "../../shared/invoices/pdf.ts";';
+  await bundlesOfCopy("rendering", "functions/health/get-health.ts", (source) => `${source}${renders}\n`);
+  const cwd = path.join(folder, "rendering/.build/functions");
+  const found: string[] = [];
+  for await (const file of glob("health/get-health/**/*.ttf", { cwd })) found.push(file);
+  const place = "health/get-health/node_modules/@expo-google-fonts/inter";
+  expect(found.toSorted()).toEqual(fonts.map((font) => path.join(place, font)));
+  expect(await readdir(path.join(cwd, "wallet/get-wallet"))).not.toContain("node_modules");
+  // In the child, as the runner would compile the bundle.
+  const script = `
+    const { renderPdf } = await import("./index.mjs");
+    const file = await renderPdf(${JSON.stringify(invoice())});
+    process.stdout.write(Buffer.from(file).toString("latin1").slice(0, 8));`;
+  const options = { cwd: path.join(cwd, "health/get-health") };
+  const { stdout } = await promisify(execFile)(process.execPath, ["--eval", script], options);
+  expect(stdout).toBe("%PDF-1.3");
 });
 
 it.each([

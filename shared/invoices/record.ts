@@ -1,0 +1,41 @@
+import * as z from "zod/mini";
+
+/** An invoice or a credit note. It is never changed. */
+export const DocumentRecord = z.object({
+  entity: z.literal("invoice"),
+  kind: z.enum(["invoice", "credit_note"]),
+  number: z.string(),
+  organizationId: z.string(),
+  paymentId: z.string(),
+  /** The refund of a credit note. */
+  refundId: z.optional(z.string()),
+  /** The number of the invoice that a credit note corrects. */
+  corrects: z.optional(z.string()),
+  issuedAt: z.string(),
+  paidAt: z.optional(z.string()),
+  method: z.optional(z.enum(["card", "bank_transfer"])),
+  seller: z.object({
+    name: z.string(),
+    address: z.array(z.string()),
+    country: z.string(),
+    vatNumber: z.optional(z.string()),
+    email: z.optional(z.string()),
+  }),
+  buyer: z.object({
+    name: z.string(),
+    address: z.optional(z.array(z.string())),
+    country: z.optional(z.string()),
+    vatNumber: z.optional(z.string()),
+  }),
+  lines: z.array(z.object({ description: z.string(), amountMicros: z.int() })),
+  /** Net. */
+  amountMicros: z.int(),
+  taxMicros: z.int(),
+  /** In percent. */
+  taxRate: z.number(),
+  /** Why there is no tax, for example a reverse charge. */
+  taxNote: z.optional(z.string()),
+  totalMicros: z.int(),
+  currency: z.string(),
+});
+export type DocumentRecord = z.infer<typeof DocumentRecord>;
