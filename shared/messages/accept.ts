@@ -9,6 +9,7 @@ import type { Prices } from "../prices/prices.ts";
 import { chargeWallet } from "../wallet/charge.ts";
 import type { WalletRecord } from "../wallet/record.ts";
 import { noteAccepted } from "./accepted-of-day.ts";
+import { ledgerFieldsOf } from "./ledger-fields.ts";
 import { sendJobWithFacts, waitingJob, waitsInTable } from "./message-job.ts";
 import { quote } from "./quote.ts";
 import type { MessageRecord } from "./record.ts";
@@ -88,7 +89,7 @@ export async function acceptTogether(
   const staysUnconfirmed = messages.length === 1 && scheduledAt === undefined && campaignId === undefined;
   const { accepted } = await chargeWallet({
     organizationId: first.organizationId,
-    charges: messages.map(({ totalMicros }) => ({ amountMicros: totalMicros })),
+    charges: messages.map((each) => ({ amountMicros: each.totalMicros, ...ledgerFieldsOf(each) })),
     at: new Date(first.queuedAt),
     isPaced: campaignId === undefined,
     keepAccepted: async (ofDay) => noteAccepted(first.organizationId, ofDay),

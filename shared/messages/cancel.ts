@@ -3,6 +3,7 @@ import type { Message } from "../contract/sms.ts";
 import { now } from "../platform/clock.ts";
 import { postToWallet } from "../wallet/post.ts";
 import { countOutcomes } from "./counts.ts";
+import { ledgerFieldsOf } from "./ledger-fields.ts";
 import { readMessage } from "./read.ts";
 import { toApiMessage } from "./record.ts";
 import { markCancelled } from "./transitions.ts";
@@ -23,6 +24,7 @@ export async function cancelMessage(organizationId: string, messageId: string): 
     type: "refund",
     amountMicros: message.totalMicros,
     messageId,
+    ...ledgerFieldsOf(message),
     together: () => [markCancelled(message, at)],
   });
   const found = await readMessage(organizationId, messageId);

@@ -1,6 +1,7 @@
 import { findItem } from "../platform/table/read.ts";
 import { messageKey } from "../platform/table/shards.ts";
 import { postToWallet } from "../wallet/post.ts";
+import { ledgerFieldsOf } from "./ledger-fields.ts";
 import type { MessageJob } from "./message-job.ts";
 import { MessageRecord } from "./record.ts";
 import { markRefunded } from "./transitions.ts";
@@ -18,6 +19,7 @@ export async function refundMessage(job: MessageJob): Promise<void> {
     type: "refund",
     amountMicros: message.totalMicros,
     messageId: message.id,
+    ...ledgerFieldsOf(message),
     together: () => [markRefunded(message)],
   });
 }

@@ -8,7 +8,7 @@ import { keys } from "../platform/table/keys.ts";
 import { whileFree } from "../platform/table/lease.ts";
 import { ledgerKey } from "../platform/table/shards.ts";
 import { type Outcome, updateItem, updateOf } from "../platform/table/write.ts";
-import type { NewLedgerEntry } from "./ledger.ts";
+import type { NewLedgerEntry, OfMessage } from "./ledger.ts";
 import { logPending, notifyCapReached } from "./notify.ts";
 import { findWallet, walletClosed, WalletRecord } from "./record.ts";
 import { toBeSettled } from "./settlement.ts";
@@ -27,8 +27,8 @@ import {
 const debitAttempts = 100;
 const maxDebitDelayMs = 50;
 
-/** The price of one message. */
-interface Charge {
+/** The price of one message, with the fields that its entry has. */
+interface Charge extends OfMessage {
   readonly amountMicros: number;
 }
 
@@ -140,7 +140,7 @@ function entriesOf(
 ): NewLedgerEntry[] {
   let seq = after.seq - charges.length;
   let balanceAfterMicros = after.balanceMicros + sumOf(charges);
-  return charges.map(({ amountMicros }, index) => {
+  return charges.map(({ amountMicros, ...ofMessage }, index) => {
     seq += 1;
     balanceAfterMicros -= amountMicros;
     return {
@@ -152,6 +152,7 @@ function entriesOf(
       seq,
       amountMicros: -amountMicros,
       balanceAfterMicros,
+      ...ofMessage,
       createdAt: at.toISOString(),
     };
   });

@@ -13,6 +13,16 @@ import { insertOf, type Put } from "../platform/table/write.ts";
 import { amountOf } from "./money.ts";
 import type { WalletRecord } from "./record.ts";
 
+/** The fields of a message that its entries have as well, so that sums of the ledger need no messages. */
+const ofMessage = {
+  /** As an ISO 3166-1 code, or XK; absent for numbers without a country. */
+  country: z.optional(z.string()),
+  segments: z.optional(z.int().check(z.positive())),
+  campaignId: z.optional(z.string()),
+};
+const OfMessage = z.object(ofMessage);
+export type OfMessage = z.infer<typeof OfMessage>;
+
 /** One change of a wallet's balance. Entries are never changed. */
 export const LedgerEntryRecord = z.object({
   entity: z.literal("ledgerEntry"),
@@ -25,6 +35,9 @@ export const LedgerEntryRecord = z.object({
   /** Below 0 only after a chargeback of money that had been spent. */
   balanceAfterMicros: z.int(),
   messageId: z.optional(z.string()),
+  ...ofMessage,
+  /** The payment that the entry belongs to. */
+  paymentId: z.optional(z.string()),
   /** Present on a void entry whose transaction returned the money. */
   isReturned: z.optional(z.literal(true)),
   /** Why the operator made it. */

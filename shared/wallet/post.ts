@@ -11,19 +11,20 @@ import { findItem } from "../platform/table/read.ts";
 import { ledgerKey } from "../platform/table/shards.ts";
 import { tryTransact } from "../platform/table/transact.ts";
 import { type Update, updateOf, type Write } from "../platform/table/write.ts";
-import { ledgerEntry, LedgerEntryRecord } from "./ledger.ts";
+import { ledgerEntry, LedgerEntryRecord, type OfMessage } from "./ledger.ts";
 import { lockWallet, unlockWallet } from "./lock.ts";
 import { isLow, readWallet, walletClosed, type WalletRecord } from "./record.ts";
 import { settling, toBeSettled, type Settlement } from "./settlement.ts";
 import type { AcceptedOfDay } from "./spending-limits.ts";
 
 /** A change of the balance that is not a charge for messages. */
-export interface Posting {
+export interface Posting extends OfMessage {
   readonly organizationId: string;
   readonly type: (typeof operatorTransactionTypes)[number] | "refund" | "top_up";
   /** Negative when money leaves the wallet. */
   readonly amountMicros: number;
   readonly messageId?: string;
+  readonly paymentId?: string;
   /** The operator's reason, and the reference of the movement. */
   readonly reason?: string;
   readonly reference?: string;
@@ -104,6 +105,10 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting) {
       amountMicros: posting.amountMicros,
       balanceAfterMicros: after.balanceMicros,
       messageId: posting.messageId,
+      country: posting.country,
+      segments: posting.segments,
+      campaignId: posting.campaignId,
+      paymentId: posting.paymentId,
       reason: posting.reason,
       reference: posting.reference,
       createdAt: after.lastAt,
