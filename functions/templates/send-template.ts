@@ -4,6 +4,6 @@ import { sendTemplate } from "../../shared/templates/send.ts";
 
 export const handler = endpoint(
   routes.sendTemplate,
-  async ({ organization, params, body, attempt, reportRateLimit }) =>
-    sendTemplate(organization, params.id, body, { attempt, reportRateLimit }),
+  async ({ actor, organization, params, body, attempt, reportRateLimit }) =>
+    sendTemplate(organization, params.id, body, { actor, attempt, reportRateLimit }),
 );

@@ -1,6 +1,7 @@
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import type { RateLimitStatus } from "../contract/errors.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
+import type { Actor } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/event.ts";
 import { readPrices } from "../prices/prices.ts";
@@ -14,6 +15,7 @@ import { parseSchedule } from "./schedule.ts";
 
 /** Facts about a request to send, besides its body. */
 export interface AcceptOptions {
+  readonly actor?: Actor;
   readonly attempt?: Attempt | undefined;
   readonly reportRateLimit?: (status: RateLimitStatus) => void;
 }
@@ -29,7 +31,7 @@ export interface AcceptOptions {
 export async function acceptMessage(
   organization: OrganizationRecord,
   request: SendSmsRequest,
-  { attempt, reportRateLimit }: AcceptOptions = {},
+  { actor, attempt, reportRateLimit }: AcceptOptions = {},
 ): Promise<AcceptedMessage> {
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
@@ -38,7 +40,10 @@ export async function acceptMessage(
   const { to, messageType } = request;
   await checkMessage(organization, { organizationId, to, senderId, messageType });
   const prices = await readPrices(organization, queuedAt);
-  const message = newMessage(organizationId, { ...request, senderId, scheduledAt }, { queuedAt, prices });
+  const credential = actor?.credential;
+  const apiKeyId = credential?.type === "apiKey" ? credential.keyId : undefined;
+  const content = { ...request, senderId, scheduledAt, apiKeyId };
+  const message = newMessage(organizationId, content, { queuedAt, prices });
   const placed = await withinRecipientLimit(organizationId, request, async () =>
     acceptTogether([message], (each, wallet) => {
       const rate = sendRateStatus(wallet);

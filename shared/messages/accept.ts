@@ -29,6 +29,7 @@ export interface NewMessage extends Pick<
   readonly senderId: string;
   readonly scheduledAt?: string | undefined;
   readonly campaignId?: string;
+  readonly apiKeyId?: string | undefined;
 }
 
 /** The time of acceptance, and the prices at that time. */
@@ -57,6 +58,7 @@ export function newMessage(
     language: request.language,
     messageType: request.messageType,
     campaignId: request.campaignId,
+    apiKeyId: request.apiKeyId,
     ...quote(request, prices),
     queuedAt: queuedAt.toISOString(),
     scheduledAt: request.scheduledAt,

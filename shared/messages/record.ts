@@ -32,6 +32,8 @@ export const MessageRecord = z.object({
   messageType: z.optional(MessageType),
   /** The campaign that it belongs to. */
   campaignId: z.optional(z.string()),
+  /** The API key that sent it; absent for a person, and for the messages of a campaign. */
+  apiKeyId: z.optional(z.string()),
   encoding: Encoding,
   segments: z.int().check(z.positive()),
   unitPriceMicros: z.int().check(z.nonnegative()),
