@@ -14,6 +14,7 @@ import { Alarms } from "./constructs/alarms.ts";
 import { Backups } from "./constructs/backups.ts";
 import { addBudget } from "./constructs/budget.ts";
 import { addDashboard } from "./constructs/dashboard.ts";
+import { documentsBucket } from "./constructs/documents-bucket.ts";
 import { Edge, type Firewall } from "./constructs/edge.ts";
 import { FirewallStack } from "./constructs/firewall-stack.ts";
 import { GatewayApi } from "./constructs/gateway-api.ts";
@@ -76,6 +77,7 @@ export class GatewayStack extends Stack {
     const backend = {
       stage,
       table,
+      documents: documentsBucket(this, stage),
       sessionKey,
       webhookKey,
       secondFactorKey,
@@ -94,6 +96,7 @@ export class GatewayStack extends Stack {
     new CfnOutput(this, outputNames.release, { value: releaseText() });
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
     new CfnOutput(this, outputNames.currency, { value: stage.currency });
+    new CfnOutput(this, outputNames.documentsBucketName, { value: backend.documents.bucketName });
     new CfnOutput(this, outputNames.webhookKeyArn, { value: webhookKey.secretArn });
     new CfnOutput(this, outputNames.secondFactorKeyArn, { value: secondFactorKey.secretArn });
     if (stage.minimumMargin > 0) {

@@ -12,6 +12,8 @@ export const tableActions = [
 ] as const;
 type TableAction = (typeof tableActions)[number];
 
+export type DocumentAction = "read" | "write";
+
 type SessionKeyAction = "GetPublicKey" | "Sign";
 
 /** The families whose items allow each action. */
@@ -25,6 +27,8 @@ export interface Access extends TableAccess {
   readonly pendingWork?: true;
   /** The queues to which it may send. */
   readonly queues?: readonly QueueName[];
+  /** Whether it may read or add the PDFs of invoices. No function may change or delete them. */
+  readonly documents?: readonly DocumentAction[];
   /** The actions with the key of session tokens: `Sign` starts sessions, `GetPublicKey` is enough to check them. */
   readonly sessionKey?: readonly SessionKeyAction[];
   /** Whether it may read the key that seals the secrets of webhooks. */
@@ -56,6 +60,7 @@ function combine(one: Access, other: Access): Access {
     ...table,
     transactions: union(one.transactions, other.transactions),
     queues: union(one.queues, other.queues),
+    documents: union(one.documents, other.documents),
     sessionKey: union(one.sessionKey, other.sessionKey),
   };
 }

@@ -1,4 +1,5 @@
 import type { Key } from "aws-cdk-lib/aws-kms";
+import type { Bucket } from "aws-cdk-lib/aws-s3";
 import type { ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 
 import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
@@ -11,6 +12,8 @@ import type { JobQueue } from "./job-queue.ts";
 export interface Backend {
   readonly stage: Stage;
   readonly table: GatewayTable;
+  /** The PDFs of invoices. */
+  readonly documents: Pick<Bucket, "bucketArn" | "bucketName" | "encryptionKey" | "node">;
   readonly queues: Readonly<Record<QueueName, JobQueue>>;
   /** Signs session tokens. */
   readonly sessionKey: Key;

@@ -6,7 +6,7 @@ import type { Backend } from "./backend.ts";
 
 /** Returns the environment variables of a function. */
 export function functionEnvironment(backend: Backend, access: Access): Record<string, string> {
-  const { stage, table, queues, sessionKey, webhookKey, secondFactorKey } = backend;
+  const { stage, table, documents, queues, sessionKey, webhookKey, secondFactorKey } = backend;
   return {
     [environmentNames.stage]: stage.name,
     [environmentNames.currency]: stage.currency,
@@ -24,6 +24,9 @@ export function functionEnvironment(backend: Backend, access: Access): Record<st
     ...(stage.messageRetentionDays === undefined
       ? {}
       : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),
+    ...((access.documents ?? []).length > 0
+      ? { [environmentNames.documentsBucket]: documents.bucketName }
+      : {}),
     ...((access.sessionKey ?? []).length > 0 ? { [environmentNames.sessionKeyId]: sessionKey.keyId } : {}),
     ...(access.commit === true ? commitVariable() : {}),
     ...(access.webhookKey === true ? { [environmentNames.webhookKeySecretId]: webhookKey.secretArn } : {}),

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-import { ArnFormat, Duration, Stack, Validations } from "aws-cdk-lib";
+import { ArnFormat, Duration, Names, Stack, Validations } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
   Architecture,
@@ -16,7 +16,7 @@ import { Construct } from "constructs";
 
 import { pendingWorkIndex, type KeyFamily } from "../../shared/platform/table/keys.ts";
 import { bundleFolder } from "../bundle.ts";
-import { familiesBeside, familiesOf, tableActions, type Access } from "../grants.ts";
+import { familiesBeside, familiesOf, tableActions, type Access, type DocumentAction } from "../grants.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
 import { functionEnvironment } from "./function-environment.ts";
@@ -99,6 +99,7 @@ export class GatewayFunction extends Construct {
   #allowAccess(backend: Backend, access: Access): void {
     const { stage, table, queues, sessionKey, webhookKey, secondFactorKey } = backend;
     this.#allowTable(table, access);
+    this.#allowDocuments(backend.documents, access.documents ?? []);
     // The index has keys and no data, so the function may read all of it.
     if (access.pendingWork === true)
       this.allow(["dynamodb:Query"], `${table.tableArn}/index/${pendingWorkIndex.name}`);
@@ -166,23 +167,36 @@ export class GatewayFunction extends Construct {
     });
   }
 
-  /** Allows DynamoDB to use the key of the table for the function, which every access to an item needs. */
-  #allowTableKey({ encryptionKey }: GatewayTable): void {
+  /** Allows to read or add objects. S3 reports a missing object as such only to those who may list the bucket. */
+  #allowDocuments(documents: Backend["documents"], actions: readonly DocumentAction[]): void {
+    if (actions.length === 0) return;
+    const objectActions = { read: "s3:GetObject", write: "s3:PutObject" };
+    this.allow(
+      actions.map((action) => objectActions[action]),
+      `${documents.bucketArn}/*`,
+    );
+    if (actions.includes("read")) this.allow(["s3:ListBucket"], documents.bucketArn);
+    this.#allowKey("s3", ["kms:Decrypt", "kms:GenerateDataKey"], documents);
+    // A nested stack gets the bucket as a parameter.
+    const stack = Stack.of(this);
+    const parameter = `referenceto${Names.nodeUniqueId(documents.node.findChild("Resource").node)}Arn`;
+    const attribute = String(stack.resolve(documents.bucketArn)["Fn::GetAtt"]?.join("."));
+    Validations.of(this).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::<${stack.nestedStackParent === undefined ? attribute : parameter}>/*]`,
+      reason: "Each invoice is a new object. The bucket has no other objects.",
+    });
+  }
+
+  /** Allows a service to use the stage's key for the function, which every access to encrypted data needs. */
+  #allowKey(
+    service: "dynamodb" | "s3",
+    actions: string[],
+    { encryptionKey }: Pick<GatewayTable, "encryptionKey">,
+  ): void {
     if (encryptionKey === undefined) return;
     const { region, urlSuffix } = Stack.of(this);
-    this.allow(
-      [
-        "kms:Decrypt",
-        "kms:DescribeKey",
-        "kms:Encrypt",
-        "kms:GenerateDataKey",
-        "kms:GenerateDataKeyWithoutPlaintext",
-        "kms:ReEncryptFrom",
-        "kms:ReEncryptTo",
-      ],
-      encryptionKey.keyArn,
-      { StringEquals: { "kms:ViaService": `dynamodb.${region}.${urlSuffix}` } },
-    );
+    const via = { "kms:ViaService": `${service}.${region}.${urlSuffix}` };
+    this.allow(actions, encryptionKey.keyArn, { StringEquals: via });
   }
 
   /**
@@ -195,7 +209,9 @@ export class GatewayFunction extends Construct {
    * `ForAllValues` is true for a request without keys, such as a scan. `Null` rejects these.
    */
   #allowTable(table: GatewayTable, access: Access): void {
-    if (tableActions.some((action) => familiesOf(access, action).length > 0)) this.#allowTableKey(table);
+    if (tableActions.some((action) => familiesOf(access, action).length > 0)) {
+      this.#allowKey("dynamodb", tableKeyActions, table);
+    }
     for (const action of tableActions) {
       const own = familiesOf(access, action);
       if (own.length === 0) continue;
@@ -208,6 +224,16 @@ export class GatewayFunction extends Construct {
     }
   }
 }
+
+const tableKeyActions = [
+  "kms:Decrypt",
+  "kms:DescribeKey",
+  "kms:Encrypt",
+  "kms:GenerateDataKey",
+  "kms:GenerateDataKeyWithoutPlaintext",
+  "kms:ReEncryptFrom",
+  "kms:ReEncryptTo",
+];
 
 function domainOf(address: string): string {
   return address.slice(address.indexOf("@") + 1);

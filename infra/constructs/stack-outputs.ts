@@ -14,6 +14,8 @@ export const outputNames = {
   tableName: "TableName",
   /** Absent in the stacks of releases without other currencies than the default one. */
   currency: "Currency",
+  /** The PDFs of invoices. */
+  documentsBucketName: "DocumentsBucketName",
   /** The version and the commit that it was deployed from. */
   release: "Release",
   /** The secret that a restored or adopted table needs. */

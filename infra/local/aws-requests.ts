@@ -11,6 +11,8 @@ export interface AwsResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** A body that is not text, instead of the other. */
+  readonly bytes?: Uint8Array;
 }
 
 export function jsonResponse(status: number, body: unknown): AwsResponse {

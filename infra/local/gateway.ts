@@ -10,6 +10,7 @@ import { FunctionHost, type FunctionsAws } from "./function-host.ts";
 import { HttpApi } from "./http-api.ts";
 import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
 import { Mailbox, type SentEmail } from "./mailbox.ts";
+import { LocalObjects } from "./objects.ts";
 import { LocalSecrets } from "./secrets.ts";
 import { ServiceError } from "./store/service-error.ts";
 import { readStack, type StackDefinition } from "./template.ts";
@@ -72,6 +73,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
         dataServices,
         mailbox,
         secrets,
+        objects: new LocalObjects(dataFolder && path.join(dataFolder, "documents")),
         ...(interceptor === undefined ? {} : { interceptor }),
       }),
     );

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, sign, type KeyObject } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
@@ -11,6 +11,8 @@ import { localCredentials } from "./connections.ts";
 import type { DataServices } from "./data-services.ts";
 import { traceHeader } from "./lineage.ts";
 import type { Mailbox } from "./mailbox.ts";
+import { readObjectRequest, type LocalObjects } from "./objects.ts";
+import { deniedPermission } from "./permissions.ts";
 import type { LocalSecrets } from "./secrets.ts";
 import type { FunctionDefinition } from "./template.ts";
 
@@ -35,12 +37,13 @@ export interface LocalAwsOptions {
   /** Receives the sent emails. */
   readonly mailbox: Mailbox;
   readonly secrets: LocalSecrets;
+  readonly objects: LocalObjects;
   /** Wraps the handling of each request, so that a test can make AWS fail. */
   readonly interceptor?: (request: AwsRequest, next: AwsHandler) => Promise<AwsResponse>;
 }
 
 /**
- * The AWS endpoint of the functions: DynamoDB, SQS, Secrets Manager, KMS and SES at one address. It identifies the
+ * The AWS endpoint of the functions: DynamoDB, SQS, Secrets Manager, KMS, SES and S3 at one address. It identifies the
  * function, rejects requests that the function's role does not allow, and passes the others on.
  */
 export class LocalAws {
@@ -90,7 +93,7 @@ export class LocalAws {
       const handle: AwsHandler = async (each) => this.#handle(each);
       const { interceptor } = this.#options;
       const response = await (interceptor === undefined ? handle(request) : interceptor(request, handle));
-      outgoing.writeHead(response.status, response.headers).end(response.body);
+      outgoing.writeHead(response.status, response.headers).end(response.bytes ?? response.body);
     } catch (error) {
       // The SDK sees a broken connection: an interceptor wants this, or an emulator is down.
       outgoing.destroy(error instanceof Error ? error : undefined);
@@ -109,7 +112,14 @@ export class LocalAws {
     if (denied !== undefined) return denied;
     if (isSecret) return this.#secretResponse(operation, body);
     if (operation.startsWith("kms:")) return this.#keyResponse(operation, body);
-    const { dataServices, mailbox } = this.#options;
+    const { dataServices, mailbox, objects } = this.#options;
+    if (operation.startsWith("s3:")) {
+      const response = await objects.execute(operation.replace("s3:", ""), body);
+      // S3 reports that an object is missing only to those who may list the bucket.
+      const isHidden =
+        response.status === 404 && deniedPermission(definition.statements, "s3:ListBucket", body);
+      return isHidden ? errorResponse("AccessDenied", "not authorized to list the bucket", 403) : response;
+    }
     if (operation === "ses:SendEmail") return jsonResponse(200, { MessageId: mailbox.add(body) });
     const [service, action = ""] = operation.split(":");
     const response = await dataServices.send(
@@ -150,11 +160,16 @@ const ToSign = z.object({
 });
 
 async function readRequest(incoming: IncomingMessage): Promise<AwsRequest> {
-  const body = await text(incoming);
+  const content = await buffer(incoming);
   const headers = headersOf(incoming);
   // Credential=<access key id>/<date>/<region>/<service>/aws4_request
   const [, functionName = "", service = ""] =
     /Credential=([^/]+)\/[^/]+\/[^/]+\/([^/]+)\//.exec(headers["authorization"] ?? "") ?? [];
+  if (service === "s3") {
+    const [operation, body] = readObjectRequest({ headers, url: incoming.url ?? "" }, content);
+    return { functionName, operation, headers, body, connection: incoming.socket };
+  }
+  const body = content.toString();
   // SES has the operation in the path, all other services have it in a header.
   const ofPath = incoming.url === "/v2/email/outbound-emails" ? "SendEmail" : "";
   const action = headers["x-amz-target"]?.split(".").at(-1) ?? ofPath;

@@ -63,11 +63,11 @@ function allows({ Action, Resource, Condition }: Statement, permission: Required
 }
 
 /**
- * Whether an ARN covers the resource of a permission. The ARN of a secret may end with a wildcard, which matches slashes
- * too. An identity of SES is an email address, a domain or a parent domain.
+ * Whether an ARN covers the resource of a permission. The ARN of a secret or an object may end with a wildcard, which matches
+ * slashes too. An identity of SES is an email address, a domain or a parent domain.
  */
 function isOn(arn: string, { resourceName, fromAddress }: RequiredPermission): boolean {
-  const beginning = /:secret:(.+)\*$/.exec(arn)?.[1];
+  const beginning = /:(?:secret|:):(.+)\*$/.exec(arn)?.[1];
   if (beginning !== undefined) return resourceName.startsWith(beginning);
   if (resourceName.startsWith("configuration-set/")) return arn.endsWith(`:${resourceName}`);
   const name = arn.split(/[:/]/).at(-1) ?? "";
@@ -119,6 +119,11 @@ function permissionsFor(operation: string, body: unknown): RequiredPermission[] 
     case "kms:GetPublicKey":
     case "kms:Sign":
       return [permissionWithoutItem(operation, textAt(body, "KeyId").split("/").at(-1))];
+    case "s3:GetObject":
+    case "s3:PutObject":
+      return [permissionWithoutItem(operation, `${textAt(body, "Bucket")}/${textAt(body, "Key")}`)];
+    case "s3:ListBucket":
+      return [permissionWithoutItem(operation, textAt(body, "Bucket"))];
     case "ses:SendEmail": {
       // The address follows the name.
       const fromAddress = textAt(body, "FromEmailAddress").replace(/^.*<|>$/g, "");

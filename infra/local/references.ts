@@ -91,6 +91,7 @@ export function arnOf(type: string, logicalId: string): string {
     "AWS::Lambda::Function": "function:",
   };
   const kind = kinds[type] ?? "";
+  if (type === "AWS::S3::Bucket") return `arn:aws:s3:::${logicalId}`;
   return `arn:aws:${service}:${localRegion}:${localAccountId}:${kind}${logicalId}`;
 }
 

@@ -5,6 +5,7 @@ export const environmentNames = {
   stage: "STAGE",
   currency: "CURRENCY",
   tableName: "TABLE_NAME",
+  documentsBucket: "DOCUMENTS_BUCKET",
   sessionKeyId: "SESSION_KEY_ID",
   webhookKeySecretId: "WEBHOOK_KEY_SECRET_ID",
   secondFactorKeySecretId: "SECOND_FACTOR_KEY_SECRET_ID",
@@ -70,6 +71,8 @@ export const config = {
   /** The ISO 4217 code of the currency of all amounts. */
   currency: (): string => required(environmentNames.currency),
   tableName: (): string => required(environmentNames.tableName),
+  /** The bucket with the PDFs of invoices. */
+  documentsBucket: (): string => required(environmentNames.documentsBucket),
   queueUrl: (queue: QueueName): string => required(environmentNames.queueUrl[queue]),
   /** The KMS key that session tokens are signed with. */
   sessionKeyId: (): string => required(environmentNames.sessionKeyId),

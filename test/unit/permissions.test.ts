@@ -124,6 +124,19 @@ it("a key may be used for what a role names, by its id and by its ARN, and no ot
   );
 });
 
+it("an object may be read or written in the bucket that a role names, and no other", () => {
+  const statements: Statement[] = [
+    { Effect: "Allow", Action: ["s3:GetObject"], Resource: ["arn:aws:s3:::Documents/*"] },
+  ];
+  const denied = (operation: string, Bucket: string): string | undefined =>
+    deniedPermission(statements, operation, { Bucket, Key: "org_1/INV-1.pdf" });
+  expect(denied("s3:GetObject", "Documents")).toBeUndefined();
+  expect(denied("s3:PutObject", "Documents")).toBe("s3:PutObject on Documents/org_1/INV-1.pdf");
+  expect(denied("s3:GetObject", "Documents2")).toBe("s3:GetObject on Documents2/org_1/INV-1.pdf");
+  expect(denied("s3:ListBucket", "Documents")).toBe("s3:ListBucket on Documents");
+  expect(denied("s3:DeleteObject", "Documents")).toBe("s3:DeleteObject");
+});
+
 describe("an email may be sent", () => {
   const denied = (identity: string, from: string, allowedFrom = "sms@mail.example.com"): string | undefined =>
     deniedPermission(

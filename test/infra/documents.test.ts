@@ -1,0 +1,116 @@
+import type { Template } from "aws-cdk-lib/assertions";
+import { beforeAll, expect, it, vi } from "vitest";
+import * as z from "zod/mini";
+
+import type * as access from "../../infra/access.ts";
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { fullStage } from "../support/full-stage.ts";
+import { roleWith } from "../support/roles.ts";
+import { testApp } from "../support/test-app.ts";
+import { wholeTemplate } from "../support/whole-template.ts";
+
+/* The functions of two operations get access to documents: one may read them, the other may add them too. */
+vi.mock("../../infra/access.ts", async (importOriginal) => {
+  const { accessOf } = await importOriginal<typeof access>();
+  const added = { getMe: ["read"], logout: ["read", "write"] };
+  return {
+    accessOf: (...row: Parameters<typeof accessOf>) => ({
+      ...accessOf(...row),
+      documents: Object.entries(added).find(([operation]) => operation === row[0])?.[1] ?? [],
+    }),
+  };
+});
+
+function synthesize(stage: Stage): Template {
+  const app = testApp(`.build/test-documents-${stage.name}.out`);
+  const { stackName } = new GatewayStack(app, "test-documents", stage);
+  return wholeTemplate(app.synth().directory, stackName);
+}
+
+let full: Template;
+let dev: Template;
+beforeAll(() => {
+  full = synthesize({ ...fullStage, encryptionKeyArn });
+  dev = synthesize(stageNamed("dev"));
+});
+
+const encryptionKeyArn = "arn:aws:kms:eu-west-1:123456789012:key/7f1d";
+const Role = roleWith(z.unknown());
+
+/** Returns what the role of a function allows on documents, and by the key for S3. */
+function statementsOf(template: Template, name: string): object[] {
+  const roles = Object.entries(template.findResources("AWS::IAM::Role"));
+  return roles
+    .filter(([id]) => id.includes(`${name}Role`))
+    .flatMap(([, role]) => Role.parse(role).Properties.Policies)
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    .filter((statement) => /"s3[:.]/.test(JSON.stringify(statement)));
+}
+
+it("keeps the bucket with all versions after any stack, private, encrypted and over TLS only", () => {
+  for (const template of [full, dev]) {
+    const buckets = Object.entries(template.findResources("AWS::S3::Bucket"));
+    expect(buckets).toHaveLength(1);
+    const [[id, bucket] = []] = buckets;
+    expect(bucket).toMatchObject({
+      DeletionPolicy: "Retain",
+      UpdateReplacePolicy: "Retain",
+      Properties: {
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        VersioningConfiguration: { Status: "Enabled" },
+      },
+    });
+    template.hasOutput(outputNames.documentsBucketName, { Value: { Ref: id } });
+    const [policy] = Object.values(template.findResources("AWS::S3::BucketPolicy"));
+    expect(JSON.stringify(policy)).toContain('{"Bool":{"aws:SecureTransport":"false"}},"Effect":"Deny"');
+  }
+});
+
+it("encrypts documents with the stage's key, or with that of S3", () => {
+  const encryptionOf = (template: Template): unknown =>
+    Object.values(template.findResources("AWS::S3::Bucket"))[0]?.["Properties"].BucketEncryption
+      .ServerSideEncryptionConfiguration;
+  expect(encryptionOf(full)).toEqual([
+    {
+      BucketKeyEnabled: true,
+      ServerSideEncryptionByDefault: { SSEAlgorithm: "aws:kms", KMSMasterKeyID: encryptionKeyArn },
+    },
+  ]);
+  expect(encryptionOf(dev)).toEqual([{ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } }]);
+});
+
+it("allows a function to read documents or to add them, and nothing else", () => {
+  const [bucketId = ""] = Object.keys(dev.findResources("AWS::S3::Bucket"));
+  const arn = { "Fn::GetAtt": [bucketId, "Arn"] };
+  const objects = { "Fn::Join": ["", [arn, "/*"]] };
+  const list = { Action: ["s3:ListBucket"], Resource: arn };
+  expect(statementsOf(dev, "GetMe")).toMatchObject([{ Action: ["s3:GetObject"], Resource: objects }, list]);
+  expect(statementsOf(dev, "Logout")).toMatchObject([
+    { Action: ["s3:GetObject", "s3:PutObject"], Resource: objects },
+    list,
+  ]);
+  const all = JSON.stringify(dev.findResources("AWS::IAM::Role"));
+  expect(new Set(all.match(/"s3:\w+"/g))).toEqual(
+    new Set(['"s3:GetObject"', '"s3:PutObject"', '"s3:ListBucket"']),
+  );
+});
+
+it("lets only functions with documents use the stage's key through S3, and know the bucket", () => {
+  const ofKey = (name: string): object[] =>
+    statementsOf(full, name).filter((statement) => JSON.stringify(statement).includes(encryptionKeyArn));
+  const via = { StringEquals: { "kms:ViaService": expect.anything() } };
+  const Action = ["kms:Decrypt", "kms:GenerateDataKey"];
+  expect(ofKey("GetMe")).toEqual([expect.objectContaining({ Action, Condition: via })]);
+  expect(ofKey("GetWallet")).toEqual([]);
+  const knowing = Object.entries(full.findResources("AWS::Lambda::Function")).filter(
+    ([, each]) => "DOCUMENTS_BUCKET" in each["Properties"].Environment.Variables,
+  );
+  expect(knowing.map(([id]) => String(/GetMe|Logout/.exec(id))).toSorted()).toEqual(["GetMe", "Logout"]);
+});
