@@ -1,129 +1,108 @@
-import { edges, PdfSheet, styles, type Place } from "./pdf-sheet.ts";
+import { edges, PdfSheet, styles, type Column, type Style } from "./pdf-sheet.ts";
 import type { DocumentRecord } from "./record.ts";
 
 /*
  * The pages of a document. Import this file dynamically: a bundle keeps it as a separate file, with the library for PDF.
  */
 
-const half = (edges.right - edges.left - 32) / 2;
-const leftColumn: Place = { left: edges.left, width: half };
-const rightColumn: Place = { left: edges.right - half, width: half };
-const amountWidth = 120;
-const descriptionWidth = edges.right - edges.left - amountWidth - 16;
+const wholeWidth = edges.right - edges.left;
+const columnWidth = (wholeWidth - 32) / 2;
+const leftColumn: Column = { left: edges.left, width: columnWidth };
+const rightColumn: Column = { left: edges.right - columnWidth, width: columnWidth };
+const amountColumn: Column = { left: edges.right - 120, width: 120, align: "right" };
+const descriptionWidth = wholeWidth - amountColumn.width - 16;
 
 export async function drawDocument(document: DocumentRecord): Promise<Uint8Array> {
   const { kind, number, issuedAt, seller } = document;
   const title = kind === "invoice" ? "Invoice" : "Credit note";
   const sheet = new PdfSheet(`${title} ${number}`, seller.name, new Date(issuedAt));
   sheet.write(title, styles.title, leftColumn);
-  drawBlocks(sheet, document);
+  sheet.y = edges.top;
+  drawParty(sheet, seller, rightColumn);
+  sheet.y += 28;
+  drawBuyerAndFacts(sheet, document);
+  sheet.y += 28;
   drawLines(sheet, document);
   drawTotals(sheet, document);
   drawNotes(sheet, document);
   return sheet.finish((page, pages) => `${number}  ·  Page ${page} of ${pages}`);
 }
 
-/** Draws the seller next to the title, and below it the buyer next to the numbers and dates of the document. */
-function drawBlocks(sheet: PdfSheet, { seller, buyer, ...document }: DocumentRecord): void {
-  sheet.y = Math.max(drawParty(sheet, seller, rightColumn), sheet.y + 36) + 28;
-  const top = sheet.write(document.kind === "invoice" ? "Bill to" : "Credit to", styles.label, leftColumn);
-  const buyerEnd = drawParty(sheet, buyer, { ...leftColumn, top });
-  const facts: [string, string | undefined][] = [
+/** Draws the buyer next to the numbers and dates of the document. */
+function drawBuyerAndFacts(sheet: PdfSheet, document: DocumentRecord): void {
+  const top = sheet.y;
+  sheet.write(document.kind === "invoice" ? "Bill to" : "Credit to", styles.label, leftColumn);
+  drawParty(sheet, document.buyer, leftColumn);
+  const buyerEnd = sheet.y;
+  sheet.y = top;
+  for (const [label, value] of [
     ["Number", document.number],
     ["Date of issue", dateText(document.issuedAt)],
     ["Corrects invoice", document.corrects],
     ["Payment reference", document.paymentId],
     ["Refund reference", document.refundId],
-  ];
-  let factsEnd = sheet.y;
-  for (const [label, value] of facts) {
+  ] as const) {
     if (value === undefined) continue;
-    const labelEnd = sheet.write(label, styles.label, { ...rightColumn, top: factsEnd });
-    factsEnd = sheet.write(value, styles.body, { ...rightColumn, top: labelEnd }) + 4;
+    sheet.write(label, styles.label, rightColumn);
+    sheet.write(value, styles.body, rightColumn);
+    sheet.y += 4;
   }
-  sheet.y = Math.max(buyerEnd, factsEnd) + 28;
+  sheet.y = Math.max(buyerEnd, sheet.y);
 }
 
 type Party = DocumentRecord["buyer"] & Partial<Pick<DocumentRecord["seller"], "email">>;
 
-/** @returns the end of the block from the top */
-function drawParty(sheet: PdfSheet, party: Party, { top = sheet.y, ...place }: Place): number {
+function drawParty(sheet: PdfSheet, party: Party, column: Column): void {
   const { name, address = [], country, vatNumber, email } = party;
-  const lines = [
-    ...address,
-    ...(country === undefined ? [] : [countryName(country)]),
-    ...(vatNumber === undefined ? [] : [`VAT number ${vatNumber}`]),
-    ...(email === undefined ? [] : [email]),
-  ];
-  const nameEnd = sheet.write(name, styles.strong, { ...place, top });
-  return lines.reduce((end, line) => sheet.write(line, styles.body, { ...place, top: end }), nameEnd);
-}
-
-function drawLines(sheet: PdfSheet, { lines, currency }: DocumentRecord): void {
-  drawRow(sheet, "Description", "Amount", styles.label);
-  for (const { description, amountMicros } of lines) {
-    const height = sheet.heightOf(description, styles.body, descriptionWidth);
-    if (sheet.breakBefore(height + 16)) drawRow(sheet, "Description", "Amount", styles.label);
-    sheet.y += 8;
-    drawRow(sheet, description, moneyText(amountMicros, currency), styles.body);
+  sheet.write(name, styles.strong, column);
+  const vatLine = vatNumber && `VAT number ${vatNumber}`;
+  for (const line of [...address, country && countryName(country), vatLine, email]) {
+    if (line !== undefined) sheet.write(line, styles.body, column);
   }
 }
 
-/** Draws a row with a line below it. */
-function drawRow(
-  sheet: PdfSheet,
-  description: string,
-  amount: string,
-  style: (typeof styles)["body" | "label"],
-): void {
-  sheet.write(amount, style, { left: edges.right - amountWidth, width: amountWidth, align: "right" });
-  sheet.y = sheet.write(description, style, { left: edges.left, width: descriptionWidth }) + 6;
+function drawLines(sheet: PdfSheet, { lines, currency }: DocumentRecord): void {
+  const drawHead = (): void => drawRow(sheet, "Description", "Amount", styles.label);
+  drawHead();
+  for (const { description, amountMicros } of lines) {
+    if (sheet.breakBefore(description, styles.body, descriptionWidth)) drawHead();
+    sheet.rule(edges.left);
+    sheet.y += 8;
+    drawRow(sheet, description, moneyText(amountMicros, currency), styles.body);
+  }
   sheet.rule(edges.left);
+}
+
+function drawRow(sheet: PdfSheet, text: string, amount: string, style: Style, left = edges.left): void {
+  const top = sheet.y;
+  sheet.write(amount, style, amountColumn);
+  sheet.y = top;
+  sheet.write(text, style, { left, width: edges.left + descriptionWidth - left });
+  sheet.y += 6;
 }
 
 function drawTotals(sheet: PdfSheet, document: DocumentRecord): void {
   const { kind, amountMicros, taxMicros, taxRate, totalMicros, currency } = document;
-  sheet.breakBefore(90);
+  const drawSum = (text: string, micros: number, style: Style): void =>
+    drawRow(sheet, text, moneyText(micros, currency), style, rightColumn.left);
   sheet.y += 14;
-  drawSum(sheet, "Net amount", moneyText(amountMicros, currency), styles.body);
-  drawSum(sheet, `Tax (${taxRate}%)`, moneyText(taxMicros, currency), styles.body);
+  sheet.breakBefore("\n\n\n\n", styles.body, wholeWidth);
+  drawSum("Net amount", amountMicros, styles.body);
+  drawSum(`Tax (${taxRate}%)`, taxMicros, styles.body);
   sheet.rule(rightColumn.left, "#111111");
   sheet.y += 8;
-  drawSum(
-    sheet,
-    kind === "invoice" ? "Total" : "Total credit",
-    moneyText(totalMicros, currency),
-    styles.strong,
-  );
+  drawSum(kind === "invoice" ? "Total" : "Total credit", totalMicros, styles.strong);
 }
 
-function drawSum(
-  sheet: PdfSheet,
-  label: string,
-  amount: string,
-  style: (typeof styles)["body" | "strong"],
-): void {
-  const amountLeft = edges.right - amountWidth;
-  sheet.write(amount, style, { left: amountLeft, width: amountWidth, align: "right" });
-  sheet.y = sheet.write(label, style, { left: rightColumn.left, width: half - amountWidth }) + 5;
-}
-
-function drawNotes(sheet: PdfSheet, document: DocumentRecord): void {
-  const { kind, taxNote, paidAt, method = "card" } = document;
-  const ways =
-    kind === "invoice"
-      ? { card: "by card", bank_transfer: "by bank transfer" }
-      : { card: "to the card", bank_transfer: "by bank transfer" };
-  const paid = kind === "invoice" ? "Paid" : "Refunded";
-  const notes = [
-    ...(taxNote === undefined ? [] : [taxNote]),
-    ...(paidAt === undefined ? [] : [`${paid} on ${dateText(paidAt)} ${ways[method]}.`]),
-  ];
-  const width = edges.right - edges.left;
+function drawNotes(sheet: PdfSheet, { kind, taxNote, paidAt, method = "card" }: DocumentRecord): void {
+  const [paid, byCard] = kind === "invoice" ? ["Paid", "by card"] : ["Refunded", "to the card"];
+  const way = method === "card" ? byCard : "by bank transfer";
   sheet.y += 24;
-  for (const note of notes) {
-    sheet.breakBefore(sheet.heightOf(note, styles.body, width));
-    sheet.y = sheet.write(note, styles.body, { left: edges.left, width }) + 4;
+  for (const note of [taxNote, paidAt && `${paid} on ${dateText(paidAt)} ${way}.`]) {
+    if (note === undefined) continue;
+    sheet.breakBefore(note, styles.body, wholeWidth);
+    sheet.write(note, styles.body, { left: edges.left, width: wholeWidth });
+    sheet.y += 4;
   }
 }
 

@@ -5,28 +5,24 @@ import PDFDocument from "pdfkit";
 
 const require = createRequire(import.meta.url);
 
-/** A style of text. */
-export interface TextStyle {
-  readonly size: number;
-  readonly isBold?: boolean;
-  readonly color: string;
+export const styles = {
+  title: { size: 24, font: "bold", color: "#111111" },
+  strong: { size: 9.5, font: "bold", color: "#111111" },
+  body: { size: 9.5, font: "regular", color: "#333333" },
+  label: { size: 8, font: "regular", color: "#6b6b6b" },
+} as const;
+export type Style = (typeof styles)[keyof typeof styles];
+
+/** The edges of what an A4 page shows, in points. */
+export const edges = { left: 56, right: 539, top: 56, bottom: 762 };
+
+export interface Column {
+  readonly left: number;
+  readonly width: number;
+  readonly align?: "center" | "left" | "right";
 }
 
-export const styles = {
-  title: { size: 24, isBold: true, color: "#111111" },
-  strong: { size: 9.5, isBold: true, color: "#111111" },
-  body: { size: 9.5, color: "#333333" },
-  label: { size: 8, color: "#6b6b6b" },
-} as const satisfies Record<string, TextStyle>;
-
-/** The page is A4, in points. */
-const pageHeight = 841.89;
-const pageWidth = 595.28;
-const margin = 56;
-const bottom = pageHeight - 80;
-
-/** The edges of what a page shows. */
-export const edges = { left: margin, right: pageWidth - margin, top: margin };
+const lineGap = 2.5;
 
 /** Shown for a character that the font lacks. */
 const fallbackCharacter = "\u25A1";
@@ -35,10 +31,9 @@ const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** A document of A4 pages, which is written from top to bottom. */
 export class PdfSheet {
-  /** Where the next text begins, from the top of the page. */
-  y = edges.top;
   readonly #pdf: PDFKit.PDFDocument;
-  readonly #font: Font;
+  /** The font, as pdfkit keeps it. */
+  readonly #font: { hasGlyphForCodePoint(codePoint: number): boolean };
 
   /** @param writtenAt the only time in the file */
   constructor(title: string, author: string, writtenAt: Date) {
@@ -58,17 +53,24 @@ export class PdfSheet {
     });
     this.#font = Object(Reflect.get(this.#pdf, "_font")).font;
     this.#pdf.registerFont("regular", regular).registerFont("bold", bold);
+    this.y = edges.top;
   }
 
-  /** Writes a text at a place of the page, and wraps it. @returns its end from the top */
-  write(text: string, style: TextStyle, place: Place): number {
-    const { left, top = this.y, width, align = "left" } = place;
-    const legible = this.#legible(text);
-    const height = this.#select(style).heightOfString(legible, { width, lineGap });
+  /** Where the next text begins, from the top of the page. */
+  get y(): number {
+    return this.#pdf.y;
+  }
+
+  set y(y: number) {
+    this.#pdf.y = y;
+  }
+
+  /** Writes a text into a column, and wraps it. The next text begins below it. */
+  write(text: string, { font, size, color }: Style, { left, width, align = "left" }: Column): void {
     // Digits of amounts are below each other.
     const features: PDFKit.Mixins.OpenTypeFeatures[] = align === "right" ? ["tnum"] : [];
-    this.#pdf.fillColor(style.color).text(legible, left, top, { width, align, lineGap, features });
-    return top + height;
+    this.#pdf.font(font).fontSize(size).fillColor(color);
+    this.#pdf.text(this.#legible(text), left, this.y, { width, align, lineGap, features });
   }
 
   /** Draws a horizontal line. */
@@ -76,13 +78,13 @@ export class PdfSheet {
     this.#pdf.moveTo(left, this.y).lineTo(edges.right, this.y).lineWidth(0.75).strokeColor(color).stroke();
   }
 
-  heightOf(text: string, style: TextStyle, width: number): number {
-    return this.#select(style).heightOfString(this.#legible(text), { width, lineGap });
-  }
-
-  /** Begins a page if the present one has no room for this height. @returns whether it did */
-  breakBefore(height: number): boolean {
-    if (this.y + height <= bottom) return false;
+  /** Begins a page if the present one has no room for a text. @returns whether it did */
+  breakBefore(text: string, { font, size }: Style, width: number): boolean {
+    const height = this.#pdf
+      .font(font)
+      .fontSize(size)
+      .heightOfString(this.#legible(text), { width, lineGap });
+    if (this.y + height <= edges.bottom) return false;
     this.#pdf.addPage();
     this.y = edges.top;
     return true;
@@ -93,42 +95,20 @@ export class PdfSheet {
     const { count } = this.#pdf.bufferedPageRange();
     for (let page = 0; page < count; page += 1) {
       this.#pdf.switchToPage(page);
-      const place = { left: edges.left, top: bottom + 30, width: edges.right - edges.left };
-      this.write(footer(page + 1, count), styles.label, { ...place, align: "center" });
+      this.y = edges.bottom + 30;
+      const { left, right } = edges;
+      this.write(footer(page + 1, count), styles.label, { left, width: right - left, align: "center" });
     }
     this.#pdf.end();
     return buffer(this.#pdf);
   }
 
-  #select({ isBold = false, size }: TextStyle): PDFKit.PDFDocument {
-    return this.#pdf.font(isBold ? "bold" : "regular").fontSize(size);
-  }
-
   /** Replaces each character that the font lacks, and controls. */
   #legible(text: string): string {
     const characters = [...graphemes.segment(text.normalize("NFC").replaceAll(/\p{Cc}+/gu, " "))];
+    const isKnown = (point: string): boolean => this.#font.hasGlyphForCodePoint(point.codePointAt(0) ?? 0);
     return characters
-      .map(({ segment }) => {
-        const isKnown = Array.from(segment).every((each) =>
-          this.#font.hasGlyphForCodePoint(each.codePointAt(0) ?? 0),
-        );
-        return isKnown ? segment : fallbackCharacter;
-      })
+      .map(({ segment }) => (Array.from(segment).every(isKnown) ? segment : fallbackCharacter))
       .join("");
   }
-}
-
-const lineGap = 2.5;
-
-export interface Place {
-  readonly left: number;
-  /** By default the place where the next text begins. */
-  readonly top?: number;
-  readonly width: number;
-  readonly align?: "center" | "left" | "right";
-}
-
-/** The font, as pdfkit keeps it. */
-interface Font {
-  hasGlyphForCodePoint(codePoint: number): boolean;
 }

@@ -79,10 +79,5 @@ function parsedOrEmpty(text: string): object {
 /** Returns the name and the message of an error of S3. */
 function xmlElements(text: string): object {
   const elements = text.matchAll(/<(Code|Message)>([^<]*)</g);
-  return Object.fromEntries([...elements].map(([, name, content = ""]) => [name, plainText(content)]));
-}
-
-function plainText(xml: string): string {
-  const characters: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
-  return xml.replaceAll(/&(\w+);/g, (reference, name: string) => characters[name] ?? reference);
+  return Object.fromEntries([...elements].map(([, name, content]) => [name, content]));
 }
