@@ -9,7 +9,7 @@ import * as z from "zod/mini";
 import { listenOnLoopback } from "../loopback.ts";
 import { responseHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { FunctionTimeout } from "./function-host.ts";
-import type { LocalPage } from "./mailbox.ts";
+import type { LocalPage } from "./pages.ts";
 import { localAccountId } from "./references.ts";
 import type { CorsConfiguration } from "./template.ts";
 

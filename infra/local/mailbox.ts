@@ -1,6 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
+
+import { escapeHtml, htmlPage, pageHeaders, type LocalPage } from "./pages.ts";
 
 /** The number of emails that are kept; older ones are deleted. */
 const maxEmails = 1_000;
@@ -27,12 +29,6 @@ const SendEmail = z.strictObject({
     Simple: z.object({ Subject: Content, Body: z.object({ Text: Content, Html: Content }) }),
   }),
 });
-
-/** A page of the local gateway itself. */
-export interface LocalPage {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
 
 /** Emulates SES and the mailboxes of all recipients. It keeps emails until the gateway ends. */
 export class Mailbox {
@@ -74,36 +70,13 @@ export class Mailbox {
       this.#emails.length === 0
         ? "<p>The gateway has sent no email since it started.</p>"
         : this.#emails.map(article).join("\n");
-    return {
-      headers: {
-        ...pageHeaders,
-        "content-type": "text/html; charset=utf-8",
-        "content-security-policy": [
-          "default-src 'none'",
-          `style-src ${hashSource(style)}`,
-          "img-src data:",
-          "base-uri 'none'",
-          "form-action 'none'",
-          "frame-ancestors 'none'",
-        ].join("; "),
-      },
-      body: `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Mailbox</title>
-<link rel="icon" href="data:,">
-<style>${style}</style>
-</head>
-<body>
-<h1>Mailbox</h1>
+    return htmlPage({
+      title: "Mailbox",
+      style,
+      body: `<h1>Mailbox</h1>
 <p>All emails that this gateway has sent, the newest first. None has left this machine.</p>
-${emails}
-</body>
-</html>
-`,
-    };
+${emails}`,
+    });
   }
 }
 
@@ -114,12 +87,6 @@ h2 { font-size: 1.1em; margin-bottom: 0; }
 .meta { color: #555; margin: 0; }
 pre { font: inherit; overflow-wrap: anywhere; white-space: pre-wrap; }
 `;
-
-const pageHeaders = {
-  "cache-control": "no-store",
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
-};
 
 function jsonPage(content: unknown): LocalPage {
   const headers = { ...pageHeaders, "content-type": "application/json" };
@@ -143,18 +110,4 @@ function withLinks(text: string): string {
       return index % 2 === 0 ? escaped : `<a href="${escaped}">${escaped}</a>`;
     })
     .join("");
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
-}
-
-/** Returns the source expression that allows one inline style in a content security policy. */
-function hashSource(text: string): string {
-  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
