@@ -194,7 +194,7 @@ function urlOf({ url = "/", rawHeaders }: IncomingMessage): URL | undefined {
 }
 
 /** Whether a Host header names this machine, with or without a port. */
-function isLoopbackHost(host = ""): boolean {
+export function isLoopbackHost(host = ""): boolean {
   return /^(localhost|[\w-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host);
 }
 
