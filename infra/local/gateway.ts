@@ -13,6 +13,8 @@ import { Mailbox, type SentEmail } from "./mailbox.ts";
 import { LocalObjects } from "./objects.ts";
 import { LocalSecrets } from "./secrets.ts";
 import { ServiceError } from "./store/service-error.ts";
+import { storeStripeKeys, type StripeKeys } from "./stripe/keys.ts";
+import { startStripe, type LocalStripe } from "./stripe/server.ts";
 import { readStack, type StackDefinition } from "./template.ts";
 
 export interface LocalGatewayOptions {
@@ -26,6 +28,8 @@ export interface LocalGatewayOptions {
   /** Receives each log line of a function or of the gateway itself. */
   readonly log: (line: string) => void;
   readonly interceptor?: LocalAwsOptions["interceptor"];
+  /** The keys of a test account at Stripe, which then replaces the local provider. */
+  readonly stripeKeys?: StripeKeys | undefined;
   /** False for a test that calls the scheduled functions itself. */
   readonly runsSchedules?: boolean;
 }
@@ -35,6 +39,8 @@ export interface LocalGateway {
   readonly url: string;
   readonly dynamodbEndpoint: string;
   readonly sqsEndpoint: string;
+  /** The local payment provider; absent with the keys of an account at Stripe. */
+  readonly stripe: LocalStripe | undefined;
   readonly stack: StackDefinition;
   readonly functions: ReadonlyMap<string, FunctionHost>;
   /** The sent emails, the newest first. */
@@ -82,6 +88,18 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     const queueUrls = await createQueues(stack, dataServices);
     await secrets.generate(stack);
     for (const id of stack.signingKeyIds) aws.addSigningKey(id, secrets.generated(id));
+    const keys = await storeStripeKeys(secrets, options.stackName, options.stripeKeys);
+    const stripe =
+      options.stripeKeys === undefined
+        ? await startStripe({
+            dataFolder,
+            webhookUrl: `${api.url}/v1/payments/events/stripe`,
+            webhookSecret: keys.webhookSecret,
+            now: () => Date.now() + (clock[0] ?? 0),
+            log,
+          })
+        : undefined;
+    if (stripe !== undefined) started(stripe);
 
     const functionsAws: FunctionsAws = {
       endpoint: aws.url,
@@ -91,7 +109,14 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     const functions = new Map<string, FunctionHost>();
     for (const definition of stack.functions) {
       aws.allow(definition);
-      functions.set(definition.name, new FunctionHost(definition, functionsAws, clock, log));
+      const environment = {
+        ...definition.environment,
+        ...(stripe === undefined ? {} : { STRIPE_API_URL: stripe.url }),
+      };
+      functions.set(
+        definition.name,
+        new FunctionHost({ ...definition, environment }, functionsAws, clock, log),
+      );
     }
     started({
       stop: async () => {
@@ -145,6 +170,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
       url: api.url,
       dynamodbEndpoint,
       sqsEndpoint,
+      stripe,
       stack,
       functions,
       emails: mailbox.emails,

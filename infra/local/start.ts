@@ -6,6 +6,7 @@ import { projectRoot } from "../project-root.ts";
 import { stageNamed } from "../stages/stage.ts";
 import { consoleLine } from "./console.ts";
 import type { LocalGateway } from "./gateway.ts";
+import { stripeKeysOf } from "./stripe/keys.ts";
 import { synthesizeLocalStack } from "./synthesize.ts";
 
 // `npm start`: runs the gateway until a signal ends it. Settings are in the README.
@@ -35,16 +36,18 @@ process.on("SIGINT", stop);
 
 try {
   stageNamed(flags.stage);
+  const stripeKeys = stripeKeysOf(process.env);
   // The gateway's modules load while another process synthesizes its stack.
   const [assembly, { startLocalGateway }] = await Promise.all([
     synthesizeLocalStack(flags.stage),
     import("./gateway.ts"),
   ]);
   const log = flags.json ? print : printForPerson;
-  gateway = await startLocalGateway({ ...assembly, port, dataFolder, log });
+  gateway = await startLocalGateway({ ...assembly, port, dataFolder, log, stripeKeys });
   print(`SMS gateway ready on ${gateway.url}`);
   if (!flags.json) {
     print(`Sent emails: ${gateway.url}/mailbox`);
+    if (gateway.stripe !== undefined) print(`Card payments: ${gateway.stripe.url}/dashboard`);
     print(`API reference: ${gateway.url}/docs\nCtrl-C stops the gateway.`);
   }
 } catch (error) {
