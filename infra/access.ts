@@ -188,6 +188,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getWallet: { GetItem: ["WALLET"] },
   updateWallet: { GetItem: ["WALLET"], UpdateItem: ["WALLET"] },
   listTransactions: { GetItem: ["WALLET"], Query: ["LEDGER"] },
+  getUsage: { GetItem: ["CAMPAIGNS", "WALLET"], Query: ["ORG", "STATS"] },
   topUpWallet: grant(changesWallet, {
     transactions: [{ PutItem: ["LEDGER"], UpdateItem: ["WALLET", "IDEMPOTENCY"] }],
   }),

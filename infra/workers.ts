@@ -246,7 +246,7 @@ export const workers = {
     access: {
       pendingWork: true,
       Query: ["MESSAGES"],
-      PutItem: ["MARGINS"],
+      PutItem: ["MARGINS", "STATS"],
       UpdateItem: ["STATS"],
     },
     schedule: {

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { routes as apiKeys } from "./routes/api-keys.ts";
 import { routes as auditLog } from "./routes/audit-log.ts";
 import { routes as auth } from "./routes/auth.ts";
+import { routes as billing } from "./routes/billing.ts";
 import { routes as campaigns } from "./routes/campaigns.ts";
 import { routes as carriers } from "./routes/carriers.ts";
 import { routes as console } from "./routes/console.ts";
@@ -38,6 +39,7 @@ export const routes = {
   ...campaigns,
   ...dashboard,
   ...wallet,
+  ...billing,
   ...webhooks,
   ...kyc,
   ...senderIds,

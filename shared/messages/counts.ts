@@ -11,6 +11,7 @@ import { shardOf, type DayShard } from "../platform/table/shards.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
 import { Margins } from "./margins.ts";
 import type { FinalDelivery, MessageRecord } from "./record.ts";
+import { Usage } from "./usage.ts";
 
 /*
  * The outcomes of messages, counted for each day and each campaign: reading them costs the same for any number of
@@ -57,6 +58,8 @@ export const CountsRecord = z.extend(Tally, {
       after: z.optional(z.string()),
       changes: z.int(),
       margins: z._default(Margins, []),
+      /** Absent from a count that an older release began. */
+      usage: z.optional(Usage),
     }),
   ),
   /** When `accepted` and `spentMicros` became those of the messages; later changes are added to them. */
@@ -69,7 +72,7 @@ export const CountsRecord = z.extend(Tally, {
 export type CountsRecord = z.infer<typeof CountsRecord>;
 
 /** The time from the end of a day until it is counted: by then its last messages have ended. */
-const countDayAfterMs = hourMs;
+export const countDayAfterMs = hourMs;
 
 /** Counts messages that have just ended, with one write for each day and each campaign among them. */
 export async function countOutcomes(messages: readonly MessageRecord[]): Promise<void> {

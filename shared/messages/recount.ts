@@ -7,6 +7,7 @@ import { updateItem, updateOf } from "../platform/table/write.ts";
 import { CountsRecord, emptyTally, sumOf, Tally, tallyOf } from "./counts.ts";
 import { marginsOf, sumOfMargins, writeMargins } from "./margins.ts";
 import { MessageRecord } from "./record.ts";
+import { noUsage, sumOfUsage, usageOf, writeUsage } from "./usage.ts";
 
 /*
  * Counts the messages themselves, which makes a counter exact.
@@ -31,7 +32,7 @@ export interface Recount {
   readonly from: Date;
   readonly to: Date;
   readonly includes: (message: MessageRecord) => boolean;
-  /** Where the margins are recorded too, if it counts a day. */
+  /** Where the margins and the usage are recorded too, if it counts a day. */
   readonly ofDay?: DayShard;
 }
 
@@ -61,7 +62,8 @@ export async function recount(
 ): Promise<Look> {
   const counter = await noteLook(key);
   if (counter === undefined) return "closed";
-  const { unfinished } = counter;
+  // Without the usage of the first messages, the count starts again.
+  const unfinished = counter.unfinished?.usage === undefined ? undefined : counter.unfinished;
   const changes = unfinished?.changes ?? counter.changes;
   const list = {
     pk: messages,
@@ -82,12 +84,16 @@ export async function recount(
   const tally = sumOf(Tally.parse(unfinished ?? emptyTally), tallyOf(included));
   const before = unfinished?.margins ?? [];
   const margins = ofDay === undefined ? [] : sumOfMargins([...before, ...marginsOf(included)]);
+  const usage = ofDay === undefined ? noUsage : sumOfUsage(unfinished?.usage ?? noUsage, usageOf(included));
   if (isUnfinished) {
-    const set = { unfinished: { ...tally, after: read.at(-1)?.id, changes, margins } };
+    const set = { unfinished: { ...tally, after: read.at(-1)?.id, changes, margins, usage } };
     await updateItem(CountsRecord, updateOf(key, { set }, { absent: ["closedAt"] }));
     return "unfinished";
   }
-  if (ofDay !== undefined) await writeMargins(ofDay, margins, isAtItsEnd(tally));
+  if (ofDay !== undefined) {
+    await writeMargins(ofDay, margins, isAtItsEnd(tally));
+    await writeUsage(ofDay, usage, isAtItsEnd(tally));
+  }
   return replaceCounts(key, changes, tally);
 }
 

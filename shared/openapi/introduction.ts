@@ -19,6 +19,7 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
   campaigns: "One text to many contacts.",
   dashboard: "An overview of the account.",
   wallet: "Prepaid money: the balance and its ledger.",
+  billing: "Statements of what was used.",
   webhooks: "Endpoints of yours that the gateway calls for each event.",
   kyc: "The identity of the organization, submitted for the operator's approval.",
   "sender-ids": "Sender names, requested for the operator's approval.",

@@ -98,6 +98,7 @@ beforeAll(async () => {
     { name: "webhooks", address: "webhooks", heading: "Webhooks" },
     { name: "webhook", address: `webhooks/${webhook.id}`, heading: "Webhook" },
     { name: "wallet", address: "wallet", heading: "Wallet" },
+    { name: "usage", address: "usage", heading: "Usage" },
     { name: "prices", address: "prices", heading: "Prices" },
     { name: "sender-ids", address: "sender-ids", heading: "Sender IDs" },
     { name: "kyc", address: "kyc", heading: "Business verification" },
@@ -184,6 +185,7 @@ it.concurrent.for(looks)(
       "api-keys",
       "webhooks",
       "wallet",
+      "usage",
       "sender-ids",
       "members",
     ]);

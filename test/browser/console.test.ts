@@ -260,6 +260,33 @@ it("exports the whole ledger", async () => {
   expect(lines[2]).toContain("top_up,5,5,USD,,");
 });
 
+it("shows the usage of a month, and exports the statement", async () => {
+  const customer = await Customer.register({ balance: 5 });
+  for (const to of ["447700900123", "15005550001"]) await customer.send({ to });
+  await vi.waitFor(
+    async () => expect((await customer.client.getUsage()).total.refunded).toBe(0.0079),
+    patience,
+  );
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await page.getByRole("link", { name: "Usage" }).click();
+  await visitor.heading("Usage");
+  const today = new Date().toISOString().slice(0, 10);
+  const { amount } = (await customer.client.getUsage()).total;
+  const saved = page.waitForEvent("download");
+  await page.getByRole("row").nth(1).waitFor();
+  await page.getByRole("button", { name: "Export CSV" }).click();
+  expect((await saved).suggestedFilename()).toBe(`statement-${today.slice(0, 7)}.csv`);
+  expect((await savedText(await saved)).trim().split("\r\n")).toEqual([
+    "day,label,messages,segments,amount,refunded,currency",
+    `${today},,1,,${amount},0.0079,USD`,
+  ]);
+  await page.getByLabel("Group by").selectOption("Country");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByText("Not included:").waitFor();
+  await page.getByText("No messages", { exact: true }).waitFor();
+});
+
 it("creates an API key whose sample code sends unchanged", { timeout: 200_000 }, async () => {
   const customer = await Customer.register({ balance: 1 });
   visitor = await ConsoleVisitor.arriveAs(browser, customer);

@@ -32,6 +32,7 @@ const views: Readonly<Record<string, () => Promise<View>>> = {
   webhooks: async () => (await import("./views/webhooks.tsx")).Webhooks,
   "webhooks/:id": async () => (await import("./views/webhook.tsx")).Webhook,
   wallet: async () => (await import("./views/wallet.tsx")).Wallet,
+  usage: async () => (await import("./views/usage.tsx")).Usage,
   prices: async () => (await import("./views/prices.tsx")).Prices,
   "sender-ids": async () => (await import("./views/sender-ids.tsx")).SenderIds,
   kyc: async () => (await import("./views/kyc.tsx")).Kyc,

@@ -31,6 +31,7 @@
  * | the ledger in order; one entry for each seq      | LEDGER#<org>, LEDGER#<org>#<shard> | <seq> |
  * | an organization's messages in order, or one      | MESSAGES#<org>, MESSAGES#<org>#<shard> | <message> |
  * | messages of one day by their state               | STATS#<org>, STATS#<org>#<shard> | DAY#<yyyy-mm-dd> |
+ * | an organization's usage in a day                 | STATS#<org>, STATS#<org>#<shard> | USAGE#<yyyy-mm-dd> |
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
  * | an organization's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|

@@ -8,12 +8,12 @@ import { findItem } from "./read.ts";
 import { updateItem, updateOf } from "./write.ts";
 
 /*
- * An organization's messages, ledger entries, and counters and margins of days are in up to eight shards. Each shard has
+ * An organization's messages, ledger entries, and counters, margins and usage of days are in up to eight shards. Each shard has
  * partitions of its own, because one partition accepts 1,000 write units a second. Only this file knows the shards. Other code
  * gets the keys here, and reads the partitions as one list (`lists.ts`).
  *
- * The end of a message's id names its shard: a digit, or none for the first shard. Its day's counter and margins are in the
- * same shard. The seq of a ledger entry determines its shard.
+ * The end of a message's id names its shard: a digit, or none for the first shard. Its day's counter, margins and
+ * usage are in the same shard. The seq of a ledger entry determines its shard.
  */
 
 export const maxShards = 8;
@@ -100,14 +100,18 @@ export interface DayShard {
   readonly counter: Key;
   /** The key of their margins. */
   readonly margins: Key;
+  /** The key of their usage. */
+  readonly usage: Key;
 }
 
 function dayShard(organizationId: string, day: string, shard: string): DayShard {
+  const pk = partition("STATS", organizationId, shard);
   return {
     organizationId,
     day,
     messages: partition("MESSAGES", organizationId, shard),
-    counter: { pk: partition("STATS", organizationId, shard), sk: daySortKey(day) },
+    counter: { pk, sk: daySortKey(day) },
+    usage: { pk, sk: usageSortKey(day) },
     margins: { pk: marginsOfDay(day), sk: `${organizationId}${suffix(shard)}` },
   };
 }
@@ -138,7 +142,7 @@ export function shardOf({
   return dayShard(organizationId, dayOf(queuedAt), nameInId(id));
 }
 
-/** Returns the partitions of an organization's counters. Those of campaigns are in the first one. */
+/** Returns the partitions of an organization's counters and usage. The counters of campaigns are in the first one. */
 export function countersOf(sharded: Sharded): string[] {
   return partitions("STATS", sharded);
 }
@@ -146,6 +150,11 @@ export function countersOf(sharded: Sharded): string[] {
 /** Returns the sort key of a day's counter. */
 export function daySortKey(day: string): string {
   return `DAY#${day}`;
+}
+
+/** Returns the sort key of a day's usage. */
+export function usageSortKey(day: string): string {
+  return `USAGE#${day}`;
 }
 
 /** Returns the partition of a day's margins of all organizations. */

@@ -5,6 +5,13 @@ const minuteFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", t
 // Statistics use UTC days, regardless of the viewer's time zone.
 const dayFormat = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
 
+const monthFormat = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" });
+
+/** A month such as `2026-03` in the viewer's locale. */
+export function monthText(month: string): string {
+  return monthFormat.format(new Date(month));
+}
+
 /** A day such as `2026-03-01` in the viewer's locale. */
 export function dayText(date: string): string {
   return dayFormat.format(new Date(date));

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { Country } from "../../../../shared/contract/countries.ts";
 import type { KycSubmission } from "../../../../shared/contract/kyc.ts";
 import { api } from "../api.ts";
+import { countryName } from "../countries.ts";
 import { Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, type Load } from "../parts/load.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
@@ -60,12 +61,6 @@ function Submission({ submission }: { submission: KycSubmission }) {
       />
     </Section>
   );
-}
-
-const countryNames = new Intl.DisplayNames(undefined, { type: "region" });
-
-function countryName(code: string): string {
-  return countryNames.of(code) ?? code;
 }
 
 const countries: readonly (readonly [string, string])[] = [

@@ -33,6 +33,7 @@ const groups: readonly (readonly [
     "Organization",
     [
       ["wallet", "Wallet"],
+      ["usage", "Usage"],
       ["sender-ids", "Sender IDs"],
       ["kyc", "Business verification"],
       ["members", "Members"],

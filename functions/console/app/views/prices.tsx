@@ -1,4 +1,5 @@
 import { api } from "../api.ts";
+import { countryName } from "../countries.ts";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { TextField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
@@ -7,8 +8,6 @@ import { Page } from "../parts/page.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import type { ViewProps } from "../router.ts";
 import { given, phoneNumberOf } from "../typed.ts";
-
-const countryNames = new Intl.DisplayNames(undefined, { type: "region" });
 
 /** Prices per segment and destination. */
 export function Prices({ query }: ViewProps) {
@@ -33,7 +32,7 @@ export function Prices({ query }: ViewProps) {
           keyOf={(price) => price.prefix}
           columns={{
             Numbers: (price) => (price.prefix === "" ? "All others" : `+${price.prefix}…`),
-            Country: ({ country }) => (country === undefined ? "" : (countryNames.of(country) ?? country)),
+            Country: ({ country }) => (country === undefined ? "" : countryName(country)),
             Price: { number: ({ unitPrice }) => <Money amount={unitPrice} /> },
           }}
           empty={{

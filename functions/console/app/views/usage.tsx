@@ -1,0 +1,145 @@
+import type { Usage as UsageOf, UsageRow } from "../../../../shared/contract/billing.ts";
+import { api } from "../api.ts";
+import { countryName } from "../countries.ts";
+import { FilterForm } from "../parts/filter-form.tsx";
+import { SelectField } from "../parts/form.tsx";
+import { Loaded, useLoad } from "../parts/load.tsx";
+import { countText, Money } from "../parts/money.tsx";
+import { announce } from "../parts/notice.tsx";
+import { Facts, Page } from "../parts/page.tsx";
+import { Clamped, Table } from "../parts/table.tsx";
+import { dayText, monthText } from "../parts/time.tsx";
+import type { ViewProps } from "../router.ts";
+import { saveCsv } from "../save-file.ts";
+
+type By = UsageOf["by"];
+
+const titles: Readonly<Record<By, string>> = {
+  day: "Day (UTC)",
+  country: "Country",
+  campaign: "Campaign",
+  key: "API key",
+};
+const choices = [
+  ["day", "Day"],
+  ["country", "Country"],
+  ["campaign", "Campaign"],
+  ["key", "API key"],
+] as const satisfies readonly (readonly [By, string])[];
+
+/** The months that can be chosen. */
+const shownMonths = 24;
+
+/** The present month and the ones before it, in UTC and as `2026-11`, newest first. */
+function lastMonths(): string[] {
+  const at = new Date();
+  return Array.from({ length: shownMonths }, (_, ago) =>
+    new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - ago)).toISOString().slice(0, "yyyy-mm".length),
+  );
+}
+
+/** The statement of a month: what was sent, and what it cost. */
+export function Usage({ query }: ViewProps) {
+  const months = lastMonths();
+  const month = months.find((each) => each === query.get("month")) ?? months[0] ?? "";
+  const [by] = choices.find(([each]) => each === query.get("by")) ?? choices[0];
+  const usage = useLoad(async () => api().getUsage({ query: { month, by } }), [month, by]);
+  return (
+    <Page
+      title="Usage"
+      lead="Your messages in a month, and their cost. Days are in UTC."
+      actions={
+        <button type="button" onClick={() => exportCsv(usage.data)}>
+          Export CSV
+        </button>
+      }
+    >
+      <div class="panel">
+        <FilterForm<Record<"by" | "month", string>> view="usage" query={{ month, by }}>
+          {(form) => (
+            <>
+              <SelectField
+                field={form.field("month")}
+                label="Month"
+                options={months.map((each) => [each, monthText(each)])}
+              />
+              <SelectField field={form.field("by")} label="Group by" options={choices} />
+            </>
+          )}
+        </FilterForm>
+        <Loaded load={usage}>{(shown) => <Statement of={shown} />}</Loaded>
+      </div>
+    </Page>
+  );
+}
+
+function Statement({ of: { by, total, rows, isFinal, missingDays } }: { of: UsageOf }) {
+  return (
+    <>
+      <Facts
+        of={{
+          Messages: countText(total.messages),
+          Segments: segmentsText(total),
+          Cost: <Money amount={total.amount} />,
+          Refunded: total.refunded === 0 ? "" : <Money amount={total.refunded} />,
+        }}
+      />
+      <p class="muted">
+        {isFinal ? "All messages of this month have ended." : "Amounts can still change."}
+        {missingDays.length === 0
+          ? ""
+          : ` Not included: ${missingDays.map(dayText).join(", ")}. A day is counted about an hour after it ends.`}
+      </p>
+      <Table
+        caption={`Usage by ${titles[by]}`}
+        rows={rows}
+        keyOf={({ name }) => name}
+        columns={{
+          [titles[by]]: (row) => <Name by={by} row={row} />,
+          Messages: { number: ({ messages }) => countText(messages) },
+          Segments: { number: segmentsText },
+          Cost: { number: ({ amount }) => <Money amount={amount} /> },
+          Refunded: { number: ({ refunded }) => (refunded === 0 ? null : <Money amount={refunded} />) },
+        }}
+        empty={{ title: "No messages", hint: "Messages that you send in this month appear here." }}
+      />
+    </>
+  );
+}
+
+function segmentsText({ segments }: Pick<UsageRow, "segments">): string {
+  return segments === undefined ? "" : countText(segments);
+}
+
+/** The names of the rows without a country, campaign or key. */
+const withoutName = {
+  day: "",
+  country: "No country",
+  campaign: "Without a campaign",
+  key: "Console and campaigns",
+} as const satisfies Record<By, string>;
+
+function Name({ by, row: { name, label = name } }: { by: By; row: UsageRow }) {
+  if (name === "none") return withoutName[by];
+  if (name === "other") return "All others";
+  if (by === "day") return dayText(name);
+  if (by === "country") return countryName(name);
+  return by === "campaign" ? (
+    <Clamped href={`#/campaigns/${name}`}>{label}</Clamped>
+  ) : (
+    <Clamped>{label}</Clamped>
+  );
+}
+
+/** Exports the shown rows. */
+function exportCsv(usage: UsageOf | undefined): void {
+  if (usage === undefined) return;
+  const { by, month, currency, rows } = usage;
+  const header = [by, "label", "messages", "segments", "amount", "refunded", "currency"];
+  const lines = rows.map(({ name, label = "", messages, segments = "", amount, refunded }) =>
+    [name, label, messages, segments, amount, refunded, currency].map(String),
+  );
+  const file = `statement-${month}.csv`;
+  saveCsv(file, [header, ...lines]);
+  announce(`${countText(rows.length, "row")} saved as ${file}.`);
+}

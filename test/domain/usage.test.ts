@@ -1,0 +1,214 @@
+import { randomInt } from "node:crypto";
+
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { closeDays } from "../../shared/dashboard/close-days.ts";
+import { acceptTogether, newMessage, type NewMessage } from "../../shared/messages/accept.ts";
+import { cancelMessage } from "../../shared/messages/cancel.ts";
+import { CountsRecord, noteDay } from "../../shared/messages/counts.ts";
+import { messagesOfDay, recount } from "../../shared/messages/recount.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { sumOfRows, writeUsage, type UsageRow } from "../../shared/messages/usage.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
+import { reshard } from "../../shared/platform/table/shards.ts";
+import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { reconcileWallets } from "../../shared/reconciliation/run.ts";
+import { getUsage } from "../../shared/statements/usage.ts";
+import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { oneOf, randomFrom } from "../chaos/random.ts";
+import { acceptMessage } from "../support/as-organization.ts";
+import { only } from "../support/carriers.ts";
+import { dayShardOf } from "../support/organization-shards.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { onePrice } from "../support/prices.ts";
+import { inAllShards } from "../support/shards.ts";
+import { openWallet } from "../support/wallets.ts";
+
+const month = "2031-03";
+const day = `${month}-01`;
+const british = "447400123456";
+const text = { message: "hello", senderId: "ACME", language: "English" } as const;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date(`${day}T12:00:00Z`) });
+  await useOwnTable();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Accepts a message, which its carrier then accepts or rejects. */
+async function send(organizationId: string, request: NewMessage, isRejected = false): Promise<void> {
+  const terms = { queuedAt: new Date(), prices: onePrice };
+  const [message] = await acceptTogether([newMessage(organizationId, request, terms)], () => []);
+  const job = { organizationId, messageId: message?.id ?? "" };
+  const rejection = { outcome: "rejected", errorCode: "MESSAGE_INVALID_DESTINATION" } as const;
+  const accepted = { outcome: "accepted", carrierReference: "1" } as const;
+  const answer = async () => (isRejected ? rejection : accepted);
+  await submitMessage(job, only({ idempotent: true, send: answer }));
+  await refundMessage(job);
+}
+
+/** Closes the days before a moment, as the workers do. */
+async function closeAt(moment: string): Promise<void> {
+  vi.setSystemTime(new Date(moment));
+  await inAllShards(async (shard) => (await reconcileWallets(shard)).wallets);
+  vi.setSystemTime(new Date(Date.parse(moment) + 3_600_000));
+  await inAllShards(closeDays);
+}
+
+async function entriesOf(organizationId: string): Promise<LedgerEntryRecord[]> {
+  const wallet = await readWallet(organizationId);
+  return readLedger(wallet, { from: 1, to: wallet.seq, limit: 10_000 });
+}
+
+function sumOfAmounts(entries: readonly LedgerEntryRecord[]): number {
+  return entries.reduce((sum, { amountMicros }) => sum + amountMicros, 0) / 1_000_000;
+}
+
+const seed = randomInt(2 ** 31);
+
+it(`the amounts of a closed month are those of the ledger, by every name (seed ${seed})`, async () => {
+  const random = randomFrom(seed);
+  const organizationId = await openWallet(100_000_000);
+  const campaigns = [newId("cmp"), newId("cmp")];
+  const apiKeys = [newId("key"), newId("key")];
+  for (let count = 0; count < 40; count += 1) {
+    vi.setSystemTime(Date.now() + oneOf(random, [1_000, 7_200_000]));
+    const to = oneOf(random, [british, "15005550000", "881612345678"]);
+    const origin = oneOf(random, [
+      {},
+      { campaignId: oneOf(random, campaigns) },
+      { apiKeyId: oneOf(random, apiKeys) },
+    ]);
+    const message = oneOf(random, ["hello", "long ".repeat(50)]);
+    await send(organizationId, { ...text, message, to, ...origin }, random() < 0.3);
+  }
+  await closeAt(`${month}-31T23:00:00Z`);
+
+  const ledger = await entriesOf(organizationId);
+  const charged = ledger.filter(({ type }) => type === "message");
+  const refunds = ledger.filter(({ type }) => type === "refund");
+  const rowsBy = async (by: "campaign" | "country" | "day" | "key") => {
+    const usage = await getUsage(organizationId, { month, by });
+    expect(usage).toMatchObject({ isFinal: false, missingDays: [] });
+    const total = -sumOfAmounts(charged);
+    expect(usage.total.amount + usage.total.refunded).toBeCloseTo(total, 9);
+    expect(usage.total.refunded).toBeCloseTo(sumOfAmounts(refunds), 9);
+    return usage.rows;
+  };
+  for (const { name, amount, refunded } of await rowsBy("day")) {
+    const ofDay = charged.filter(({ createdAt }) => createdAt.startsWith(name));
+    expect(amount + refunded).toBeCloseTo(-sumOfAmounts(ofDay), 9);
+  }
+  const nameOf = {
+    country: ({ country = "none" }: LedgerEntryRecord) => country,
+    campaign: ({ campaignId = "none" }: LedgerEntryRecord) => campaignId,
+  };
+  for (const by of ["country", "campaign"] as const) {
+    const rows = await rowsBy(by);
+    expect(new Set(rows.map(({ name }) => name))).toEqual(new Set(charged.map(nameOf[by])));
+    for (const { name, amount, refunded, segments } of rows) {
+      const of = (entries: LedgerEntryRecord[]) => entries.filter((entry) => nameOf[by](entry) === name);
+      const [debits, credits] = [of(charged), of(refunds)];
+      expect(amount).toBeCloseTo(-sumOfAmounts([...debits, ...credits]), 9);
+      expect(refunded).toBeCloseTo(sumOfAmounts(credits), 9);
+      const segmentsOf = (entries: LedgerEntryRecord[]) =>
+        entries.reduce((sum, entry) => sum + (entry.segments ?? 0), 0);
+      expect(segments).toBe(segmentsOf(debits) - segmentsOf(credits));
+    }
+  }
+  expect((await rowsBy("key")).every(({ name }) => ["none", ...apiKeys].includes(name))).toBe(true);
+
+  vi.setSystemTime(new Date("2031-04-01T01:00:00Z"));
+  expect(await getUsage(organizationId, { month, by: "country" })).toMatchObject({ isFinal: true });
+});
+
+it("the present day has its counters, and no other rows until it is counted", async () => {
+  const organizationId = await openWallet(10_000_000);
+  await acceptMessage(organizationId, { ...text, to: british });
+  const scheduledAt = `${month}-04T12:00:00.000Z`;
+  const { id } = await acceptMessage(organizationId, { ...text, to: british, scheduledAt });
+  await cancelMessage(organizationId, id);
+  const counted = { messages: 1, amount: 0.046, refunded: 0.046 };
+  const byDay = await getUsage(organizationId, { by: "day" });
+  expect(byDay).toMatchObject({ month, total: counted, rows: [{ name: day, ...counted }], missingDays: [] });
+  expect(byDay.rows[0]).not.toHaveProperty("segments");
+  const byCountry = await getUsage(organizationId, { by: "country" });
+  expect(byCountry).toMatchObject({ rows: [], total: { messages: 0, amount: 0 }, missingDays: [day] });
+});
+
+it("a day that waits for a message is as of its last count, and a closed one does not change", async () => {
+  const organizationId = await openWallet(10_000_000);
+  const scheduledAt = `${month}-04T12:00:00.000Z`;
+  const { id: messageId } = await acceptMessage(organizationId, { ...text, to: british, scheduledAt });
+  await closeAt(`${month}-02T00:30:00Z`);
+  const read = async () => getUsage(organizationId, { month, by: "country" });
+  const sums = { messages: 1, segments: 1, refunded: 0 };
+  expect(await read()).toMatchObject({ rows: [{ name: "GB", ...sums }], missingDays: [] });
+  vi.setSystemTime(new Date(scheduledAt));
+  const rejection = { outcome: "rejected", errorCode: "MESSAGE_INVALID_DESTINATION" } as const;
+  await submitMessage({ organizationId, messageId }, only({ idempotent: true, send: async () => rejection }));
+  await closeAt(`${month}-05T00:30:00Z`);
+  const { rows } = await read();
+  expect(rows).toMatchObject([{ name: "GB", messages: 0, amount: 0 }]);
+  await writeUsage(dayShardOf(organizationId, day), { country: [], campaign: [], key: [] }, false);
+  expect((await read()).rows).toEqual(rows);
+});
+
+it("is counted over several runs, and again from the beginning after a run of an older release", async () => {
+  const organizationId = await openWallet(10_000_000);
+  for (let count = 0; count < 20; count += 1) await send(organizationId, { ...text, to: british });
+  vi.setSystemTime(new Date(`${month}-02T01:00:00Z`));
+  const shard = dayShardOf(organizationId, day);
+  const limits = { batches: 2, batchSize: 3 };
+  await noteDay(shard);
+  expect(await recount(messagesOfDay(shard), limits)).toBe("unfinished");
+  const counts = await findItem(CountsRecord, shard.counter);
+  const { usage: _usage, ...older } = counts?.unfinished ?? {};
+  await updateItem(CountsRecord, updateOf(shard.counter, { set: { unfinished: older } }));
+  while ((await recount(messagesOfDay(shard), limits)) === "unfinished");
+  const { total, missingDays } = await getUsage(organizationId, { month, by: "country" });
+  expect([total.messages, missingDays]).toEqual([20, []]);
+});
+
+it("days that an older release closed have no rows by country, and are named", async () => {
+  const organizationId = await openWallet(10_000_000);
+  await send(organizationId, { ...text, to: british });
+  await closeAt(`${month}-02T00:30:00Z`);
+  await deleteItem(dayShardOf(organizationId, day).usage);
+  vi.setSystemTime(new Date("2031-04-01T01:00:00Z"));
+  const byDay = await getUsage(organizationId, { month, by: "day" });
+  expect(byDay).toMatchObject({ isFinal: true, rows: [{ name: day, messages: 1 }] });
+  const byKey = await getUsage(organizationId, { month, by: "key" });
+  expect(byKey).toMatchObject({ isFinal: false, rows: [], missingDays: [day] });
+});
+
+it("adds up the shards of an organization, and misses a day until all of them are counted", async () => {
+  const organizationId = await openWallet(10_000_000);
+  await reshard(organizationId, 8, 1);
+  for (let count = 0; count < 12; count += 1) await send(organizationId, { ...text, to: british });
+  await closeAt(`${month}-02T00:30:00Z`);
+  const read = async () => getUsage(organizationId, { month, by: "country" });
+  expect(await read()).toMatchObject({ total: { messages: 12, segments: 12 }, missingDays: [] });
+  const { messageId = "" } = (await entriesOf(organizationId)).at(-1) ?? {};
+  const shard = Number(messageId.slice("msg_".length + 26));
+  await deleteItem(dayShardOf(organizationId, day, shard).usage);
+  expect(await read()).toMatchObject({ total: { messages: 0 }, missingDays: [day] });
+});
+
+it("keeps the largest rows, and the sum of the others", () => {
+  const rows = Array.from({ length: 500 }, (_, index): UsageRow => {
+    return { name: `cmp_${index}`, messages: 1, segments: 2, amountMicros: index, refundedMicros: 1 };
+  });
+  const sums = sumOfRows([...sumOfRows(rows), ...rows]);
+  expect(sums).toHaveLength(300);
+  expect(sums.at(-1)?.name).toBe("other");
+  expect(sums[0]).toMatchObject({ name: "cmp_499", messages: 2, amountMicros: 998 });
+  const total = (of: (row: UsageRow) => number) => sums.reduce((sum, row) => sum + of(row), 0);
+  expect(total(({ messages }) => messages)).toBe(1_000);
+  expect(total(({ amountMicros }) => amountMicros)).toBe(499 * 500);
+});
