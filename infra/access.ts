@@ -187,7 +187,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getDashboardStats: { GetItem: ["WALLET"], Query: ["STATS"] },
   getWallet: { GetItem: ["WALLET"] },
   updateWallet: { GetItem: ["WALLET"], UpdateItem: ["WALLET"] },
-  listTransactions: { GetItem: ["WALLET"], Query: ["LEDGER"] },
+  listTransactions: { GetItem: ["LEDGER", "MESSAGES", "WALLET"], Query: ["LEDGER", "MESSAGES"] },
   getUsage: { GetItem: ["CAMPAIGNS", "WALLET"], Query: ["ORG", "STATS"] },
   topUpWallet: grant(changesWallet, {
     transactions: [{ PutItem: ["LEDGER"], UpdateItem: ["WALLET", "IDEMPOTENCY"] }],

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
-import { Currency, idSchema, Timestamp } from "./primitives.ts";
+import { PhoneNumber } from "./phone-numbers.ts";
+import { Currency, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
 const Amount = z.number().check(
   z.positive("must be greater than 0"),
@@ -83,6 +84,21 @@ export const TransactionType = z
       "together, the last one carries their sum.",
   });
 
+export const TransactionsQuery = z.safeExtend(PageQuery, {
+  type: z.optional(TransactionType).register(z.globalRegistry, {
+    description:
+      "Only entries of this type. With a filter, each call reads the next 1,000 entries, and `total` counts the matches " +
+      "among them. A page may be short or empty although `nextCursor` shows that more follow.",
+  }),
+  from: z
+    .optional(z.iso.date())
+    .register(z.globalRegistry, { description: "Entries of this day (UTC) and later." }),
+  to: z
+    .optional(z.iso.date())
+    .register(z.globalRegistry, { description: "Entries of this day (UTC) and earlier." }),
+});
+export type TransactionsQuery = z.infer<typeof TransactionsQuery>;
+
 export const Transaction = z
   .object({
     id: idSchema("txn"),
@@ -93,6 +109,19 @@ export const Transaction = z
     messageId: z
       .optional(idSchema("msg"))
       .register(z.globalRegistry, { description: "The message that was paid for or refunded." }),
+    to: z.optional(PhoneNumber).register(z.globalRegistry, {
+      description: "The number of the message, until the message expires or the number is erased.",
+    }),
+    country: z.optional(z.string()).register(z.globalRegistry, {
+      description: "The ISO 3166-1 code of the number's country, if it has one.",
+    }),
+    segments: z.optional(z.int()).register(z.globalRegistry, { description: "The segments of the message." }),
+    campaignId: z
+      .optional(idSchema("cmp"))
+      .register(z.globalRegistry, { description: "The campaign of the message." }),
+    paymentId: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "The payment that was credited, refunded or disputed." }),
     reason: z
       .optional(z.string())
       .register(z.globalRegistry, { description: "Why the operator made the movement." }),

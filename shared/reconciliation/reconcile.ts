@@ -1,15 +1,13 @@
 import { noteDay } from "../messages/counts.ts";
 import { sendJobWithFacts, waitsInTable } from "../messages/message-job.ts";
+import { readMessages } from "../messages/read-together.ts";
 import { MessageRecord } from "../messages/record.ts";
 import { isUnconfirmed, confirm } from "../messages/transitions.ts";
 import { now } from "../platform/clock.ts";
 import { secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
-import { rowsOf } from "../platform/table/lists.ts";
-import { findItem } from "../platform/table/read.ts";
-import { unreadableOf } from "../platform/table/records.ts";
-import { ledgerKey, messageKey, messagesOf, shardOf, type DayShard } from "../platform/table/shards.ts";
+import { ledgerKey, shardOf, type DayShard } from "../platform/table/shards.ts";
 import { tryTransact } from "../platform/table/transact.ts";
 import { updateItem } from "../platform/table/write.ts";
 import {
@@ -33,9 +31,6 @@ import { deleteUnpaidMessages } from "./unpaid-messages.ts";
 
 /** The number of entries that one pass over a wallet checks. The next pass continues after them. */
 const maxEntriesPerPass = 500;
-
-/** The number of messages that are read at the same time. */
-const maxReadTogether = 25;
 
 /** DynamoDB accepts 100 writes in one transaction. */
 const maxVoidsTogether = 100;
@@ -85,7 +80,7 @@ class Pass implements Reconciliation {
   readonly #horizon: string;
   /** The seq up to which the wallet is settled, according to its item. */
   #settledSeq: number;
-  readonly #messages = new Map<string, MessageRecord | "unreadable">();
+  #messages: ReadonlyMap<string, MessageRecord | "unreadable"> = new Map();
   /** The counters that exist. */
   readonly #notedDays = new Set<string>();
   #position: Position = { seq: 0, balanceMicros: 0, at: new Date(0).toISOString() };
@@ -136,34 +131,15 @@ class Pass implements Reconciliation {
     await this.#settle(this.isUnfinished ? at : settleAt(lastAt > this.#horizon ? lastAt : at));
   }
 
-  /**
-   * Reads the messages that old entries paid for. Entries and messages have the same order, so a range query finds almost
-   * all messages. The others are read individually.
-   */
+  /** Reads the messages that old entries paid for. */
   async #readMessages(entries: readonly LedgerEntryRecord[]): Promise<void> {
-    const ids = entries
-      .filter(({ type, seq, createdAt }) => {
-        return type === "message" && seq > this.#wallet.settledSeq && createdAt <= this.#horizon;
-      })
-      .map(({ messageId = "" }) => messageId)
-      .toSorted();
-    const [from = "", to = ""] = [ids[0], ids.at(-1)];
-    // DynamoDB rejects an empty key.
-    const list = { pk: ids.length === 0 ? [] : messagesOf(this.#wallet), from, to, consistent: true };
-    for await (const { key, item } of rowsOf(MessageRecord, list)) {
-      this.#messages.set(key.sk, item ?? "unreadable");
-      if (this.#messages.size === 2 * maxEntriesPerPass) break;
-    }
-    const missing = ids.filter((id) => !this.#messages.has(id));
-    for (let start = 0; start < missing.length; start += maxReadTogether) {
-      await Promise.all(
-        missing.slice(start, start + maxReadTogether).map(async (id) => {
-          const key = messageKey({ organizationId: this.#wallet.organizationId, id });
-          const message = await findItem(MessageRecord, key, { consistent: true }).catch(unreadableOf);
-          if (message !== undefined) this.#messages.set(id, message);
-        }),
-      );
-    }
+    const paidFor = entries.filter(({ type, seq, createdAt }) => {
+      return type === "message" && seq > this.#wallet.settledSeq && createdAt <= this.#horizon;
+    });
+    this.#messages = await readMessages(
+      this.#wallet,
+      paidFor.map(({ messageId = "" }) => messageId),
+    );
   }
 
   /**

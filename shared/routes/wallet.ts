@@ -1,5 +1,10 @@
-import { PageQuery } from "../contract/primitives.ts";
-import { TopUpRequest, Transaction, UpdateWalletRequest, Wallet } from "../contract/wallet.ts";
+import {
+  TopUpRequest,
+  Transaction,
+  TransactionsQuery,
+  UpdateWalletRequest,
+  Wallet,
+} from "../contract/wallet.ts";
 import type { Route } from "./route.ts";
 
 export const getWallet = {
@@ -32,10 +37,10 @@ export const listTransactions = {
   method: "GET",
   path: "/v1/wallet/transactions",
   tag: "wallet",
-  summary: "List the wallet's ledger, newest first",
+  summary: "List the wallet's ledger, newest first; filter by type or day",
   auth: "bearer",
   scope: "read",
-  query: PageQuery,
+  query: TransactionsQuery,
   status: 200,
   data: Transaction,
   paged: true,

@@ -1,17 +1,12 @@
 import * as z from "zod/mini";
 
-import type { Page, PageQuery } from "../contract/primitives.ts";
-import { TransactionType, type Transaction } from "../contract/wallet.ts";
+import { TransactionType } from "../contract/wallet.ts";
 import { now } from "../platform/clock.ts";
-import { config } from "../platform/config.ts";
 import { newId } from "../platform/ids.ts";
 import { ledgerSortKey, type Key } from "../platform/table/keys.ts";
 import { firstItems } from "../platform/table/lists.ts";
-import { readPage } from "../platform/table/page.ts";
 import { ledgerOf, type Sharded } from "../platform/table/shards.ts";
 import { insertOf, type Put } from "../platform/table/write.ts";
-import { amountOf } from "./money.ts";
-import type { WalletRecord } from "./record.ts";
 
 /** The fields of a message that its entries have as well, so that sums of the ledger need no messages. */
 const ofMessage = {
@@ -91,25 +86,4 @@ export async function readLedger(
   if (from > to) return [];
   const range = { from: ledgerSortKey(from), to: ledgerSortKey(to), consistent: true };
   return firstItems(LedgerEntryRecord, { pk: ledgerOf(wallet), ...range }, limit);
-}
-
-/** Returns a page of a wallet's ledger, newest first. The wallet's seq is the number of its entries. */
-export async function listLedger(wallet: WalletRecord, query: PageQuery): Promise<Page<Transaction>> {
-  const list = { pk: ledgerOf(wallet), newestFirst: true };
-  const page = await readPage(LedgerEntryRecord, list, query, wallet.seq);
-  return { rows: page.rows.map(presentEntry), meta: page.meta };
-}
-
-function presentEntry(entry: LedgerEntryRecord): Transaction {
-  return {
-    id: entry.id,
-    type: entry.type,
-    amount: amountOf(entry.amountMicros),
-    balanceAfter: amountOf(entry.balanceAfterMicros),
-    currency: config.currency(),
-    messageId: entry.messageId,
-    reason: entry.reason,
-    reference: entry.reference,
-    createdAt: entry.createdAt,
-  };
 }

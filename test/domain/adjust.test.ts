@@ -5,8 +5,8 @@ import { expect, it } from "vitest";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
+import { listTransactions } from "../../shared/statements/transactions.ts";
 import { adjustWallet, type Adjustment, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
-import { listLedger } from "../../shared/wallet/ledger.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
@@ -33,7 +33,7 @@ it("a movement is in the ledger with its type, reason and reference, and moves t
   });
   const charge = movement({ organizationId, type: "payment_refund", amountMicros: -1_000_000 });
   expect(await adjustWallet(charge)).toEqual({ balanceMicros: 250_001, wasDoneBefore: false });
-  const { rows } = await listLedger(await readWallet(organizationId), { page: 1, limit: 10 });
+  const { rows } = await listTransactions(organizationId, { page: 1, limit: 10 });
   expect(rows).toEqual([
     expect.objectContaining({ type: "payment_refund", amount: -1, reference: charge.reference }),
     expect.objectContaining({

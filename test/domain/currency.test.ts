@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { lowBalanceText, spendCapReachedText } from "../../shared/emails/texts.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { listLedger } from "../../shared/wallet/ledger.ts";
+import { listTransactions } from "../../shared/statements/transactions.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import { readWallet, toApiWallet } from "../../shared/wallet/record.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
@@ -53,7 +53,7 @@ it("balances, ledgers, texts for the operator and emails have the currency", asy
   expect(await updateWallet(organizationId, limits)).toMatchObject({ dailySpendCap: 500, currency: "JPY" });
   const wallet = await readWallet(organizationId);
   expect(toApiWallet(wallet)).toMatchObject({ balance: 1_000, currency: "JPY" });
-  const { rows } = await listLedger(wallet, { page: 1, limit: 20 });
+  const { rows } = await listTransactions(organizationId, { page: 1, limit: 20 });
   expect(rows).toMatchObject([{ amount: 1_000, currency: "JPY" }]);
   expect(moneyText(wallet.balanceMicros)).toBe("1000.000000 JPY");
   const low = lowBalanceText("Ada", { balance: 999.5, lowBalanceThreshold: 1_000 });

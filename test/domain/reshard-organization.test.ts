@@ -18,7 +18,8 @@ import { ledgerKey, ledgerOf, messageKey, messagesOf, reshard } from "../../shar
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { listLedger, readLedger } from "../../shared/wallet/ledger.ts";
+import { listTransactions } from "../../shared/statements/transactions.ts";
+import { readLedger } from "../../shared/wallet/ledger.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
@@ -116,7 +117,7 @@ it("the ledger of an organization with several shards is read and verified as if
   const listed: string[] = [];
   let cursor: string | undefined;
   do {
-    const page = await listLedger(wallet, { page: 1, limit: 8, cursor });
+    const page = await listTransactions(organizationId, { page: 1, limit: 8, cursor });
     listed.push(...page.rows.map(({ id }) => id));
     cursor = page.meta.nextCursor;
   } while (cursor !== undefined);

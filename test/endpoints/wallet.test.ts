@@ -94,3 +94,29 @@ it("transactions are listed newest first with their purpose", async () => {
     data: [{ type: "top_up", amount: 2, balanceAfter: 2 }],
   });
 });
+
+it("transactions have the number of their message, and are filtered by type and day", async () => {
+  const customer = await Customer.register({ balance: 2 });
+  const { id } = await customer.send({ to: "447400123456" });
+  const [today = "", tomorrow = ""] = [0, 86_400_000].map((later) =>
+    new Date(Date.now() + later).toISOString().slice(0, 10),
+  );
+  const list = async (query: string) => (await customer.call(`/v1/wallet/transactions?${query}`)).body;
+  const message = { type: "message", messageId: id, to: "447400123456", country: "GB", segments: 1 };
+  expect(await list("type=message")).toMatchObject({ data: [message], meta: { total: 1 } });
+  expect(await list(`from=${today}&to=${tomorrow}`)).toMatchObject({ data: [message, { type: "top_up" }] });
+  expect(await list(`from=${tomorrow}`)).toMatchObject({ data: [], meta: { total: 0 } });
+  expect(await list("to=2024-02-29")).toMatchObject({ data: [], meta: { total: 0 } });
+});
+
+it.each([
+  ["type=charge", "type"],
+  ["from=2025-02-29", "from"],
+  ["to=2025-02-01T00:00:00Z", "to"],
+  ["from=2025-02-02&to=2025-02-01", "to"],
+])("a list of transactions with %s is rejected", async (query, field) => {
+  const customer = await Customer.register();
+  const response = await customer.call(`/v1/wallet/transactions?${query}`);
+  expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+  expect(invalidFields(response)).toEqual([field]);
+});

@@ -52,17 +52,20 @@ const examinedAtOnce = 250;
  * Reads one page of the wanted items of a list that has no counter. A call examines the next `maxExamined` items: `total` is
  * the number of wanted ones among them, and `nextCursor` starts after them. A page can therefore be short or empty although
  * more follow.
+ * @param isPast whether no item after this one can be wanted
  */
 export async function readWantedPage<Item>(
   schema: z.ZodMiniType<Item>,
   list: List,
   query: PageQuery,
   isWanted: (item: Item) => boolean,
+  isPast: (item: Item) => boolean = () => false,
 ): Promise<Page<Item>> {
   const after = query.cursor === undefined ? undefined : decodePosition(query.cursor, list);
   const atOnce = [list.pk].flat().length === 1 ? maxExamined : examinedAtOnce;
   const examined: Row<Item>[] = [];
   for await (const row of rowsOf(schema, { ...list, after }, atOnce)) {
+    if (row.item !== undefined && isPast(row.item)) break;
     if (examined.push(row) === maxExamined) break;
   }
   const wanted = examined.filter(({ item }) => item !== undefined && isWanted(item));
