@@ -255,9 +255,38 @@ it("exports the whole ledger", async () => {
   await page.getByRole("button", { name: "Export CSV" }).click();
   const lines = (await savedText(await saved)).trim().split("\r\n");
   expect(lines).toHaveLength(3);
-  expect(lines[0]).toBe("createdAt,id,type,amount,balanceAfter,currency,messageId,reason,reference");
-  expect(lines[1]).toContain(`message,-0.0079,4.9921,USD,${id},`);
+  expect(lines[0]).toBe(
+    "createdAt,id,type,amount,balanceAfter,currency,messageId,to,country,segments,campaignId,paymentId,reason,reference",
+  );
+  expect(lines[1]).toContain(`message,-0.0079,4.9921,USD,${id},15005550000,US,1,,,,`);
   expect(lines[2]).toContain("top_up,5,5,USD,,");
+});
+
+it("groups the ledger by day with its sum, and filters it by type and day", async () => {
+  const customer = await Customer.register({ balance: 5 });
+  const { pricing } = await customer.send({ to: "447400123456" });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("wallet", "Wallet");
+  const rows = page.getByRole("table", { name: "Ledger" }).getByRole("row");
+  const today = new Date();
+  const day = today.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+  const sum = `Total +US$${String(5 - pricing.total)}`;
+  expect((await rows.nth(1).innerText()).split(/\s*\n\s*/)).toEqual([`${day} (UTC)`, sum]);
+  expect(await rows.nth(2).innerText()).toMatch(/Message\s+447400123456 United Kingdom, 1 segment/);
+  const choose = async (label: string, date: Date): Promise<void> => {
+    await page.getByLabel(label).fill(date.toISOString().slice(0, 10));
+    await page.getByRole("button", { name: "Filter" }).click();
+  };
+  await page.getByLabel("Type", { exact: true }).selectOption("Top-up");
+  await choose("From (UTC)", today);
+  await page.getByRole("row", { name: `${day} (UTC) Total +US$5.00` }).waitFor();
+  expect(await rows.count()).toBe(3);
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export CSV" }).click();
+  expect((await savedText(await saved)).trim().split("\r\n")).toHaveLength(2);
+  await choose("From (UTC)", new Date(today.getTime() + 86_400_000));
+  await page.getByText("No entries match").waitFor();
 });
 
 it("shows the usage of a month, and exports the statement", async () => {

@@ -8,12 +8,22 @@ type Show<Row> = (row: Row) => ComponentChildren;
 /** The columns of a table by their titles. A column of numbers is right-aligned. */
 export type Columns<Row> = Readonly<Record<string, Show<Row> | { readonly number: Show<Row> }>>;
 
+/** Rows under common titles. */
+interface Groups<Row> {
+  readonly nameOf: (row: Row) => string;
+  /** @param isWhole whether the table has all rows of the group */
+  readonly title: (name: string, rows: readonly Row[], isWhole: boolean) => ComponentChildren;
+}
+
 interface TableProps<Row> {
   /** The caption for screen readers. */
   readonly caption: string;
   readonly columns: Columns<Row>;
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  readonly groups?: Groups<Row>;
+  /** Whether rows follow that are not loaded yet. */
+  readonly hasMore?: boolean;
   /** Shown instead of a table without rows: what the list is for, and what to do next. */
   readonly empty?: {
     readonly title: string;
@@ -23,7 +33,15 @@ interface TableProps<Row> {
 }
 
 /** A table, whose rows become cards on a narrow screen. */
-export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  groups,
+  hasMore = false,
+  empty,
+}: TableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) {
     return (
       <div class="empty">
@@ -38,6 +56,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<
       ? { title, show: column, look: undefined }
       : { title, show: column.number, look: "number" },
   );
+  const parts = [...Map.groupBy(rows, (row) => groups?.nameOf(row) ?? "")];
   return (
     <table class="table">
       <caption class="hidden">{caption}</caption>
@@ -50,17 +69,28 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<
           ))}
         </tr>
       </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={keyOf(row)}>
-            {shown.map(({ title, show, look }) => (
-              <td key={title} data-title={title} class={look}>
-                <div>{show(row)}</div>
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
+      {parts.map(([name, rowsOfPart], index) => (
+        <tbody key={name}>
+          {groups === undefined ? null : (
+            <tr class="group">
+              <th colSpan={shown.length} scope="rowgroup">
+                <div class="row apart">
+                  {groups.title(name, rowsOfPart, !hasMore || index < parts.length - 1)}
+                </div>
+              </th>
+            </tr>
+          )}
+          {rowsOfPart.map((row) => (
+            <tr key={keyOf(row)}>
+              {shown.map(({ title, show, look }) => (
+                <td key={title} data-title={title} class={look}>
+                  <div>{show(row)}</div>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      ))}
     </table>
   );
 }
@@ -79,12 +109,17 @@ export function Clamped({ children, href }: { children: ComponentChildren; href?
 }
 
 /** A paged list, or its empty state. */
-export function PagedTable<Row>({ pages, ...table }: Omit<TableProps<Row>, "rows"> & { pages: Pages<Row> }) {
+export function PagedTable<Row>({
+  pages,
+  ...table
+}: Omit<TableProps<Row>, "hasMore" | "rows"> & { pages: Pages<Row> }) {
   return (
     <Loaded load={pages}>
       {({ rows, meta: { total, nextCursor } }) => (
         <>
-          {rows.length === 0 && nextCursor !== undefined ? null : <Table {...table} rows={rows} />}
+          {rows.length === 0 && nextCursor !== undefined ? null : (
+            <Table {...table} rows={rows} hasMore={nextCursor !== undefined} />
+          )}
           {nextCursor === undefined ? null : (
             <div class="row">
               <button type="button" aria-disabled={pages.isLoading} onClick={() => void pages.more()}>

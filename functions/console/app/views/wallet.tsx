@@ -1,36 +1,25 @@
-import { useSignal } from "@preact/signals";
-
-import { everyRow } from "../../../../shared/client.ts";
-import type { Transaction, Wallet as WalletOf } from "../../../../shared/contract/wallet.ts";
+import type { Wallet as WalletOf } from "../../../../shared/contract/wallet.ts";
 import { api } from "../api.ts";
 import { currency, has } from "../features.ts";
-import { ActionButton, DialogButton } from "../parts/dialog.tsx";
+import { DialogButton } from "../parts/dialog.tsx";
 import { Form, TextField, useForm } from "../parts/form.tsx";
+import { Ledger, ledgerFilterOf } from "../parts/ledger.tsx";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
-import { amountText, countText, currencyDecimals, Money } from "../parts/money.tsx";
+import { amountText, currencyDecimals, Money } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
-import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { FieldProblem } from "../problems.ts";
-import { saveCsv } from "../save-file.ts";
-
-const typeLabels: Readonly<Record<Transaction["type"], string>> = {
-  top_up: "Top-up",
-  message: "Message",
-  refund: "Refund",
-  payment: "Payment",
-  payment_refund: "Payment refund",
-  chargeback: "Chargeback",
-  credit: "Credit",
-  correction: "Correction",
-  void: "Refund: message not accepted",
-};
+import type { ViewProps } from "../router.ts";
 
 /** The balance, the ledger and the organization's own limits. */
-export function Wallet() {
+export function Wallet({ query }: ViewProps) {
+  const filter = ledgerFilterOf(query);
   const wallet = useLoad(async () => api().getWallet(), []);
-  const ledger = usePages(async (query) => api().listTransactions({ query }), []);
+  const ledger = usePages(
+    async (page) => api().listTransactions({ query: { ...page, ...filter } }),
+    Object.values(filter),
+  );
   const changed = async (balance: WalletOf): Promise<void> => {
     wallet.replace(balance);
     await ledger.reload();
@@ -60,41 +49,8 @@ export function Wallet() {
           <Loaded load={wallet}>{(shown) => <Limits wallet={shown} load={wallet} />}</Loaded>
         </Section>
       </div>
-      <Section title="Ledger" actions={<Export />}>
-        <PagedTable
-          caption="Ledger, newest first"
-          pages={ledger}
-          keyOf={({ id }) => id}
-          columns={{
-            Time: ({ createdAt }) => <Time at={createdAt} />,
-            Type: (entry) => <What entry={entry} />,
-            Amount: { number: ({ amount }) => <Money amount={amount} signed /> },
-            "Balance after": { number: ({ balanceAfter }) => <Money amount={balanceAfter} /> },
-          }}
-          empty={{ title: "No entries yet", hint: "Top-ups, messages and refunds appear here." }}
-        />
-      </Section>
+      <Ledger pages={ledger} filter={filter} />
     </Page>
-  );
-}
-
-function What({ entry }: { entry: Transaction }) {
-  const { type, messageId, reason, reference } = entry;
-  const note = [reason, reference].filter((each) => each !== undefined).join(", ");
-  return (
-    <span>
-      {messageId === undefined ? (
-        typeLabels[type]
-      ) : (
-        <a href={`#/messages/${messageId}`}>{typeLabels[type]}</a>
-      )}
-      {note === "" ? null : (
-        <span class="muted" dir="auto">
-          {" "}
-          {note}
-        </span>
-      )}
-    </span>
   );
 }
 
@@ -184,34 +140,4 @@ function amountOf(field: string, text: string): number {
 
 function amountOrNull(field: string, text: string): number | null {
   return text.trim() === "" ? null : amountOf(field, text);
-}
-
-const csvColumns = [
-  "createdAt",
-  "id",
-  "type",
-  "amount",
-  "balanceAfter",
-  "currency",
-  "messageId",
-  "reason",
-  "reference",
-] as const satisfies readonly (keyof Transaction)[];
-
-/** Exports the whole ledger as CSV. */
-function Export() {
-  const count = useSignal(0);
-  const exportAll = async (): Promise<void> => {
-    count.value = 0;
-    const lines: string[][] = [[...csvColumns]];
-    const entries = everyRow(async (next) => api().listTransactions({ query: { limit: 100, ...next } }));
-    for await (const each of entries) {
-      lines.push(csvColumns.map((column) => String(each[column] ?? "")));
-      count.value += 1;
-    }
-    saveCsv("ledger.csv", lines);
-    announce(`${countText(count.value, "entry", "entries")} saved as ledger.csv.`);
-  };
-  const busyLabel = `${countText(count.value, "entry", "entries")} exported…`;
-  return <ActionButton label="Export CSV" busyLabel={busyLabel} act={exportAll} />;
 }
