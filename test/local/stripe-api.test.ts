@@ -446,6 +446,7 @@ describe("errors", () => {
     const call = errorOf(stripeClient(server.url, "pk_test_1").customers.list());
     expect(await call).toBeInstanceOf(errors.StripeAuthenticationError);
     expect((await fetch(`${server.url}/v1/customers`)).status).toBe(401);
+    expect((await stripeClient(server.url, "rk_test_1").customers.list()).data).toEqual([]);
   });
 
   it("unknown objects and paths are not found", async () => {

@@ -64,6 +64,9 @@ it("the keys of a real account come from the environment, and only those of a te
   const secrets = [1, 2].map(() => stripeKeysOf({ STRIPE_SECRET_KEY: "rk_test_1" })?.webhookSecret);
   expect(secrets[0]).toMatch(/^whsec_\w{48}$/);
   expect(secrets[1]).not.toBe(secrets[0]);
+  expect(() => stripeKeysOf({ STRIPE_SECRET_KEY: "sk_test_1", STRIPE_WEBHOOK_SECRET: "" })).toThrow(
+    "STRIPE_WEBHOOK_SECRET must begin with whsec_",
+  );
   for (const STRIPE_SECRET_KEY of ["sk_live_1", "rk_live_1", "pk_test_1", ""]) {
     expect(() => stripeKeysOf({ STRIPE_SECRET_KEY })).toThrow("must begin with sk_test_");
   }

@@ -99,7 +99,7 @@ export class StripeApi {
 
   #respond(request: ApiRequest, kept: KeptResponse | undefined): ApiResponse {
     try {
-      if (request.authorization?.startsWith("Bearer sk_") !== true) {
+      if (!/^Bearer [rs]k_/.test(request.authorization ?? "")) {
         throw new StripeApiError("You did not provide a secret API key.", {}, 401);
       }
       if (kept === undefined) return { status: 200, body: this.#execute(request) };

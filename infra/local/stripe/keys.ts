@@ -16,7 +16,7 @@ function newStripeKey(prefix: "sk_test" | "whsec"): string {
 /**
  * Reads the keys of a developer's own test account from the environment.
  * @returns undefined when it has none
- * @throws Error when they are keys of a live account
+ * @throws Error when they are not keys of a test account
  */
 export function stripeKeysOf(environment: NodeJS.ProcessEnv): StripeKeys | undefined {
   const secretKey = environment["STRIPE_SECRET_KEY"];
@@ -24,8 +24,11 @@ export function stripeKeysOf(environment: NodeJS.ProcessEnv): StripeKeys | undef
   if (!/^[rs]k_test_/.test(secretKey)) {
     throw new Error("STRIPE_SECRET_KEY must begin with sk_test_: the local gateway must not move real money");
   }
-  // Without the secret of its webhook, no event is valid, and the gateway reads the state of payments itself.
-  return { secretKey, webhookSecret: environment["STRIPE_WEBHOOK_SECRET"] ?? newStripeKey("whsec") };
+  // By default no event is valid, and the gateway reads the state of payments itself.
+  const webhookSecret = environment["STRIPE_WEBHOOK_SECRET"] ?? newStripeKey("whsec");
+  // Anyone could sign events with an empty one.
+  if (!webhookSecret.startsWith("whsec_")) throw new Error("STRIPE_WEBHOOK_SECRET must begin with whsec_");
+  return { secretKey, webhookSecret };
 }
 
 /**
