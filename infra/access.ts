@@ -1,8 +1,10 @@
 import type { Operation } from "../shared/routes.ts";
 import type { Route } from "../shared/routes/route.ts";
 import {
+  acceptsCallbacks,
   acceptsMessages,
   authenticates,
+  callsProvider,
   changesOptOuts,
   changesWallet,
   checksCredentials,
@@ -11,6 +13,9 @@ import {
   endsUnproven,
   grant,
   isAudited,
+  notifiesOfWallet,
+  processesPayments,
+  readsBilling,
   readsPrices,
   removesMembers,
   storesResponses,
@@ -20,13 +25,6 @@ import {
 const addsContacts: Access = {
   GetItem: ["OPT_OUTS"],
   transactions: [{ PutItem: ["CONTACTS"], UpdateItem: ["OPT_OUTS", "ORG"] }],
-};
-
-/** To accept carrier callbacks. */
-const acceptsCallbacks: Access = {
-  Query: ["CARRIERS"],
-  queues: ["carrierCallbacks"],
-  callbackSecrets: true,
 };
 
 /** The permissions of each operation's function, without those that follow from its route. */
@@ -192,6 +190,26 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   topUpWallet: grant(changesWallet, {
     transactions: [{ PutItem: ["LEDGER"], UpdateItem: ["WALLET", "IDEMPOTENCY"] }],
   }),
+  createPayment: grant(callsProvider, {
+    GetItem: ["WALLET"],
+    transactions: [{ PutItem: ["PAYMENTS"], UpdateItem: ["IDEMPOTENCY"] }],
+    queues: ["payments"],
+  }),
+  listPayments: grant(readsBilling, { Query: ["PAYMENTS"] }),
+  getPayment: processesPayments,
+  listPaymentMethods: callsProvider,
+  addPaymentMethod: callsProvider,
+  deletePaymentMethod: callsProvider,
+  receivePaymentEvent: { paymentProvider: true, queues: ["payments"] },
+  getBilling: readsBilling,
+  updateBilling: grant(readsBilling, { UpdateItem: ["BILLING"] }),
+  getAutoRecharge: { GetItem: ["BILLING", "WALLET"] },
+  updateAutoRecharge: grant(callsProvider, notifiesOfWallet, {
+    GetItem: ["WALLET"],
+    transactions: [{ UpdateItem: ["BILLING", "WALLET"] }],
+  }),
+  listInvoices: { Query: ["INVOICES"] },
+  getInvoice: { GetItem: ["INVOICES"], documents: ["read"] },
   listWebhooks: { GetItem: ["INFLIGHT"], Query: ["ORG"] },
   createWebhook: {
     GetItem: ["WALLET"],

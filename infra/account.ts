@@ -2,7 +2,8 @@ import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda"
 
 import { queueNames } from "../shared/platform/jobs/queue-names.ts";
 import type { Stage } from "./stages/stage.ts";
-import { workers, type Worker } from "./workers.ts";
+import type { Worker } from "./worker.ts";
+import { workers } from "./workers.ts";
 
 /** The part of an account's concurrency that AWS keeps for functions without a reservation. */
 const unreservedAtLeast = 100;

@@ -74,8 +74,11 @@ export class GatewayStack extends Stack {
     const queues = addQueues(this, stage, alarms);
     const firewall = stage.firewall && this.#firewall(app, stage, stage.firewall);
     const deployments = gradualDeployment ? new GradualDeployments(this, "Deployments", alarms) : undefined;
+    const api = new GatewayApi(this, "Api", stage);
+    const edge = new Edge(this, "Edge", { api, domain: stage.domain, firewall });
     const backend = {
       stage,
+      apiUrl: edge.url,
       table,
       documents: documentsBucket(this, stage),
       sessionKey,
@@ -85,9 +88,8 @@ export class GatewayStack extends Stack {
       originKey: firewall?.originKey,
       deployments,
     };
-    const api = new GatewayApi(this, "Api", backend);
-    const edge = new Edge(this, "Edge", { api, domain: stage.domain, firewall });
-    addWorkers(this, { ...backend, apiUrl: edge.url }, alarms);
+    api.addEndpoints(backend);
+    addWorkers(this, backend, alarms);
     addStageAlarms({ stage, api, table, alarms });
     const dashboard = addDashboard(monitoring, { stage, api, table, queues, alarms });
     addBudget(this, stage);
@@ -97,6 +99,8 @@ export class GatewayStack extends Stack {
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
     new CfnOutput(this, outputNames.currency, { value: stage.currency });
     new CfnOutput(this, outputNames.documentsBucketName, { value: backend.documents.bucketName });
+    const { bankTransfer: _text, ...payments } = stage.payments;
+    new CfnOutput(this, outputNames.paymentSettings, { value: JSON.stringify(payments) });
     new CfnOutput(this, outputNames.webhookKeyArn, { value: webhookKey.secretArn });
     new CfnOutput(this, outputNames.secondFactorKeyArn, { value: secondFactorKey.secretArn });
     if (stage.minimumMargin > 0) {

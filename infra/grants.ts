@@ -1,5 +1,5 @@
 import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
-import { keyFamilies, type KeyFamily } from "../shared/platform/table/keys.ts";
+import { keyFamilies, type KeyFamily } from "../shared/platform/table/key-families.ts";
 
 export const tableActions = [
   "BatchGetItem",
@@ -41,6 +41,12 @@ export interface Access extends TableAccess {
   readonly carrier?: true;
   /** Whether it may send emails from the stage's address. */
   readonly email?: true;
+  /** Whether it knows how customers pay. */
+  readonly paymentTerms?: true;
+  /** Whether it may call the payment provider, and read the keys for that. */
+  readonly paymentProvider?: true;
+  /** Whether it knows the public address of the gateway, for links. */
+  readonly links?: true;
   /** Whether it knows the commit that it was built from. Each commit changes such a function. */
   readonly commit?: true;
 }
@@ -103,11 +109,34 @@ export const checksSender: Access = { GetItem: ["ORG", "RIGHTS", "SENDER"] };
 /** To read the prices of messages. */
 export const readsPrices: Access = { GetItem: ["PRICES"], Query: ["PRICES"] };
 
-/** To notify customers of a low balance, or of a reached daily spend cap. */
+/** To notify customers of a low balance or a reached daily spend cap, and to start recharges. */
 export const notifiesOfWallet: Access = {
   transactions: [{ PutItem: ["DUE"], UpdateItem: ["WALLET"] }],
-  queues: ["webhookDeliveries"],
+  queues: ["payments", "webhookDeliveries"],
 };
+
+/** To read how customers pay and their billing details. */
+export const readsBilling: Access = { GetItem: ["BILLING", "ORG"], paymentTerms: true };
+
+/** To call the payment provider for a customer. */
+export const callsProvider = grant(readsBilling, {
+  UpdateItem: ["BILLING"],
+  links: true,
+  paymentProvider: true,
+});
+
+/** To bring payments to the state that they have at the provider: their movements, documents and emails. */
+export const processesPayments = grant(changesWallet, notifiesOfWallet, callsProvider, {
+  GetItem: ["PAYMENTS", "REFERENCE", "INVOICES", "INVOICE_NUMBERS"],
+  UpdateItem: ["PAYMENTS"],
+  transactions: [
+    { PutItem: ["LEDGER", "REFERENCE", "DUE"], UpdateItem: ["WALLET", "PAYMENTS"] },
+    { PutItem: ["PAYMENTS", "DUE"], UpdateItem: ["BILLING", "WALLET", "PAYMENTS"] },
+    { PutItem: ["INVOICES", "INVOICE_NUMBERS"], UpdateItem: ["INVOICE_NUMBERS", "PAYMENTS"] },
+  ],
+  queues: ["emails"],
+  documents: ["write"],
+});
 
 /** To accept messages: charge for them, record them, and queue or schedule them. */
 export const acceptsMessages = grant(changesWallet, notifiesOfWallet, checksSender, readsPrices, {
@@ -175,4 +204,11 @@ export const endsUnproven = grant(removesMembers, {
 export const changesOptOuts: Access = {
   GetItem: ["CONTACTS", "OPT_OUTS"],
   transactions: [{ UpdateItem: ["CONTACTS", "OPT_OUTS"], DeleteItem: ["OPT_OUTS"] }],
+};
+
+/** To accept carrier callbacks. */
+export const acceptsCallbacks: Access = {
+  Query: ["CARRIERS"],
+  queues: ["carrierCallbacks"],
+  callbackSecrets: true,
 };

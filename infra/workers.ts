@@ -1,4 +1,3 @@
-import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
 import { shardCount } from "../shared/platform/jobs/shards.ts";
 import {
   changesOptOuts,
@@ -6,41 +5,10 @@ import {
   checksSender,
   grant,
   notifiesOfWallet,
+  processesPayments,
   readsPrices,
-  type Access,
 } from "./grants.ts";
-
-/** A function that no request calls: it processes the jobs of its queues, or runs on a schedule. */
-export interface Worker {
-  readonly access: Access;
-  readonly timeoutSeconds: number;
-  readonly queues?: { readonly [Name in QueueName]?: Feed };
-  readonly schedule?: Schedule;
-  /**
-   * Whether its jobs queue jobs for itself. Without it Lambda stops a chain of more than 16 calls as an unintended loop.
-   * A message that its carrier throttles for half an hour would then be stuck.
-   */
-  readonly queuesForItself?: true;
-}
-
-export interface Feed {
-  /** The number of batches that it processes at the same time. */
-  readonly maxConcurrency: number;
-  /** The most jobs in a batch, 10 by default. */
-  readonly batchSize?: number;
-  /** The greatest normal age of a job. A job may wait a quarter of an hour on its queue until it is due. */
-  readonly maxAgeMinutes: number;
-  /** The effect on customers of jobs in the dead-letter queue. */
-  readonly alarm: string;
-}
-
-export interface Schedule {
-  readonly everyMinutes: number;
-  /** The number of shards, each with its own call; one call without it. */
-  readonly shards?: number;
-  /** The effect on customers when it fails. */
-  readonly alarm: string;
-}
+import type { Worker } from "./worker.ts";
 
 /** A webhook call may take ten seconds: alone in its batch it delays no other job. */
 const webhookBatchSize = 1;
@@ -131,13 +99,55 @@ export const workers = {
       },
     },
   },
+  processPayment: {
+    timeoutSeconds: 30,
+    queuesForItself: true,
+    access: processesPayments,
+    queues: {
+      payments: {
+        maxConcurrency: 5,
+        maxAgeMinutes: 30,
+        alarm:
+          "Payments, refunds or disputes were not applied: customers have paid and miss the money, or recharges do not start.",
+      },
+    },
+  },
+  visitPayments: {
+    timeoutSeconds: 50,
+    access: grant(processesPayments, { pendingWork: true }),
+    schedule: {
+      everyMinutes: 1,
+      shards: shardCount,
+      alarm: "Payments whose event was lost are not applied, and refunds by the operator are not made.",
+    },
+  },
+  comparePayments: {
+    timeoutSeconds: 300,
+    access: grant(processesPayments, { Query: ["PAYMENTS", "WALLETS"] }),
+    schedule: {
+      everyMinutes: 24 * 60,
+      alarm: "Payments are not compared with those of the provider: a missing payment stays unnoticed.",
+    },
+  },
   sendEmail: {
     timeoutSeconds: 20,
     access: {
-      GetItem: ["USER", "EMAIL", "INVITATION", "ORG", "RIGHTS", "EMAIL_SUPPRESSION"],
+      GetItem: [
+        "BILLING",
+        "EMAIL",
+        "EMAIL_SUPPRESSION",
+        "INVITATION",
+        "MEMBERS",
+        "ORG",
+        "PAYMENTS",
+        "RIGHTS",
+        "USER",
+      ],
+      Query: ["MEMBERS"],
       PutItem: ["EMAIL_TOKEN"],
       UpdateItem: ["EMAIL_SUPPRESSION", "SENT_EMAIL"],
       email: true,
+      links: true,
     },
     queues: {
       emails: {
@@ -212,6 +222,7 @@ export const workers = {
         "campaigns",
         "transactionalSends",
         "marketingSends",
+        "payments",
         "webhookDeliveries",
         "webhookRetries",
         "refunds",

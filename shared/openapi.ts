@@ -189,7 +189,14 @@ function successContent(operation: string, route: Route, components: Components)
     route.paged === true
       ? z.object({ data: z.array(route.data), meta: PageMeta })
       : z.object({ data: route.data });
-  return { "application/json": { schema: components.add(body, "output"), ...example } };
+  const alternatives = (route.alternatives ?? []).map((contentType) => [
+    contentType,
+    { schema: { type: "string", contentMediaType: contentType } },
+  ]);
+  return {
+    "application/json": { schema: components.add(body, "output"), ...example },
+    ...Object.fromEntries(alternatives),
+  };
 }
 
 const replayedHeader: Header = {

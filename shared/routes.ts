@@ -15,6 +15,7 @@ import { routes as inbound } from "./routes/inbound.ts";
 import { routes as kyc } from "./routes/kyc.ts";
 import { routes as members } from "./routes/members.ts";
 import { routes as optOuts } from "./routes/opt-outs.ts";
+import { routes as payments } from "./routes/payments.ts";
 import { routes as prices } from "./routes/prices.ts";
 import { pathPattern, type Route } from "./routes/route.ts";
 import { routes as senderIds } from "./routes/sender-ids.ts";
@@ -39,6 +40,7 @@ export const routes = {
   ...campaigns,
   ...dashboard,
   ...wallet,
+  ...payments,
   ...billing,
   ...webhooks,
   ...kyc,

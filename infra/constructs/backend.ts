@@ -19,8 +19,8 @@ export interface Backend {
   readonly sessionKey: Key;
   /** Seals the secrets of webhooks. */
   readonly webhookKey: Pick<ISecret, "secretArn">;
-  /** The URL of the API for customers, known to the functions that are created after it. */
-  readonly apiUrl?: string;
+  /** The URL of the API for customers. */
+  readonly apiUrl: string;
   /** Seals the secrets of second factors. */
   readonly secondFactorKey: Pick<ISecret, "secretArn">;
   /** The key that CloudFront sends to the API, where a stage has a firewall. */

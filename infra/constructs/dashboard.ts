@@ -80,6 +80,7 @@ export function addDashboard(
       "Failed jobs, unreachable carriers and breakers",
       counted("FailedJobs", "CarrierUnreachable", "CarrierBreakersOpened", "CarrierBreakersClosed"),
     ),
+    graph("Payments that failed to process or differ", counted("FailedPayments", "PaymentDifferences")),
   );
   dashboard.addWidgets(
     graph(

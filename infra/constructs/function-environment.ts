@@ -3,15 +3,17 @@ import type { Access } from "../grants.ts";
 import { findCommit } from "../release.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
+import { paymentSecretName } from "./names.ts";
 
 /** Returns the environment variables of a function. */
 export function functionEnvironment(backend: Backend, access: Access): Record<string, string> {
-  const { stage, table, documents, queues, sessionKey, webhookKey, secondFactorKey } = backend;
+  const { stage, table, documents, queues, sessionKey, webhookKey, secondFactorKey, apiUrl } = backend;
   return {
     [environmentNames.stage]: stage.name,
     [environmentNames.currency]: stage.currency,
     [environmentNames.tableName]: table.tableName,
     [environmentNames.topUpEnabled]: String(stage.topUpEnabled),
+    [environmentNames.paymentsEnabled]: String(acceptsPayments(stage.payments)),
     [environmentNames.docsEnabled]: String(stage.docsEnabled),
     [environmentNames.webhookTargets]: stage.webhookTargets,
     [environmentNames.carrier]: stage.carrier,
@@ -20,7 +22,12 @@ export function functionEnvironment(backend: Backend, access: Access): Record<st
     [environmentNames.behindFirewall]: String(stage.firewall !== undefined),
     ...policyVariables(stage.policies),
     ...limitVariables(stage.limits),
-    ...emailVariables(backend, access),
+    ...emailVariables(stage, access),
+    ...(access.links === true ? { [environmentNames.apiUrl]: apiUrl } : {}),
+    ...(access.paymentTerms === true ? { [environmentNames.payments]: JSON.stringify(stage.payments) } : {}),
+    ...(access.paymentProvider === true
+      ? { [environmentNames.paymentSecretId]: paymentSecretName(`sms-gateway-${stage.name}`) }
+      : {}),
     ...(stage.messageRetentionDays === undefined
       ? {}
       : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),
@@ -37,6 +44,11 @@ export function functionEnvironment(backend: Backend, access: Access): Record<st
       (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),
     ),
   };
+}
+
+/** Whether customers have a method of payment. */
+function acceptsPayments({ cards, bankTransfer }: Stage["payments"]): boolean {
+  return cards !== "none" || bankTransfer !== undefined;
 }
 
 function commitVariable(): Record<string, string> {
@@ -75,15 +87,13 @@ function limitVariables(limits: Stage["limits"]): Record<string, string> {
 }
 
 /** Returns the settings for functions that queue emails, and for the one that sends them. */
-function emailVariables({ stage, apiUrl }: Backend, access: Access): Record<string, string> {
+function emailVariables(stage: Stage, access: Access): Record<string, string> {
   if (stage.email === undefined) return {};
   const { from, name, configurationSet } = stage.email;
   if (access.email !== true) return { [environmentNames.emailFrom]: from };
-  if (apiUrl === undefined) throw new Error("the URL for the links in emails is missing");
   return {
     [environmentNames.emailFrom]: from,
     [environmentNames.emailName]: name,
     ...(configurationSet === undefined ? {} : { [environmentNames.emailConfigurationSet]: configurationSet }),
-    [environmentNames.apiUrl]: apiUrl,
   };
 }

@@ -47,15 +47,15 @@ const accessLogFields = {
 export class GatewayApi extends HttpApi {
   readonly apiStage: HttpStage;
 
-  constructor(scope: Construct, id: string, backend: Backend) {
-    const { docsEnabled, domain, firewall, throttle } = backend.stage;
+  constructor(scope: Construct, id: string, stage: Stage) {
+    const { domain, firewall, throttle } = stage;
     super(scope, id, {
       createDefaultStage: false,
       // CloudFront calls the API at the address that AWS gives it. The origin key protects that address.
       disableExecuteApiEndpoint: domain !== undefined && firewall === undefined,
-      ...crossOrigin(backend.stage),
+      ...crossOrigin(stage),
     });
-    const accessLogs = logGroup(this, "AccessLogs", backend.stage, "access");
+    const accessLogs = logGroup(this, "AccessLogs", stage, "access");
     accessLogs.addMetricFilter("ThrottledRequests", {
       filterPattern: FilterPattern.all(
         FilterPattern.stringValue("$.status", "=", "429"),
@@ -74,7 +74,7 @@ export class GatewayApi extends HttpApi {
       throttle,
       accessLogSettings: {
         destination: new LogGroupLogDestination(accessLogs),
-        format: AccessLogFormat.custom(accessLogFormat(backend.stage)),
+        format: AccessLogFormat.custom(accessLogFormat(stage)),
       },
     });
     Validations.of(this.apiStage).acknowledge({
@@ -82,6 +82,11 @@ export class GatewayApi extends HttpApi {
       reason:
         "A line is JSON once API Gateway has inserted the values. The latency is a number, so its variable has no quotes.",
     });
+  }
+
+  /** Adds the endpoints. Their functions know the public address, which follows from the API itself. */
+  addEndpoints(backend: Backend): void {
+    const { docsEnabled, throttle } = backend.stage;
     const logs = logGroup(this, "Logs", backend.stage, "api");
     const { originKey } = backend;
     const originCheck = originKey && new OriginCheck(this, "Origin", backend, { api: this, originKey, logs });

@@ -14,14 +14,15 @@ import {
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
-import { pendingWorkIndex, type KeyFamily } from "../../shared/platform/table/keys.ts";
+import { type KeyFamily } from "../../shared/platform/table/key-families.ts";
+import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
 import { bundleFolder } from "../bundle.ts";
 import { familiesBeside, familiesOf, tableActions, type Access, type DocumentAction } from "../grants.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
 import { functionEnvironment } from "./function-environment.ts";
 import type { GatewayTable } from "./gateway-table.ts";
-import { callbackSecretPrefix, carrierSecretPrefix } from "./names.ts";
+import { callbackSecretPrefix, carrierSecretPrefix, paymentSecretName } from "./names.ts";
 
 export interface GatewayFunctionProps {
   /** The name of its row, under which a stage may reserve concurrency. */
@@ -113,6 +114,9 @@ export class GatewayFunction extends Construct {
       this.allow(["secretsmanager:GetSecretValue"], secondFactorKey.secretArn);
     }
     if (access.carrier === true) this.#allowCarriers(stage);
+    if (access.paymentProvider === true && stage.payments.cards !== "none") {
+      this.#allowSecrets(stage, paymentSecretName);
+    }
   }
 
   /** Allows all carriers: they, their credentials and their senders change without a deployment. */
@@ -146,7 +150,7 @@ export class GatewayFunction extends Construct {
     }
   }
 
-  /** Allows the secrets of carriers under one prefix. An operator creates them. */
+  /** Allows the secrets whose names begin with a prefix. An operator creates them. */
   #allowSecrets(
     { region = "<AWS::Region>", account = "<AWS::AccountId>" }: Pick<Stage, "account" | "region">,
     prefixOf: (stackName: string) => string,
@@ -163,7 +167,7 @@ export class GatewayFunction extends Construct {
     Validations.of(this).acknowledge({
       id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:secretsmanager:${region}:${account}:secret:${resourceName}]`,
       reason:
-        "An operator adds carriers, with a secret each, without a deployment. No other secrets have these names.",
+        "An operator writes these secrets without a deployment, and AWS appends six characters to each name.",
     });
   }
 

@@ -35,6 +35,23 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     metric: countedMetric(stage, "InconsistentLedgers"),
   });
   alarms.add({
+    kind: "failed-payments",
+    means: "Payments, refunds or recharges cannot be processed: customers have paid and miss the money.",
+    firstStep:
+      "Find the payment and the error; the gateway retries it within minutes, and later each half day.",
+    command: tailOf(alarms, "workers", '{ $.event = "payment.not_processed" }'),
+    metric: countedMetric(stage, "FailedPayments"),
+    evaluationPeriods: 2,
+  });
+  alarms.add({
+    kind: "payment-differences",
+    means:
+      "The payment provider has a successful payment that no wallet was credited for. The daily comparison reports it.",
+    firstStep: "List the differences, and refund or credit each payment.",
+    command: `npm run operator -- payments compare --stage ${stage.name}`,
+    metric: countedMetric(stage, "PaymentDifferences"),
+  });
+  alarms.add({
     kind: "failed-price-reads",
     means:
       "Functions cannot read the prices. They use the last ones for a quarter of an hour. Then sends end in 503, and " +

@@ -3,7 +3,7 @@ import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
-import type { Feed } from "../workers.ts";
+import type { Feed } from "../worker.ts";
 import type { Alarms } from "./alarms.ts";
 import { tailOf } from "./commands.ts";
 import { kebabCase } from "./names.ts";

@@ -21,6 +21,11 @@ export function callbackSecretPrefix(stackName: string): string {
   return `${stackName}/callbacks/`;
 }
 
+/** Returns the name of the secret with the keys of the payment provider. `payments connect` writes it. */
+export function paymentSecretName(stackName: string): string {
+  return `${stackName}/payments/stripe`;
+}
+
 /** The name of a row or a tag as the id of a construct: `sendSms` is `SendSms`, and `sender-ids` is `SenderIds`. */
 export function pascalCase(name: string): string {
   return name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());

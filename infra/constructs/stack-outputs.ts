@@ -16,6 +16,8 @@ export const outputNames = {
   currency: "Currency",
   /** The PDFs of invoices. */
   documentsBucketName: "DocumentsBucketName",
+  /** The settings of payments in JSON, without the text on bank transfers. An output holds 4 KB. */
+  paymentSettings: "PaymentSettings",
   /** The version and the commit that it was deployed from. */
   release: "Release",
   /** The secret that a restored or adopted table needs. */

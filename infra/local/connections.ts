@@ -16,6 +16,8 @@ const Connections = z.object({
   dynamodb: z.string(),
   sqs: z.string(),
   secretsManager: z.string(),
+  /** Absent if payments go to Stripe itself. */
+  stripe: z.optional(z.string()),
   stackName: z.string(),
   outputs: z.readonly(z.array(StackOutput)),
 });

@@ -157,6 +157,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
         dynamodb: dynamodbEndpoint,
         sqs: sqsEndpoint,
         secretsManager: aws.url,
+        stripe: stripe?.url,
         stackName: options.stackName,
         outputs: stack.outputs,
       });

@@ -7,7 +7,7 @@ import { routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
 import type { LocalGateway } from "../local/gateway.ts";
 import { waitFor, type WebhookCall } from "../webhook-receiver.ts";
-import { exampleCodes, exampleWebhookUrl, idPattern } from "./steady.ts";
+import { exampleCodes, exampleWebhookUrl, idPattern, otherIdPattern } from "./steady.ts";
 
 /** The purpose in the links of emails, by the operation that accepts their tokens. */
 const purposes: Readonly<Record<string, string>> = {
@@ -81,6 +81,7 @@ export class Recorder {
         if (answer.ok) {
           this.examples[operation] = Envelope.parse(JSON.parse(answer.text, firstRows)).data;
           if (isUnderWay(answer.text)) await this.#waitForEnds();
+          await this.#pay(answer.text);
           continue;
         }
         failed.push(operation);
@@ -97,6 +98,15 @@ export class Recorder {
     await waitFor("the end of the operations in progress", async () => {
       return !isUnderWay((await this.read("listSms")) + (await this.read("listCampaigns")));
     });
+  }
+
+  /** Pays at the checkout of a response, or saves a card there, as a customer does in a browser. */
+  async #pay(answer: string): Promise<void> {
+    const checkoutUrl = /"checkoutUrl":"([^"]+)"/.exec(answer)?.[1];
+    if (checkoutUrl === undefined) return;
+    const card = { number: "4242424242424242", expiry: "12/34", cvc: "123", name: "Ada King", country: "GB" };
+    await fetch(checkoutUrl, { method: "POST", body: new URLSearchParams(card), redirect: "manual" });
+    await waitFor("the payment", async () => !(await this.read("listPayments")).includes("checkoutUrl"));
   }
 
   /** Creates a record again; from then on its id is filled in. */
@@ -140,7 +150,7 @@ export class Recorder {
     const filledPath = played.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       const { pattern = "", examples = [] } = parameters.find((each) => each.name === name)?.schema ?? {};
       const [sample = "none-yet"] = z.array(z.string()).parse(examples);
-      return this.#ids.get(/^\^(\w+?)_/.exec(pattern)?.[1] ?? "") ?? sample;
+      return this.#ids.get(/^\^\(?(\w+?)[_|]/.exec(pattern)?.[1] ?? "") ?? sample;
     });
     const response = await fetch(this.#gateway.url + filledPath, {
       method,
@@ -184,7 +194,7 @@ export class Recorder {
     if (secret !== undefined) this.#secondFactor = { secret };
     const recoveryCode = /"recoveryCodes":\["([^"]+)"/.exec(text)?.[1];
     if (recoveryCode !== undefined) this.#secondFactor = { recoveryCode };
-    for (const [id = "", prefix = ""] of text.matchAll(idPattern)) {
+    for (const [id = "", prefix = ""] of [...text.matchAll(idPattern), ...text.matchAll(otherIdPattern)]) {
       if (!this.#ids.has(prefix)) this.#ids.set(prefix, id);
     }
   }

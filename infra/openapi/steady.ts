@@ -5,6 +5,9 @@
 /** The id of a record, with its prefix. */
 export const idPattern = /\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}\b/g;
 
+/** The ids of saved cards, and the numbers of invoices. */
+export const otherIdPattern = /\b(pm|INV)[_-][\w-]+/g;
+
 /** The codes of a second factor in the examples: one of an app, and a recovery code. */
 export const exampleCodes = { app: "123456", recovery: "K7QX-2MZD-A4TB-W3NE" };
 
@@ -34,6 +37,10 @@ function steadyExample(example: unknown, webhookUrl: string): unknown {
     .replaceAll(/(?:\b[A-Z2-7]{4}-?){4}(?=")/g, exampleCodes.recovery)
     .replaceAll(/"(lastD|d)urationMs":\d+/g, '"$1urationMs":42')
     .replaceAll(/"commit":"[^"]+"/g, '"commit":"4f2a9c1e7b30"')
+    .replaceAll(/\b(pi|pm)_\w+/g, "$1_1QExampleOfStripe")
+    .replaceAll(/\b(INV|CRN)-\d{4}-/g, "$1-2026-")
+    .replaceAll(/"(checkoutUrl)":"[^"]+"/g, '"$1":"https://checkout.stripe.com/c/pay/cs_1QExampleOfStripe"')
+    .replaceAll(/"reference":"\w{10}"/g, '"reference":"5Z0EXAMPLE"')
     .replaceAll(/"requestId":"[^"]+"/g, '"requestId":"JKJaXmPLvHcESHA="')
     .replaceAll(
       /\bwhsec_[^"]+/g,

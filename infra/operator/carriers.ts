@@ -47,7 +47,7 @@ function parsed(content: string, source: string): unknown {
   }
 }
 
-async function readCredentials(file: string): Promise<unknown> {
+export async function readCredentials(file: string): Promise<unknown> {
   return file === "-" ? parsed(await text(process.stdin), "The standard input") : readJson(file);
 }
 

@@ -4,6 +4,7 @@ import { validationMessage } from "../../shared/contract/validation.ts";
 import { releaseText } from "../release.ts";
 import { stageNamed, type Stage } from "../stages/stage.ts";
 import { auditLogCommands } from "./audit-log.ts";
+import { booksCommands } from "./books.ts";
 import { carrierCommands } from "./carriers.ts";
 import type { OperatorCommand, Typed } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -18,6 +19,7 @@ import { optOutCommands } from "./opt-outs.ts";
 import { listOrganizations } from "./organizations-list.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
+import { paymentCommands } from "./payments.ts";
 import { priceOverrideCommands } from "./price-overrides.ts";
 import { priceCommands } from "./prices.ts";
 import { reviewCommands } from "./reviews.ts";
@@ -41,6 +43,7 @@ export const commands: readonly OperatorCommand[] = [
   ...suppressionCommands,
   ...movementCommands,
   ...walletCommands,
+  ...paymentCommands,
   ...verifyCommands,
   ...messageCommands,
   ...reviewCommands,
@@ -49,6 +52,7 @@ export const commands: readonly OperatorCommand[] = [
   ...priceCommands,
   ...priceOverrideCommands,
   ...marginCommands,
+  ...booksCommands,
   ...sendingCommands,
   ...carrierCommands,
   ...routeCommands,

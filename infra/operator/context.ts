@@ -5,6 +5,7 @@ import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-clo
 
 import { defaultCurrency } from "../../shared/contract/currencies.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import { paymentSecretName } from "../constructs/names.ts";
 import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
 import { localCredentials, localRegion, readConnections } from "../local/connections.ts";
 import { projectRoot } from "../project-root.ts";
@@ -90,6 +91,8 @@ export async function connect(stage: Stage | undefined): Promise<Connection> {
   };
   process.env[environmentNames.tableName] = stackOutput(outputNames.tableName).value;
   process.env[environmentNames.currency] = find(outputNames.currency)?.value ?? defaultCurrency;
+  process.env[environmentNames.payments] = find(outputNames.paymentSettings)?.value ?? "{}";
+  process.env[environmentNames.paymentSecretId] = paymentSecretName(stackName);
   const retention = find(outputNames.messageRetentionDays)?.value;
   if (retention !== undefined) process.env[environmentNames.messageRetentionDays] = retention;
   return {
@@ -108,7 +111,8 @@ interface Found {
 
 async function localGateway(): Promise<Found> {
   const dataFolder = path.resolve(projectRoot, process.env["DATA_DIR"] ?? ".local");
-  const { dynamodb, sqs, secretsManager, stackName, outputs } = await readConnections(dataFolder);
+  const { dynamodb, sqs, secretsManager, stripe, stackName, outputs } = await readConnections(dataFolder);
+  if (stripe !== undefined) process.env[environmentNames.stripeApiUrl] ??= stripe;
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb;
   process.env["AWS_ENDPOINT_URL_SQS"] = sqs;
   process.env["AWS_ENDPOINT_URL_SECRETS_MANAGER"] = secretsManager;

@@ -8,17 +8,17 @@ import { organizationIds, readOrganization } from "./organization.ts";
 
 const organization = command({
   name: "organizations erase",
-  summary: "Erase an organization, except its ledger",
+  summary: "Erase an organization, except its ledger, payments and invoices",
   details:
-    "The wallet must be closed, empty and settled: use wallets close and wallets debit, then wait twenty minutes. The wallet " +
-    "and the ledger remain, with IDs and amounts. All else is deleted, so export first what must be kept. Repeat the command " +
-    "with the organization's ID if it was interrupted, or if messages were still to be sent.",
+    "The wallet must be closed, empty and settled: use wallets close and wallets debit, then wait twenty minutes. The wallet, " +
+    "the ledger, payments and invoices remain, because the law requires them. All else is deleted, so export first what must " +
+    "be kept. Repeat the command with the organization's ID if it was interrupted, or if messages were still to be sent.",
   examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --stage prod"],
   asksFirst: true,
   input: z.object({ organization: Organization }),
   run: async (input, { output, confirm }) => {
     const { id, name } = await readOrganization(input.organization);
-    await confirm(`erase ${name} (${id}), except its ledger`, { organizationId: id });
+    await confirm(`erase ${name} (${id}), except its ledger, payments and invoices`, { organizationId: id });
     const result = await eraseOrganization(id, (erased) => output.progress(`${erased} items erased`));
     const { erased, messagesLeft } = result;
     const rest =

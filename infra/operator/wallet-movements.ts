@@ -6,16 +6,23 @@ import type { OrganizationRecord } from "../../shared/accounts/organizations/rec
 import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
 import { findUser } from "../../shared/accounts/users/record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
+import { idSchema } from "../../shared/contract/primitives.ts";
 import { findKyc } from "../../shared/kyc/record.ts";
+import { readBilling } from "../../shared/payments/billing-record.ts";
+import { newPayment } from "../../shared/payments/create.ts";
+import { findPayment } from "../../shared/payments/record.ts";
+import { recordTransfer } from "../../shared/payments/transfer.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { adjustWallet } from "../../shared/wallet/adjust.ts";
-import { microsOfText, moneyText } from "../../shared/wallet/money.ts";
+import { microsOfMinorUnits, microsOfText, moneyText } from "../../shared/wallet/money.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
-import type { Movement } from "../../shared/wallet/reference.ts";
-import { command, Organization, part, PublicReason, RequiredText, type OperatorCommand } from "./command.ts";
+import { findMovement, type Movement } from "../../shared/wallet/reference.ts";
+import { command, Organization, part, PublicReason, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { readOrganization } from "./organization.ts";
 import { emailText, kycText } from "./organizations.ts";
 import { listOf } from "./output.ts";
+import { invoiceText } from "./payments-text.ts";
 
 export const amountRule = "must be a number above 0 with at most 6 decimals, for example 12.50";
 export const Amount = z
@@ -46,35 +53,21 @@ const aboutReferences =
   "rejected. Without --reference a credit or a correction generates one and prints it first. If the response is lost, " +
   "repeat the command with that reference.";
 
-interface Direction<Type extends MovementType> extends Pick<
-  OperatorCommand,
-  "examples" | "name" | "summary"
-> {
-  readonly sign: -1 | 1;
-  /** The values of --type, the default first. */
-  readonly types: readonly [Type, ...Type[]];
-  readonly typeHelp: string;
+function adjusted<Type extends MovementType>(types: readonly [Type, ...Type[]], typeHelp: string) {
+  const Type = z._default(z.enum(types, `must be one of ${types.join(", ")}`), types[0]);
+  return z.extend(Adjustment, { type: part("--type <type>", typeHelp, Type) });
 }
 
-function adjustment<Type extends MovementType>({
-  sign,
-  types,
-  typeHelp,
-  ...description
-}: Direction<Type>): OperatorCommand {
-  const Type = z._default(z.enum(types, `must be one of ${types.join(", ")}`), types[0]);
-  return command({
-    ...description,
-    details: aboutReferences,
-    asksFirst: true,
-    input: z.extend(Adjustment, { type: part("--type <type>", typeHelp, Type) }).check(
-      z.refine(({ type, reference }) => reference !== undefined || !typesWithReference.has(type), {
-        path: ["reference"],
-        error: "is missing: payments, refunds and chargebacks need their own reference",
-      }),
-    ),
-    run: async (input, context) => adjust({ ...input, amountMicros: sign * input.amount }, context),
-  });
+const needsReference = z.refine<{
+  readonly type: MovementType;
+  readonly reference?: string | undefined;
+}>(({ type, reference }) => reference !== undefined || !typesWithReference.has(type), {
+  path: ["reference"],
+  error: "is missing: payments, refunds and chargebacks need their own reference",
+});
+
+function doneBeforeText(after: number): string {
+  return `Nothing was changed: this movement was made before. The balance after it was ${moneyText(after)}.`;
 }
 
 async function adjust(
@@ -100,8 +93,52 @@ async function adjust(
   output.result(
     { organizationId, type, amountMicros, balanceMicros: after, reference, wasDoneBefore },
     wasDoneBefore
-      ? `Nothing was changed: this movement was made before. The balance after it was ${moneyText(after)}.`
+      ? doneBeforeText(after)
       : `${organizationId}: ${moneyText(amountMicros)} (${type}), balance ${moneyText(after)}`,
+  );
+}
+
+interface PaymentInput extends z.infer<typeof Adjustment> {
+  /** The id of a pending bank transfer. */
+  readonly payment?: string | undefined;
+}
+
+/** Records a bank transfer, with the tax that the customer has paid on it. */
+async function creditPayment(
+  { amount: amountMicros, reason, reference = "", payment: paymentId, ...named }: PaymentInput,
+  { output, confirm, changed }: Context,
+): Promise<void> {
+  const organization = await readOrganization(named.organization);
+  const organizationId = organization.id;
+  if (amountMicros % microsOfMinorUnits(1) !== 0) {
+    throw new RejectedError("A payment is a whole number of the currency's smallest unit.");
+  }
+  const transfer = { organizationId, method: "bank_transfer", origin: "operator", amountMicros } as const;
+  const { balanceMicros } = await readWallet(organizationId);
+  const payment =
+    paymentId === undefined
+      ? newPayment({ ...transfer, billing: await readBilling(organizationId) })
+      : await findPayment({ organizationId, paymentId });
+  if (payment === undefined) throw new RejectedError(`${organizationId} has no payment ${paymentId}.`);
+  const { taxMicros, totalMicros } = payment;
+  const invoice = `${invoiceText(payment)}: ${reason}`;
+  const what = `credit a payment to this wallet, from ${moneyText(balanceMicros)}. ${invoice}`;
+  await confirm(`${what}\n${await ownerText(organization)}`, { organizationId, before: { balanceMicros } });
+  const recorded = await recordTransfer({ organizationId, amountMicros, reference, reason, paymentId });
+  const movement = { organizationId, type: "payment", amountMicros, reference } as const;
+  const after = (await findMovement(movement))?.balanceMicros ?? balanceMicros;
+  changed({ balanceMicros: after, paymentId: recorded?.paymentId });
+  const wasDoneBefore = recorded === undefined;
+  output.result(
+    {
+      ...movement,
+      ...(wasDoneBefore ? {} : { paymentId: recorded.paymentId, taxMicros, totalMicros }),
+      balanceMicros: after,
+      wasDoneBefore,
+    },
+    wasDoneBefore
+      ? doneBeforeText(after)
+      : `${organizationId}: ${recorded.paymentId}, ${invoice}, balance ${moneyText(after)}`,
   );
 }
 
@@ -119,29 +156,59 @@ async function ownerText(organization: OrganizationRecord): Promise<string> {
   });
 }
 
-export const movementCommands = [
-  adjustment({
-    name: "wallets credit",
-    summary: "Add money to a wallet",
-    sign: 1,
-    types: ["credit", "payment", "correction"],
-    typeHelp:
-      "credit for goodwill (default), payment for money that the customer paid, or correction of a mistake",
-    examples: [
-      "ada@example.com 250 --type payment --reason 'Invoice 117' --reference inv-117",
-      "ada@example.com 5 --reason 'Sorry for the delay' --stage prod",
-    ],
-  }),
-  adjustment({
-    name: "wallets debit",
-    summary: "Remove money from a wallet; only a chargeback can make the balance negative",
-    sign: -1,
-    types: ["correction", "payment_refund", "chargeback"],
-    typeHelp:
-      "correction of a mistake (default), payment_refund for a payment that you return, or chargeback by the customer's bank",
-    examples: [
-      "ada@example.com 12.50 --reason 'Credited twice' --stage prod",
-      "ada@example.com 250 --type chargeback --reason 'Invoice 117' --reference dispute-88",
-    ],
-  }),
-];
+const credit = command({
+  name: "wallets credit",
+  summary: "Add money to a wallet",
+  details:
+    `${aboutReferences} A payment gets an invoice and a receipt. Its amount is without tax: the confirmation shows the total ` +
+    "that the customer must have transferred.",
+  examples: [
+    "ada@example.com 250 --type payment --reason 'Invoice 117' --reference bank-4711",
+    "ada@example.com 5 --reason 'Sorry for the delay' --stage prod",
+  ],
+  asksFirst: true,
+  input: z
+    .extend(
+      adjusted(
+        ["credit", "payment", "correction"],
+        "credit for goodwill (default), payment for money that the customer paid, or correction of a mistake",
+      ),
+      {
+        payment: part(
+          "--payment <id>",
+          "the pending bank transfer that this payment completes",
+          z.optional(idSchema("pay")),
+        ),
+      },
+    )
+    .check(
+      needsReference,
+      z.refine(({ type, payment }) => payment === undefined || type === "payment", {
+        path: ["payment"],
+        error: "requires --type payment",
+      }),
+    ),
+  run: async (input, context) =>
+    input.type === "payment"
+      ? creditPayment(input, context)
+      : adjust({ ...input, amountMicros: input.amount }, context),
+});
+
+const debit = command({
+  name: "wallets debit",
+  summary: "Remove money from a wallet; only a chargeback can make the balance negative",
+  details: `${aboutReferences} To pay back a payment, use payments refund.`,
+  examples: [
+    "ada@example.com 12.50 --reason 'Credited twice' --stage prod",
+    "ada@example.com 250 --type chargeback --reason 'Invoice 117' --reference dispute-88",
+  ],
+  asksFirst: true,
+  input: adjusted(
+    ["correction", "payment_refund", "chargeback"],
+    "correction of a mistake (default), payment_refund for money that you returned by other means, or chargeback by the " +
+      "customer's bank",
+  ).check(needsReference),
+  run: async (input, context) => adjust({ ...input, amountMicros: -input.amount }, context),
+});
+
+export const movementCommands = [credit, debit];

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { Country } from "../../shared/contract/countries.ts";
 import { currencies, defaultCurrency } from "../../shared/contract/currencies.ts";
+import { PaymentSettings } from "../../shared/contract/payment-settings.ts";
 import { numberTypes } from "../../shared/contract/phone-numbers.ts";
 import { ExpiresInSeconds } from "../../shared/contract/sms.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
@@ -151,6 +152,7 @@ export const StageSettings = z.strictObject({
     }),
     {},
   ),
+  payments: z.prefault(PaymentSettings, {}),
   domain: z.optional(
     z.strictObject({
       name: z.hostname("must be a host name such as sms.example.com"),

@@ -11,11 +11,11 @@ import {
 import { SecretsManager } from "../platform/aws/secrets-manager.ts";
 
 /*
- * Writes the secrets of carriers to Secrets Manager. Only the operator's commands may do this.
+ * Writes the secrets of carriers and of the payment provider to Secrets Manager. Only the operator's commands may do this.
  */
 
 /** Writes a secret, and replaces an earlier value. @returns the id of its new version */
-export async function keepSecret(name: string, value: object): Promise<string> {
+export async function keepSecret(name: string, value: object, whose = "a carrier"): Promise<string> {
   const client = new SecretsManager();
   // A repeat of a request whose response was lost must not make another version.
   const ClientRequestToken = randomUUID();
@@ -26,7 +26,7 @@ export async function keepSecret(name: string, value: object): Promise<string> {
         Name: name,
         SecretString,
         ClientRequestToken,
-        Description: "Credentials of a carrier of the SMS gateway",
+        Description: `Credentials of ${whose} of the SMS gateway`,
       }),
     );
     return created.VersionId ?? "";

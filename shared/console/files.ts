@@ -34,10 +34,11 @@ export async function consolePage(): Promise<RawResponse> {
   };
 }
 
-/** Optional features of this stage: the API reference, the sandbox carrier and top-ups by customers. */
+/** Optional features of this stage: the API reference, payments, the sandbox carrier and top-ups by customers. */
 export function features(): ConsoleFeature[] {
   return [
     ...(config.docsEnabled() ? (["docs"] as const) : []),
+    ...(config.paymentsEnabled() ? (["payments"] as const) : []),
     ...(config.carrier() === "sandbox" ? (["sandbox"] as const) : []),
     ...(config.topUpEnabled() ? (["top-up"] as const) : []),
   ];

@@ -1,65 +1,153 @@
 import * as z from "zod/mini";
 
-import { Currency } from "./primitives.ts";
+import { Country } from "./countries.ts";
+import { PaymentFailure, PaymentMethodKind } from "./payments.ts";
+import { Currency, idSchema, text, Timestamp } from "./primitives.ts";
+import { Role } from "./scopes.ts";
+import { Amount } from "./wallet.ts";
 
-export const UsageQuery = z.strictObject({
-  month: z
-    .optional(z.string().check(z.regex(/^20\d\d-(0[1-9]|1[0-2])$/, "must be a month such as 2026-11")))
-    .register(z.globalRegistry, { description: "A month in UTC. Without it, the present month." }),
-  by: z
-    ._default(z.enum(["day", "country", "campaign", "key"]), "day")
-    .register(z.globalRegistry, { description: "The meaning of the rows." }),
-});
-export type UsageQuery = z.infer<typeof UsageQuery>;
+/** The roles whose members get a kind of email. */
+const Recipients = z.array(Role).check(z.maxLength(5));
 
-const UsageSums = z.object({
-  messages: z
-    .int()
-    .register(z.globalRegistry, { description: "The messages that were paid for and not refunded." }),
-  segments: z.optional(z.int()).register(z.globalRegistry, {
-    description: "Their segments. Absent if they include a day that has not been counted.",
-  }),
-  amount: z.number().register(z.globalRegistry, { description: "The price of these messages." }),
-  refunded: z.number().register(z.globalRegistry, {
-    description: "The prices of messages that failed or were cancelled. The wallet gets them back.",
-  }),
-});
-export type UsageSums = z.infer<typeof UsageSums>;
+const nonEmpty = (maxLength: number) => text(maxLength).check(z.regex(/\S/, "must not be empty"));
 
-export const UsageRow = z
-  .extend(UsageSums, {
-    name: z.string().register(z.globalRegistry, {
-      description:
-        "A day, an ISO 3166-1 country code, or the id of a campaign or an API key. `none`: the messages without one. " +
-        "`other`: the sum of the smallest campaigns or keys, after the first hundreds.",
+/** The name, address and tax number on invoices, and who gets emails. */
+export const BillingDetails = z
+  .strictObject({
+    name: nonEmpty(200).register(z.globalRegistry, { description: "The name on invoices." }),
+    address: z.optional(z.array(nonEmpty(100)).check(z.maxLength(5))).register(z.globalRegistry, {
+      description: "The lines of the address on invoices, without the country.",
     }),
-    label: z.optional(z.string()).register(z.globalRegistry, {
-      description: "The name of the campaign, or the name or hint of the key.",
-    }),
-  })
-  .register(z.globalRegistry, { id: "UsageRow" });
-export type UsageRow = z.infer<typeof UsageRow>;
-
-export const Usage = z
-  .object({
-    month: z.string(),
-    by: UsageQuery.shape.by,
-    currency: Currency,
-    isFinal: z.boolean().register(z.globalRegistry, {
-      description:
-        "Whether the month is over and all its messages have ended, so that the amounts do not change.",
-    }),
-    total: UsageSums,
-    rows: z.array(UsageRow),
-    missingDays: z.array(z.iso.date()).register(z.globalRegistry, {
-      description: "Days with messages that the rows lack. Empty for `day`.",
-    }),
+    country: z
+      .optional(Country)
+      .register(z.globalRegistry, { description: "Decides the tax. Default: the operator's country." }),
+    vatNumber: z
+      .optional(
+        z
+          .string()
+          .check(
+            z.regex(/^[A-Z]{2}[A-Z0-9]{2,13}$/, "must be a VAT number such as DE123456789, without spaces"),
+          ),
+      )
+      .register(z.globalRegistry, { description: "With its country code, for the reverse charge." }),
+    emails: z
+      .optional(
+        z.strictObject({
+          payments: z.optional(Recipients).register(z.globalRegistry, {
+            description: "Receipts with invoices. Default: owners and billing.",
+          }),
+          warnings: z.optional(Recipients).register(z.globalRegistry, {
+            description: "Low balance, reached caps, failed recharges. Default: owners and billing.",
+          }),
+        }),
+      )
+      .register(z.globalRegistry, { description: "The roles whose members get each kind of email." }),
   })
   .register(z.globalRegistry, {
-    id: "Usage",
-    description:
-      "The messages of a month and what they cost. A message counts for the day on which it was accepted, in UTC. The " +
-      "messages of a day are counted about an hour after its end. Until then only `day` has its figures, as far as they are " +
-      "known, and `missingDays` lists it for the others. The amounts of a final month are those of the ledger.",
+    id: "BillingDetails",
+    examples: [
+      {
+        name: "Ada's shop Ltd",
+        address: ["1 High Street", "London"],
+        country: "GB",
+        emails: { payments: ["billing"] },
+      },
+    ],
   });
-export type Usage = z.infer<typeof Usage>;
+export type BillingDetails = z.infer<typeof BillingDetails>;
+
+/** The billing details, with the terms of the gateway. */
+export const Billing = z
+  .object({
+    details: z.object(BillingDetails.shape),
+    currency: Currency,
+    methods: z.array(PaymentMethodKind),
+    minimumPayment: z.number(),
+    maximumPayment: z.number(),
+    tax: z.object({
+      rate: z.number().register(z.globalRegistry, { description: "In percent of the amount." }),
+      note: z.optional(z.string()),
+    }),
+    instructions: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "How to pay by bank transfer." }),
+    reference: z.string().register(z.globalRegistry, {
+      description: "The organization's reference for bank transfers.",
+    }),
+  })
+  .register(z.globalRegistry, { id: "Billing" });
+export type Billing = z.infer<typeof Billing>;
+
+export const AutoRecharge = z
+  .strictObject({
+    isEnabled: z.boolean(),
+    threshold: Amount.check(z.meta({ description: "A recharge follows when the balance falls below it." })),
+    amount: Amount.check(z.meta({ description: "The amount for the wallet, without tax." })),
+    monthlyCap: Amount.check(
+      z.meta({ description: "The most that recharges add to the wallet in a month (UTC)." }),
+    ),
+    paymentMethodId: z
+      .optional(
+        z.string().check(z.regex(/^pm_[A-Za-z0-9_]{1,64}$/, "must be the id of a saved payment method")),
+      )
+      .register(z.globalRegistry, { description: "The saved card. Default: the last that was saved." }),
+  })
+  .register(z.globalRegistry, {
+    id: "AutoRecharge",
+    examples: [{ isEnabled: true, threshold: 20, amount: 100, monthlyCap: 1_000 }],
+  });
+export type AutoRecharge = z.infer<typeof AutoRecharge>;
+
+/** The settings with what has happened this month. */
+export const AutoRechargeState = z
+  .object({
+    ...AutoRecharge.shape,
+    rechargedThisMonth: z.number(),
+    pausedUntil: z.optional(Timestamp).register(z.globalRegistry, {
+      description: "No recharge starts before it, because the last failed or the cap is reached.",
+    }),
+    failure: z.optional(PaymentFailure),
+    pendingPaymentId: z.optional(idSchema("pay")),
+  })
+  .register(z.globalRegistry, { id: "AutoRechargeState" });
+export type AutoRechargeState = z.infer<typeof AutoRechargeState>;
+
+/** Null until there are settings. */
+export const CurrentAutoRecharge = z.nullable(AutoRechargeState);
+
+export const InvoiceParams = z.object({
+  id: z.string().check(z.regex(/^(INV|CRN)-\d{4}-\d{6}$/, "must be the number of an invoice or credit note")),
+});
+
+const Party = z.object({
+  name: z.string(),
+  address: z.optional(z.array(z.string())),
+  country: z.optional(z.string()),
+  vatNumber: z.optional(z.string()),
+  email: z.optional(z.string()),
+});
+
+/** An invoice or a credit note. It never changes. */
+export const Invoice = z
+  .object({
+    id: z.string().register(z.globalRegistry, {
+      description: "Its number. The numbers of a year and kind have no gaps.",
+    }),
+    kind: z.enum(["invoice", "credit_note"]),
+    corrects: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "The invoice that a credit note corrects." }),
+    paymentId: idSchema("pay"),
+    issuedAt: Timestamp,
+    seller: Party,
+    buyer: Party,
+    lines: z.array(z.object({ description: z.string(), amount: z.number() })),
+    amount: z.number(),
+    taxRate: z.number().register(z.globalRegistry, { description: "In percent." }),
+    tax: z.number(),
+    taxNote: z.optional(z.string()),
+    total: z.number(),
+    currency: Currency,
+  })
+  .register(z.globalRegistry, { id: "Invoice" });
+export type Invoice = z.infer<typeof Invoice>;

@@ -5,7 +5,7 @@ export const ConsoleFileParams = z.object({
 });
 
 /** The features of a stage that the console shows. */
-export type ConsoleFeature = "docs" | "sandbox" | "top-up";
+export type ConsoleFeature = "docs" | "payments" | "sandbox" | "top-up";
 
 /** The text of a page, a script or a style sheet. */
 export const ConsoleContent = z.string();

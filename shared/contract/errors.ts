@@ -14,6 +14,10 @@ export const errorCatalogue = {
     status: 400,
     message: "No senderId was given and the organization has no approved sender ID.",
   },
+  INVALID_SIGNATURE: {
+    status: 400,
+    message: "The signature of the event is not valid.",
+  },
   WALLET_MISSING: {
     status: 400,
     message: "The organization has no wallet.",
@@ -42,6 +46,10 @@ export const errorCatalogue = {
     status: 402,
     message: "The wallet balance does not cover this message.",
   },
+  BALANCE_NEGATIVE: {
+    status: 402,
+    message: "The balance is negative, because the bank took back a payment.",
+  },
   DAILY_SPEND_CAP_REACHED: {
     status: 402,
     message: "The organization has reached its daily spend cap.",
@@ -49,6 +57,10 @@ export const errorCatalogue = {
   PAYMENT_REQUIRED: {
     status: 402,
     message: "Add funds to the wallet before using this feature.",
+  },
+  PAYMENT_METHOD_DISABLED: {
+    status: 403,
+    message: "This gateway does not accept payments by this method.",
   },
   TOP_UP_DISABLED: {
     status: 403,
@@ -155,6 +167,10 @@ export const errorCatalogue = {
     status: 500,
     message: "Something went wrong on our side.",
   },
+  PAYMENT_PROVIDER_UNAVAILABLE: {
+    status: 503,
+    message: "The payment provider cannot be reached now.",
+  },
   UNAVAILABLE: {
     status: 503,
     message: "The request could not be completed now.",
@@ -174,6 +190,7 @@ export const sendErrors = [
   "RECIPIENT_OPTED_OUT",
   "WALLET_MISSING",
   "INSUFFICIENT_BALANCE",
+  "BALANCE_NEGATIVE",
   "DAILY_SPEND_CAP_REACHED",
   "SEND_RATE_EXCEEDED",
   "RECIPIENT_RATE_EXCEEDED",

@@ -16,6 +16,8 @@ export type IdPrefix =
   | "kyc"
   | "msg"
   | "org"
+  | "pay"
+  | "rfd"
   | "ses"
   | "sid"
   | "tpl"

@@ -7,6 +7,7 @@ import type { ErrorCode } from "./errors.ts";
 export const remedies: Readonly<Record<ErrorCode, string>> = {
   VALIDATION_ERROR: "Correct the fields named in `details` and send the request again.",
   MISSING_SENDER_ID: "Pass `senderId`, or have a sender ID approved for the organization.",
+  INVALID_SIGNATURE: "Sign the raw body with the present secret and time.",
   WALLET_MISSING: "Ask the operator of the gateway to open a wallet for the organization.",
   INVALID_EMAIL_TOKEN: "Request a new email, and use the link in the newest one.",
   UNAUTHORIZED: "Log in again for a new token, or use an API key that is not disabled.",
@@ -15,9 +16,11 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     "Log in again with `code`: the six digits from your authenticator app, or a recovery code.",
   INVALID_SECOND_FACTOR: "Use the next code from your authenticator app, or an unused recovery code.",
   INSUFFICIENT_BALANCE: "Top up the wallet, then send the message again.",
+  BALANCE_NEGATIVE: "Pay at least the missing amount, or contact the operator of the gateway.",
   DAILY_SPEND_CAP_REACHED:
     "Wait until the next day (UTC), for the seconds in `Retry-After`, or have the cap raised.",
   PAYMENT_REQUIRED: "Top up the wallet, or ask the operator to credit it, then send the request again.",
+  PAYMENT_METHOD_DISABLED: "Use one of the `methods` that `GET /v1/billing` returns.",
   TOP_UP_DISABLED: "Ask the operator of the gateway to credit the wallet.",
   EMAIL_DISABLED: "Ask the operator of the gateway for help.",
   ORGANIZATION_SUSPENDED: "Ask the operator of the gateway for the reason, and how to lift the suspension.",
@@ -54,5 +57,6 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   RECIPIENT_RATE_EXCEEDED:
     "Wait the number of seconds in the `Retry-After` header. Check that no one abuses your forms to send messages.",
   INTERNAL: "Try again later. If the error persists, report the `requestId`.",
+  PAYMENT_PROVIDER_UNAVAILABLE: "Try again in a moment. Nothing was charged.",
   UNAVAILABLE: "Try again. A charge whose message was not accepted is refunded automatically.",
 };

@@ -10,7 +10,7 @@ export const allScopes: readonly Scope[] = Scope.options;
 
 /** The role of a person in their organization. */
 export const Role = z
-  .enum(["owner", "admin", "developer", "viewer"])
+  .enum(["owner", "admin", "billing", "developer", "viewer"])
   .register(z.globalRegistry, { id: "Role" });
 export type Role = z.infer<typeof Role>;
 
@@ -18,6 +18,7 @@ export type Role = z.infer<typeof Role>;
 export const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {
   owner: allScopes,
   admin: allScopes,
+  billing: ["read", "billing"],
   developer: ["send", "read", "contacts", "campaigns", "webhooks", "keys"],
   viewer: ["read"],
 };

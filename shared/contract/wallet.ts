@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
-const Amount = z.number().check(
+export const Amount = z.number().check(
   z.positive("must be greater than 0"),
   z.lte(1_000_000),
   // Cents are compared as decimals: 0.1 + 0.2 is not 0.30 and must not be rounded into it. `microsOfField` rejects the cents
@@ -120,7 +120,7 @@ export const Transaction = z
       .optional(idSchema("cmp"))
       .register(z.globalRegistry, { description: "The campaign of the message." }),
     paymentId: z
-      .optional(z.string())
+      .optional(idSchema("pay"))
       .register(z.globalRegistry, { description: "The payment that was credited, refunded or disputed." }),
     reason: z
       .optional(z.string())

@@ -69,6 +69,22 @@ const SpendCapReachedJob = z.object({
 /** An invitation to an organization. */
 const InvitationJob = z.object({ kind: z.literal("invitation"), id, userId: z.string() });
 
+/** The notices about payments, for the members in the roles that the customer chose. */
+const BillingNotice = z.discriminatedUnion("what", [
+  z.object({ what: z.enum(["paymentReceived", "authenticationRequired"]), paymentId: z.string() }),
+  /** `isOff`: whether auto-recharge was switched off. */
+  z.object({ what: z.literal("rechargeFailed"), paymentId: z.string(), isOff: z.boolean() }),
+  z.object({ what: z.literal("rechargeCapReached"), monthlyCap: z.number() }),
+]);
+export type BillingNotice = z.infer<typeof BillingNotice>;
+
+const BillingJob = z.object({
+  kind: z.literal("billing"),
+  id,
+  organizationId: z.string(),
+  notice: BillingNotice,
+});
+
 /**
  * A job of the queue of emails: the recipient and the reason. Jobs contain no tokens or texts, which are generated when
  * the email is sent.
@@ -82,6 +98,7 @@ export const EmailJob = z.discriminatedUnion("kind", [
   LowBalanceJob,
   SpendCapReachedJob,
   InvitationJob,
+  BillingJob,
 ]);
 export type EmailJob = z.infer<typeof EmailJob>;
 
@@ -97,6 +114,11 @@ type WithoutId<Job> = Job extends EmailJob ? Omit<Job, "id"> : never;
 export function emailJob(group: string, email: Email, emailId: string = newId("eml")): QueuedJob {
   const body: EmailJob = { ...email, id: emailId };
   return { queue: "emails", group, body };
+}
+
+/** Builds the job that emails a notice about payments. @param emailId makes it one email, however often it is queued */
+export function billingEmail(organizationId: string, notice: BillingNotice, emailId: string): QueuedJob {
+  return emailJob(organizationId, { kind: "billing", organizationId, notice }, emailId);
 }
 
 /**

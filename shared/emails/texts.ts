@@ -170,7 +170,7 @@ export function spendCapReachedText(name: string, { dailySpendCap, resetsAt }: S
 }
 
 /** Formats an amount with all its decimals, at least those of the currency. */
-function amountText(amount: number): string {
+export function amountText(amount: number): string {
   const options = { style: "currency", currency: config.currency(), maximumFractionDigits: 6 } as const;
   return amount.toLocaleString("en-US", options);
 }

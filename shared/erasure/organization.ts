@@ -16,9 +16,10 @@ import { readWallet } from "../wallet/record.ts";
 import { forgetCalls } from "../webhooks/in-flight-calls.ts";
 
 /*
- * Erases all items of an organization, except its wallet, its ledger and the references of payments. These are the
- * operator's books: they have ids, amounts and the operator's own texts. An item is deleted before the items that lead
- * to it, and the organization's record is deleted last. The next erasure can therefore finish an interrupted one.
+ * Erases all items of an organization, except its wallet, its ledger, its payments with their references, and its invoices.
+ * These are the operator's books, which the law requires: ids, amounts, the operator's own texts, and buyers on invoices.
+ * An item is deleted before the items that lead to it, and the organization's record is deleted last. The next erasure can
+ * therefore finish an interrupted one.
  */
 
 /** An item as it is stored. Items that do not match their schema are erased as well. */
@@ -74,6 +75,7 @@ export async function eraseOrganization(
     keys.template(organizationId, "").pk,
     keys.apiKeyUse(organizationId, "").pk,
     keys.priceOverrides(organizationId).pk,
+    keys.billing(organizationId).pk,
     ...countersOf(sharded),
   ];
   await forEachOf(Stored, plain, async (item) => erase(item));

@@ -1,5 +1,8 @@
 import * as z from "zod/mini";
 
+import { keys } from "../platform/table/keys.ts";
+import { findItem } from "../platform/table/read.ts";
+
 /** An invoice or a credit note. It is never changed. */
 export const DocumentRecord = z.object({
   entity: z.literal("invoice"),
@@ -39,3 +42,14 @@ export const DocumentRecord = z.object({
   currency: z.string(),
 });
 export type DocumentRecord = z.infer<typeof DocumentRecord>;
+
+/** The next number of a kind of document in a year. */
+export const NumberRecord = z.object({ next: z.int().check(z.positive()) });
+
+/** Returns a document of an organization by its number. */
+export async function findDocument(
+  organizationId: string,
+  number: string,
+): Promise<DocumentRecord | undefined> {
+  return findItem(DocumentRecord, keys.invoice(organizationId, number), { consistent: true });
+}

@@ -33,6 +33,10 @@ export const environmentNames = {
   requestsPerSecond: "REQUESTS_PER_SECOND",
   unknownCredentialsPerAddress: "UNKNOWN_CREDENTIALS_PER_ADDRESS",
   webhooksBeforePayment: "WEBHOOKS_BEFORE_PAYMENT",
+  payments: "PAYMENTS",
+  paymentsEnabled: "PAYMENTS_ENABLED",
+  paymentSecretId: "PAYMENT_SECRET_ID",
+  stripeApiUrl: "STRIPE_API_URL",
   policies: {
     senderIds: "SENDER_ID_POLICY",
     kyc: "KYC_POLICY",
@@ -49,6 +53,7 @@ export const environmentNames = {
     carrierCallbacks: "CARRIER_CALLBACKS_QUEUE_URL",
     emails: "EMAILS_QUEUE_URL",
     marketingSends: "MARKETING_SENDS_QUEUE_URL",
+    payments: "PAYMENTS_QUEUE_URL",
     refunds: "REFUNDS_QUEUE_URL",
     transactionalSends: "TRANSACTIONAL_SENDS_QUEUE_URL",
     webhookDeliveries: "WEBHOOK_DELIVERIES_QUEUE_URL",
@@ -152,6 +157,14 @@ export const config = {
   redactOneTimeCodes: (): boolean => required(environmentNames.policies.redactOneTimeCodes) === "true",
   /** How many webhooks an organization may have before its wallet first has money; undefined is no special limit. */
   webhooksBeforePayment: (): number | undefined => optionalNumber(environmentNames.webhooksBeforePayment),
+  /** Whether customers have a method of payment. */
+  paymentsEnabled: (): boolean => required(environmentNames.paymentsEnabled) === "true",
+  /** How customers pay: the stage's settings in JSON. */
+  payments: (): string => required(environmentNames.payments),
+  /** The secret with the keys of the payment provider. */
+  paymentSecretId: (): string => required(environmentNames.paymentSecretId),
+  /** The address of the local gateway's payment provider; undefined is Stripe itself. */
+  stripeApiUrl: (): string | undefined => optional(environmentNames.stripeApiUrl),
 };
 
 function optional(name: string): string | undefined {

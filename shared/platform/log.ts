@@ -17,6 +17,10 @@ export interface LogFields {
   readonly sourceIp?: string | undefined;
   readonly messageId?: string | undefined;
   readonly campaignId?: string | undefined;
+  readonly paymentId?: string | undefined;
+  readonly providerPaymentId?: string | undefined;
+  /** How a payment differs from the provider's. */
+  readonly difference?: string | undefined;
   /** The name of a carrier. */
   readonly carrier?: string | undefined;
   readonly webhookId?: string | undefined;

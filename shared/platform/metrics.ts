@@ -26,6 +26,9 @@ export const metricNames = [
   "FailedPriceReads",
   // Wallets that could not be reconciled.
   "FailedReconciliations",
+  // Payments that could not be processed, and successful payments of the provider that the gateway has not credited.
+  "FailedPayments",
+  "PaymentDifferences",
   // Places where a ledger does not add up.
   "InconsistentLedgers",
   // Repairs of the reconciler.

@@ -17,8 +17,8 @@ import {
   type LedgerEntryRecord,
   type NewLedgerEntry,
 } from "../wallet/ledger.ts";
-import { notifyLowBalance } from "../wallet/notify.ts";
 import { postToWallet } from "../wallet/post.ts";
+import { watchBalance } from "../wallet/recharge.ts";
 import { findWallet, type WalletRecord } from "../wallet/record.ts";
 import { graceMs, settleAt, settleWallet } from "../wallet/settlement.ts";
 import { deleteUnpaidMessages } from "./unpaid-messages.ts";
@@ -250,9 +250,10 @@ class Pass implements Reconciliation {
   /** Records how far the wallet is settled, and the time of the next pass if there is more to settle. */
   async #settle(lookAt: string): Promise<void> {
     // A lost debit may have lowered the balance without a notification, and a settled wallet is not checked again.
-    const isLowPossible = this.#wallet.lowBalanceThresholdMicros !== undefined;
+    const { lowBalanceThresholdMicros, rechargeBelowMicros } = this.#wallet;
+    const isLowPossible = (lowBalanceThresholdMicros ?? rechargeBelowMicros) !== undefined;
     const wallet = isLowPossible ? await findWallet(this.#wallet.organizationId) : undefined;
-    if (wallet !== undefined) await notifyLowBalance(wallet);
+    if (wallet !== undefined) await watchBalance(wallet);
     const to = Math.max(this.#position.seq, this.#settledSeq);
     const settled = { from: this.#settledSeq, to, voids: this.#voidsSinceSettled };
     await settleWallet(this.#wallet.organizationId, settled, lookAt);

@@ -1,5 +1,95 @@
-import { Usage, UsageQuery } from "../contract/billing.ts";
+import {
+  AutoRecharge,
+  AutoRechargeState,
+  Billing,
+  BillingDetails,
+  CurrentAutoRecharge,
+  Invoice,
+  InvoiceParams,
+} from "../contract/billing.ts";
+import { PageQuery } from "../contract/primitives.ts";
+import { Usage, UsageQuery } from "../contract/usage.ts";
 import type { Route } from "./route.ts";
+
+export const getBilling = {
+  method: "GET",
+  path: "/v1/billing",
+  tag: "billing",
+  summary: "Get the billing details, the methods of payment and the tax",
+  auth: "bearer",
+  scope: "billing",
+  status: 200,
+  data: Billing,
+  errors: [],
+} as const satisfies Route;
+
+export const updateBilling = {
+  method: "PUT",
+  path: "/v1/billing",
+  tag: "billing",
+  summary: "Replace the billing details; issued invoices stay as they are",
+  auth: "bearer",
+  scope: "billing",
+  body: BillingDetails,
+  status: 200,
+  data: Billing,
+  audited: [],
+  errors: [],
+} as const satisfies Route;
+
+export const getAutoRecharge = {
+  method: "GET",
+  path: "/v1/wallet/auto-recharge",
+  tag: "billing",
+  summary: "Get the settings and the state of auto-recharge, or null",
+  auth: "bearer",
+  scope: "billing",
+  status: 200,
+  data: CurrentAutoRecharge,
+  errors: ["WALLET_MISSING"],
+} as const satisfies Route;
+
+export const updateAutoRecharge = {
+  method: "PUT",
+  path: "/v1/wallet/auto-recharge",
+  tag: "billing",
+  summary: "Set when and with how much a saved card recharges the wallet",
+  auth: "bearer",
+  scope: "billing",
+  body: AutoRecharge,
+  status: 200,
+  data: AutoRechargeState,
+  audited: ["isEnabled", "threshold", "amount", "monthlyCap"],
+  errors: ["WALLET_MISSING", "PAYMENT_METHOD_DISABLED", "PAYMENT_PROVIDER_UNAVAILABLE"],
+} as const satisfies Route;
+
+export const listInvoices = {
+  method: "GET",
+  path: "/v1/invoices",
+  tag: "billing",
+  summary: "List invoices and credit notes, newest first",
+  auth: "bearer",
+  scope: "billing",
+  query: PageQuery,
+  status: 200,
+  data: Invoice,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const getInvoice = {
+  method: "GET",
+  path: "/v1/invoices/{id}",
+  tag: "billing",
+  summary: "Get an invoice or credit note, as JSON or as a PDF",
+  auth: "bearer",
+  scope: "billing",
+  params: InvoiceParams,
+  status: 200,
+  data: Invoice,
+  alternatives: ["application/pdf"],
+  errors: [],
+} as const satisfies Route;
 
 export const getUsage = {
   method: "GET",
@@ -14,4 +104,12 @@ export const getUsage = {
   errors: ["WALLET_MISSING"],
 } as const satisfies Route;
 
-export const routes = { getUsage };
+export const routes = {
+  getBilling,
+  updateBilling,
+  getAutoRecharge,
+  updateAutoRecharge,
+  listInvoices,
+  getInvoice,
+  getUsage,
+};

@@ -18,7 +18,7 @@ export type ServedRoute = Omit<Route, "data">;
 export type ProtectedRoute = Route & { readonly auth: "bearer" | "session" };
 
 interface Columns {
-  readonly method: "DELETE" | "GET" | "PATCH" | "POST";
+  readonly method: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
   readonly path: `/${string}`;
   /** The folder of the handler, `functions/<tag>/`. */
   readonly tag: string;
@@ -39,6 +39,8 @@ interface Columns {
   readonly paged?: true;
   /** Content types of a response that goes out as the handler made it, without the envelope. */
   readonly raw?: readonly string[];
+  /** Content types that a caller can request with `Accept` instead of JSON. The handler makes such a response itself. */
+  readonly alternatives?: readonly string[];
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
   /**

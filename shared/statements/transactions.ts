@@ -15,8 +15,8 @@ import { amountOf } from "../wallet/money.ts";
 import { readWallet, type WalletRecord } from "../wallet/record.ts";
 
 /*
- * The ledger as customers see it. Entries are in the order of their seqs. Their times have almost the same order: a message's
- * entry has the time of its acceptance, clocks differ, and a void entry is written long after its seq was debited.
+ * The ledger as customers see it. Entries are in the order of their seqs. Their times have almost the same order. A message's
+ * entry has the time of its acceptance, and clocks differ. A void entry is written long after its seq was debited.
  */
 
 /** The longest time by which an entry can be older than one before it. Functions run for half a minute at most. */

@@ -1,6 +1,6 @@
 import { allApiKeys } from "../accounts/api-keys/record.ts";
 import { findCampaign } from "../campaigns/record.ts";
-import type { Usage, UsageQuery, UsageSums } from "../contract/billing.ts";
+import type { Usage, UsageQuery, UsageSums } from "../contract/usage.ts";
 import { tallyOfDay } from "../messages/accepted-of-day.ts";
 import { countDayAfterMs, readCounts } from "../messages/counts.ts";
 import { noUsage, sumAs, sumOfRows, sumOfUsage, UsageRecord, type UsageRow } from "../messages/usage.ts";

@@ -6,8 +6,9 @@ import { tryTransact } from "../platform/table/transact.ts";
 import { deleteItem, putItem, type Put, type Write } from "../platform/table/write.ts";
 import { debitWallet, sumOf, type Debit } from "./debit.ts";
 import { ledgerEntry, LedgerEntryRecord, voidEntry, type NewLedgerEntry } from "./ledger.ts";
-import { logPending, notifyLowBalance } from "./notify.ts";
+import { logPending } from "./notify.ts";
 import { postToWallet } from "./post.ts";
+import { watchBalance } from "./recharge.ts";
 import type { WalletRecord } from "./record.ts";
 
 /*
@@ -52,7 +53,7 @@ export async function chargeWallet<Recorded extends Recording>({
   const { messageIds, before = [], together } = recorded;
   const named = entries.map((entry, index) => ({ ...entry, messageId: messageIds[index] }));
   await record(named, before, together);
-  await notifyLowBalance(wallet).catch(logPending);
+  await watchBalance(wallet).catch(logPending);
   return recorded;
 }
 

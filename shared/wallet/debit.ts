@@ -10,6 +10,7 @@ import { ledgerKey } from "../platform/table/shards.ts";
 import { type Outcome, updateItem, updateOf } from "../platform/table/write.ts";
 import type { NewLedgerEntry, OfMessage } from "./ledger.ts";
 import { logPending, notifyCapReached } from "./notify.ts";
+import { requestRecharge } from "./recharge.ts";
 import { findWallet, walletClosed, WalletRecord } from "./record.ts";
 import { toBeSettled } from "./settlement.ts";
 import {
@@ -65,7 +66,12 @@ export async function debitWallet(
     const wallet = WalletRecord.parse(debited.found);
     if (wallet.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
     if (wallet.closedAt !== undefined) throw walletClosed();
-    if (wallet.balanceMicros < sumOf(charges)) throw new ApiError("INSUFFICIENT_BALANCE");
+    if (wallet.balanceMicros < 0) throw new ApiError("BALANCE_NEGATIVE");
+    if (wallet.balanceMicros < sumOf(charges)) {
+      // An earlier recharge may have failed.
+      await requestRecharge(wallet).catch(logPending);
+      throw new ApiError("INSUFFICIENT_BALANCE");
+    }
     switch (rejectionReason(wallet, reservationOf(charging))) {
       case "day":
         await resetDailyWindow(wallet, charging.keepAccepted);

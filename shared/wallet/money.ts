@@ -17,10 +17,15 @@ export function amountOf(micros: number): number {
 
 /** Formats micro-units exactly: `9.992100 USD`. */
 export function moneyText(micros: number): string {
+  return `${decimalText(micros)} ${config.currency()}`;
+}
+
+/** Formats micro-units exactly, without the currency: `9.992100`. */
+export function decimalText(micros: number): string {
   const size = Math.abs(micros);
   const fraction = size % microsPerUnit;
   const whole = (size - fraction) / microsPerUnit;
-  return `${micros < 0 ? "-" : ""}${whole}.${String(fraction).padStart(6, "0")} ${config.currency()}`;
+  return `${micros < 0 ? "-" : ""}${whole}.${String(fraction).padStart(6, "0")}`;
 }
 
 /**

@@ -24,10 +24,11 @@ export interface Posting extends OfMessage {
   /** Negative when money leaves the wallet. */
   readonly amountMicros: number;
   readonly messageId?: string;
-  readonly paymentId?: string;
   /** The operator's reason, and the reference of the movement. */
   readonly reason?: string;
   readonly reference?: string;
+  /** The payment that the ledger entry names. A recharge of the wallet ends with it. */
+  readonly paymentId?: string;
   /** Returns the other writes of its transaction. @param after the wallet after the posting */
   readonly together?: (after: WalletRecord) => readonly Write[];
   /** Messages that were not accepted after all. The wallet subtracts them if their day is still its current day. */
@@ -142,13 +143,14 @@ function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): Wal
 }
 
 function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting): Update {
-  const { type, settles, uncounts } = posting;
+  const { type, settles, uncounts, paymentId } = posting;
   const { balanceMicros, seq, lastId, lastAt } = after;
   const settled = settles === undefined ? undefined : settling(settles);
   const isOfPresentDay = uncounts !== undefined && uncounts.day === seen.spendDay;
   const uncounted = isOfPresentDay
     ? { acceptedToday: -uncounts.accepted, acceptedTodayMicros: -uncounts.acceptedMicros }
     : {};
+  const endsRecharge = type === "payment" && paymentId !== undefined && paymentId === seen.rechargeId;
   const { set, setIfAbsent } = toBeSettled(seen.organizationId, lastAt);
   return updateOf(
     keys.wallet(seen.organizationId),
@@ -156,10 +158,19 @@ function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting)
       set: { ...set, balanceMicros, seq, lastId, lastAt, ...settled?.set },
       setIfAbsent,
       add: { ...settled?.add, ...uncounted },
-      remove: [...leaseFieldNames, ...(isLow(after) ? [] : ["lowBalanceNotedAt"])],
+      remove: [
+        ...leaseFieldNames,
+        ...(isLow(after) ? [] : ["lowBalanceNotedAt"]),
+        ...(endsRecharge ? ["rechargeId", "rechargeNotBefore"] : []),
+      ],
     },
     {
-      is: { seq: seen.seq, ...settled?.is, ...(isOfPresentDay ? { spendDay: uncounts.day } : {}) },
+      is: {
+        seq: seen.seq,
+        ...settled?.is,
+        ...(isOfPresentDay ? { spendDay: uncounts.day } : {}),
+        ...(endsRecharge ? { rechargeId: paymentId } : {}),
+      },
       absent: type === "top_up" ? ["closedAt"] : [],
     },
   );

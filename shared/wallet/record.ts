@@ -45,6 +45,12 @@ export const WalletRecord = z.object({
   lowBalanceNotedAt: z.optional(z.string()),
   /** The last day on which the customer was notified that the cap was reached. */
   capReachedDay: z.optional(z.string()),
+  /** A recharge follows when the balance falls below it. */
+  rechargeBelowMicros: z.optional(z.int().check(z.positive())),
+  /** The payment of the present recharge: no other starts before it ends. */
+  rechargeId: z.optional(z.string()),
+  /** No recharge starts before it, in ISO 8601: the last one failed, or the monthly cap is reached. */
+  rechargeNotBefore: z.optional(z.string()),
   /** Since when sends and top-ups are rejected. Refunds and the operator's movements are still applied. */
   closedAt: z.optional(z.string()),
   /** Why, for other operators. */

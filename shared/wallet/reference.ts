@@ -37,7 +37,7 @@ const ReferenceRecord = z.object({
   balanceMicros: z.int(),
   createdAt: z.string(),
 });
-type ReferenceRecord = z.infer<typeof ReferenceRecord>;
+export type ReferenceRecord = z.infer<typeof ReferenceRecord>;
 
 /** A reference belongs to another movement, which the message names. */
 export class ReferenceTakenError extends RejectedError {
@@ -68,6 +68,11 @@ export function referenceOf(
   return insertOf({ ...keyOf(reference), ...record });
 }
 
+/** Returns the movement that a reference was used for; undefined if it was never used. */
+export async function findReference(reference: string): Promise<ReferenceRecord | undefined> {
+  return findItem(ReferenceRecord, keyOf(reference), { consistent: true });
+}
+
 /**
  * Returns the result of the same movement before; undefined if its reference was never used.
  * @throws ReferenceTakenError when the reference belongs to a movement of another organization, type or amount
@@ -75,7 +80,7 @@ export function referenceOf(
 export async function findMovement(
   movement: Movement,
 ): Promise<Pick<WalletRecord, "balanceMicros"> | undefined> {
-  const found = await findItem(ReferenceRecord, keyOf(movement.reference), { consistent: true });
+  const found = await findReference(movement.reference);
   if (found === undefined) return undefined;
   const isSame = (["organizationId", "type", "amountMicros"] as const).every(
     (field) => found[field] === movement[field],

@@ -6,6 +6,7 @@ import { launchBrowser } from "../support/browser.ts";
 import { ConsoleVisitor, looks, type Look } from "../support/console.ts";
 import { joinAs } from "../support/members.ts";
 import { patience } from "../support/patience.ts";
+import { payByCard, saveCardOf } from "../support/payments.ts";
 
 /*
  * How each view looks in light and dark, on a phone and on a desktop. Findings of axe fail the test, and so do pages that
@@ -69,6 +70,16 @@ beforeAll(async () => {
   await client.createSenderId({ body: { senderId: "ADASHOP", useCase: hostileName } });
   await client.submitKyc({ body: { businessName: hostileName, country: "GB", address: "x".repeat(500) } });
   await joinAs("viewer", customer, hostileName);
+  await saveCardOf(customer);
+  const paid = await payByCard(customer, 50);
+  const unpaid = await client.createPayment({ body: { amount: 20 } });
+  const transfer = await client.createPayment({ body: { amount: 500, method: "bank_transfer" } });
+  await client.updateBilling({
+    body: { name: hostileName, address: ["x".repeat(100)], country: "GB", vatNumber: "GB123456789" },
+  });
+  await client.updateAutoRecharge({
+    body: { isEnabled: true, threshold: 5, amount: 50, monthlyCap: 500 },
+  });
   const longEmail = `${"g".repeat(64)}@${`${"x".repeat(60)}.`.repeat(3)}com`;
   await client.inviteMember({ body: { email: longEmail, role: "developer" } });
   await vi.waitFor(async () => {
@@ -99,6 +110,13 @@ beforeAll(async () => {
     { name: "webhook", address: `webhooks/${webhook.id}`, heading: "Webhook" },
     { name: "wallet", address: "wallet", heading: "Wallet" },
     { name: "usage", address: "usage", heading: "Usage" },
+    { name: "payments", address: "payments", heading: "Payments" },
+    { name: "payment-paid", address: `payments/${paid.id}?new`, heading: "Payment of US$60.00" },
+    { name: "payment-unpaid", address: `payments/${unpaid.id}`, heading: "Payment of US$24.00" },
+    { name: "payment-transfer", address: `payments/${transfer.id}`, heading: "Payment of US$600.00" },
+    { name: "payments-cards", address: "payments/cards", heading: "Cards and auto-recharge" },
+    { name: "payments-invoices", address: "payments/invoices", heading: "Invoices" },
+    { name: "payments-billing", address: "payments/billing", heading: "Billing details" },
     { name: "prices", address: "prices", heading: "Prices" },
     { name: "sender-ids", address: "sender-ids", heading: "Sender IDs" },
     { name: "kyc", address: "kyc", heading: "Business verification" },
@@ -144,10 +162,12 @@ it.concurrent.for(looks)(
       ["webhooks", "Webhooks", "New webhook"],
       ["members", "Members", "Invite member"],
       ["wallet", "Wallet", "Top up"],
+      ["payments", "Payments", "Pay"],
     ] as const) {
       await visitor.open(address, heading);
       await visitor.page.getByRole("button", { name: button }).click();
       await visitor.page.getByRole("dialog").waitFor();
+      await visitor.settle();
       found.push(...(await faults(visitor, `${address}-new`, look)));
       await visitor.page.keyboard.press("Escape");
     }
@@ -186,6 +206,9 @@ it.concurrent.for(looks)(
       "webhooks",
       "wallet",
       "usage",
+      "payments",
+      "payments-cards",
+      "payments-invoices",
       "sender-ids",
       "members",
     ]);

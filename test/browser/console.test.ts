@@ -691,7 +691,7 @@ it("offers members only the actions of their role, and lets an admin leave", asy
   await visitor.open("members", "Members");
   await page.getByRole("button", { name: "Invite member" }).click();
   const roles = await page.getByLabel("Role").getByRole("option").allInnerTexts();
-  expect(roles).toEqual(["Admin", "Developer", "Viewer"]);
+  expect(roles).toEqual(["Admin", "Billing", "Developer", "Viewer"]);
   await page.keyboard.press("Escape");
   const owner = page.getByRole("row").filter({ hasText: customer.email });
   expect(await owner.getByRole("button").count()).toBe(0);
@@ -731,7 +731,7 @@ it("shows no API reference, sandbox or top-up on a stage without them", async ()
   expect(await hint.count()).toBe(1);
   await page.route("**/console", async (route) => {
     const response = await route.fetch();
-    const text = (await response.text()).replace("docs sandbox top-up", "");
+    const text = (await response.text()).replace("docs payments sandbox top-up", "");
     await route.fulfill({ response, body: text });
   });
   await page.reload();

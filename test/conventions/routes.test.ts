@@ -42,6 +42,8 @@ const notAudited: readonly string[] = [
   "deleteContact",
   // Calls of carriers, which the messages record.
   "postCarrierCallback",
+  // Events of the payment provider, which the payments record.
+  "receivePaymentEvent",
   "createTemplate",
   "updateTemplate",
   "deleteTemplate",
@@ -78,7 +80,7 @@ it("no two rows have the same method and path", () => {
   expect(new Set(places).size).toBe(places.length);
 });
 
-it("only health, registration, login, links in emails, the console, the documentation and carriers need no credential", () => {
+it("only health, registration, login, links in emails, the console, the documentation, carriers and the payment provider need no credential", () => {
   const open = rows.filter(([, { auth }]) => auth === "none").map(([operation]) => operation);
   expect(open).toEqual([
     "getHealth",
@@ -89,6 +91,8 @@ it("only health, registration, login, links in emails, the console, the document
     "requestPasswordReset",
     "resetPassword",
     "getAccountPage",
+    // The provider signs its events.
+    "receivePaymentEvent",
     // Each carrier has a token of its own.
     "getCarrierCallback",
     "postCarrierCallback",

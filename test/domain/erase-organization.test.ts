@@ -135,6 +135,10 @@ async function useEverything(): Promise<void> {
   await createCampaign(organizationId, CreateCampaignRequest.parse({ ...campaign, scheduledAt }));
   await send();
   await dispatchWebhook(eventJob(organizationId));
+  const details = { name: "Lovelace's shop" };
+  await putItem({ put: { ...keys.billing(organizationId), entity: "billing", details } });
+  await putItem({ put: { ...keys.payment(organizationId, "pay_1"), entity: "payment" } });
+  await putItem({ put: { ...keys.invoice(organizationId, "INV-2026-000001"), entity: "invoice" } });
 }
 
 /** Closes the wallet, withdraws its balance, and lets the ledger be settled. */
@@ -175,7 +179,7 @@ async function familiesLeft(): Promise<Set<string | undefined>> {
 }
 
 it.each([1_000, 4])(
-  "only wallet, ledger and references are left, in order, also when it crashes after each %s items",
+  "only wallet, ledger, references, payments and invoices are left, in order, also when it crashes after each %s items",
   async (everyItems) => {
     await useEverything();
     await wind();
@@ -198,12 +202,14 @@ it.each([1_000, 4])(
       "SENDER",
       "KEY_USES",
       "STATS",
+      "BILLING",
     ]) {
       expect(families).toContain(family);
     }
     expect(await eraseWithCrashes(everyItems)).toMatchObject({ messagesLeft: 0 });
     // The scheduled jobs are deleted when they are due, and find nothing to do.
-    expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]));
+    const books = ["WALLET", "WALLETS", "LEDGER", "REFERENCE", "PAYMENTS", "INVOICES"];
+    expect(await familiesLeft()).toEqual(new Set(["DUE", ...books]));
     expect(JSON.stringify(await allRows())).not.toMatch(/lovelace|15005550100|hello/i);
     expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [], entries: 3 });
     expect((await reconcileWallet(organizationId))?.inconsistencies).toBe(0);

@@ -27,6 +27,10 @@ const refusesUnknownFields: ReadonlySet<string> = new Set([
   "sendTemplate",
   "createCampaign",
   "topUpWallet",
+  "createPayment",
+  "addPaymentMethod",
+  "updateBilling",
+  "updateAutoRecharge",
 ]);
 
 describe.each(routesWithBody)("the body of %s", (operation, route) => {

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 
-import { Usage } from "../../shared/contract/billing.ts";
+import { Usage } from "../../shared/contract/usage.ts";
 import { Customer, dataOf, errorOf, invalidFields } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 

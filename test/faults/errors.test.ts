@@ -78,6 +78,11 @@ async function credit(): Promise<void> {
   await postToWallet({ organizationId, type: "top_up", amountMicros: 1_000_000 });
 }
 
+/** Sends an event of a payment provider, whose keys this stage does not have. */
+async function sendEvent(headers: Readonly<Record<string, string>>): Promise<ApiResponse> {
+  return call("/v1/payments/events/stripe", { raw: "{}", headers, baseUrl: gateway.url });
+}
+
 async function logIn(guess: string): Promise<ApiResponse> {
   return call("/v1/auth/login", { json: { email: customer.email, password: guess }, baseUrl: gateway.url });
 }
@@ -104,6 +109,11 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     return call("/v1/auth/login", { json: { email, password, code: "no code" }, baseUrl: gateway.url });
   },
   INSUFFICIENT_BALANCE: async () => send({}),
+  BALANCE_NEGATIVE: async () => {
+    const { organizationId } = customer;
+    await postToWallet({ organizationId, type: "chargeback", amountMicros: -1 });
+    return send({});
+  },
   DAILY_SPEND_CAP_REACHED: async () => {
     await credit();
     await limitDailySpend(customer.organizationId, 1);
@@ -115,6 +125,9 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     for (let count = 1; count <= 3; count += 1) expect((await register(count)).status).toBe(201);
     return register(4);
   },
+  PAYMENT_METHOD_DISABLED: async () => customer.call("/v1/payments", { json: { amount: 10 } }),
+  PAYMENT_PROVIDER_UNAVAILABLE: async () => sendEvent({ "Stripe-Signature": "t=1,v1=2" }),
+  INVALID_SIGNATURE: async () => sendEvent({}),
   TOP_UP_DISABLED: async () => customer.call("/v1/wallet/top-up", { method: "POST" }),
   EMAIL_DISABLED: async () => customer.call("/v1/auth/verify-email/request", { method: "POST" }),
   ORGANIZATION_SUSPENDED: async () => {

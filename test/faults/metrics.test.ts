@@ -7,6 +7,9 @@ import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
 import { suppressEmail } from "../../shared/emails/suppression-record.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { readBilling } from "../../shared/payments/billing-record.ts";
+import { newPayment } from "../../shared/payments/create.ts";
+import { paymentPut } from "../../shared/payments/record.ts";
 import { config } from "../../shared/platform/config.ts";
 import { metricNames, writeMetrics, type MetricName } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -24,6 +27,7 @@ import { runSchedule } from "../support/functions.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
+import { card, checkout, sendForm, stripeClient } from "../support/stripe.ts";
 import { openWallet } from "../support/wallets.ts";
 import { wholeTemplate } from "../support/whole-template.ts";
 
@@ -189,6 +193,20 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
     await reconcile();
   },
   VoidedDebits: loseDebit,
+  FailedPayments: async () => {
+    const { organizationId } = await customerWithMoney();
+    const billing = await readBilling(organizationId);
+    const fields = { organizationId, method: "card", origin: "checkout", amountMicros: 10_000_000 } as const;
+    const payment = { ...newPayment({ ...fields, billing }), providerSessionId: "cs_unknown" };
+    await putItem(paymentPut({ ...payment, lookAt: new Date(0).toISOString() }));
+    await runSchedule(gateway, "VisitPayments");
+  },
+  PaymentDifferences: async () => {
+    // A payment that the operator requested at the provider itself.
+    const { url } = await stripeClient(gateway.stripe?.url ?? "").checkout.sessions.create(checkout);
+    await sendForm(url ?? "", card);
+    await runSchedule(gateway, "ComparePayments");
+  },
   SuppressedEmails: async () => {
     const { email } = await customerWithMoney();
     await suppressEmail(email, "bounce", new Date().toISOString());

@@ -9,7 +9,8 @@ import * as z from "zod/mini";
 
 import { fitToAccount } from "../../infra/account.ts";
 import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
-import { workers, type Worker } from "../../infra/workers.ts";
+import type { Worker } from "../../infra/worker.ts";
+import { workers } from "../../infra/workers.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 
 const dev = stageNamed("dev");
@@ -44,7 +45,7 @@ it("deploys a stage without kept data into the smallest account, and rejects one
   expect(sumOf(stage)).toBe(2 * queueNames.length);
   expect(warning).toContain("request-service-quota-increase");
   expect(() => fitToAccount(prod, 10)).toThrow(
-    /^The 8 queues of stage prod need 16 concurrent calls, and only 5 are available in this account, whose limit is 10 /,
+    /^The 9 queues of stage prod need 18 concurrent calls, and only 5 are available in this account, whose limit is 10 /,
   );
 });
 

@@ -57,7 +57,14 @@ function aliases(): { id: string; functionId: string; versionId: string; groupNa
 }
 
 it("gradually deploys new code of functions that move money, and of each worker", () => {
-  const ofApi = ["ApiCancelSms", "ApiSendSms", "ApiSendTemplate", "ApiTopUpWallet", "ApiUpdateWallet"];
+  const ofApi = [
+    "ApiCancelSms",
+    "ApiGetPayment",
+    "ApiSendSms",
+    "ApiSendTemplate",
+    "ApiTopUpWallet",
+    "ApiUpdateWallet",
+  ];
   const names = aliases().map(({ functionId }) => functionId.replace(/Function[0-9A-F]{8}$/, ""));
   expect(names.toSorted()).toEqual([...ofApi, ...Object.keys(workers).map(pascalCase)].toSorted());
 });

@@ -84,7 +84,11 @@ it("serves no reference if the stage disables it", () => {
   const environment = z.object({ Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }) });
   const functions = resources("AWS::Lambda::Function", environment);
   const [, page] = functions.find(([id]) => /^ApiGetConsole(?!File)/.test(id)) ?? [];
-  expect(page?.Environment.Variables).toMatchObject({ DOCS_ENABLED: "false", CARRIER: "sandbox" });
+  expect(page?.Environment.Variables).toMatchObject({
+    DOCS_ENABLED: "false",
+    PAYMENTS_ENABLED: "false",
+    CARRIER: "sandbox",
+  });
 });
 
 it("limits the requests of the whole API and of single operations", () => {
@@ -123,6 +127,7 @@ it("gives each route without a credential a separate limit, so that it cannot ex
     "GET /v1/carriers/{carrier}/{callback} 90",
     "POST /v1/carriers/{carrier}/{callback} 90",
     "POST /v1/auth/register 7",
+    "POST /v1/payments/events/{provider} 7",
     "POST /v1/auth/login 3",
     "POST /v1/auth/verify-email 7",
     "POST /v1/auth/password-reset/request 7",

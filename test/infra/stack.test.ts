@@ -14,7 +14,8 @@ import { tableActions } from "../../infra/grants.ts";
 import { deniedPermission } from "../../infra/local/permissions.ts";
 import { stackTemplates, type StackTemplates } from "../../infra/nested-stacks.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
-import { workers, type Worker } from "../../infra/workers.ts";
+import type { Worker } from "../../infra/worker.ts";
+import { workers } from "../../infra/workers.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { operations, routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
@@ -660,7 +661,13 @@ it("allows recursion only to workers that queue jobs for themselves", () => {
           .RecursiveLoop === "Allow",
     )
     .map(([id]) => id.replace(/Function[0-9A-F]{8}$/, ""));
-  expect(allowed.toSorted()).toEqual(["DispatchWebhook", "RecordCallback", "RunCampaign", "SendMessage"]);
+  expect(allowed.toSorted()).toEqual([
+    "DispatchWebhook",
+    "ProcessPayment",
+    "RecordCallback",
+    "RunCampaign",
+    "SendMessage",
+  ]);
   // A worker may send to its own queues only if its row allows it.
   for (const [name, { access, queues = {}, queuesForItself }] of Object.entries<Worker>(workers)) {
     const ownQueues = Object.keys(queues).filter((queue) => access.queues?.some((each) => each === queue));
@@ -670,7 +677,7 @@ it("allows recursion only to workers that queue jobs for themselves", () => {
 
 it("disables the automatic retries of scheduled functions", () => {
   const configs = Object.values(prod.findResources("AWS::Lambda::EventInvokeConfig"));
-  expect(configs).toHaveLength(4);
+  expect(configs).toHaveLength(Object.values<Worker>(workers).filter(({ schedule }) => schedule).length);
   for (const config of configs) expect(config).toHaveProperty("Properties.MaximumRetryAttempts", 0);
 });
 
@@ -730,6 +737,7 @@ const clients = {
   sessionKey: "com.amazonaws.kms",
   secrets: "com.amazonaws.secretsmanager",
   email: "com.amazonaws.sesv2",
+  documents: "com.amazonaws.s3",
 };
 
 /** The client for a grant, if its name differs. */
@@ -739,6 +747,7 @@ const clientOfGrant = new Map<string, string>([
   ["callbackSecrets", "secrets"],
   ["carrier", "secrets"],
   ["secondFactorKey", "secrets"],
+  ["paymentProvider", "secrets"],
 ]);
 
 const functions = [

@@ -60,7 +60,7 @@ describe("a stage with origins", () => {
     expect(await response.text()).toBe("");
     expect(response.headers.get("x-request-id")).toBeNull();
     const { "access-control-allow-methods": methods = "", ...headers } = corsHeaders(response.headers);
-    expect(methods.split(",").toSorted()).toEqual(["DELETE", "GET", "PATCH", "POST"]);
+    expect(methods.split(",").toSorted()).toEqual(["DELETE", "GET", "PATCH", "POST", "PUT"]);
     expect(headers).toEqual({
       "access-control-allow-origin": origin,
       "access-control-allow-headers": "Authorization,Content-Type,Idempotency-Key",

@@ -94,9 +94,14 @@ describe.each([
 });
 
 it("a PDF is a file of the organization, and survives a restart", async () => {
-  await start(everything, folder);
+  const statuses: number[] = [];
+  await start(everything, folder, (response) => {
+    statuses.push(response.status);
+    return response;
+  });
   const { organizationId, number } = invoice();
   await Promise.all([storePdf(invoice()), storePdf(invoice()), storePdf(invoice())]);
+  expect(statuses.toSorted((one, other) => one - other)).toEqual([200, 412, 412]);
   expect(await readdir(path.join(folder, organizationId))).toEqual([`${number}.pdf`]);
   const file = await readFile(path.join(folder, organizationId, `${number}.pdf`));
   expect(file.subarray(0, 5).toString()).toBe("%PDF-");

@@ -104,6 +104,13 @@ it("all data of an organization is exported, without secrets, to the output or a
   await reshard(organizationId, 3);
   for (let count = 0; count < 4; count += 1) await customer.send();
   await operator(["prices", "set-override", customer.email, "1", "0.005"]);
+  for (const [entity, key] of [
+    ["payment", keys.payment(organizationId, "pay_1")],
+    ["billing", keys.billing(organizationId)],
+    ["invoice", keys.invoice(organizationId, "INV-2026-000001")],
+  ] as const) {
+    await putItem({ put: { ...key, entity } });
+  }
   // The operator's data about carriers does not belong to the customer.
   const ofCarriers = { carrier: "aws", costMicros: 1, rejectedBy: ["kannel"] };
   await putItem({ put: { ...keys.contact(organizationId, "con_other"), ...ofCarriers } });
@@ -129,6 +136,9 @@ it("all data of an organization is exported, without secrets, to the output or a
     "wallet",
     "contact",
     "template",
+    "payment",
+    "billing",
+    "invoice",
   ];
   for (const entity of [...single, "campaign", "webhookDelivery"]) expect(countOf(entity), entity).toBe(1);
   expect([countOf("ledgerEntry"), countOf("message")]).toEqual([5, 4]);

@@ -99,7 +99,7 @@ it("a payment has its own reference, and a chargeback also takes money that was 
     out: `${customer.organizationId}: -1.000000 USD (chargeback), balance -0.007900 USD\n`,
   });
   expect(await customer.balance()).toBe(-0.0079);
-  expect(errorOf(await customer.trySend())).toEqual({ status: 402, code: "INSUFFICIENT_BALANCE" });
+  expect(errorOf(await customer.trySend())).toEqual({ status: 402, code: "BALANCE_NEGATIVE" });
 });
 
 it("a closed wallet rejects sends until it is reopened, and shows why it is closed", async () => {

@@ -437,6 +437,8 @@ describe("lists", () => {
     expect(all).toEqual(ids);
     expect((await errorOf(client.customers.list({ starting_after: "cus_0" }))).code).toBe("resource_missing");
     expect((await errorOf(client.customers.list({ limit: 101 }))).param).toBe("limit");
+    const unknown = await errorOf(client.customers.list({ ending_before: ids[0] ?? "" }));
+    expect(unknown).toMatchObject({ statusCode: 400, message: "Received unknown parameter: ending_before" });
   });
 });
 

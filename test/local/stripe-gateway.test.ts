@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { glob, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -7,6 +7,7 @@ import * as z from "zod/mini";
 
 import { startLocalGateway } from "../../infra/local/gateway.ts";
 import { stripeKeysOf } from "../../infra/local/stripe/keys.ts";
+import { changedAssembly } from "../support/changed-assembly.ts";
 import { checkout, stripeClient } from "../support/stripe.ts";
 
 const Secrets = z.record(
@@ -53,6 +54,23 @@ it("the local gateway has a provider, and functions find its keys", async () => 
   expect(connected.stripe).toBeUndefined();
   expect(await storedKeys(dataFolder, stackName)).toEqual(own);
   await connected.stop();
+});
+
+it("functions get the provider's address, unless the keys are those of a real account", async () => {
+  const { assemblyFolder, stackName } = await changedAssembly(inject("assembly"), () => undefined);
+  onTestFinished(async () => rm(assemblyFolder, { recursive: true }));
+  const bundle = "export const handler = async () => process.env.STRIPE_API_URL;";
+  for await (const file of glob("*/index.mjs", { cwd: assemblyFolder })) {
+    await writeFile(path.join(assemblyFolder, file), bundle);
+  }
+  for (const stripeKeys of [undefined, { secretKey: "sk_test_1", webhookSecret: "whsec_1" }]) {
+    const options = { port: 0, stripeKeys, runsSchedules: false, log: () => undefined };
+    const gateway = await startLocalGateway({ assemblyFolder, stackName, ...options });
+    const [host] = gateway.functions.values();
+    expect(await host?.invoke({})).toBe(gateway.stripe?.url);
+    expect(gateway.stripe === undefined).toBe(stripeKeys !== undefined);
+    await gateway.stop();
+  }
 });
 
 it("the keys of a real account come from the environment, and only those of a test account", () => {

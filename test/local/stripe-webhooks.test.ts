@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 
 import { Stripe } from "stripe";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -122,6 +123,18 @@ it("an event is dropped and logged after the last attempt", async () => {
     /^The payment provider dropped its event checkout.session.expired \(evt_\w+\): status 404$/,
   );
   expect(stripe.receiver.calls).toHaveLength(2);
+});
+
+it("a stop ends the attempts without a word", async () => {
+  const log: string[] = [];
+  const options = { delaysMs: [0, 60_000], log: (line: string) => log.push(line) };
+  const stripe = await startStripe(options, () => 500);
+  const { id } = await stripe.client.checkout.sessions.create(checkout);
+  await stripe.client.checkout.sessions.expire(id);
+  await stripe.receiver.waitForCalls(1);
+  await stripe.server.stop();
+  await setImmediate();
+  expect(log).toEqual([]);
 });
 
 it("a receiver that is not up yet gets the event later", async () => {

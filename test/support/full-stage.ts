@@ -9,6 +9,12 @@ export const fullStage: Stage = {
     region: "eu-west-1",
     carrier: "aws",
     currency: "EUR",
+    payments: {
+      cards: "stripe",
+      bankTransfer: "Transfer the total with your reference.",
+      seller: { name: "Example SMS GmbH", address: ["Musterweg 1", "10115 Berlin"], country: "DE" },
+      tax: { rates: { DE: 19 }, reverseCharge: ["FR"] },
+    },
     minimumMargin: 0.2,
     failoverAtLoss: true,
     keepData: true,

@@ -6,15 +6,17 @@ import { environmentNames } from "../../shared/platform/config.ts";
 afterEach(() => void vi.unstubAllEnvs());
 
 it.each([
-  ["true", "sandbox", "true", ["docs", "sandbox", "top-up"]],
-  ["false", "sandbox", "false", ["sandbox"]],
-  ["true", "aws", "false", ["docs"]],
-  ["false", "aws", "true", ["top-up"]],
-  ["false", "aws", "false", []],
+  ["true", "true", "sandbox", "true", ["docs", "payments", "sandbox", "top-up"]],
+  ["false", "false", "sandbox", "false", ["sandbox"]],
+  ["true", "false", "aws", "false", ["docs"]],
+  ["false", "true", "aws", "false", ["payments"]],
+  ["false", "false", "aws", "true", ["top-up"]],
+  ["false", "false", "aws", "false", []],
 ])(
-  "where the reference is served: %s, the carrier is %s and customers top up: %s, the console has %j",
-  (docs, carrier, topUp, expected) => {
+  "where the reference is served: %s, customers pay: %s, the carrier is %s and customers top up: %s, the console has %j",
+  (docs, payments, carrier, topUp, expected) => {
     vi.stubEnv(environmentNames.docsEnabled, docs);
+    vi.stubEnv(environmentNames.paymentsEnabled, payments);
     vi.stubEnv(environmentNames.carrier, carrier);
     vi.stubEnv(environmentNames.topUpEnabled, topUp);
     expect(features()).toEqual(expected);

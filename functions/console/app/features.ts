@@ -10,8 +10,13 @@ export function has(feature: ConsoleFeature): boolean {
   return named.includes(feature);
 }
 
-/** The label of links to the wallet. The wallet explains how to add funds where customers cannot top up. */
-export const topUpLabel = has("top-up") ? "Top up" : "Wallet";
+/** The link to add funds. The wallet explains how, where customers can neither top up nor pay. */
+export const fundsLink = linkToFunds();
+
+function linkToFunds(): readonly [href: string, name: string] {
+  if (has("top-up")) return ["#/wallet", "Top up"];
+  return has("payments") ? ["#/payments", "Add funds"] : ["#/wallet", "Wallet"];
+}
 
 /** Returns what the page states in one of its meta elements. */
 function contentOf(name: string): string {

@@ -9,7 +9,8 @@ import type { ErrorCode, ErrorDetail } from "../../../shared/contract/errors.ts"
 export interface ProblemText {
   readonly message?: string;
   readonly remedy: string;
-  readonly link?: readonly [href: string, name: string];
+  /** `funds` leads to where the customers of this gateway add funds. */
+  readonly link?: "funds" | readonly [href: string, name: string];
 }
 
 const wallet = ["#/wallet", "Wallet"] as const;
@@ -29,9 +30,15 @@ export const problemTexts: Readonly<Partial<Record<ErrorCode, ProblemText>>> = {
     remedy: "Ask an owner or admin of your organization.",
     link: ["#/members", "Members"],
   },
-  INSUFFICIENT_BALANCE: { remedy: "Add funds to your wallet, then try again.", link: wallet },
+  INSUFFICIENT_BALANCE: { remedy: "Add funds to your wallet, then try again.", link: "funds" },
+  BALANCE_NEGATIVE: {
+    message: "Your balance is negative, because a bank took back a payment.",
+    remedy: "Pay at least the missing amount, or contact the gateway operator.",
+    link: "funds",
+  },
+  PAYMENT_METHOD_DISABLED: { remedy: "Choose another method." },
   DAILY_SPEND_CAP_REACHED: { remedy: "Wait until midnight UTC, or raise the limit.", link: wallet },
-  PAYMENT_REQUIRED: { remedy: "Add funds to your wallet, then try again.", link: wallet },
+  PAYMENT_REQUIRED: { remedy: "Add funds to your wallet, then try again.", link: "funds" },
   EMAIL_NOT_VERIFIED: {
     remedy: "Open the link in the verification email, or request a new one.",
     link: ["#/security", "Security"],
@@ -73,6 +80,7 @@ const fieldSentences: Readonly<Record<string, string>> = {
   to: numberSentence,
   phoneNumber: numberSentence,
   senderId: "Use up to 11 letters and digits.",
+  paymentMethodId: "Choose a saved card, or add one first.",
   url: "Enter the full URL, starting with https://.",
   "audience.tags": "Choose an audience.",
 };
@@ -116,7 +124,7 @@ export function messageOf(error: unknown): string {
 
 /** Terms that mark a message as written for developers. */
 const developerTerms =
-  /expected|international (digits|form)|in digits|Invalid|E\.164|of the form|MSISDN|\barray\b|\bstring\b/i;
+  /expected|international (digits|form)|in digits|Invalid|E\.164|of the form|MSISDN|saved card|GET \/|\barray\b|\bstring\b/i;
 
 /** Whether an error path refers to a field or to something inside it. */
 export function isOfField(field: string, path: string): boolean {

@@ -1,3 +1,5 @@
+import { FieldProblem } from "./problems.ts";
+
 /*
  * Converts what people type into the forms that the API accepts.
  */
@@ -5,6 +7,18 @@
 /** An optional text: undefined when empty. */
 export function given(text: string): string | undefined {
   return text.trim() === "" ? undefined : text.trim();
+}
+
+/** Parses an amount with a comma or a point; NaN if it is none. */
+export function typedAmount(text: string): number {
+  return Number(text.trim().replace(",", ".") || "NaN");
+}
+
+/** Parses the amount of a field. @throws FieldProblem */
+export function amountOf(field: string, text: string): number {
+  const amount = typedAmount(text);
+  if (Number.isNaN(amount)) throw new FieldProblem(field, "Enter an amount such as 25.");
+  return amount;
 }
 
 /** The digits of a phone number such as `+1 (500) 555-0000`. */

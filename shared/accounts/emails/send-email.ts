@@ -1,5 +1,6 @@
+import type { Role } from "../../contract/scopes.ts";
 import type { EmailJob } from "../../emails/email-job.ts";
-import { layOut, type OutgoingEmail } from "../../emails/layout.ts";
+import { layOut, type EmailText, type OutgoingEmail } from "../../emails/layout.ts";
 import { sendWithSes } from "../../emails/send-with-ses.ts";
 import { leaseEmail, noteSentEmail } from "../../emails/sent-record.ts";
 import { findSuppression } from "../../emails/suppression-record.ts";
@@ -13,12 +14,14 @@ import {
   spendCapReachedText,
   verificationText,
 } from "../../emails/texts.ts";
+import { readBilling } from "../../payments/billing-record.ts";
+import { billingText } from "../../payments/billing-text.ts";
 import { config } from "../../platform/config.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
-import { findInvitation } from "../organizations/member-record.ts";
+import { allMembers, findInvitation } from "../organizations/member-record.ts";
 import { findOrganization } from "../organizations/record.ts";
-import { isEmailVerified, isOwnerVerified, readRights } from "../organizations/rights-record.ts";
+import { isEmailVerified, readRights } from "../organizations/rights-record.ts";
 import { newEmailToken, type TokenPurpose } from "../users/email-tokens.ts";
 import { findUser, findUserByEmail } from "../users/record.ts";
 
@@ -31,16 +34,17 @@ import { findUser, findUserByEmail } from "../users/record.ts";
 export async function sendEmail(job: EmailJob): Promise<void> {
   const from = config.emailFrom();
   if (from === undefined || !(await leaseEmail(job.id))) return;
-  const email = await emailOf(job);
-  const isHeldBack = email !== undefined && (await findSuppression(email.to)) !== undefined;
-  if (email !== undefined && !isHeldBack) await sendWithSes(from, email);
+  for (const email of [(await emailsOf(job)) ?? []].flat()) {
+    const isHeldBack = (await findSuppression(email.to)) !== undefined;
+    if (!isHeldBack) await sendWithSes(from, email);
+    if (isHeldBack) countMetrics({ SuppressedEmails: 1 });
+    log.info(isHeldBack ? "email.suppressed" : "email.sent", { emailId: job.id, emailKind: job.kind });
+  }
   await noteSentEmail(job.id);
-  if (isHeldBack) countMetrics({ SuppressedEmails: 1 });
-  log.info(isHeldBack ? "email.suppressed" : "email.sent", { emailId: job.id, emailKind: job.kind });
 }
 
-/** Returns the email of a job, or undefined when there is no reason for it anymore. */
-async function emailOf(job: EmailJob): Promise<OutgoingEmail | undefined> {
+/** Returns the emails of a job; none when there is no reason for them any more. */
+async function emailsOf(job: EmailJob): Promise<OutgoingEmail | OutgoingEmail[] | undefined> {
   switch (job.kind) {
     case "verification": {
       const user = await findUser(job.userId, { consistent: true });
@@ -72,27 +76,36 @@ async function emailOf(job: EmailJob): Promise<OutgoingEmail | undefined> {
     }
     case "ownerNotice":
       return layOut(job.to, ownerNoticeText(job.notice));
-    case "lowBalance": {
-      const owner = await findVerifiedOwner(job.organizationId);
-      return owner && layOut(owner.email, lowBalanceText(owner.organizationName, job));
-    }
-    case "spendCapReached": {
-      const owner = await findVerifiedOwner(job.organizationId);
-      return owner && layOut(owner.email, spendCapReachedText(owner.organizationName, job));
+    case "lowBalance":
+      return toMembers(job.organizationId, "warnings", async (name) => lowBalanceText(name, job));
+    case "spendCapReached":
+      return toMembers(job.organizationId, "warnings", async (name) => spendCapReachedText(name, job));
+    case "billing": {
+      const { organizationId, notice } = job;
+      const kind = notice.what === "paymentReceived" ? "payments" : "warnings";
+      return toMembers(organizationId, kind, async (name) => billingText(organizationId, name, notice));
     }
   }
 }
 
-/** Finds the email of an organization's owner, if it is verified. */
-async function findVerifiedOwner(
+/** Addresses an email to the members whose roles the customer chose for its kind, and who verified their address. */
+async function toMembers(
   organizationId: string,
-): Promise<{ readonly email: string; readonly organizationName: string } | undefined> {
+  kind: "payments" | "warnings",
+  textOf: (organizationName: string) => Promise<EmailText | undefined>,
+): Promise<OutgoingEmail[]> {
   const organization = await findOrganization(organizationId, { consistent: true });
-  if (organization === undefined) return undefined;
-  const rights = await readRights(organizationId, { consistent: true });
-  if (rights.ownerId === undefined || !isOwnerVerified(rights)) return undefined;
-  const owner = await findUser(rights.ownerId, { consistent: true });
-  return owner && { email: owner.email, organizationName: organization.name };
+  if (organization === undefined) return [];
+  const { details } = await readBilling(organizationId);
+  const roles: readonly Role[] = details?.emails?.[kind] ?? ["owner", "billing"];
+  const members = await allMembers(organizationId);
+  const text = await textOf(organization.name);
+  if (text === undefined) return [];
+  return members.flatMap((member) =>
+    "validUntil" in member || member.emailVerifiedAt === undefined || !roles.includes(member.role)
+      ? []
+      : layOut(member.email, text),
+  );
 }
 
 /** Returns the address of the page that a link opens. No server and no Referer gets the part after the #. */

@@ -33,6 +33,8 @@ export interface Call<R extends Route, Organization = unknown> {
   readonly queryString: string;
   /** The headers of the request, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The body as it came, for a route whose signature covers it. */
+  readonly rawBody: string;
   /** The address that the request came from. */
   readonly sourceIp: string;
   /** The current attempt at the request, on an idempotent route that was called with an Idempotency-Key. */
@@ -52,7 +54,7 @@ type Answer<R extends Route> = R extends { raw: readonly string[] }
   ? RawResponse
   : R extends { paged: true }
     ? Page<z.input<R["data"]>>
-    : z.input<R["data"]>;
+    : z.input<R["data"]> | (R extends { alternatives: readonly string[] } ? RawResponse : never);
 
 export type Handle<R extends Route, Organization = unknown> = (
   call: Call<R, Organization>,
@@ -90,6 +92,7 @@ export function pipeline<const R extends Route, Organization = unknown>(
         path: event.rawPath,
         queryString: event.rawQueryString,
         headers: event.headers,
+        rawBody: Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8").toString("utf8"),
         sourceIp: sourceAddress(event),
         attempt,
         reportRateLimit: (status: RateLimitStatus) => {
@@ -123,7 +126,7 @@ export function success(
   answer: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): APIGatewayProxyStructuredResultV2 {
-  if (route.raw !== undefined && isRaw(answer)) return rawSuccess(route, answer);
+  if ((route.raw ?? route.alternatives) !== undefined && isRaw(answer)) return rawSuccess(route, answer);
   const isList = route.paged === true && isPage(answer);
   const body = JSON.stringify(isList ? { data: answer.rows, meta: answer.meta } : { data: answer });
   return { statusCode: route.status, headers, body };

@@ -19,7 +19,7 @@ const concurrency = 10;
 /** Items that one request lists. */
 const batchSize = 500;
 
-type PendingWorkName = "CLOSE-DAY" | "EXPIRE-ACCOUNT" | "SETTLE";
+type PendingWorkName = "CLOSE-DAY" | "EXPIRE-ACCOUNT" | "PAYMENT" | "SETTLE";
 
 /** Returns the key of the pending-work index for an organization's items. */
 export function pendingWorkOf(name: PendingWorkName, organizationId: string): string {

@@ -4,6 +4,7 @@ export const queueNames = [
   "carrierCallbacks",
   "emails",
   "marketingSends",
+  "payments",
   "refunds",
   "transactionalSends",
   "webhookDeliveries",

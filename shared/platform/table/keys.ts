@@ -28,6 +28,11 @@
  * | the balance, and the messages accepted today     | WALLET#<org>        | WALLET        |
  * | the list of all wallets                          | WALLETS#<shard>     | <org>         |
  * | the movement of money that a reference was used for | REFERENCE#<sha-256> | REFERENCE  |
+ * | an organization's payments in order, or one      | PAYMENTS#<org>      | <payment>     |
+ * | an organization's billing details, and its auto-recharge | BILLING#<org> | BILLING    |
+ * | an organization's invoices and credit notes, or one | INVOICES#<org>   | <number>      |
+ * | the next number of an invoice or credit note     | INVOICE_NUMBERS#<kind>#<year> | NEXT |
+ * | the closed books of a month: the totals, and each organization | BOOKS#<yyyy-mm> | TOTAL, <org>, <org>#<chunk> |
  * | the ledger in order; one entry for each seq      | LEDGER#<org>, LEDGER#<org>#<shard> | <seq> |
  * | an organization's messages in order, or one      | MESSAGES#<org>, MESSAGES#<org>#<shard> | <message> |
  * | messages of one day by their state               | STATS#<org>, STATS#<org>#<shard> | DAY#<yyyy-mm-dd> |
@@ -72,18 +77,17 @@
  * - MESSAGES: 3 / 4, so 330 / 250
  * - STATS: 1.1 to 2 / 0.2 to 2, so 500 or more
  *
- * All except the wallet can be in up to eight shards, each with that capacity: see `shards.ts`, which makes their keys.
- * `infra/SCALE.md` has the arithmetic.
+ * All except the wallet can be in up to eight shards of that capacity (`shards.ts`). `infra/SCALE.md` has the arithmetic.
  *
  * The pending-work index, `agenda`, lists the few items that background work has to visit. The field `agenda` names the work
- * and its shard, `lookAt` the time (ISO 8601). Other items are not in the index and cost nothing. An item in the index costs
- * one more write only when these two fields change.
+ * and its shard, `lookAt` the time (ISO 8601). An item in the index costs one more write when these two fields change.
  *
  * ```
  * | items                                            | agenda              | lookAt        |
  * | ------------------------------------------------ | ------------------- | ------------- |
  * | wallets whose ledger is not settled              | SETTLE#<shard>      | when the oldest change is old enough |
  * | days whose counts are not final                  | CLOSE-DAY#<shard>   | when to count the day |
+ * | payments that are not final                      | PAYMENT#<shard>     | when to read them at the provider |
  * | organizations without a verified email, on stages that require it | EXPIRE-ACCOUNT#<shard> | a week after the registration |
  * ```
  */
@@ -91,55 +95,6 @@ export interface Key {
   readonly pk: string;
   readonly sk: string;
 }
-
-/** The families of partition keys: the text before the first #. A function's role names the families that it may access. */
-export const keyFamilies = [
-  "AUDIT",
-  "BREAKERS",
-  "CAMPAIGNS",
-  "CARRIERS",
-  "CONTACTS",
-  "CREDENTIALS",
-  "DELIVERIES",
-  "DUE",
-  "EMAIL",
-  "EMAIL_SUPPRESSION",
-  "EMAIL_TOKEN",
-  "IDEMPOTENCY",
-  "INBOUND",
-  "INVITATION",
-  "KEY",
-  "KEY_USES",
-  "KNOWN_NETWORK",
-  "KYC",
-  "LEDGER",
-  "LIMIT",
-  "MARGINS",
-  "MEMBERS",
-  "MESSAGES",
-  "NUMBERS",
-  "INFLIGHT",
-  "OPT_OUTS",
-  "ORG",
-  "PACE",
-  "PRICES",
-  "REFERENCE",
-  "RELEASE",
-  "REVIEWS",
-  "RIGHTS",
-  "SANDBOX",
-  "SEALING_KEYS",
-  "SENDER",
-  "SENDING",
-  "SENT_EMAIL",
-  "STATS",
-  "TEMPLATES",
-  "USER",
-  "WALLET",
-  "WALLETS",
-  "WEBHOOK_SECRETS",
-] as const;
-export type KeyFamily = (typeof keyFamilies)[number];
 
 /** The kinds of requests that an operator decides on. */
 export type ReviewKind = "kyc" | "sender-ids";
@@ -195,6 +150,20 @@ export const keys = {
     pk: `WALLETS#${shard}`,
     sk: organizationId,
   }),
+  payment: (organizationId: string, paymentId: string): Key => ({
+    pk: `PAYMENTS#${organizationId}`,
+    sk: paymentId,
+  }),
+  billing: (organizationId: string): Key => ({ pk: `BILLING#${organizationId}`, sk: "BILLING" }),
+  invoice: (organizationId: string, number: string): Key => ({
+    pk: `INVOICES#${organizationId}`,
+    sk: number,
+  }),
+  invoiceNumber: (kind: string, year: string): Key => ({
+    pk: `INVOICE_NUMBERS#${kind}#${year}`,
+    sk: "NEXT",
+  }),
+  books: (month: string, what: string): Key => ({ pk: `BOOKS#${month}`, sk: what }),
   reference: (referenceHash: string): Key => ({ pk: `REFERENCE#${referenceHash}`, sk: "REFERENCE" }),
   campaignCounts: (organizationId: string, campaignId: string): Key => ({
     pk: `STATS#${organizationId}`,

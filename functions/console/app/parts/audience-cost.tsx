@@ -5,6 +5,7 @@ import { everyRow } from "../../../../shared/client.ts";
 import type { Contact } from "../../../../shared/contract/contacts.ts";
 import { api } from "../api.ts";
 import { estimateAudience, type Plan, type Prices } from "../audience.ts";
+import { fundsLink } from "../features.ts";
 import { messageOf } from "../problems.ts";
 import { useLoad, Waiting } from "./load.tsx";
 import { amountText, countText, Money, optionalCount } from "./money.tsx";
@@ -114,7 +115,7 @@ export function AudienceCost({
       {balance !== undefined && balance < cost ? (
         <Notice tone="bad">
           Your balance of {amountText(balance)} does not cover this campaign. The campaign stops when the
-          balance runs out. You can resume it after a <a href="#/wallet">top-up</a>.
+          balance runs out. You can resume it after a <a href={fundsLink[0]}>top-up</a>.
         </Notice>
       ) : null}
     </div>

@@ -122,5 +122,5 @@ export function usePolling(isUnderWay: boolean, poll: () => Promise<void>, every
     };
     const timer = setInterval(() => void pollAgain(), everyMs);
     return () => clearInterval(timer);
-  }, [isUnderWay, poll]);
+  }, [isUnderWay, poll, everyMs]);
 }

@@ -11,6 +11,7 @@ import { announce, Notice } from "./notice.tsx";
 const roleDescriptions: Readonly<Record<Role, string>> = {
   owner: "Full access.",
   admin: "Full access, except adding, changing or removing owners.",
+  billing: "Payments, invoices and the wallet. Otherwise read-only access.",
   developer: "Full access, except to billing, business verification and members.",
   viewer: "Read-only access.",
 };

@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 
 import { RequestError } from "../../../../shared/client.ts";
 import { remedies } from "../../../../shared/contract/remedies.ts";
+import { fundsLink } from "../features.ts";
 import { fieldProblems, messageOf, problemOfField, problemTexts } from "../problems.ts";
 import { currentView, here } from "../router.ts";
 import { countText } from "./money.tsx";
@@ -48,6 +49,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   const { code, requestId, retryAfterSeconds, status = 0 } = error instanceof RequestError ? error : {};
   const words = code === undefined ? undefined : problemTexts[code];
   const details = fieldProblems(error);
+  const link = words?.link === "funds" ? fundsLink : words?.link;
   const remedy = code === undefined || details.length > 0 ? undefined : (words?.remedy ?? remedies[code]);
   return (
     <Notice tone="bad">
@@ -58,9 +60,9 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
           <strong>{messageOf(error)}</strong> {remedy}
         </p>
       )}
-      {words?.link === undefined ? null : (
+      {link === undefined ? null : (
         <p>
-          <a href={words.link[0]}>{words.link[1]}</a>
+          <a href={link[0]}>{link[1]}</a>
         </p>
       )}
       {retryAfterSeconds === undefined ? null : <p>Try again in {countText(retryAfterSeconds, "second")}.</p>}

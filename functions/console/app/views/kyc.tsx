@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { Country } from "../../../../shared/contract/countries.ts";
 import type { KycSubmission } from "../../../../shared/contract/kyc.ts";
 import { api } from "../api.ts";
-import { countryName } from "../countries.ts";
+import { countryName, countryOptions } from "../countries.ts";
 import { Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, type Load } from "../parts/load.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
@@ -63,13 +63,6 @@ function Submission({ submission }: { submission: KycSubmission }) {
   );
 }
 
-const countries: readonly (readonly [string, string])[] = [
-  ["", "Not specified"],
-  ...Country.options
-    .map((code) => [code, countryName(code)] as const)
-    .toSorted(([, one], [, other]) => one.localeCompare(other)),
-];
-
 function BusinessDetails({
   submission,
   load,
@@ -108,7 +101,11 @@ function BusinessDetails({
         label="Registration number (optional)"
         hint="As shown in the company register."
       />
-      <SelectField field={form.field("country")} label="Country (optional)" options={countries} />
+      <SelectField
+        field={form.field("country")}
+        label="Country (optional)"
+        options={countryOptions("Not specified")}
+      />
       <TextArea field={form.field("address")} label="Address (optional)" rows={3} />
       <TextField field={form.field("contactName")} label="Contact person (optional)" autocomplete="name" />
       <TextField

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { logout } from "../api.ts";
+import { has } from "../features.ts";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { here } from "../router.ts";
 import { session } from "../session.ts";
@@ -33,6 +34,7 @@ const groups: readonly (readonly [
     "Organization",
     [
       ["wallet", "Wallet"],
+      ...(has("payments") ? ([["payments", "Payments"]] as const) : []),
       ["usage", "Usage"],
       ["sender-ids", "Sender IDs"],
       ["kyc", "Business verification"],

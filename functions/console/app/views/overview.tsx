@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 
 import type { Webhook } from "../../../../shared/contract/webhooks.ts";
 import { api } from "../api.ts";
-import { topUpLabel } from "../features.ts";
+import { fundsLink } from "../features.ts";
 import { DayChart } from "../parts/chart.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { amountText, countText, Money, shareText } from "../parts/money.tsx";
@@ -151,17 +151,17 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
       action: "Wallet",
     },
     balance <= 0 && {
-      what: "Your wallet is empty.",
-      detail: "Messages are prepaid.",
-      href: "#/wallet",
-      action: topUpLabel,
+      what: balance < 0 ? "Your balance is negative." : "Your wallet is empty.",
+      detail: balance < 0 ? "A bank took back a payment. You cannot send messages." : "Messages are prepaid.",
+      href: fundsLink[0],
+      action: fundsLink[1],
     },
     balance > 0 &&
       balance < lowBalanceThreshold && {
         what: "Your balance is low.",
         detail: `It is below your warning level of ${amountText(lowBalanceThreshold)}.`,
-        href: "#/wallet",
-        action: topUpLabel,
+        href: fundsLink[0],
+        action: fundsLink[1],
       },
     dailySpendCap !== undefined &&
       spentToday >= dailySpendCap && {

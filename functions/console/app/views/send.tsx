@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { MessageType, type AcceptedMessage, type Estimate } from "../../../../shared/contract/sms.ts";
 import { api } from "../api.ts";
-import { has, topUpLabel } from "../features.ts";
+import { fundsLink, has } from "../features.ts";
 import { PhoneField, CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad, usePolling } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
@@ -184,7 +184,7 @@ function Price({ to, message, isUnicode }: { to: string; message: string; isUnic
       ) : (
         <Notice tone="bad">
           Your balance of {amountText(balance)} is too low for this message.{" "}
-          <a href="#/wallet">{topUpLabel}</a>
+          <a href={fundsLink[0]}>{fundsLink[1]}</a>
         </Notice>
       )}
     </div>

@@ -7,10 +7,10 @@ import { Ledger, ledgerFilterOf } from "../parts/ledger.tsx";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
 import { amountText, currencyDecimals, Money } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
-import { Facts, Page, Section } from "../parts/page.tsx";
+import { Facts, LinkButton, Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
-import { FieldProblem } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
+import { amountOf } from "../typed.ts";
 
 /** The balance, the ledger and the organization's own limits. */
 export function Wallet({ query }: ViewProps) {
@@ -37,13 +37,17 @@ export function Wallet({ query }: ViewProps) {
           <DialogButton label="Top up" onDone={changed}>
             {(done) => <TopUp onDone={done} />}
           </DialogButton>
-        ) : null
+        ) : (
+          has("payments") && <LinkButton href="#/payments" label="Pay" look="primary" />
+        )
       }
     >
       <div class="columns">
         <Section title="Balance">
           <Loaded load={wallet}>{(shown) => <Balance wallet={shown} />}</Loaded>
-          {has("top-up") ? null : <p>The gateway operator adds funds to your wallet after you pay.</p>}
+          {has("top-up") || has("payments") ? null : (
+            <p>The gateway operator adds funds to your wallet after you pay.</p>
+          )}
         </Section>
         <Section title="Limits">
           <Loaded load={wallet}>{(shown) => <Limits wallet={shown} load={wallet} />}</Loaded>
@@ -61,6 +65,12 @@ function Balance({ wallet }: { wallet: WalletOf }) {
       <p class="figure">
         <Money amount={balance} isShort />
       </p>
+      {balance < 0 ? (
+        <Notice tone="bad">
+          A bank took back a payment, so your balance is negative. You cannot send messages until you pay the
+          missing {amountText(-balance)}. Questions? Contact the gateway operator.
+        </Notice>
+      ) : null}
       {closedAt === undefined ? null : (
         <Notice tone="bad">
           The gateway operator closed this wallet on <Time at={closedAt} />. You cannot send or top up.
@@ -129,13 +139,6 @@ function Limits({ wallet, load }: { wallet: WalletOf; load: Load<WalletOf> }) {
       />
     </Form>
   );
-}
-
-/** Parses an amount with a comma or a point. */
-function amountOf(field: string, text: string): number {
-  const amount = Number(text.trim().replace(",", ".") || "NaN");
-  if (Number.isNaN(amount)) throw new FieldProblem(field, "Enter an amount such as 25.");
-  return amount;
 }
 
 function amountOrNull(field: string, text: string): number | null {

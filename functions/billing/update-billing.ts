@@ -1,0 +1,7 @@
+import { endpoint } from "../../shared/api/endpoint.ts";
+import { saveBillingDetails } from "../../shared/payments/billing-record.ts";
+import * as routes from "../../shared/routes/billing.ts";
+
+export const handler = endpoint(routes.updateBilling, async ({ actor, body }) =>
+  saveBillingDetails(actor.organizationId, body),
+);

@@ -1,0 +1,80 @@
+import * as z from "zod/mini";
+
+import { closeBooks } from "../../shared/books/close.ts";
+import { findBooksTotal, Month, type BooksTotal } from "../../shared/books/record.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
+import { moneyText } from "../../shared/wallet/money.ts";
+import { writeBooks } from "./books-files.ts";
+import { command, part, RequiredText } from "./command.ts";
+import { operatorIdentity } from "./identity.ts";
+import { listOf } from "./output.ts";
+
+const MonthPart = part("<month>", "month (UTC) such as 2026-11", Month);
+
+const close = command({
+  name: "books close",
+  summary: "Close the books of a month for ever",
+  details:
+    "Adds up the ledger of each organization by type and country, and compares it with the balances to the micro-unit. Adds " +
+    "the provider's fees and the carriers' costs. A difference stops the command. Repeat it after an interruption. A month can " +
+    "be closed 70 minutes after its end, and never changes afterwards.",
+  examples: ["2026-11 --stage prod", "2026-11"],
+  asksFirst: true,
+  input: z.object({ month: MonthPart }),
+  run: async ({ month }, { output, stage, confirm, changed }) => {
+    await confirm(`close the books of ${month} for ever`);
+    const total = await closeBooks(month, {
+      closedBy: await operatorIdentity(stage),
+      onProgress: (organizations) => output.progress(`${organizations} organizations added up`),
+    });
+    changed({ closingMicros: total.closingMicros, liabilityMicros: total.liabilityMicros });
+    output.result(total, totalText(total));
+    if (total.openDays > 0) {
+      output.note(
+        `The costs of ${total.openDays} days of organizations are not final, because scheduled messages are still to be ` +
+          "sent. Costs that follow are in the next month's books.",
+      );
+    }
+    if (total.messagesWithoutCost > 0)
+      output.note(`The costs of ${total.messagesWithoutCost} messages are unknown and not included.`);
+  },
+});
+
+const exportBooks = command({
+  name: "books export",
+  summary: "Write the books of a closed month as CSV files",
+  details:
+    "Creates a folder with total.csv, customers.csv, countries.csv and payments.csv. Amounts are in the stage's currency, with " +
+    "six decimals, and add up to the ledger exactly.",
+  examples: ["2026-11 --to books-2026-11 --stage prod"],
+  input: z.object({ month: MonthPart, to: part("--to <folder>", "new folder", RequiredText) }),
+  run: async ({ month, to }, { output, record, changed }) => {
+    const total = await findBooksTotal(month);
+    if (total === undefined) {
+      throw new RejectedError(`The books of ${month} are not closed. Run books close ${month} first.`);
+    }
+    await record({});
+    const files = await writeBooks(total, to);
+    changed({ organizations: total.organizations });
+    output.result({ month, to, files }, `The books of ${month} are in ${to}: ${files.join(", ")}`);
+  },
+});
+
+function totalText(total: BooksTotal): string {
+  const movements = Object.entries(total.movements).map(([type, micros]) => [type, moneyText(micros)]);
+  return listOf({
+    Month: total.month,
+    Customers: String(total.organizations),
+    "Opening balances": moneyText(total.openingMicros),
+    ...Object.fromEntries(movements),
+    "Closing balances": moneyText(total.closingMicros),
+    "Liability (prepaid balances)": moneyText(total.liabilityMicros),
+    "Owed by customers": moneyText(total.owedMicros),
+    Revenue: moneyText(total.revenueMicros),
+    "Carrier cost": moneyText(total.costMicros),
+    Margin: moneyText(total.revenueMicros - total.costMicros),
+    "Provider fees": moneyText(total.feeMicros),
+  });
+}
+
+export const booksCommands = [close, exportBooks];

@@ -1,0 +1,84 @@
+import type { PaymentRecord } from "../../shared/payments/record.ts";
+import { moneyText } from "../../shared/wallet/money.ts";
+import { findReference, type ReferenceRecord } from "../../shared/wallet/reference.ts";
+import type { Column } from "./output.ts";
+
+/*
+ * How commands show payments.
+ */
+
+/** Returns the total that the customer has to pay, with its parts. */
+export function invoiceText({
+  amountMicros,
+  taxMicros,
+  totalMicros,
+  taxRate,
+}: Pick<PaymentRecord, "amountMicros" | "taxMicros" | "taxRate" | "totalMicros">): string {
+  return (
+    `The customer pays ${moneyText(totalMicros)}: ${moneyText(amountMicros)} for the wallet and ${moneyText(taxMicros)} ` +
+    `tax (${taxRate} %)`
+  );
+}
+
+export const paymentColumns: readonly Column<PaymentRecord>[] = [
+  { heading: "PAYMENT", text: ({ id }) => id },
+  { heading: "ORGANIZATION", text: ({ organizationId }) => organizationId },
+  { heading: "TIME", text: ({ createdAt }) => createdAt },
+  { heading: "METHOD", text: ({ method }) => method },
+  { heading: "STATUS", text: ({ status }) => status },
+  { heading: "AMOUNT", text: ({ amountMicros }) => moneyText(amountMicros), isNumber: true },
+  { heading: "TOTAL", text: ({ totalMicros }) => moneyText(totalMicros), isNumber: true },
+  { heading: "LEFT TO DO", text: ({ lookAt }) => (lookAt === undefined ? "" : `next at ${lookAt}`) },
+];
+
+export const movementColumns: readonly Column<ReferenceRecord>[] = [
+  { heading: "REFERENCE", text: ({ reference }) => reference },
+  { heading: "TIME", text: ({ createdAt }) => createdAt },
+  { heading: "TYPE", text: ({ type }) => type },
+  { heading: "AMOUNT", text: ({ amountMicros }) => moneyText(amountMicros), isNumber: true },
+  { heading: "BALANCE", text: ({ balanceMicros }) => moneyText(balanceMicros), isNumber: true },
+];
+
+/** Reads the movements of the wallet that a payment, its refunds and its disputes caused. */
+export async function movementsOf({
+  providerPaymentId,
+  refunds,
+  disputes,
+}: PaymentRecord): Promise<ReferenceRecord[]> {
+  const references = [
+    ...(providerPaymentId === undefined ? [] : [providerPaymentId]),
+    ...refunds.flatMap(({ id }) => [id, `${id}-failed`]),
+    ...disputes.flatMap(({ id }) => [id, `${id}-won`]),
+  ];
+  const found = await Promise.all(references.map(findReference));
+  return found.flatMap((each) => each ?? []);
+}
+
+/** The facts of a payment, by their names. */
+export function paymentFacts(payment: PaymentRecord): Record<string, string | undefined> {
+  const { refunds, disputes, feeMicros } = payment;
+  const refundTexts = refunds.map(
+    ({ id, status, totalMicros, creditNote }) =>
+      `${id} ${moneyText(totalMicros)} ${status}${creditNote === undefined ? "" : ` ${creditNote}`}`,
+  );
+  const disputeTexts = disputes.map(
+    ({ id, status, totalMicros, feeMicros: fee }) =>
+      `${id} ${moneyText(totalMicros)} ${status}, fee ${moneyText(fee)}`,
+  );
+  return {
+    Payment: payment.id,
+    Organization: payment.organizationId,
+    Status: payment.status,
+    Method: `${payment.method} (${payment.origin})`,
+    Total: invoiceText(payment),
+    Created: payment.createdAt,
+    Succeeded: payment.succeededAt,
+    Failure: payment.failure,
+    Provider: `${payment.provider} ${payment.providerPaymentId ?? payment.providerSessionId ?? ""}`.trim(),
+    Fee: feeMicros === undefined ? undefined : moneyText(feeMicros),
+    Invoice: payment.invoiceNumber,
+    Refunds: refundTexts.length === 0 ? undefined : refundTexts.join("; "),
+    Disputes: disputeTexts.length === 0 ? undefined : disputeTexts.join("; "),
+    "Next visit": payment.lookAt,
+  };
+}

@@ -1,0 +1,230 @@
+import * as z from "zod/mini";
+
+import { keepSecret } from "../../shared/carriers/secrets.ts";
+import { ApiError } from "../../shared/contract/errors.ts";
+import { PaymentStatus } from "../../shared/contract/payments.ts";
+import { idSchema } from "../../shared/contract/primitives.ts";
+import { findDifferences, type PaymentDifference } from "../../shared/payments/reconcile.ts";
+import { findPayment, paymentsOf, readPayment, type PaymentRecord } from "../../shared/payments/record.ts";
+import { recordRefund } from "../../shared/payments/refund.ts";
+import { paymentSettings } from "../../shared/payments/settings.ts";
+import { stripeEvents } from "../../shared/payments/stripe-state.ts";
+import { dayMs, now } from "../../shared/platform/clock.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
+import { moneyText } from "../../shared/wallet/money.ts";
+import { paymentSecretName } from "../constructs/names.ts";
+import { readCredentials } from "./carriers.ts";
+import {
+  command,
+  count,
+  flag,
+  limit,
+  OrganizationOption,
+  part,
+  PublicReason,
+  RequiredText,
+} from "./command.ts";
+import { organizationBatches, readOrganization } from "./organization.ts";
+import { listOf, tableOf, type Column } from "./output.ts";
+import { invoiceText, movementColumns, movementsOf, paymentColumns, paymentFacts } from "./payments-text.ts";
+import { Amount } from "./wallet-movements.ts";
+
+const Days = z._default(count(400), 30);
+const PaymentId = part("<payment>", "payment ID", idSchema("pay"));
+
+const list = command({
+  name: "payments list",
+  summary: "List payments, the newest first",
+  examples: [
+    "--stage prod",
+    "--organization ada@example.com --status failed",
+    "--unsettled --since 90 --stage prod",
+  ],
+  input: z.object({
+    organization: OrganizationOption,
+    status: part("--status <status>", PaymentStatus.options.join(", "), z.optional(PaymentStatus)),
+    since: part("--since <days>", "number of past days; default: 30", Days),
+    unsettled: flag("--unsettled", "only payments that the gateway still works on"),
+    limit: limit(100, 10_000, "payments"),
+  }),
+  run: async ({ organization, status, since, unsettled, limit: wanted }, { output }) => {
+    const from = daysAgo(since);
+    const found: PaymentRecord[] = [];
+    const read = async (organizationId: string): Promise<void> => {
+      for await (const payment of paymentsOf(organizationId, from)) {
+        const isWanted = status === undefined || payment.status === status;
+        if (isWanted && (!unsettled || payment.agenda !== undefined)) found.push(payment);
+      }
+    };
+    if (organization !== undefined) await read((await readOrganization(organization)).id);
+    else for await (const batch of organizationBatches()) await Promise.all(batch.map(read));
+    // The ids have the order of time.
+    const rows = found.toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, wanted);
+    output.table(rows, paymentColumns);
+    output.note(`${found.length} payments${found.length > rows.length ? `, ${rows.length} shown` : ""}`);
+  },
+});
+
+const show = command({
+  name: "payments show",
+  summary: "Show a payment with its invoice, fee, refunds, disputes and movements of the wallet",
+  details: "Without --organization the command searches all organizations.",
+  examples: ["pay_01M7Y6EJCCCYF8FQN69JCEXBCE --stage prod"],
+  input: z.object({ payment: PaymentId, organization: OrganizationOption }),
+  run: async ({ payment: id, organization }, { output }) => {
+    const payment = await findPaymentById(id, organization);
+    const movements = await movementsOf(payment);
+    const facts = listOf(paymentFacts(payment));
+    output.result(
+      { ...payment, movements },
+      movements.length === 0 ? facts : `${facts}\n\n${tableOf(movements, movementColumns)}`,
+    );
+  },
+});
+
+const refund = command({
+  name: "payments refund",
+  summary: "Pay back a payment, or a part of it",
+  details:
+    "The amount leaves the wallet now, so the balance must cover it. The gateway then pays it back with its tax and issues a " +
+    "credit note. A bank transfer you pay back yourself. If the response is lost, repeat the command with the printed " +
+    "reference.",
+  examples: [
+    "pay_01M7Y6EJCCCYF8FQN69JCEXBCE --reason 'Account closed' --stage prod",
+    "pay_01M7Y6EJCCCYF8FQN69JCEXBCE --amount 12.50 --reason 'Paid twice'",
+  ],
+  asksFirst: true,
+  input: z.object({
+    payment: PaymentId,
+    organization: OrganizationOption,
+    amount: part("--amount <amount>", "amount without tax; default: all that is left", z.optional(Amount)),
+    reason: PublicReason,
+    reference: part(
+      "--reference <id>",
+      "reference that an earlier attempt printed",
+      z.optional(idSchema("rfd")),
+    ),
+  }),
+  run: async ({ payment: paymentId, organization, amount, reason, reference }, context) => {
+    const { output, confirm, changed } = context;
+    const before = await findPaymentById(paymentId, organization);
+    const { organizationId, provider } = before;
+    const what = `refund ${amount === undefined ? "the rest" : moneyText(amount)} of ${paymentId}. ${invoiceText(before)}`;
+    await confirm(`${what}: ${reason}`, { organizationId, before: { refunds: before.refunds } });
+    const id = reference ?? newId("rfd");
+    if (reference === undefined)
+      output.aside(`If the response is lost, repeat the command with --reference ${id}`);
+    const key = { organizationId, paymentId };
+    await recordRefund(key, { id, amountMicros: amount, reason }).catch((error: unknown) => {
+      const isTooMuch = error instanceof ApiError && error.code === "INSUFFICIENT_BALANCE";
+      throw isTooMuch ? new Error("The balance is lower than that amount.", { cause: error }) : error;
+    });
+    const { refunds } = await readPayment(key);
+    const recorded = refunds.find((each) => each.id === id);
+    if (recorded === undefined) throw new Error(`the refund ${id} was not recorded`);
+    changed({ refunds });
+    const { amountMicros, totalMicros, status } = recorded;
+    const sent =
+      provider === "manual"
+        ? `Transfer ${moneyText(totalMicros)} to the customer.`
+        : `The gateway pays back ${moneyText(totalMicros)} within a minute.`;
+    output.result(
+      { organizationId, paymentId, ...recorded },
+      `${id}: ${moneyText(amountMicros)} left the wallet. ${status === "pending" ? sent : `It is ${status}.`}`,
+    );
+  },
+});
+
+const connect = command({
+  name: "payments connect",
+  summary: "Store the keys of the payment provider, and show the address for its events",
+  details:
+    "Secrets Manager stores the keys. The change applies within a minute. Create the webhook at Stripe first with the printed " +
+    "address and events, because its secret is one of the keys.",
+  examples: [
+    "--credentials stripe.json --stage prod",
+    "--credentials - --stage prod < stripe.json",
+    "--stage prod",
+  ],
+  asksFirst: true,
+  input: z.object({
+    credentials: part(
+      "--credentials <file>",
+      "JSON file with secretKey and webhookSecret, or - for standard input; default: only show the address",
+      z.optional(RequiredText),
+    ),
+  }),
+  run: async ({ credentials }, { output, stage, stackName, apiUrl, confirm }) => {
+    const webhook = { address: `${apiUrl}/v1/payments/events/stripe`, events: [...stripeEvents] };
+    if (credentials !== undefined) {
+      // Other commands start without the package of Stripe.
+      const { StripeKeys } = await import("../../shared/payments/stripe-client.ts");
+      const keys = StripeKeys.safeParse(await readCredentials(credentials));
+      // Zod's own messages quote no values. They must not, because the values are secrets.
+      if (!keys.success) {
+        const [issue] = keys.error.issues;
+        throw new RejectedError(
+          `The keys are not valid: ${issue?.path.join(".") || "they"}: ${issue?.message}`,
+        );
+      }
+      if (stage === undefined && /^(sk|rk)_live_/.test(keys.data.secretKey)) {
+        throw new RejectedError("The local gateway accepts only keys of a test account.");
+      }
+      await confirm("replace the keys of the payment provider");
+      await keepSecret(paymentSecretName(stackName), keys.data, "the payment provider");
+    }
+    output.result(
+      { ...webhook, isStored: credentials !== undefined },
+      listOf({ "Webhook address": webhook.address, "Events to enable": webhook.events.join(" ") }),
+    );
+    if (paymentSettings().cards === "none")
+      output.note(
+        'The stage accepts no cards: set "payments": {"cards": "stripe"} in its file, and deploy it.',
+      );
+  },
+});
+
+const differenceColumns: readonly Column<PaymentDifference>[] = [
+  { heading: "DIFFERENCE", text: ({ difference }) => difference },
+  { heading: "PROVIDER'S ID", text: ({ providerPaymentId = "" }) => providerPaymentId },
+  { heading: "PAYMENT", text: ({ paymentId = "" }) => paymentId },
+  { heading: "ORGANIZATION", text: ({ organizationId = "" }) => organizationId },
+];
+
+const compare = command({
+  name: "payments compare",
+  summary: "Compare the provider's payments with the gateway's, in both directions",
+  details:
+    "Changes nothing. `unknown` is a payment that the gateway did not make. `differs` has another total or currency. " +
+    "`not credited` has not reached the wallet. `missing` was credited, and did not succeed at the provider. A difference " +
+    "exits with 1.",
+  examples: ["--stage prod", "--days 30 --stage prod --json"],
+  input: z.object({
+    days: part("--days <days>", "number of past days; default: 7", z._default(count(90), 7)),
+  }),
+  run: async ({ days }, { output }) => {
+    if (paymentSettings().cards === "none") throw new RejectedError("The stage accepts no cards.");
+    const differences = await findDifferences(daysAgo(days));
+    output.table(differences, differenceColumns);
+    output.note(`${differences.length} differences`);
+    if (differences.length > 0) process.exitCode = 1;
+  },
+});
+
+/** Finds a payment in an organization, or in all: one read for each. */
+async function findPaymentById(paymentId: string, organization: string | undefined): Promise<PaymentRecord> {
+  const find = async (organizationId: string) => findPayment({ organizationId, paymentId });
+  const within = organization === undefined ? undefined : (await readOrganization(organization)).id;
+  for await (const batch of within === undefined ? organizationBatches() : [[within]]) {
+    const found = (await Promise.all(batch.map(find))).find((each) => each !== undefined);
+    if (found !== undefined) return found;
+  }
+  throw new RejectedError(`There is no payment ${paymentId}${within === undefined ? "" : ` of ${within}`}.`);
+}
+
+function daysAgo(days: number): Date {
+  return new Date(now().getTime() - days * dayMs);
+}
+
+export const paymentCommands = [list, show, refund, connect, compare];

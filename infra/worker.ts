@@ -1,0 +1,34 @@
+import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
+import type { Access } from "./grants.ts";
+
+/** A function that no request calls: it processes the jobs of its queues, or runs on a schedule. */
+export interface Worker {
+  readonly access: Access;
+  readonly timeoutSeconds: number;
+  readonly queues?: { readonly [Name in QueueName]?: Feed };
+  readonly schedule?: Schedule;
+  /**
+   * Whether its jobs queue jobs for itself. Without it Lambda stops a chain of more than 16 calls as an unintended loop.
+   * A message that its carrier throttles for half an hour would then be stuck.
+   */
+  readonly queuesForItself?: true;
+}
+
+export interface Feed {
+  /** The number of batches that it processes at the same time. */
+  readonly maxConcurrency: number;
+  /** The most jobs in a batch, 10 by default. */
+  readonly batchSize?: number;
+  /** The greatest normal age of a job. A job may wait a quarter of an hour on its queue until it is due. */
+  readonly maxAgeMinutes: number;
+  /** The effect on customers of jobs in the dead-letter queue. */
+  readonly alarm: string;
+}
+
+export interface Schedule {
+  readonly everyMinutes: number;
+  /** The number of shards, each with its own call; one call without it. */
+  readonly shards?: number;
+  /** The effect on customers when it fails. */
+  readonly alarm: string;
+}

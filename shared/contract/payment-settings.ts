@@ -1,0 +1,45 @@
+import * as z from "zod/mini";
+
+import { Country } from "./countries.ts";
+
+const Line = z.string().check(z.minLength(1), z.maxLength(100));
+const PaymentAmount = z
+  .string()
+  .check(z.regex(/^(?=.*[1-9])\d{1,7}(\.\d{1,2})?$/, 'must be an amount such as "50.00"'));
+const VatNumber = z
+  .string()
+  .check(z.regex(/^[A-Z]{2}[A-Z0-9]{2,13}$/, "must be a VAT number without spaces"));
+
+/** The operator, as invoices name it. */
+const Seller = z.strictObject({
+  name: Line,
+  address: z.array(Line).check(z.minLength(1), z.maxLength(6)),
+  country: Country,
+  vatNumber: z.optional(VatNumber),
+  email: z.optional(z.email("must be an email address")),
+});
+
+const Percent = z.number().check(z.gte(0), z.lte(50));
+
+/** How customers of a stage pay, as its file has it. */
+export const PaymentSettings = z.strictObject({
+  /** `sandbox` is the local gateway's own provider, whose cards are for tests. */
+  cards: z._default(z.enum(["none", "sandbox", "stripe"]), "none"),
+  /** The text on how to pay by bank transfer. Without it, customers cannot choose that. */
+  bankTransfer: z.optional(z.string().check(z.minLength(1), z.maxLength(1_000))),
+  /** The bounds of one payment, without tax, in the stage's currency. */
+  minimum: z._default(PaymentAmount, "5.00"),
+  maximum: z._default(PaymentAmount, "1000.00"),
+  /** Without a seller there are no invoices. */
+  seller: z.optional(Seller),
+  tax: z._default(
+    z.strictObject({
+      /** The rate for buyers in each country. Others pay no tax. */
+      rates: z._default(z.partialRecord(Country, Percent), {}),
+      /** The countries whose buyers owe the tax themselves if they have a VAT number. */
+      reverseCharge: z._default(z.array(Country), []),
+    }),
+    { rates: {}, reverseCharge: [] },
+  ),
+});
+export type PaymentSettings = z.infer<typeof PaymentSettings>;

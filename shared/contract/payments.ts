@@ -1,0 +1,147 @@
+import * as z from "zod/mini";
+
+import { Currency, idSchema, Timestamp } from "./primitives.ts";
+import { Amount } from "./wallet.ts";
+
+/** The parties that move the money. */
+export const providers = ["stripe", "manual"] as const;
+
+export const PaymentStatus = z
+  .enum(["pending", "succeeded", "failed", "expired"])
+  .register(z.globalRegistry, {
+    description:
+      "`pending` until the provider reports a result. `expired` when no one paid at the checkout. A late payment still changes " +
+      "`failed` and `expired` to `succeeded`.",
+  });
+export type PaymentStatus = z.infer<typeof PaymentStatus>;
+
+export const PaymentMethodKind = z.enum(["card", "bank_transfer"]);
+export type PaymentMethodKind = z.infer<typeof PaymentMethodKind>;
+
+/** Why a card was not charged. */
+export const PaymentFailure = z.enum([
+  "authentication_required",
+  "card_declined",
+  "card_expired",
+  "insufficient_funds",
+  "no_payment_method",
+  "provider_error",
+]);
+export type PaymentFailure = z.infer<typeof PaymentFailure>;
+
+const ReturnUrl = z
+  .optional(
+    z
+      .url({ protocol: /^https?$/, error: "must be an http or https address" })
+      .check(z.maxLength(1_000, "must be at most 1000 characters long")),
+  )
+  .register(z.globalRegistry, {
+    description: "Where the provider's page leads back to. Default: the console.",
+  });
+
+const PaymentMethodId = z
+  .string()
+  .check(z.regex(/^pm_[A-Za-z0-9_]{1,64}$/, "must be the id of a saved payment method"));
+
+export const CreatePaymentRequest = z
+  .strictObject({
+    amount: Amount.check(
+      z.meta({
+        description: "The amount for the wallet, without tax. `GET /v1/billing` has the limits and the tax.",
+      }),
+    ),
+    method: z._default(PaymentMethodKind, "card"),
+    paymentMethodId: z
+      .optional(PaymentMethodId)
+      .register(z.globalRegistry, { description: "Charges this saved card, without a checkout." }),
+    saveCard: z
+      ._default(z.boolean(), false)
+      .register(z.globalRegistry, { description: "Whether the checkout saves the card for later charges." }),
+    returnUrl: ReturnUrl,
+  })
+  .register(z.globalRegistry, {
+    id: "CreatePaymentRequest",
+    examples: [{ amount: 50, saveCard: true }],
+  });
+export type CreatePaymentRequest = z.infer<typeof CreatePaymentRequest>;
+
+export const PaymentParams = z.object({ id: idSchema("pay") });
+
+export const Payment = z
+  .object({
+    id: idSchema("pay"),
+    status: PaymentStatus,
+    method: PaymentMethodKind,
+    origin: z.enum(["checkout", "saved_card", "auto_recharge", "operator"]),
+    amount: z.number().register(z.globalRegistry, { description: "The amount for the wallet." }),
+    tax: z.number(),
+    total: z
+      .number()
+      .register(z.globalRegistry, { description: "The amount with tax, which the customer pays." }),
+    currency: Currency,
+    checkoutUrl: z.optional(z.string()).register(z.globalRegistry, {
+      description: "The provider's page, while the payment waits for the customer there.",
+    }),
+    instructions: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "How to pay, for a pending bank transfer." }),
+    reference: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "The reference to state in a bank transfer." }),
+    failure: z.optional(PaymentFailure),
+    refunded: z.optional(z.number()).register(z.globalRegistry, {
+      description: "The part of `amount` that was paid back, or is being paid back.",
+    }),
+    dispute: z
+      .optional(z.enum(["open", "won", "lost"]))
+      .register(z.globalRegistry, { description: "The last dispute of the cardholder's bank." }),
+    invoiceNumber: z.optional(z.string()),
+    createdAt: Timestamp,
+    succeededAt: z.optional(Timestamp),
+  })
+  .register(z.globalRegistry, { id: "Payment" });
+export type Payment = z.infer<typeof Payment>;
+
+export const PaymentMethod = z
+  .object({
+    id: PaymentMethodId,
+    brand: z.string(),
+    last4: z.string(),
+    expiryMonth: z.int(),
+    expiryYear: z.int(),
+    isUsedForAutoRecharge: z.boolean(),
+    createdAt: Timestamp,
+  })
+  .register(z.globalRegistry, { id: "PaymentMethod" });
+export type PaymentMethod = z.infer<typeof PaymentMethod>;
+
+export const PaymentMethods = z.array(PaymentMethod);
+
+export const PaymentMethodParams = z.object({ id: PaymentMethodId });
+
+export const AddPaymentMethodRequest = z.prefault(
+  z.strictObject({ returnUrl: ReturnUrl }).register(z.globalRegistry, {
+    id: "AddPaymentMethodRequest",
+    examples: [{ returnUrl: "https://shop.example/billing" }],
+  }),
+  {},
+);
+export type AddPaymentMethodRequest = z.infer<typeof AddPaymentMethodRequest>;
+
+export const AddedPaymentMethod = z
+  .object({
+    checkoutUrl: z
+      .string()
+      .register(z.globalRegistry, { description: "The provider's page that saves a card." }),
+  })
+  .register(z.globalRegistry, { id: "AddedPaymentMethod" });
+
+export const RemovedPaymentMethod = z
+  .object({ id: PaymentMethodId, deleted: z.literal(true) })
+  .register(z.globalRegistry, { id: "RemovedPaymentMethod" });
+
+/** The event of a provider, in its own format. Its signature covers the raw body. */
+export const ProviderEventParams = z.object({ provider: z.literal("stripe") });
+export const ReceivedEvent = z
+  .object({ received: z.literal(true) })
+  .register(z.globalRegistry, { id: "ReceivedEvent" });

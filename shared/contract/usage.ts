@@ -1,0 +1,65 @@
+import * as z from "zod/mini";
+
+import { Currency } from "./primitives.ts";
+
+export const UsageQuery = z.strictObject({
+  month: z
+    .optional(z.string().check(z.regex(/^20\d\d-(0[1-9]|1[0-2])$/, "must be a month such as 2026-11")))
+    .register(z.globalRegistry, { description: "A month in UTC. Without it, the present month." }),
+  by: z
+    ._default(z.enum(["day", "country", "campaign", "key"]), "day")
+    .register(z.globalRegistry, { description: "The meaning of the rows." }),
+});
+export type UsageQuery = z.infer<typeof UsageQuery>;
+
+const UsageSums = z.object({
+  messages: z
+    .int()
+    .register(z.globalRegistry, { description: "The messages that were paid for and not refunded." }),
+  segments: z.optional(z.int()).register(z.globalRegistry, {
+    description: "Their segments. Absent if they include a day that has not been counted.",
+  }),
+  amount: z.number().register(z.globalRegistry, { description: "The price of these messages." }),
+  refunded: z.number().register(z.globalRegistry, {
+    description: "The prices of messages that failed or were cancelled. The wallet gets them back.",
+  }),
+});
+export type UsageSums = z.infer<typeof UsageSums>;
+
+export const UsageRow = z
+  .extend(UsageSums, {
+    name: z.string().register(z.globalRegistry, {
+      description:
+        "A day, an ISO 3166-1 country code, or the id of a campaign or an API key. `none`: the messages without one. " +
+        "`other`: the sum of the smallest campaigns or keys, after the first hundreds.",
+    }),
+    label: z.optional(z.string()).register(z.globalRegistry, {
+      description: "The name of the campaign, or the name or hint of the key.",
+    }),
+  })
+  .register(z.globalRegistry, { id: "UsageRow" });
+export type UsageRow = z.infer<typeof UsageRow>;
+
+export const Usage = z
+  .object({
+    month: z.string(),
+    by: UsageQuery.shape.by,
+    currency: Currency,
+    isFinal: z.boolean().register(z.globalRegistry, {
+      description:
+        "Whether the month is over and all its messages have ended, so that the amounts do not change.",
+    }),
+    total: UsageSums,
+    rows: z.array(UsageRow),
+    missingDays: z.array(z.iso.date()).register(z.globalRegistry, {
+      description: "Days with messages that the rows lack. Empty for `day`.",
+    }),
+  })
+  .register(z.globalRegistry, {
+    id: "Usage",
+    description:
+      "The messages of a month and what they cost. A message counts for the day on which it was accepted, in UTC. The " +
+      "messages of a day are counted about an hour after its end. Until then only `day` has its figures, as far as they are " +
+      "known, and `missingDays` lists it for the others. The amounts of a final month are those of the ledger.",
+  });
+export type Usage = z.infer<typeof Usage>;

@@ -1,0 +1,115 @@
+import { ApiError, invalidField } from "../contract/errors.ts";
+import type { CreatePaymentRequest, Payment } from "../contract/payments.ts";
+import { dayMs, minuteMs, now } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
+import type { Attempt } from "../platform/http/event.ts";
+import { newId } from "../platform/ids.ts";
+import { enqueue } from "../platform/jobs/queue.ts";
+import { log } from "../platform/log.ts";
+import { transact } from "../platform/table/transact.ts";
+import { amountOf, microsOfField, microsOfText } from "../wallet/money.ts";
+import { readWallet, walletClosed } from "../wallet/record.ts";
+import { paymentMethodKinds, readBilling, type BillingRecord } from "./billing-record.ts";
+import { checkCard, countProviderCall, customerOf } from "./customers.ts";
+import { consoleUrl } from "./links.ts";
+import { paymentJob } from "./payment-job.ts";
+import { withProvider } from "./providers.ts";
+import { paymentPut, toApiPayment, toBeVisited, type PaymentRecord } from "./record.ts";
+import { paymentSettings } from "./settings.ts";
+import { taxMicrosOf, taxOf } from "./tax.ts";
+
+/** How long a bank transfer may take before the payment expires. */
+export const transferMs = 30 * dayMs;
+
+/** The input of a new payment. */
+interface NewPayment extends Pick<PaymentRecord, "amountMicros" | "method" | "organizationId" | "origin"> {
+  readonly id?: string;
+  readonly paymentMethodId?: string | undefined;
+  readonly billing: BillingRecord;
+}
+
+/** Returns a new payment with its tax, which does not change later. */
+export function newPayment({ id = newId("pay"), billing, ...fields }: NewPayment): PaymentRecord {
+  const tax = taxOf(billing.details);
+  const taxMicros = taxMicrosOf(fields.amountMicros, tax);
+  const createdAt = now();
+  const isCard = fields.method === "card";
+  const firstVisit = new Date(createdAt.getTime() + (isCard ? minuteMs : transferMs));
+  return {
+    ...fields,
+    entity: "payment",
+    id,
+    provider: isCard ? "stripe" : "manual",
+    status: "pending",
+    taxMicros,
+    totalMicros: fields.amountMicros + taxMicros,
+    taxRate: tax.rate,
+    taxNote: tax.note,
+    currency: config.currency(),
+    refunds: [],
+    disputes: [],
+    unstored: [],
+    createdAt: createdAt.toISOString(),
+    version: 1,
+    ...toBeVisited(fields, firstVisit.toISOString()),
+  };
+}
+
+/**
+ * Begins a payment: opens a checkout, charges a saved card, or returns how to transfer money. A checkout is opened before
+ * the payment is recorded: without the record no one knows its address, so no one can pay there.
+ * @throws ApiError VALIDATION_ERROR for an amount outside the stage's bounds, and for an unknown card;
+ *   PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE, WALLET_MISSING
+ */
+export async function createPayment(
+  organizationId: string,
+  request: CreatePaymentRequest,
+  attempt?: Attempt,
+): Promise<Payment> {
+  const { method, paymentMethodId, saveCard, returnUrl = consoleUrl() } = request;
+  if (!paymentMethodKinds().includes(method)) throw new ApiError("PAYMENT_METHOD_DISABLED");
+  const amountMicros = paymentAmount("amount", request.amount);
+  if ((await readWallet(organizationId)).closedAt !== undefined) throw walletClosed();
+  const billing = await readBilling(organizationId);
+  const isSaved = paymentMethodId !== undefined;
+  const origin = isSaved ? "saved_card" : "checkout";
+  const fields = { organizationId, method, origin, amountMicros, billing } as const;
+  let payment = newPayment({ ...fields, paymentMethodId });
+  if (method === "card") {
+    await countProviderCall(organizationId);
+    const customerId = await customerOf(billing);
+    if (isSaved) await checkCard(customerId, paymentMethodId);
+    else {
+      const order = { payment, customerId, saveCard, returnUrl };
+      const { sessionId, url, expiresAt } = await withProvider((provider) => provider.createCheckout(order));
+      const checkout = { providerSessionId: sessionId, checkoutUrl: url, checkoutExpiresAt: expiresAt };
+      payment = { ...payment, ...checkout };
+    }
+  }
+  const shown = toApiPayment(payment);
+  const response = attempt === undefined ? [] : [attempt.complete(shown)];
+  const result = await transact({ payment: paymentPut(payment), response });
+  // Only a later attempt at the same request can have caused the rejection of this one.
+  if (result.outcome === "rejected") throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
+  // The payment is pending work, so a job that gets lost only delays it.
+  if (isSaved) {
+    await enqueue(paymentJob({ organizationId, paymentId: payment.id })).catch((error: unknown) => {
+      log.warn("payment.not_queued", { organizationId, paymentId: payment.id, error });
+    });
+  }
+  return shown;
+}
+
+/**
+ * Checks the amount of a payment against the stage's bounds.
+ * @returns it in micro-units
+ * @throws ApiError VALIDATION_ERROR about the field
+ */
+export function paymentAmount(field: string, amount: number): number {
+  const { minimum, maximum } = paymentSettings();
+  const [least = 0, most = Infinity] = [microsOfText(minimum), microsOfText(maximum)];
+  const micros = microsOfField(field, amount);
+  if (micros >= least && micros <= most) return micros;
+  const bounds = `from ${amountOf(least)} to ${amountOf(most)} ${config.currency()}`;
+  throw invalidField(field, `must be an amount ${bounds}`);
+}

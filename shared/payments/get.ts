@@ -1,0 +1,21 @@
+import type { Payment } from "../contract/payments.ts";
+import { log } from "../platform/log.ts";
+import { processPayment } from "./process.ts";
+import { readPayment, toApiPayment, type PaymentKey } from "./record.ts";
+
+/**
+ * Returns a payment. A pending one is first brought to its state at the provider. So a customer who returns from a checkout
+ * does not wait for the provider's event.
+ * @throws ApiError NOT_FOUND
+ */
+export async function getPayment(key: PaymentKey): Promise<Payment> {
+  const payment = await readPayment(key);
+  if (payment.status !== "pending" || payment.method !== "card") return toApiPayment(payment);
+  try {
+    return toApiPayment((await processPayment(key)) ?? payment);
+  } catch (error) {
+    // The event of the provider, or the next visit, brings it there.
+    log.warn("payment.not_refreshed", { ...key, error });
+    return toApiPayment(await readPayment(key));
+  }
+}

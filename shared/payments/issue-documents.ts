@@ -1,0 +1,131 @@
+import type { PaymentSettings } from "../contract/payment-settings.ts";
+import { findDocument, NumberRecord, type DocumentRecord } from "../invoices/record.ts";
+import { storePdf } from "../invoices/storage.ts";
+import { now } from "../platform/clock.ts";
+import { keys } from "../platform/table/keys.ts";
+import { findItem } from "../platform/table/read.ts";
+import { transact, untilUndisturbed } from "../platform/table/transact.ts";
+import { insertOf, updateItem, updateOf, type Write } from "../platform/table/write.ts";
+import { buyerOf, readBilling } from "./billing-record.ts";
+import { PaymentRecord, paymentUpdate, readPayment, type PaymentKey } from "./record.ts";
+import { paymentSettings } from "./settings.ts";
+
+/*
+ * Invoices and credit notes. One transaction writes a document, its number and its note on the payment. So the numbers of a
+ * year have no gaps, and each payment and refund has one document. The PDF follows.
+ */
+
+/** A document that a payment still needs, and its note on the payment. */
+interface DueDocument extends Pick<
+  DocumentRecord,
+  "amountMicros" | "corrects" | "kind" | "refundId" | "totalMicros"
+> {
+  readonly noted: (number: string) => Partial<PaymentRecord>;
+}
+
+/**
+ * Issues the documents of a payment and stores their PDFs. Repeated calls issue nothing twice.
+ * @returns the payment after it
+ * @throws Error when a PDF cannot be stored now: repeat it
+ */
+export async function issueDocuments(key: PaymentKey): Promise<PaymentRecord> {
+  const { seller } = paymentSettings();
+  let payment = await readPayment(key);
+  // A stage without a seller issues no invoices.
+  if (seller === undefined) return payment;
+  while (dueDocument(payment) !== undefined) {
+    await untilUndisturbed(async () => {
+      const present = await readPayment(key);
+      const due = dueDocument(present);
+      return due === undefined ? true : issue(present, due, seller);
+    });
+    payment = await readPayment(key);
+  }
+  for (const number of payment.unstored) {
+    const document = await findDocument(payment.organizationId, number);
+    if (document !== undefined) await storePdf(document);
+    await untilUndisturbed(async () => {
+      const present = await readPayment(key);
+      const unstored = present.unstored.filter((each) => each !== number);
+      const updated = await updateItem(PaymentRecord, paymentUpdate(present, { unstored }));
+      return updated.applied ? true : undefined;
+    });
+  }
+  return payment.unstored.length === 0 ? payment : readPayment(key);
+}
+
+/** Returns the next document that a payment needs: the invoice first, then a credit note for each refund. */
+function dueDocument(payment: PaymentRecord): DueDocument | undefined {
+  const { status, invoiceNumber, refunds, amountMicros, totalMicros } = payment;
+  if (status !== "succeeded") return undefined;
+  if (invoiceNumber === undefined) {
+    return { kind: "invoice", amountMicros, totalMicros, noted: (number) => ({ invoiceNumber: number }) };
+  }
+  for (const refund of refunds) {
+    const { id: refundId, status: refundStatus, creditNote, reversal } = refund;
+    const noted =
+      (field: "creditNote" | "reversal") =>
+      (number: string): Partial<PaymentRecord> => ({
+        refunds: refunds.map((each) => (each.id === refundId ? { ...each, [field]: number } : each)),
+      });
+    const amounts = { amountMicros: refund.amountMicros, totalMicros: refund.totalMicros, refundId };
+    if (refundStatus === "succeeded" && creditNote === undefined) {
+      return { ...amounts, kind: "credit_note", corrects: invoiceNumber, noted: noted("creditNote") };
+    }
+    // The refund failed after it had seemed to succeed.
+    if (refundStatus === "failed" && creditNote !== undefined && reversal === undefined) {
+      return { ...amounts, kind: "invoice", corrects: creditNote, noted: noted("reversal") };
+    }
+  }
+  return undefined;
+}
+
+/** @returns undefined when another document took the number, or the payment changed */
+async function issue(
+  payment: PaymentRecord,
+  { noted, ...due }: DueDocument,
+  seller: NonNullable<PaymentSettings["seller"]>,
+): Promise<true | undefined> {
+  const { organizationId, id: paymentId, unstored } = payment;
+  const issuedAt = now().toISOString();
+  const year = issuedAt.slice(0, "yyyy".length);
+  const next =
+    (await findItem(NumberRecord, keys.invoiceNumber(due.kind, year), { consistent: true }))?.next ?? 1;
+  const prefix = due.kind === "invoice" ? "INV" : "CRN";
+  const number = `${prefix}-${year}-${String(next).padStart(6, "0")}`;
+  const { name, address, country, vatNumber } = await buyerOf(await readBilling(organizationId));
+  const document: DocumentRecord = {
+    entity: "invoice",
+    ...due,
+    number,
+    organizationId,
+    paymentId,
+    issuedAt,
+    paidAt: payment.succeededAt,
+    method: payment.method,
+    seller,
+    buyer: { name, address, country, vatNumber },
+    lines: [
+      {
+        description: due.refundId === undefined ? "SMS balance" : "Refund of SMS balance",
+        amountMicros: due.amountMicros,
+      },
+    ],
+    taxMicros: due.totalMicros - due.amountMicros,
+    taxRate: payment.taxRate,
+    taxNote: payment.taxNote,
+    currency: payment.currency,
+  };
+  const result = await transact({
+    number: takeNumber(due.kind, year, next),
+    document: insertOf({ ...keys.invoice(organizationId, number), ...document }),
+    payment: paymentUpdate(payment, { ...noted(number), unstored: [...unstored, number] }),
+  });
+  return result.outcome === "committed" ? true : undefined;
+}
+
+function takeNumber(kind: string, year: string, next: number): Write {
+  const key = keys.invoiceNumber(kind, year);
+  if (next === 1) return insertOf({ ...key, entity: "invoiceNumber", next: 2 });
+  return updateOf(key, { set: { next: next + 1 } }, { is: { next } });
+}

@@ -1,0 +1,47 @@
+import { ApiError } from "../contract/errors.ts";
+import type { AddPaymentMethodRequest, PaymentMethod } from "../contract/payments.ts";
+import { paymentMethodKinds, readBilling } from "./billing-record.ts";
+import { countProviderCall, customerOf } from "./customers.ts";
+import { consoleUrl } from "./links.ts";
+import { withProvider } from "./providers.ts";
+
+/** Lists the saved cards of an organization, newest first. @throws ApiError PAYMENT_PROVIDER_UNAVAILABLE */
+export async function listPaymentMethods(organizationId: string): Promise<PaymentMethod[]> {
+  const { customerId, autoRecharge } = await readBilling(organizationId);
+  if (customerId === undefined) return [];
+  const methods = await withProvider(async (provider) => provider.listMethods(customerId));
+  const used =
+    autoRecharge?.isEnabled === true ? (autoRecharge.paymentMethodId ?? methods[0]?.id) : undefined;
+  return methods.map((method) => ({ ...method, isUsedForAutoRecharge: method.id === used }));
+}
+
+/**
+ * Opens the provider's page that saves a card.
+ * @throws ApiError PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE
+ */
+export async function addPaymentMethod(
+  organizationId: string,
+  { returnUrl = consoleUrl() }: AddPaymentMethodRequest,
+): Promise<{ checkoutUrl: string }> {
+  if (!paymentMethodKinds().includes("card")) throw new ApiError("PAYMENT_METHOD_DISABLED");
+  await countProviderCall(organizationId);
+  const customerId = await customerOf(await readBilling(organizationId));
+  const open = withProvider(async (provider) => provider.createSetup(organizationId, customerId, returnUrl));
+  return { checkoutUrl: await open };
+}
+
+/**
+ * Removes a saved card. Auto-recharge fails without one, and notifies the customer.
+ * @throws ApiError NOT_FOUND, PAYMENT_PROVIDER_UNAVAILABLE
+ */
+export async function removePaymentMethod(
+  organizationId: string,
+  id: string,
+): Promise<{ id: string; deleted: true }> {
+  const { customerId } = await readBilling(organizationId);
+  const isRemoved =
+    customerId !== undefined &&
+    (await withProvider(async (provider) => provider.removeMethod(customerId, id)));
+  if (!isRemoved) throw new ApiError("NOT_FOUND");
+  return { id, deleted: true };
+}

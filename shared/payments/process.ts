@@ -1,0 +1,185 @@
+import { billingEmail, owedEmail } from "../emails/email-job.ts";
+import { queueOwedEmail } from "../emails/queue-email.ts";
+import { hourMs, minuteMs, now } from "../platform/clock.ts";
+import { log } from "../platform/log.ts";
+import { countMetrics } from "../platform/metrics.ts";
+import { keys } from "../platform/table/keys.ts";
+import { transact, untilUndisturbed } from "../platform/table/transact.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
+import { microsOfMinorUnits } from "../wallet/money.ts";
+import { requestRecharge } from "../wallet/recharge.ts";
+import { findWallet } from "../wallet/record.ts";
+import { readBilling } from "./billing-record.ts";
+import { transferMs } from "./create.ts";
+import { customerOf } from "./customers.ts";
+import { issueDocuments } from "./issue-documents.ts";
+import { consoleUrl } from "./links.ts";
+import { applyDispute, applyRefund, credit, receiptOf } from "./movements.ts";
+import type { ProviderPayment } from "./provider.ts";
+import { cardProvider } from "./providers.ts";
+import { endRecharge, noteRecharged } from "./recharge.ts";
+import {
+  findPayment,
+  PaymentRecord,
+  paymentUpdate,
+  readPayment,
+  toBeVisited,
+  type PaymentKey,
+} from "./record.ts";
+import { submitRefunds } from "./refund.ts";
+
+/*
+ * Brings a payment to the state that it has at the provider. Each step is one transaction that is applied once, because it
+ * requires the version of the payment that it saw. So any number of webhooks, visits and crashes have the same result.
+ */
+
+/** The shortest and longest time between two visits of a payment that is not final. It grows with the age of the payment. */
+const minVisitMs = 2 * minuteMs;
+const maxVisitMs = 12 * hourMs;
+
+/**
+ * Processes a payment until nothing is left to do now.
+ * @returns the payment; undefined when there is none
+ * @throws Error when the provider cannot be reached or another change came first: repeat it
+ */
+export async function processPayment(key: PaymentKey): Promise<PaymentRecord | undefined> {
+  const found = await findPayment(key);
+  if (found === undefined) return undefined;
+  if (found.provider === "stripe") await applyProviderState(key);
+  else await expireTransfer(found);
+  await submitRefunds(key);
+  const payment = await issueDocuments(key);
+  // The receipt names the invoice. If it is queued again, it is still one email.
+  const isNew = found.status !== payment.status || found.invoiceNumber !== payment.invoiceNumber;
+  if (isNew && payment.status === "succeeded") await queueOwedEmail(receiptOf(payment));
+  await scheduleVisit(payment);
+  return payment;
+}
+
+/** Reads the payment, applies one step of the difference, and repeats this until there is none. */
+async function applyProviderState(key: PaymentKey): Promise<void> {
+  const first = await readPayment(key);
+  const state = await stateOf(first);
+  if (state.status === "succeeded" && !hasRightTotal(first, state)) return;
+  // A change in between makes a step return undefined.
+  const apply = async (step: (payment: PaymentRecord) => Promise<true | undefined>): Promise<void> => {
+    await untilUndisturbed(async () => step(await readPayment(key)));
+  };
+  if (state.status === "succeeded") {
+    await apply(async (payment) => (payment.status === "succeeded" ? true : credit(payment, state.id ?? "")));
+    if (first.status !== "succeeded") await noteRecharged(first);
+    await recordFee(key, state);
+    for (const refund of state.refunds) await apply(async (payment) => applyRefund(payment, refund));
+    for (const dispute of state.disputes) await apply(async (payment) => applyDispute(payment, dispute));
+    const wallet = await findWallet(key.organizationId);
+    if (wallet !== undefined) await requestRecharge(wallet);
+  }
+  if (state.status === "unauthenticated") await apply(openRecovery);
+  if (state.status === "failed")
+    await apply(async (payment) => fail(payment, { status: "failed", failure: state.failure }));
+  if (state.status === "expired") await apply(async (payment) => fail(payment, { status: "expired" }));
+}
+
+/** Returns the state of a payment at the provider. Charges the saved card of a payment without a checkout. */
+async function stateOf(payment: PaymentRecord): Promise<ProviderPayment> {
+  const provider = await cardProvider();
+  const { providerSessionId, providerPaymentId, organizationId } = payment;
+  if (providerSessionId !== undefined || providerPaymentId !== undefined) return provider.read(payment);
+  if (payment.paymentMethodId === undefined) {
+    return {
+      status: "failed",
+      failure: "no_payment_method",
+      minorUnits: 0,
+      currency: "",
+      refunds: [],
+      disputes: [],
+    };
+  }
+  return provider.charge({ payment, customerId: await customerOf(await readBilling(organizationId)) });
+}
+
+/** Reports a payment whose amount or currency differs at the provider. It is not credited: the operator has to decide. */
+function hasRightTotal(payment: PaymentRecord, { minorUnits, currency, id }: ProviderPayment): boolean {
+  if (microsOfMinorUnits(minorUnits) === payment.totalMicros && currency === payment.currency) return true;
+  const { organizationId, id: paymentId } = payment;
+  countMetrics({ PaymentDifferences: 1 });
+  log.error("payment.amount_differs", { organizationId, paymentId, providerPaymentId: id });
+  return false;
+}
+
+async function recordFee(key: PaymentKey, { feeMinorUnits }: ProviderPayment): Promise<void> {
+  if (feeMinorUnits === undefined) return;
+  const set = { feeMicros: microsOfMinorUnits(feeMinorUnits), feeAt: now().toISOString() };
+  const update = updateOf(
+    keys.payment(key.organizationId, key.paymentId),
+    { set, add: { version: 1 } },
+    { absent: ["feeAt"] },
+  );
+  await updateItem(PaymentRecord, update);
+}
+
+/** Opens a checkout for a charge that the bank lets only the cardholder complete, and emails its link. */
+async function openRecovery(payment: PaymentRecord): Promise<true | undefined> {
+  if (payment.status !== "pending" || payment.providerSessionId !== undefined) return true;
+  const customerId = await customerOf(await readBilling(payment.organizationId));
+  const order = { payment, customerId, saveCard: false, returnUrl: consoleUrl() };
+  const { sessionId, url, expiresAt } = await (await cardProvider()).createCheckout(order);
+  const set = {
+    providerSessionId: sessionId,
+    checkoutUrl: url,
+    checkoutExpiresAt: expiresAt,
+    failure: "authentication_required",
+  } as const;
+  const { organizationId, id: paymentId } = payment;
+  const notice = { what: "authenticationRequired", paymentId } as const;
+  const email = billingEmail(organizationId, notice, `${paymentId}-authentication`);
+  const { outcome } = await transact({ payment: paymentUpdate(payment, set), email: owedEmail(email) });
+  if (outcome !== "committed") return undefined;
+  await queueOwedEmail(email);
+  return true;
+}
+
+/** Ends a payment that was not made. A late success still changes it. */
+async function fail(
+  payment: PaymentRecord,
+  set: Pick<PaymentRecord, "failure" | "status">,
+): Promise<true | undefined> {
+  if (payment.status !== "pending") return true;
+  if (payment.origin === "auto_recharge") return endRecharge(payment, set);
+  const failed = await updateItem(PaymentRecord, paymentUpdate(payment, set));
+  return failed.applied ? true : undefined;
+}
+
+/** Ends a bank transfer that never arrived. The operator can still record it. */
+async function expireTransfer(payment: PaymentRecord): Promise<void> {
+  const isLate = now().getTime() - Date.parse(payment.createdAt) >= transferMs;
+  if (isLate) await fail(payment, { status: "expired" });
+}
+
+/** Sets the time of the next visit, or removes a final payment from the pending work. */
+async function scheduleVisit(payment: PaymentRecord): Promise<void> {
+  const { organizationId, id, version } = payment;
+  const changes = isFinal(payment)
+    ? { remove: ["agenda", "lookAt"] }
+    : { set: toBeVisited(payment, nextVisit(payment).toISOString()) };
+  // A change in between has its own time.
+  await updateItem(PaymentRecord, updateOf(keys.payment(organizationId, id), changes, { is: { version } }));
+}
+
+/** Returns when to visit a payment again: after half of its age, and soon after its checkout expires. */
+function nextVisit({ createdAt, checkoutExpiresAt = createdAt }: PaymentRecord): Date {
+  const nowMs = now().getTime();
+  const ageMs = nowMs - Date.parse(createdAt);
+  const next = nowMs + Math.min(Math.max(ageMs / 2, minVisitMs), maxVisitMs);
+  const expiry = Date.parse(checkoutExpiresAt) + minVisitMs;
+  return new Date(expiry > nowMs ? Math.min(next, expiry) : next);
+}
+
+/** Whether nothing is expected to change a payment any more. Refunds and disputes of final payments arrive as events. */
+function isFinal({ status, provider, feeAt, refunds, disputes, unstored }: PaymentRecord): boolean {
+  if (status === "pending") return false;
+  if (status !== "succeeded") return true;
+  const isFeeKnown = provider === "manual" || feeAt !== undefined;
+  const isSettled = refunds.every((refund) => refund.status !== "pending");
+  return isFeeKnown && isSettled && disputes.every((each) => each.status !== "open") && unstored.length === 0;
+}

@@ -1,0 +1,109 @@
+import type { PaymentFailure, PaymentMethod } from "../contract/payments.ts";
+import type { PaymentRecord } from "./record.ts";
+
+/*
+ * The port to a payment provider. Amounts are whole numbers of the currency's minor unit, such as cents. All calls throw
+ * ProviderUnavailableError when their outcome is unknown or the provider cannot be reached. The caller then repeats them:
+ * each call that moves money recognizes an earlier one by our ids.
+ */
+
+/** The provider gave no usable response. Nothing in it may reach a customer. */
+export class ProviderUnavailableError extends Error {
+  override readonly name = "ProviderUnavailableError";
+
+  /** Recognizes the error by its name, because the adapter is bundled separately and has a class of its own. */
+  static isThis(error: unknown): boolean {
+    return error instanceof Error && error.name === "ProviderUnavailableError";
+  }
+}
+
+/** A payment to charge, and its customer. */
+export interface Order {
+  readonly payment: PaymentRecord;
+  readonly customerId: string;
+  readonly returnUrl: string;
+  readonly saveCard: boolean;
+}
+
+export interface Checkout {
+  readonly sessionId: string;
+  readonly url: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+/** A refund at the provider. */
+export interface ProviderRefund {
+  readonly id: string;
+  /** Our id, if the gateway requested it. */
+  readonly refundId?: string | undefined;
+  readonly minorUnits: number;
+  readonly status: "failed" | "pending" | "succeeded";
+}
+
+export interface ProviderDispute {
+  readonly id: string;
+  readonly minorUnits: number;
+  readonly feeMinorUnits: number;
+  readonly status: "lost" | "open" | "won";
+}
+
+/** The present state of a payment at the provider. */
+export interface ProviderPayment {
+  /** `unauthenticated`: the bank requires the cardholder, so only a checkout can complete the payment. */
+  readonly status: "expired" | "failed" | "pending" | "succeeded" | "unauthenticated";
+  /** The provider's id; present when it succeeded. */
+  readonly id?: string | undefined;
+  readonly failure?: PaymentFailure | undefined;
+  /** The paid total, and the currency in upper case. */
+  readonly minorUnits: number;
+  readonly currency: string;
+  /** Absent until the provider knows it. */
+  readonly feeMinorUnits?: number | undefined;
+  readonly refunds: readonly ProviderRefund[];
+  readonly disputes: readonly ProviderDispute[];
+}
+
+/** A payment that something happened to, by our ids if the provider has them. */
+export interface ProviderNotice {
+  readonly providerPaymentId?: string | undefined;
+  readonly organizationId?: string | undefined;
+  readonly paymentId?: string | undefined;
+}
+
+/** A payment in the provider's list. */
+export interface ListedPayment extends ProviderNotice {
+  readonly providerPaymentId: string;
+  readonly isSuccessful: boolean;
+  readonly minorUnits: number;
+  readonly currency: string;
+}
+
+export interface PaymentProvider {
+  /** Makes the customer of an organization, once. @returns their id */
+  createCustomer(organizationId: string): Promise<string>;
+  /** Opens a page on which a customer pays. */
+  createCheckout(order: Order): Promise<Checkout>;
+  /** Opens a page on which a customer saves a card. @returns its URL */
+  createSetup(organizationId: string, customerId: string, returnUrl: string): Promise<string>;
+  /** Charges a saved card without the cardholder. A repeated call returns the state of the first charge. */
+  charge(order: Omit<Order, "returnUrl" | "saveCard">): Promise<ProviderPayment>;
+  /** Reads the state of a payment by its session or its id. */
+  read(payment: PaymentRecord): Promise<ProviderPayment>;
+  /** Pays back a part of a payment. A repeated call with the same `refundId` returns the first refund. */
+  refund(payment: PaymentRecord, refundId: string, minorUnits: number): Promise<ProviderRefund>;
+  listMethods(customerId: string): Promise<Omit<PaymentMethod, "isUsedForAutoRecharge">[]>;
+  /** @returns false when the customer has no such card */
+  removeMethod(customerId: string, methodId: string): Promise<boolean>;
+  /** Finds our ids in a payment of the provider; undefined for one that the gateway did not make. */
+  identify(providerPaymentId: string): Promise<ProviderNotice | undefined>;
+  /** Lists the payments that were made since a moment. */
+  paymentsSince(since: Date): AsyncGenerator<ListedPayment>;
+  /** Lists the payments with a refund or dispute that was made since a moment. */
+  changesSince(since: Date): AsyncGenerator<ProviderNotice>;
+  /**
+   * Verifies the signature of an event, and finds the payment that it is about.
+   * @returns `unsigned` for a wrong signature; undefined for an event that concerns no payment
+   */
+  readEvent(rawBody: string, signature: string): Promise<ProviderNotice | "unsigned" | undefined>;
+}

@@ -1,0 +1,289 @@
+import { Stripe } from "stripe";
+
+import { dayMs, epochSeconds, hourMs, now, secondMs } from "../platform/clock.ts";
+import { minorUnitsOf } from "../wallet/money.ts";
+import {
+  ProviderUnavailableError,
+  type ListedPayment,
+  type Order,
+  type PaymentProvider,
+} from "./provider.ts";
+import type { PaymentRecord } from "./record.ts";
+import { connection } from "./stripe-client.ts";
+import {
+  idOf,
+  nothing,
+  noticeOf,
+  noticeOfEvent,
+  refundOf,
+  stateOfCharge,
+  stateOfIntent,
+} from "./stripe-state.ts";
+
+/*
+ * Stripe as the payment provider. The metadata of each payment has our ids, so that a payment is found without our record.
+ * Stripe remembers an idempotency key for a day at least; a call that may come later first looks for its earlier result.
+ */
+
+/** How long a customer can pay at a checkout. Stripe accepts half an hour to a day. */
+const checkoutMs = hourMs;
+
+/** A checkout that replaces an automatic charge waits for the customer to read the email. */
+const recoveryCheckoutMs = dayMs - hourMs;
+
+/** The clock of Stripe may differ from ours. */
+const clockErrorMs = 60 * secondMs;
+
+export const stripeProvider: PaymentProvider = {
+  createCustomer: async (organizationId) =>
+    calling(async (stripe) => {
+      const metadata = { organizationId };
+      const options = { idempotencyKey: `customer-${organizationId}` };
+      return (await stripe.customers.create({ metadata }, options)).id;
+    }),
+
+  createCheckout: async (order) =>
+    calling(async (stripe) => {
+      const session = await stripe.checkout.sessions.create(checkoutOf(order), {
+        idempotencyKey: `checkout-${order.payment.id}-${order.payment.version}`,
+      });
+      const { id, url, expires_at } = session;
+      if (url === null) throw new ProviderUnavailableError("the checkout has no address");
+      return { sessionId: id, url, expiresAt: new Date(expires_at * secondMs).toISOString() };
+    }),
+
+  createSetup: async (organizationId, customer, returnUrl) =>
+    calling(async (stripe) => {
+      const { url } = await stripe.checkout.sessions.create({
+        mode: "setup",
+        customer,
+        allowed_payment_method_types: ["card"],
+        metadata: { organizationId },
+        success_url: returnUrl,
+        cancel_url: returnUrl,
+      });
+      if (url === null) throw new ProviderUnavailableError("the checkout has no address");
+      return url;
+    }),
+
+  charge: async ({ payment, customerId: customer }) =>
+    calling(async (stripe) => {
+      const intent =
+        (await findCharge(stripe, payment, customer)) ?? (await charge(stripe, payment, customer));
+      if (intent === undefined)
+        return { ...nothing, status: "failed", failure: "no_payment_method", currency: "" };
+      // A charge that only the cardholder can complete is cancelled, so that a checkout cannot double it.
+      if (intent.status === "requires_action" || intent.status === "requires_payment_method") {
+        await stripe.paymentIntents.cancel(intent.id);
+      }
+      return stateOfCharge(stripe, intent);
+    }),
+
+  read: async ({ providerSessionId, providerPaymentId, refunds }) =>
+    calling(async (stripe) => {
+      if (providerPaymentId !== undefined) {
+        return stateOfIntent(
+          stripe,
+          await stripe.paymentIntents.retrieve(providerPaymentId, expanded),
+          refunds,
+        );
+      }
+      if (providerSessionId === undefined) throw new Error("the payment is unknown to Stripe");
+      const session = await stripe.checkout.sessions.retrieve(providerSessionId, {
+        expand: ["payment_intent.latest_charge.balance_transaction"],
+      });
+      const { payment_intent: intent } = session;
+      const isPaid = typeof intent === "object" && intent !== null && intent.status === "succeeded";
+      if (isPaid) return stateOfIntent(stripe, intent, refunds);
+      const status = session.status === "expired" ? "expired" : "pending";
+      return { ...nothing, status, currency: (session.currency ?? "").toUpperCase() };
+    }),
+
+  refund: async (payment, refundId, amount) =>
+    calling(async (stripe) => {
+      const payment_intent = payment.providerPaymentId ?? "";
+      for await (const each of stripe.refunds.list({ payment_intent, limit: 100 })) {
+        if (each.metadata?.["refundId"] === refundId) return refundOf(each);
+      }
+      const metadata = { refundId, paymentId: payment.id, organizationId: payment.organizationId };
+      try {
+        const input = { payment_intent, amount, metadata };
+        return refundOf(await stripe.refunds.create(input, { idempotencyKey: refundId }));
+      } catch (error) {
+        // Stripe rejects it for good, for example because the charge is disputed or already refunded.
+        if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+        return { id: refundId, refundId, minorUnits: amount, status: "failed" };
+      }
+    }),
+
+  listMethods: async (customer) =>
+    calling(async (stripe) => {
+      const { data } = await stripe.customers.listPaymentMethods(customer, { type: "card", limit: 20 });
+      return data.flatMap(({ id, card, created }) =>
+        card === undefined
+          ? []
+          : {
+              id,
+              brand: card.brand,
+              last4: card.last4,
+              expiryMonth: card.exp_month,
+              expiryYear: card.exp_year,
+              createdAt: new Date(created * secondMs).toISOString(),
+            },
+      );
+    }),
+
+  removeMethod: async (customer, methodId) =>
+    calling(async (stripe) => {
+      try {
+        const method = await stripe.paymentMethods.retrieve(methodId);
+        if (idOf(method.customer) !== customer) return false;
+        await stripe.paymentMethods.detach(methodId);
+        return true;
+      } catch (error) {
+        if (error instanceof Stripe.errors.StripeInvalidRequestError) return false;
+        throw error;
+      }
+    }),
+
+  identify: async (providerPaymentId) =>
+    calling(async (stripe) => noticeOf(await stripe.paymentIntents.retrieve(providerPaymentId))),
+
+  paymentsSince: async function* paymentsSince(since) {
+    const { stripe } = await connected();
+    for await (const intent of stripe.paymentIntents.list({
+      created: { gte: epochSeconds(since) },
+      limit: 100,
+    })) {
+      yield {
+        ...noticeOf(intent),
+        providerPaymentId: intent.id,
+        isSuccessful: intent.status === "succeeded",
+        minorUnits: intent.amount_received,
+        currency: intent.currency.toUpperCase(),
+      } satisfies ListedPayment;
+    }
+  },
+
+  changesSince: async function* changesSince(since) {
+    const { stripe } = await connected();
+    const input = { created: { gte: epochSeconds(since) }, limit: 100 };
+    for await (const refund of stripe.refunds.list(input)) {
+      yield { providerPaymentId: idOf(refund.payment_intent) };
+    }
+    for await (const dispute of stripe.disputes.list(input)) {
+      yield { providerPaymentId: idOf(dispute.payment_intent) };
+    }
+  },
+
+  readEvent: async (rawBody, signature) => {
+    const { stripe, webhookSecret } = await connected();
+    try {
+      return noticeOfEvent(stripe.webhooks.constructEvent(rawBody, signature, webhookSecret));
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeSignatureVerificationError) return "unsigned";
+      throw error;
+    }
+  },
+};
+
+const expanded = { expand: ["latest_charge.balance_transaction"] };
+
+/** Calls Stripe, and hides its errors: their texts are not for customers. */
+async function calling<Result>(call: (stripe: Stripe) => Promise<Result>): Promise<Result> {
+  const { stripe } = await connected();
+  try {
+    return await call(stripe);
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    throw new ProviderUnavailableError(`Stripe reported ${error.code ?? error.type}`, { cause: error });
+  }
+}
+
+async function connected(): ReturnType<typeof connection> {
+  return connection().catch((error: unknown) => {
+    throw new ProviderUnavailableError("the keys of Stripe cannot be read", { cause: error });
+  });
+}
+
+function checkoutOf({
+  payment,
+  customerId: customer,
+  returnUrl,
+  saveCard,
+}: Order): Stripe.Checkout.SessionCreateParams {
+  const { id, organizationId, currency, amountMicros, taxMicros, taxRate, origin } = payment;
+  const metadata = { organizationId, paymentId: id };
+  const line = (name: string, micros: number) => ({
+    quantity: 1,
+    price_data: {
+      currency: currency.toLowerCase(),
+      unit_amount: minorUnitsOf(micros),
+      product_data: { name },
+    },
+  });
+  const lifeMs = origin === "checkout" ? checkoutMs : recoveryCheckoutMs;
+  return {
+    mode: "payment",
+    customer,
+    client_reference_id: id,
+    allowed_payment_method_types: ["card"],
+    line_items: [
+      line("SMS balance", amountMicros),
+      ...(taxMicros === 0 ? [] : [line(`Tax ${taxRate} %`, taxMicros)]),
+    ],
+    metadata,
+    payment_intent_data: { metadata, ...(saveCard ? { setup_future_usage: "off_session" } : {}) },
+    expires_at: epochSeconds(new Date(now().getTime() + lifeMs)),
+    success_url: returnUrl,
+    cancel_url: returnUrl,
+  };
+}
+
+/** Finds the charge that an earlier call made for a payment. Lists of one customer are consistent, searches are not. */
+async function findCharge(
+  stripe: Stripe,
+  { id, createdAt }: PaymentRecord,
+  customer: string,
+): Promise<Stripe.PaymentIntent | undefined> {
+  const gte = epochSeconds(new Date(Date.parse(createdAt) - clockErrorMs));
+  const list = { customer, created: { gte }, limit: 100, expand: [`data.${expanded.expand[0]}`] };
+  for await (const intent of stripe.paymentIntents.list(list)) {
+    // A checkout of the same payment has a charge of its own.
+    if (intent.metadata["paymentId"] === id && intent.metadata["isOffSession"] === "true") return intent;
+  }
+  return undefined;
+}
+
+/** @returns undefined when the saved card does not exist any more */
+async function charge(
+  stripe: Stripe,
+  { id, organizationId, totalMicros, currency, paymentMethodId }: PaymentRecord,
+  customer: string,
+): Promise<Stripe.PaymentIntent | undefined> {
+  try {
+    return await stripe.paymentIntents.create(
+      {
+        amount: minorUnitsOf(totalMicros),
+        currency: currency.toLowerCase(),
+        customer,
+        payment_method: paymentMethodId ?? "",
+        allowed_payment_method_types: ["card"],
+        off_session: true,
+        confirm: true,
+        metadata: { organizationId, paymentId: id, isOffSession: "true" },
+        ...expanded,
+      },
+      { idempotencyKey: `charge-${id}` },
+    );
+  } catch (error) {
+    // The bank's rejection is an error with the charge in it.
+    if (error instanceof Stripe.errors.StripeCardError && error.payment_intent !== undefined) {
+      return error.payment_intent;
+    }
+    // The customer has removed the card.
+    if (error instanceof Stripe.errors.StripeInvalidRequestError && error.param === "payment_method")
+      return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+import { log } from "../platform/log.ts";
+import { requestRecharge } from "../wallet/recharge.ts";
+import { readWallet } from "../wallet/record.ts";
+import type { PaymentJob } from "./payment-job.ts";
+import { processPayment } from "./process.ts";
+import { startRecharge } from "./recharge.ts";
+import { keyOf } from "./reconcile.ts";
+
+/**
+ * Works on a job of the queue of payments.
+ * @throws Error when the job has to be repeated
+ */
+export async function workOnPayment(job: PaymentJob): Promise<void> {
+  if (job.kind === "balance") return requestRecharge(await readWallet(job.organizationId));
+  if (job.kind === "recharge") await startRecharge(job);
+  const key = job.kind === "notice" ? await keyOf(job) : job;
+  const processed = key === undefined ? undefined : await processPayment(key);
+  // The operator's account at the provider may have payments of other products.
+  if (processed === undefined) log.info("payment.unknown", { ...job });
+}

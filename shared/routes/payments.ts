@@ -1,0 +1,118 @@
+import {
+  AddedPaymentMethod,
+  AddPaymentMethodRequest,
+  CreatePaymentRequest,
+  Payment,
+  PaymentMethodParams,
+  PaymentMethods,
+  PaymentParams,
+  ProviderEventParams,
+  ReceivedEvent,
+  RemovedPaymentMethod,
+} from "../contract/payments.ts";
+import { PageQuery } from "../contract/primitives.ts";
+import type { Route } from "./route.ts";
+
+export const createPayment = {
+  method: "POST",
+  path: "/v1/payments",
+  tag: "payments",
+  summary: "Pay: open a checkout, charge a saved card, or get the details for a bank transfer",
+  auth: "bearer",
+  scope: "billing",
+  body: CreatePaymentRequest,
+  status: 201,
+  data: Payment,
+  idempotent: true,
+  audited: ["id", "method", "amount", "total", "currency"],
+  errors: ["WALLET_MISSING", "PAYMENT_METHOD_DISABLED", "PAYMENT_PROVIDER_UNAVAILABLE"],
+} as const satisfies Route;
+
+export const listPayments = {
+  method: "GET",
+  path: "/v1/payments",
+  tag: "payments",
+  summary: "List payments, newest first",
+  auth: "bearer",
+  scope: "billing",
+  query: PageQuery,
+  status: 200,
+  data: Payment,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const getPayment = {
+  method: "GET",
+  path: "/v1/payments/{id}",
+  tag: "payments",
+  summary: "Get a payment; a pending one is first read at the provider",
+  auth: "bearer",
+  scope: "billing",
+  params: PaymentParams,
+  status: 200,
+  data: Payment,
+  errors: [],
+} as const satisfies Route;
+
+export const listPaymentMethods = {
+  method: "GET",
+  path: "/v1/payment-methods",
+  tag: "payments",
+  summary: "List the saved cards, newest first",
+  auth: "bearer",
+  scope: "billing",
+  status: 200,
+  data: PaymentMethods,
+  errors: ["PAYMENT_PROVIDER_UNAVAILABLE"],
+} as const satisfies Route;
+
+export const addPaymentMethod = {
+  method: "POST",
+  path: "/v1/payment-methods",
+  tag: "payments",
+  summary: "Open a page that saves a card without a payment",
+  auth: "bearer",
+  scope: "billing",
+  body: AddPaymentMethodRequest,
+  status: 201,
+  data: AddedPaymentMethod,
+  audited: [],
+  errors: ["PAYMENT_METHOD_DISABLED", "PAYMENT_PROVIDER_UNAVAILABLE"],
+} as const satisfies Route;
+
+export const deletePaymentMethod = {
+  method: "DELETE",
+  path: "/v1/payment-methods/{id}",
+  tag: "payments",
+  summary: "Remove a saved card",
+  auth: "bearer",
+  scope: "billing",
+  params: PaymentMethodParams,
+  status: 200,
+  data: RemovedPaymentMethod,
+  audited: ["id"],
+  errors: ["PAYMENT_PROVIDER_UNAVAILABLE"],
+} as const satisfies Route;
+
+export const receivePaymentEvent = {
+  method: "POST",
+  path: "/v1/payments/events/{provider}",
+  tag: "payments",
+  summary: "Receive a signed event of the payment provider",
+  auth: "none",
+  params: ProviderEventParams,
+  status: 200,
+  data: ReceivedEvent,
+  errors: ["INVALID_SIGNATURE", "PAYLOAD_TOO_LARGE", "PAYMENT_PROVIDER_UNAVAILABLE"],
+} as const satisfies Route;
+
+export const routes = {
+  createPayment,
+  listPayments,
+  getPayment,
+  listPaymentMethods,
+  addPaymentMethod,
+  deletePaymentMethod,
+  receivePaymentEvent,
+};

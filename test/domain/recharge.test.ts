@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { PaymentJob } from "../../shared/payments/payment-job.ts";
+import type { ProviderPayment } from "../../shared/payments/provider.ts";
+import { setAutoRecharge } from "../../shared/payments/recharge.ts";
+import { paymentsOf, type PaymentRecord } from "../../shared/payments/record.ts";
+import { stripeProvider } from "../../shared/payments/stripe.ts";
+import { workOnPayment } from "../../shared/payments/work.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { config } from "../../shared/platform/config.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { chargeWallet } from "../../shared/wallet/charge.ts";
+import { amountOf, minorUnitsOf } from "../../shared/wallet/money.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+await useOwnTable();
+
+const seed = Number(process.env["RECHARGE_SEED"] ?? Date.now() % 2 ** 31);
+const priceMicros = 7_900;
+const cardId = "pm_1";
+const minutes = 40;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-06-03T12:00:00Z") });
+  vi.spyOn(config, "payments").mockReturnValue('{"cards":"sandbox"}');
+  vi.spyOn(stripeProvider, "createCustomer").mockResolvedValue("cus_1");
+  const card = { id: cardId, brand: "visa", last4: "4242", expiryMonth: 1, expiryYear: 2040 };
+  vi.spyOn(stripeProvider, "listMethods").mockResolvedValue([{ ...card, createdAt: "2030-06-03T12:00:00Z" }]);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** Charges the wallet for messages of one minute. */
+async function send(organizationId: string, count: number): Promise<void> {
+  await chargeWallet({
+    organizationId,
+    charges: Array.from({ length: count }, () => ({ amountMicros: priceMicros })),
+    at: new Date(),
+    keepAccepted: async () => undefined,
+    recording: () => ({ messageIds: Array.from({ length: count }, () => newId("msg")), together: [] }),
+  });
+}
+
+/** Returns an amount in micro-units, rounded up to the cent, which settings must have. */
+function upToCent(micros: number): number {
+  return Math.ceil(micros / 10_000) * 10_000;
+}
+
+it(`a busy wallet does not run dry while it is recharged, and no crossing is charged twice (seed ${seed})`, async () => {
+  const plan = fc.record({
+    sendsPerMinute: fc.integer({ min: 1, max: 40 }),
+    latencyMinutes: fc.integer({ min: 0, max: 6 }),
+    isJobRepeated: fc.boolean(),
+  });
+  const property = fc.asyncProperty(plan, async ({ sendsPerMinute, latencyMinutes, isJobRepeated }) => {
+    const charges = new Map<string, number>();
+    const charge = vi.spyOn(stripeProvider, "charge").mockImplementation(async ({ payment }) => {
+      charges.set(payment.id, (charges.get(payment.id) ?? 0) + 1);
+      const state: ProviderPayment = {
+        status: "succeeded",
+        id: `pi_${payment.id}`,
+        minorUnits: minorUnitsOf(payment.totalMicros),
+        currency: payment.currency,
+        feeMinorUnits: 0,
+        refunds: [],
+        disputes: [],
+      };
+      vi.spyOn(stripeProvider, "read").mockResolvedValue(state);
+      return state;
+    });
+    // The messages until the charge, and those of the minute in which the balance falls below the threshold.
+    const thresholdMicros = upToCent((latencyMinutes + 2) * sendsPerMinute * priceMicros);
+    const amountMicros = Math.max(5_000_000, thresholdMicros);
+    const organizationId = await openWallet(thresholdMicros + sendsPerMinute * priceMicros);
+    await setAutoRecharge(organizationId, {
+      isEnabled: true,
+      threshold: amountOf(thresholdMicros),
+      amount: amountOf(amountMicros),
+      monthlyCap: 10_000,
+      paymentMethodId: cardId,
+    });
+    const waiting: { readonly job: PaymentJob; readonly dueMs: number }[] = [];
+    for (let minute = 0; minute < minutes; minute += 1) {
+      // It throws if the balance does not cover the messages.
+      await send(organizationId, sendsPerMinute);
+      for (const body of await takeJobs("payments")) {
+        const due = { job: PaymentJob.parse(body), dueMs: Date.now() + latencyMinutes * minuteMs };
+        waiting.push(due, ...(isJobRepeated ? [due] : []));
+      }
+      vi.setSystemTime(Date.now() + minuteMs);
+      for (const { job, dueMs } of waiting.splice(0)) {
+        if (dueMs < Date.now()) await workOnPayment(job);
+        else waiting.push({ job, dueMs });
+      }
+    }
+    charge.mockRestore();
+    const payments: PaymentRecord[] = [];
+    for await (const payment of paymentsOf(organizationId)) payments.push(payment);
+    expect(payments.every(({ status }) => status === "succeeded")).toBe(true);
+    expect([...charges.keys()].toSorted()).toEqual(payments.map(({ id }) => id).toSorted());
+    // Each crossing adds at least a threshold's worth, so more payments than that would be doubled ones.
+    const spentMicros = minutes * sendsPerMinute * priceMicros;
+    expect(payments.length).toBeLessThanOrEqual(Math.ceil(spentMicros / amountMicros));
+    expect(payments.length).toBeGreaterThan(0);
+  });
+  await fc.assert(property, { numRuns: 15, seed });
+}, 120_000);

@@ -1,0 +1,174 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+
+import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { closeDays } from "../../shared/dashboard/close-days.ts";
+import { writeMargins } from "../../shared/messages/margins.ts";
+import { findPayment } from "../../shared/payments/record.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { itemsIn } from "../../shared/platform/table/lists.ts";
+import { ledgerOf, withAllShards } from "../../shared/platform/table/shards.ts";
+import { putItem } from "../../shared/platform/table/write.ts";
+import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
+import { Customer } from "../support/api.ts";
+import { chargeMessages, settle } from "../support/books.ts";
+import { operator } from "../support/operator.ts";
+import { dayShardOf } from "../support/organization-shards.ts";
+import { startOperatedGateway } from "../support/own-gateway.ts";
+import { inAllShards } from "../support/shards.ts";
+
+let gateway: LocalGateway;
+let dataFolder: string;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ gateway, dataFolder, stop } = await startOperatedGateway());
+});
+afterAll(async () => {
+  await stop();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function at(moment: string): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date(moment) });
+}
+
+type Row = Readonly<Record<string, string>>;
+
+async function rowsOf(folder: string, file: string): Promise<Row[]> {
+  const [heading = "", ...lines] = (await readFile(path.join(folder, file), "utf8")).trimEnd().split("\n");
+  return lines.map((line) => {
+    const cells = line.split(",");
+    return Object.fromEntries(heading.split(",").map((name, index) => [name, cells[index] ?? ""]));
+  });
+}
+
+/** Adds up a column exactly. */
+function sumOf(rows: readonly Row[], column: string): bigint {
+  return rows.reduce((sum, row) => sum + BigInt((row[column] ?? "").replace(".", "")), 0n);
+}
+
+it("the exported books of a closed month add up to the ledger", async () => {
+  const [one, other] = [
+    await Customer.register({ baseUrl: gateway.url }),
+    await Customer.register({ baseUrl: gateway.url }),
+  ];
+  const folder = path.join(dataFolder, "books");
+  const exported = ["books", "export", "2031-03", "--to", folder];
+  at("2031-03-10T12:00:00.000Z");
+  expect(await operator(exported)).toMatchObject({
+    code: 1,
+    err: "The books of 2031-03 are not closed. Run books close 2031-03 first.\n",
+  });
+  for (const [customer, reference] of [
+    [one, "=bank-1"],
+    [other, "bank-2"],
+  ] as const) {
+    const words = ["--type", "payment", "--reason", "Transfer", "--reference", reference];
+    await operator(["wallets", "credit", customer.email, "100", ...words]);
+  }
+  const { out } = await operator(["payments", "list", "--organization", one.email, "--json"]);
+  const [paymentId = ""] = /pay_\w+/.exec(out) ?? [];
+  const key = { organizationId: one.organizationId, paymentId };
+  // The worker of payments would note these.
+  const noted = { feeMicros: 1_750_000, feeAt: "2031-03-11T12:00:00.000Z", invoiceNumber: "INV-2031-000001" };
+  await putItem({
+    put: { ...keys.payment(one.organizationId, paymentId), ...(await findPayment(key)), ...noted },
+  });
+  await operator(["payments", "refund", paymentId, "--amount", "10", "--reason", "Paid twice"]);
+  const message = { segments: 2, at: "2031-03-12T12:00:00.000Z" };
+  await chargeMessages(one.organizationId, { ...message, amountMicros: 7_901, country: "GB" });
+  await chargeMessages(one.organizationId, { ...message, amountMicros: 3 });
+  await operator([
+    "wallets",
+    "debit",
+    other.email,
+    "150.000001",
+    "--type",
+    "chargeback",
+    "--reason",
+    "x",
+    "--reference",
+    "dp",
+  ]);
+  at("2031-04-02T00:00:00.000Z");
+  for (const { organizationId } of [one, other]) await settle(organizationId);
+  await inAllShards(closeDays);
+  const costs = { messages: 1, segments: 2, revenueMicros: 7_901, costMicros: 5_001, messagesWithoutCost: 0 };
+  await writeMargins(
+    dayShardOf(one.organizationId, "2031-03-13"),
+    [{ ...costs, country: "GB", carrier: "aws" }],
+    true,
+  );
+
+  const closed = await operator(["books", "close", "2031-03"]);
+  expect(closed).toMatchObject({ code: 0, err: "" });
+  expect(closed.out).toMatch(/^Closing balances +39\.992095 USD$/m);
+  expect(closed.out).toMatch(/^Liability \(prepaid balances\) +89\.992096 USD$/m);
+  expect((await operator(["books", "close", "2031-03"])).err).toMatch(
+    /^2031-03 was closed at \S+ by local operator\.\n$/,
+  );
+  expect(await operator(exported)).toMatchObject({ code: 0 });
+  expect(await operator(exported)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("Cannot create the folder"),
+  });
+  expect(await readdir(folder)).toHaveLength(4);
+
+  const [customers, countries, payments, totals] = [
+    await rowsOf(folder, "customers.csv"),
+    await rowsOf(folder, "countries.csv"),
+    await rowsOf(folder, "payments.csv"),
+    await rowsOf(folder, "total.csv"),
+  ];
+  const inLedger = new Map<string, bigint>();
+  for (const { organizationId } of [one, other]) {
+    for await (const { type, amountMicros } of itemsIn(LedgerEntryRecord, {
+      pk: ledgerOf(withAllShards(organizationId)),
+    })) {
+      inLedger.set(type, (inLedger.get(type) ?? 0n) + BigInt(amountMicros));
+    }
+  }
+  expect([...inLedger.keys()].toSorted()).toEqual(["chargeback", "message", "payment", "payment_refund"]);
+  for (const [type, micros] of inLedger) {
+    expect(sumOf(customers, type)).toBe(micros);
+    expect(sumOf(totals, type)).toBe(micros);
+    const ofType = payments.filter(({ kind }) => kind === type);
+    expect(type === "message" ? -sumOf(countries, "revenue") : sumOf(ofType, "amount")).toBe(micros);
+  }
+  expect(sumOf(customers, "closing")).toBe([...inLedger.values()].reduce((sum, each) => sum + each, 0n));
+  expect(sumOf(countries, "cost")).toBe(5_001n);
+  expect(sumOf(customers, "margin")).toBe(7_904n - 5_001n);
+  expect(sumOf(payments, "fee")).toBe(1_750_000n);
+  expect(payments).toContainEqual(
+    expect.objectContaining({
+      kind: "payment",
+      organization: one.organizationId,
+      payment: paymentId,
+      reference: "'=bank-1",
+      amount: "100.000000",
+      tax: "20.000000",
+      total: "120.000000",
+      document: "INV-2031-000001",
+      currency: "USD",
+    }),
+  );
+  expect(payments).toContainEqual(
+    expect.objectContaining({ kind: "payment_refund", amount: "-10.000000", total: "-12.000000" }),
+  );
+  expect(payments).toContainEqual(
+    expect.objectContaining({ kind: "chargeback", reference: "dp", total: "" }),
+  );
+  expect(totals).toEqual([
+    expect.objectContaining({
+      month: "2031-03",
+      liability: "89.992096",
+      owed_by_customers: "50.000001",
+      organizations: "2",
+    }),
+  ]);
+});
