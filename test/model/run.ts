@@ -3,17 +3,19 @@ import { parseArgs } from "node:util";
 
 import fc from "fast-check";
 
-import { randomFrom } from "../chaos/random.ts";
+import { randomFrom, type Random } from "../chaos/random.ts";
 import { bothMoneyPaths } from "../mixed-versions/last-release.ts";
 import { localSettings } from "../support/local-settings.ts";
 import { carryMessages } from "./carriers.ts";
+import { makePayments } from "./payments.ts";
 import { booksAreInOrder } from "./property.ts";
 import type { MoneyPath } from "./simulation.ts";
+import type { Observe } from "./trace.ts";
 
 // The long runs of the models. `npm run test:model -- --runs 100000` runs that of the books. A failure prints the seed and
 // the path that repeat it: `-- --seed 1 --path 7:0`. `--model mixed-versions` runs it with the functions of the last
 // release too. `npm run test:model -- --model carriers --runs 50` runs that of the carriers with 50 seeds. A failure prints
-// its seed. `--trace FILE` writes all events to a file.
+// its seed. `--model payments` does the same for payments. `--trace FILE` writes all events to a file.
 
 Object.assign(process.env, localSettings);
 
@@ -31,6 +33,7 @@ const startedAt = performance.now();
 const seconds = (): number => Math.round((performance.now() - startedAt) / 1_000);
 
 if (flags.model === "carriers") await runCarriers(Number(flags.runs ?? 1));
+else if (flags.model === "payments") await runPayments(Number(flags.runs ?? 1));
 else {
   const releases = flags.model === "mixed-versions" ? await bothMoneyPaths() : undefined;
   await runBooks(Number(flags.runs ?? 10_000), releases);
@@ -44,16 +47,30 @@ async function runBooks(numRuns: number, releases?: readonly MoneyPath[]): Promi
 }
 
 async function runCarriers(count: number): Promise<void> {
+  return runSeeds(count, async (random, observe) => carryMessages(5_000, random, { observe }));
+}
+
+async function runPayments(count: number): Promise<void> {
+  return runSeeds(count, async (random, observe) => makePayments(random, { observe }));
+}
+
+type Run = (
+  random: Random,
+  observe: Observe | undefined,
+) => Promise<{ readonly problems: readonly string[] }>;
+
+/** Runs a model that follows from random numbers, once for each seed. */
+async function runSeeds(count: number, run: Run): Promise<void> {
   const failed: number[] = [];
-  for (let run = 0; run < count; run += 1) {
+  for (let index = 0; index < count; index += 1) {
     const events: string[] = [];
     const observe = flags.trace === undefined ? undefined : (event: string): void => void events.push(event);
-    const { problems } = await carryMessages(5_000, randomFrom(seed + run), { observe });
+    const { problems } = await run(randomFrom(seed + index), observe);
     if (flags.trace !== undefined) writeFileSync(flags.trace, events.join("\n"));
     if (problems.length === 0) continue;
-    failed.push(seed + run);
+    failed.push(seed + index);
     process.stdout.write(
-      `${problems.join("\n")}\nagain: npm run test:model -- --model carriers --seed ${seed + run}\n`,
+      `${problems.join("\n")}\nagain: npm run test:model -- --model ${flags.model} --seed ${seed + index}\n`,
     );
   }
   process.stdout.write(

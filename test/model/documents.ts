@@ -1,0 +1,49 @@
+import { PutObjectCommand, S3ServiceException } from "@aws-sdk/client-s3";
+import PDFDocument from "pdfkit";
+
+import { PdfSheet } from "../../shared/invoices/pdf-sheet.ts";
+import { S3 } from "../../shared/platform/aws/s3.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { replace } from "./replace.ts";
+
+// The code imports these files when it needs them, and a file that is read takes real time.
+await import("../../shared/invoices/pdf-drawing.ts");
+await import("../../shared/platform/aws/objects.ts");
+
+/** A bucket in memory. An object is written once. */
+export class MemoryBucket {
+  readonly keys = new Set<string>();
+
+  /** @throws S3ServiceException for an object that exists */
+  put(key: string): void {
+    if (this.keys.has(key))
+      throw new S3ServiceException({ name: "PreconditionFailed", $fault: "client", $metadata: {} });
+    this.keys.add(key);
+  }
+}
+
+/**
+ * Replaces S3, and the drawing of PDFs, which takes longer than all else.
+ * @param put writes an object
+ * @returns what restores them
+ */
+export function storeDocuments(put: (key: string) => Promise<void>): () => void {
+  process.env[environmentNames.documentsBucket] = "memory";
+  const nothing = (): void => undefined;
+  const restores = [
+    replace(S3.prototype, "send", async (command: object) => {
+      if (!(command instanceof PutObjectCommand)) throw new Error("the bucket is not read");
+      await put(command.input.Key ?? "");
+      return {};
+    }),
+    ...["write", "rule", "breakBefore"].map((method) => replace(PdfSheet.prototype, method, nothing)),
+    replace(PdfSheet.prototype, "finish", async () => new Uint8Array()),
+    replace(PDFDocument.prototype, "initFonts", nothing),
+    replace(PDFDocument.prototype, "registerFont", function registerFont(this: object) {
+      return this;
+    }),
+  ];
+  return () => {
+    for (const restore of restores) restore();
+  };
+}

@@ -1,0 +1,49 @@
+import { GetCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+
+/** A protection of payments that a test removes, to show that the check would notice. */
+export type PaymentMutation =
+  | "chargeback reference"
+  | "look before a charge"
+  | "look before a refund"
+  | "number condition"
+  | "recharge condition"
+  | "reference condition"
+  | "version condition";
+
+/** Changes a request to the table before it is carried out. */
+export function mutateRequest(mutation: PaymentMutation | undefined, command: object): void {
+  if (mutation === undefined || !(command instanceof TransactWriteCommand)) return;
+  for (const { Put, Update } of command.input.TransactItems ?? []) {
+    const write = Put ?? Update;
+    if (write === undefined) continue;
+    const key = String(Put?.Item?.["pk"] ?? Update?.Key?.["pk"]);
+    const isUpdate = Update !== undefined;
+    const isRemoved =
+      (mutation === "reference condition" && key.startsWith("REFERENCE#")) ||
+      (mutation === "chargeback reference" && String(Put?.Item?.["reference"]).startsWith("dp_")) ||
+      (mutation === "number condition" && key.startsWith("INVOICE_NUMBERS#")) ||
+      (mutation === "version condition" && isUpdate && key.startsWith("PAYMENTS#")) ||
+      (mutation === "recharge condition" &&
+        String(Update?.UpdateExpression).includes("#rechargeId = :rechargeId"));
+    if (isRemoved) delete write.ConditionExpression;
+  }
+}
+
+/** @returns the table's response as the code sees it */
+export function mutatedAnswer(
+  mutation: PaymentMutation | undefined,
+  command: object,
+  answer: unknown,
+): unknown {
+  const { Item, Attributes } = Object(answer);
+  if (mutation === "chargeback reference" && command instanceof GetCommand && Item?.entity === "payment")
+    return { Item: { ...Item, disputes: [] } };
+  // A debit does not see that a recharge is in progress.
+  if (
+    mutation === "recharge condition" &&
+    command instanceof UpdateCommand &&
+    Attributes?.entity === "wallet"
+  )
+    return { Attributes: { ...Attributes, rechargeId: undefined } };
+  return answer;
+}

@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+
+import { randomFrom } from "../chaos/random.ts";
+import type { PaymentMutation } from "./payment-mutations.ts";
+import { makePayments } from "./payments.ts";
+import { digestOf } from "./trace.ts";
+
+const seed = Number(process.env["MODEL_SEED"] ?? Date.now() % 2 ** 31);
+const runs = 60;
+
+it(`ledger, provider and invoices agree after ${runs} schedules of payments and faults (seed ${seed})`, async () => {
+  const seen = new Map<string, number>();
+  for (let run = 0; run < runs; run += 1) {
+    const { problems, seen: ofRun } = await makePayments(randomFrom(seed + run));
+    expect(problems, `again: npm run test:model -- --model payments --seed ${seed + run}`).toEqual([]);
+    for (const [what, times] of ofRun) seen.set(what, (seen.get(what) ?? 0) + times);
+  }
+  // The faults and actions that matter here have happened, and often.
+  for (const what of ["paid", "saved card", "record transfer", "record refund", "dispute", "event", "send"])
+    expect(seen.get(what), what).toBeGreaterThan(20);
+}, 300_000);
+
+it("a run is the same each time, to the last random value", async () => {
+  const digestsOf = async (ofSeed: number): Promise<string> => {
+    const digest = digestOf();
+    await makePayments(randomFrom(ofSeed), { observe: digest.observe });
+    return digest.read();
+  };
+  expect(await digestsOf(seed)).toBe(await digestsOf(seed));
+  expect(await digestsOf(seed + 1)).not.toBe(await digestsOf(seed));
+}, 60_000);
+
+/** Each with the first seed of some that show it. */
+it.each([
+  ["chargeback reference", 1, /chargeback dp_/],
+  ["number condition", 40, /have the numbers|documents of/],
+  ["recharge condition", 150, /charged twice/],
+  ["reference condition", 5, /in the ledger as payment \d+ and payment/],
+  ["version condition", 5, /owed twice|documents|which no one made/],
+] as const satisfies [PaymentMutation, number, RegExp][])(
+  "the check notices when the %s is removed",
+  async (mutation, from, noticed) => {
+    const problems: string[] = [];
+    for (let run = from; run < from + 100 && problems.length === 0; run += 1)
+      problems.push(...(await makePayments(randomFrom(run), { mutation })).problems);
+    expect(problems.join()).toMatch(noticed);
+  },
+  120_000,
+);
