@@ -53,7 +53,7 @@ export default defineConfig({
           name: "gateway",
           include: ["test/**/*.test.ts"],
           exclude: [
-            "test/{browser,carriers,chaos,conventions,deploy,domain,faults,infra,local,mixed-versions,model,sam,system,unit}/**",
+            "test/{browser,carriers,chaos,conventions,deploy,domain,faults,infra,local,mixed-versions,model,payments,sam,system,unit}/**",
           ],
           ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
         },
@@ -81,6 +81,15 @@ export default defineConfig({
           include: ["test/carriers/**/*.test.ts"],
           globalSetup: ["test/carriers/install-kannel.ts"],
           testTimeout: 300_000,
+        },
+      },
+      // It needs stripe-mock, which it builds with Go.
+      {
+        test: {
+          name: "payments",
+          include: ["test/payments/**/*.test.ts"],
+          ...sharedGateway,
+          globalSetup: [...sharedGateway.globalSetup, "test/payments/install-stripe-mock.ts"],
         },
       },
       // It needs Python.
