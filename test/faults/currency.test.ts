@@ -1,12 +1,11 @@
 import { rm } from "node:fs/promises";
 
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { Customer, errorOf, invalidFields } from "../support/api.ts";
-import { changedAssembly } from "../support/changed-assembly.ts";
+import { assemblyWithVariables } from "../support/changed-assembly.ts";
 
 /*
  * A gateway whose currency has no decimals.
@@ -17,12 +16,7 @@ let gateway: LocalGateway;
 let customer: Customer;
 
 beforeAll(async () => {
-  const Environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
-  const assembly = await changedAssembly(inject("assembly"), ({ Type, Properties }) => {
-    if (Type !== "AWS::Lambda::Function") return;
-    const { Variables } = Environment.parse(Properties["Environment"]);
-    Properties["Environment"] = { Variables: { ...Variables, [environmentNames.currency]: "JPY" } };
-  });
+  const assembly = await assemblyWithVariables(inject("assembly"), { [environmentNames.currency]: "JPY" });
   ({ assemblyFolder } = assembly);
   gateway = await startLocalGateway({ ...assembly, port: 0, log: () => undefined, runsSchedules: false });
   customer = await Customer.register({ balance: 1_000, baseUrl: gateway.url });

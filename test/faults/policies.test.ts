@@ -17,7 +17,7 @@ import { isApprovedSenderId } from "../../shared/sender-ids/names.ts";
 import { decideSenderId } from "../../shared/sender-ids/review.ts";
 import { Customer, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
 import { startAwsAccount } from "../support/aws-account.ts";
-import { changedAssembly } from "../support/changed-assembly.ts";
+import { assemblyWithVariables } from "../support/changed-assembly.ts";
 import { waitForEmail } from "../support/emails.ts";
 import type { Ended } from "../support/operator.ts";
 import { patience } from "../support/patience.ts";
@@ -32,12 +32,7 @@ let gateway: LocalGateway;
 let customer: Customer;
 
 beforeAll(async () => {
-  const Environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
-  const assembly = await changedAssembly(inject("assembly"), ({ Type, Properties }) => {
-    if (Type !== "AWS::Lambda::Function") return;
-    const { Variables } = Environment.parse(Properties["Environment"]);
-    Properties["Environment"] = { Variables: { ...Variables, ...strictPolicies("US") } };
-  });
+  const assembly = await assemblyWithVariables(inject("assembly"), strictPolicies("US"));
   ({ assemblyFolder } = assembly);
   gateway = await startLocalGateway({ ...assembly, port: 0, log: () => undefined, runsSchedules: false });
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
-import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
@@ -13,7 +12,7 @@ import type { Role } from "../../shared/contract/scopes.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { call, Customer, dataOf, errorOf, password, type ApiResponse } from "../support/api.ts";
-import { changedAssembly } from "../support/changed-assembly.ts";
+import { assemblyWithVariables } from "../support/changed-assembly.ts";
 import { tokenIn, waitForSubject } from "../support/emails.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
 
@@ -27,12 +26,8 @@ let owner: Customer;
 let ownerId: string;
 
 beforeAll(async () => {
-  const Environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
-  const assembly = await changedAssembly(inject("assembly"), ({ Type, Properties }) => {
-    if (Type !== "AWS::Lambda::Function") return;
-    const { Variables } = Environment.parse(Properties["Environment"]);
-    const name = environmentNames.policies.reauthentication;
-    Properties["Environment"] = { Variables: { ...Variables, [name]: "before-changes" } };
+  const assembly = await assemblyWithVariables(inject("assembly"), {
+    [environmentNames.policies.reauthentication]: "before-changes",
   });
   ({ assemblyFolder } = assembly);
   gateway = await startLocalGateway({ ...assembly, port: 0, log: () => undefined, runsSchedules: false });

@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 
+import { vi } from "vitest";
+
 import { listenOnLoopback } from "../../infra/loopback.ts";
 
 /** A request as it came over the wire. */
@@ -31,6 +33,14 @@ export function answering(
     void response
       .writeHead(status, { "content-type": "application/x-amz-json-1.0", ...headers })
       .end(JSON.stringify(body));
+}
+
+/** Leads the AWS clients of a test to a server, until `vi.unstubAllEnvs`. */
+export function useAwsServer({ url }: AwsServer): void {
+  vi.stubEnv("AWS_REGION", "eu-west-1");
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "key");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
+  vi.stubEnv("AWS_ENDPOINT_URL", url);
 }
 
 /** An emulator of AWS over plain HTTP that records requests and returns the responses of a test. */

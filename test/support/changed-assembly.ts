@@ -14,6 +14,20 @@ const Template = z.looseObject({
 });
 type Resource = z.infer<typeof Template>["Resources"][string];
 
+const Environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
+
+/** A copy of a synthesized stack, like `changedAssembly`, whose functions get other environment variables. */
+export async function assemblyWithVariables(
+  assembly: typeof localAssembly,
+  variables: Readonly<Record<string, string>>,
+): Promise<typeof localAssembly> {
+  return changedAssembly(assembly, ({ Type, Properties }) => {
+    if (Type !== "AWS::Lambda::Function") return;
+    const { Variables } = Environment.parse(Properties["Environment"]);
+    Properties["Environment"] = { Variables: { ...Variables, ...variables } };
+  });
+}
+
 /**
  * A copy of a synthesized stack whose resources are changed: what a test wants to see go wrong, or sooner.
  * @returns it as `startLocalGateway` takes it; the folder is the caller's to remove

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
-import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { allScopes } from "../../shared/contract/scopes.ts";
@@ -12,7 +11,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import type * as requestRate from "../../shared/platform/http/request-rate.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";
-import { changedAssembly } from "../support/changed-assembly.ts";
+import { assemblyWithVariables } from "../support/changed-assembly.ts";
 import { Faults, isBy } from "../support/faults.ts";
 import { patience } from "../support/patience.ts";
 
@@ -131,16 +130,11 @@ describe("a stage with limits", () => {
   let gateway: LocalGateway;
   let assemblyFolder: string;
   beforeAll(async () => {
-    const Environment = z.object({ Variables: z.record(z.string(), z.unknown()) });
     const limits = {
       [environmentNames.requestsPerSecond]: "1",
       [environmentNames.unknownCredentialsPerAddress]: String(unknownCredentials),
     };
-    const assembly = await changedAssembly(inject("assembly"), ({ Type, Properties }) => {
-      if (Type !== "AWS::Lambda::Function") return;
-      const { Variables } = Environment.parse(Properties["Environment"]);
-      Properties["Environment"] = { Variables: { ...Variables, ...limits } };
-    });
+    const assembly = await assemblyWithVariables(inject("assembly"), limits);
     ({ assemblyFolder } = assembly);
     const options = { port: 0, log: (line: string) => lines.push(line), runsSchedules: false };
     gateway = await startLocalGateway({ ...assembly, ...options, interceptor: faults.interceptor });
@@ -194,7 +188,8 @@ describe("a stage with limits", () => {
     expect(answers).toEqual([...madeUp.slice(1).map(() => "UNAUTHORIZED"), "RATE_LIMITED"]);
     expect(await withCredential(secret)).toBe("200");
     const { token } = customer;
-    gateway.advanceClock(hourMs);
+    // The check of tokens compares whole seconds.
+    gateway.advanceClock(hourMs + secondMs);
     answers.length = 0;
     for (const each of madeUp) answers.push(await withCredential(each));
     expect(answers.at(-1)).toBe("RATE_LIMITED");

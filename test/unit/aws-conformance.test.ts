@@ -47,7 +47,7 @@ import { Kms } from "../../shared/platform/aws/kms.ts";
 import { SecretsManager } from "../../shared/platform/aws/secrets-manager.ts";
 import { Ses } from "../../shared/platform/aws/ses.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
-import { answering, startAwsServer, type AwsServer } from "../support/aws-server.ts";
+import { answering, startAwsServer, useAwsServer, type AwsServer } from "../support/aws-server.ts";
 
 /*
  * Compares our client with the SDK's: it sends the same requests for the same commands, and understands the responses in
@@ -64,10 +64,7 @@ beforeAll(async () => {
   server = await startAwsServer();
 });
 beforeEach(() => {
-  vi.stubEnv("AWS_REGION", "eu-west-1");
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "key");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
-  vi.stubEnv("AWS_ENDPOINT_URL", server.url);
+  useAwsServer(server);
   return () => vi.unstubAllEnvs();
 });
 afterAll(async () => server.stop());

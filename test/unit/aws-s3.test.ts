@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 
 import type { AwsCommand } from "../../shared/platform/aws/client.ts";
 import { S3 } from "../../shared/platform/aws/s3.ts";
-import { startAwsServer, type AwsServer } from "../support/aws-server.ts";
+import { startAwsServer, useAwsServer, type AwsServer } from "../support/aws-server.ts";
 
 /*
  * Compares our client of S3 with the SDK's, which has inputs and outputs in headers and paths, and errors in XML.
@@ -14,10 +14,7 @@ beforeAll(async () => {
   server = await startAwsServer();
 });
 beforeEach(() => {
-  vi.stubEnv("AWS_REGION", "eu-west-1");
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "key");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
-  vi.stubEnv("AWS_ENDPOINT_URL", server.url);
+  useAwsServer(server);
   return () => vi.unstubAllEnvs();
 });
 afterAll(async () => server.stop());
