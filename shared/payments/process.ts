@@ -15,7 +15,7 @@ import { customerOf } from "./customers.ts";
 import { issueDocuments } from "./issue-documents.ts";
 import { consoleUrl } from "./links.ts";
 import { applyDispute, applyRefund, credit, receiptOf } from "./movements.ts";
-import type { ProviderPayment } from "./provider.ts";
+import { withoutCard, type ProviderPayment } from "./provider.ts";
 import { cardProvider } from "./providers.ts";
 import { endRecharge, noteRecharged } from "./recharge.ts";
 import {
@@ -26,7 +26,7 @@ import {
   toBeVisited,
   type PaymentKey,
 } from "./record.ts";
-import { submitRefunds } from "./refund.ts";
+import { isUnsubmitted, submitRefunds } from "./refund.ts";
 
 /*
  * Brings a payment to the state that it has at the provider. Each step is one transaction that is applied once, because it
@@ -45,10 +45,14 @@ const maxVisitMs = 12 * hourMs;
 export async function processPayment(key: PaymentKey): Promise<PaymentRecord | undefined> {
   const found = await findPayment(key);
   if (found === undefined) return undefined;
-  if (found.provider === "stripe") await applyProviderState(key);
+  if (found.provider === "stripe") await applyProviderState(found);
   else await expireTransfer(found);
-  await submitRefunds(key);
-  const payment = await issueDocuments(key);
+  let payment: PaymentRecord;
+  do {
+    await submitRefunds(key);
+    payment = await issueDocuments(key);
+    // A refund that was recorded in between must not wait for the next visit.
+  } while (payment.refunds.some(isUnsubmitted));
   // The receipt names the invoice. If it is queued again, it is still one email.
   const isNew = found.status !== payment.status || found.invoiceNumber !== payment.invoiceNumber;
   if (isNew && payment.status === "succeeded") await queueOwedEmail(receiptOf(payment));
@@ -56,9 +60,9 @@ export async function processPayment(key: PaymentKey): Promise<PaymentRecord | u
   return payment;
 }
 
-/** Reads the payment, applies one step of the difference, and repeats this until there is none. */
-async function applyProviderState(key: PaymentKey): Promise<void> {
-  const first = await readPayment(key);
+/** Reads the payment at the provider, and applies each step of the difference to the payment as it is then. */
+async function applyProviderState(first: PaymentRecord): Promise<void> {
+  const key = { organizationId: first.organizationId, paymentId: first.id };
   const state = await stateOf(first);
   if (state.status === "succeeded" && !hasRightTotal(first, state)) return;
   // A change in between makes a step return undefined.
@@ -85,16 +89,7 @@ async function stateOf(payment: PaymentRecord): Promise<ProviderPayment> {
   const provider = await cardProvider();
   const { providerSessionId, providerPaymentId, organizationId } = payment;
   if (providerSessionId !== undefined || providerPaymentId !== undefined) return provider.read(payment);
-  if (payment.paymentMethodId === undefined) {
-    return {
-      status: "failed",
-      failure: "no_payment_method",
-      minorUnits: 0,
-      currency: "",
-      refunds: [],
-      disputes: [],
-    };
-  }
+  if (payment.paymentMethodId === undefined) return withoutCard;
   return provider.charge({ payment, customerId: await customerOf(await readBilling(organizationId)) });
 }
 

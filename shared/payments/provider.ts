@@ -64,6 +64,17 @@ export interface ProviderPayment {
   readonly disputes: readonly ProviderDispute[];
 }
 
+/** The state of a payment of which nothing has been paid. */
+export const unpaid = { minorUnits: 0, refunds: [], disputes: [] } as const;
+
+/** The state of a payment whose saved card does not exist any more. */
+export const withoutCard: ProviderPayment = {
+  ...unpaid,
+  status: "failed",
+  failure: "no_payment_method",
+  currency: "",
+};
+
 /** A payment that something happened to, by our ids if the provider has them. */
 export interface ProviderNotice {
   readonly providerPaymentId?: string | undefined;

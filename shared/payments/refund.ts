@@ -58,11 +58,15 @@ export async function recordRefund(key: PaymentKey, { id, amountMicros, reason }
   });
 }
 
+/** Whether a refund is recorded and not known to the provider yet. */
+export function isUnsubmitted({ status, providerRefundId }: RefundRecord): boolean {
+  return status === "pending" && providerRefundId === undefined;
+}
+
 /** Pays back the pending refunds of a payment at the provider. A transfer is made by the operator, who recorded it. */
 export async function submitRefunds(key: PaymentKey): Promise<void> {
   const payment = await readPayment(key);
-  for (const { id, status, providerRefundId, totalMicros } of payment.refunds) {
-    if (status !== "pending" || providerRefundId !== undefined) continue;
+  for (const { id, totalMicros } of payment.refunds.filter(isUnsubmitted)) {
     const minorUnits = minorUnitsOf(totalMicros);
     const refund =
       payment.provider === "manual"

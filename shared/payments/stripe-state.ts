@@ -1,7 +1,13 @@
 import type { Stripe } from "stripe";
 
 import type { PaymentFailure } from "../contract/payments.ts";
-import type { ProviderDispute, ProviderNotice, ProviderPayment, ProviderRefund } from "./provider.ts";
+import {
+  unpaid,
+  type ProviderDispute,
+  type ProviderNotice,
+  type ProviderPayment,
+  type ProviderRefund,
+} from "./provider.ts";
 
 /*
  * Reads what Stripe returns.
@@ -12,12 +18,10 @@ export async function stateOfCharge(stripe: Stripe, intent: Stripe.PaymentIntent
   if (intent.status === "succeeded") return stateOfIntent(stripe, intent, []);
   const failure = failureOf(intent.last_payment_error);
   const currency = intent.currency.toUpperCase();
-  if (intent.status === "processing") return { ...nothing, status: "pending", currency };
+  if (intent.status === "processing") return { ...unpaid, status: "pending", currency };
   const isOpen = failure === "authentication_required" || intent.status === "requires_action";
-  return { ...nothing, status: isOpen ? "unauthenticated" : "failed", failure, currency };
+  return { ...unpaid, status: isOpen ? "unauthenticated" : "failed", failure, currency };
 }
-
-export const nothing = { minorUnits: 0, refunds: [], disputes: [] } as const;
 
 /** Reads the state of a payment, with its refunds and disputes if there are any. */
 export async function stateOfIntent(
@@ -26,7 +30,7 @@ export async function stateOfIntent(
   known: readonly unknown[],
 ): Promise<ProviderPayment> {
   const currency = intent.currency.toUpperCase();
-  if (intent.status !== "succeeded") return { ...nothing, status: "pending", currency };
+  if (intent.status !== "succeeded") return { ...unpaid, status: "pending", currency };
   const payment_intent = intent.id;
   const refunds: ProviderRefund[] = [];
   const disputes: ProviderDispute[] = [];

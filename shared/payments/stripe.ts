@@ -4,21 +4,15 @@ import { dayMs, epochSeconds, hourMs, now, secondMs } from "../platform/clock.ts
 import { minorUnitsOf } from "../wallet/money.ts";
 import {
   ProviderUnavailableError,
+  unpaid,
+  withoutCard,
   type ListedPayment,
   type Order,
   type PaymentProvider,
 } from "./provider.ts";
 import type { PaymentRecord } from "./record.ts";
 import { connection } from "./stripe-client.ts";
-import {
-  idOf,
-  nothing,
-  noticeOf,
-  noticeOfEvent,
-  refundOf,
-  stateOfCharge,
-  stateOfIntent,
-} from "./stripe-state.ts";
+import { idOf, noticeOf, noticeOfEvent, refundOf, stateOfCharge, stateOfIntent } from "./stripe-state.ts";
 
 /*
  * Stripe as the payment provider. The metadata of each payment has our ids, so that a payment is found without our record.
@@ -70,8 +64,7 @@ export const stripeProvider: PaymentProvider = {
     calling(async (stripe) => {
       const intent =
         (await findCharge(stripe, payment, customer)) ?? (await charge(stripe, payment, customer));
-      if (intent === undefined)
-        return { ...nothing, status: "failed", failure: "no_payment_method", currency: "" };
+      if (intent === undefined) return withoutCard;
       // A charge that only the cardholder can complete is cancelled, so that a checkout cannot double it.
       if (intent.status === "requires_action" || intent.status === "requires_payment_method") {
         await stripe.paymentIntents.cancel(intent.id);
@@ -96,7 +89,7 @@ export const stripeProvider: PaymentProvider = {
       const isPaid = typeof intent === "object" && intent !== null && intent.status === "succeeded";
       if (isPaid) return stateOfIntent(stripe, intent, refunds);
       const status = session.status === "expired" ? "expired" : "pending";
-      return { ...nothing, status, currency: (session.currency ?? "").toUpperCase() };
+      return { ...unpaid, status, currency: (session.currency ?? "").toUpperCase() };
     }),
 
   refund: async (payment, refundId, amount) =>
