@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
 import { Country } from "./countries.ts";
-import { PaymentFailure, PaymentMethodKind } from "./payments.ts";
-import { Currency, idSchema, text, Timestamp } from "./primitives.ts";
+import { PaymentFailure, PaymentMethodId, PaymentMethodKind } from "./payments.ts";
+import { Currency, idSchema, text, Timestamp, VatNumber } from "./primitives.ts";
 import { Role } from "./scopes.ts";
 import { Amount } from "./wallet.ts";
 
@@ -22,13 +22,7 @@ export const BillingDetails = z
       .optional(Country)
       .register(z.globalRegistry, { description: "Decides the tax. Default: the operator's country." }),
     vatNumber: z
-      .optional(
-        z
-          .string()
-          .check(
-            z.regex(/^[A-Z]{2}[A-Z0-9]{2,13}$/, "must be a VAT number such as DE123456789, without spaces"),
-          ),
-      )
+      .optional(VatNumber)
       .register(z.globalRegistry, { description: "With its country code, for the reverse charge." }),
     emails: z
       .optional(
@@ -87,9 +81,7 @@ export const AutoRecharge = z
       z.meta({ description: "The most that recharges add to the wallet in a month (UTC)." }),
     ),
     paymentMethodId: z
-      .optional(
-        z.string().check(z.regex(/^pm_[A-Za-z0-9_]{1,64}$/, "must be the id of a saved payment method")),
-      )
+      .optional(PaymentMethodId)
       .register(z.globalRegistry, { description: "The saved card. Default: the last that was saved." }),
   })
   .register(z.globalRegistry, {
@@ -116,7 +108,12 @@ export type AutoRechargeState = z.infer<typeof AutoRechargeState>;
 export const CurrentAutoRecharge = z.nullable(AutoRechargeState);
 
 export const InvoiceParams = z.object({
-  id: z.string().check(z.regex(/^(INV|CRN)-\d{4}-\d{6}$/, "must be the number of an invoice or credit note")),
+  // Numbers have six digits, and more from the millionth of a year on.
+  id: z
+    .string()
+    .check(
+      z.regex(/^(INV|CRN)-\d{4}-(\d{6}|[1-9]\d{6,8})$/, "must be the number of an invoice or credit note"),
+    ),
 });
 
 const Party = z.object({

@@ -1,14 +1,12 @@
 import * as z from "zod/mini";
 
 import { Country } from "./countries.ts";
+import { VatNumber } from "./primitives.ts";
 
 const Line = z.string().check(z.minLength(1), z.maxLength(100));
 const PaymentAmount = z
   .string()
   .check(z.regex(/^(?=.*[1-9])\d{1,7}(\.\d{1,2})?$/, 'must be an amount such as "50.00"'));
-const VatNumber = z
-  .string()
-  .check(z.regex(/^[A-Z]{2}[A-Z0-9]{2,13}$/, "must be a VAT number without spaces"));
 
 /** The operator, as invoices name it. */
 const Seller = z.strictObject({

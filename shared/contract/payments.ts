@@ -39,7 +39,8 @@ const ReturnUrl = z
     description: "Where the provider's page leads back to. Default: the console.",
   });
 
-const PaymentMethodId = z
+/** The provider's id of a saved card. */
+export const PaymentMethodId = z
   .string()
   .check(z.regex(/^pm_[A-Za-z0-9_]{1,64}$/, "must be the id of a saved payment method"));
 

@@ -142,3 +142,12 @@ export const ErrorBody = z.object({
       }),
   }),
 });
+
+/** A month in UTC, such as `2026-11`. */
+export const Month = z
+  .string("must be a month such as 2026-11")
+  .check(z.regex(/^20\d\d-(0[1-9]|1[0-2])$/, "must be a month such as 2026-11"));
+
+export const VatNumber = z
+  .string()
+  .check(z.regex(/^[A-Z]{2}[A-Z0-9]{2,13}$/, "must be a VAT number such as DE123456789, without spaces"));

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 
-import { Currency } from "./primitives.ts";
+import { Currency, Month } from "./primitives.ts";
 
 export const UsageQuery = z.strictObject({
   month: z
-    .optional(z.string().check(z.regex(/^20\d\d-(0[1-9]|1[0-2])$/, "must be a month such as 2026-11")))
+    .optional(Month)
     .register(z.globalRegistry, { description: "A month in UTC. Without it, the present month." }),
   by: z
     ._default(z.enum(["day", "country", "campaign", "key"]), "day")

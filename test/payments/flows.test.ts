@@ -4,8 +4,13 @@ import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Webhooks } from "../../infra/local/stripe/webhooks.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import type { Invoice } from "../../shared/contract/billing.ts";
-import { findPayment } from "../../shared/payments/record.ts";
-import { minuteMs } from "../../shared/platform/clock.ts";
+import { readBilling } from "../../shared/payments/billing-record.ts";
+import { readPayment, type PaymentRecord } from "../../shared/payments/record.ts";
+import { stripeProvider } from "../../shared/payments/stripe.ts";
+import { dayMs, hourMs, minuteMs, now } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
+import { updateOf } from "../../shared/platform/table/write.ts";
 import { Customer, errorOf } from "../support/api.ts";
 import { waitForSubject } from "../support/emails.ts";
 import { runSchedule } from "../support/functions.ts";
@@ -13,7 +18,7 @@ import { expectLedgerToAddUp } from "../support/ledger.ts";
 import { operator } from "../support/operator.ts";
 import { startOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
-import { payByCard } from "../support/payments.ts";
+import { payByCard, saveCardOf } from "../support/payments.ts";
 import { card, sendForm } from "../support/stripe.ts";
 
 /* From the customer's request to the ledger and the documents, over the local provider and its events. */
@@ -63,8 +68,9 @@ async function act(action: "lost" | "refund" | "won", id: string | undefined): P
   await sendForm(`${gateway.stripe?.url}/dashboard`, { action, id: id ?? "" });
 }
 
-async function providerIdOf({ organizationId }: Customer, paymentId: string): Promise<string | undefined> {
-  return (await findPayment({ organizationId, paymentId }))?.providerPaymentId;
+/** Returns the record of a payment. */
+async function recordOf({ organizationId }: Customer, paymentId: string): Promise<PaymentRecord> {
+  return readPayment({ organizationId, paymentId });
 }
 
 /** Pays at a checkout with a card whose bank requires the cardholder. */
@@ -134,8 +140,8 @@ it("a dispute takes the money, blocks sends, and returns it when it is won", asy
   expect(refund).toMatchObject({ code: 1, err: expect.stringContaining("The payment is disputed.") });
 
   const disputes = gateway.stripe?.account.objects.all("dispute") ?? [];
-  const providerId = await providerIdOf(customer, id);
-  await act("won", disputes.find(({ payment_intent }) => payment_intent === providerId)?.id);
+  const { providerPaymentId } = await recordOf(customer, id);
+  await act("won", disputes.find(({ payment_intent }) => payment_intent === providerPaymentId)?.id);
   await waitForMovements(customer, [
     ["payment", 50],
     ["chargeback", -50],
@@ -166,7 +172,7 @@ it("refunds of the operator and of the provider both leave the wallet, each with
   await runSchedule(gateway, "VisitPayments");
   await vi.waitFor(async () => expect(await documentsOf(customer)).toHaveLength(2), patience);
 
-  await act("refund", await providerIdOf(customer, id));
+  await act("refund", (await recordOf(customer, id)).providerPaymentId);
   await waitForMovements(customer, [
     ["payment", 50],
     ["payment_refund", -20],
@@ -208,7 +214,7 @@ it("a payment and a refund whose events get lost are found by the visit and the 
   expect(await movementsOf(customer)).toEqual([["payment", 50]]);
   expect(await documentsOf(customer)).toHaveLength(1);
 
-  await act("refund", await providerIdOf(customer, id));
+  await act("refund", (await recordOf(customer, id)).providerPaymentId);
   await runSchedule(gateway, "ComparePayments");
   expect(await movementsOf(customer)).toEqual([
     ["payment", 50],
@@ -217,4 +223,35 @@ it("a payment and a refund whose events get lost are found by the visit and the 
   expect(sent.mock.calls.map(([{ type }]) => type)).toEqual(
     expect.arrayContaining(["checkout.session.completed", "refund.created"]),
   );
+});
+
+it("a charge and a refund that are repeated after their idempotency keys expired are made once", async () => {
+  const customer = await register();
+  await saveCardOf(customer);
+  const [method] = await customer.client.listPaymentMethods();
+  const { id } = await customer.client.createPayment({ body: { amount: 50, paymentMethodId: method?.id } });
+  await waitForMovements(customer, [["payment", 50]]);
+  const payment = await recordOf(customer, id);
+  const { customerId = "" } = await readBilling(customer.organizationId);
+  const refund = await stripeProvider.refund(payment, "rfd_1", 1_000);
+
+  gateway.advanceClock(dayMs + hourMs);
+  expect(await stripeProvider.charge({ payment, customerId })).toMatchObject({
+    status: "succeeded",
+    id: payment.providerPaymentId,
+  });
+  expect(await stripeProvider.refund(payment, "rfd_1", 1_000)).toEqual(refund);
+});
+
+it("the millionth invoice of a year has seven digits, and can be read", async () => {
+  const year = String(now().getUTCFullYear());
+  await transact({
+    number: updateOf(keys.invoiceNumber("invoice", year), {
+      set: { entity: "invoiceNumber", next: 1_000_000 },
+    }),
+  });
+  const customer = await register();
+  const { invoiceNumber: id = "" } = await payByCard(customer, 50);
+  expect(id).toBe(`INV-${year}-1000000`);
+  expect(await customer.client.getInvoice({ params: { id } })).toMatchObject({ id, amount: 50 });
 });
