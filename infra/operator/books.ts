@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 
 import { closeBooks } from "../../shared/books/close.ts";
-import { findBooksTotal, Month, type BooksTotal } from "../../shared/books/record.ts";
+import { findBooksTotal, type BooksTotal } from "../../shared/books/record.ts";
+import { Month } from "../../shared/contract/primitives.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { moneyText } from "../../shared/wallet/money.ts";
 import { writeBooks } from "./books-files.ts";

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { Month } from "../contract/primitives.ts";
 import { keys } from "../platform/table/keys.ts";
 import { itemsIn } from "../platform/table/lists.ts";
 import { findItem } from "../platform/table/read.ts";
@@ -9,11 +10,6 @@ import { OpenDay } from "./costs.ts";
  * The books of a closed month: one item for each organization, the lines of its payments, and last the totals. All are
  * inserted once and never changed. A month is closed when it has its totals.
  */
-
-/** A month (UTC), such as `2026-11`. */
-export const Month = z
-  .string("must be a month such as 2026-11")
-  .check(z.regex(/^20\d\d-(0[1-9]|1[0-2])$/, "must be a month such as 2026-11"));
 
 /** The messages of an organization to one country. Refunds of an earlier month can make the numbers negative. */
 const CountryBooks = z.object({

@@ -14,7 +14,7 @@ import { readPdf } from "./storage.ts";
 export async function listInvoices(organizationId: string, query: PageQuery): Promise<Page<Invoice>> {
   const documents: DocumentRecord[] = [];
   for await (const document of documentsOf(organizationId)) documents.push(document);
-  const newestFirst = documents.toSorted((one, other) => (one.issuedAt < other.issuedAt ? 1 : -1));
+  const newestFirst = documents.toSorted((one, other) => other.issuedAt.localeCompare(one.issuedAt));
   return pageOf(newestFirst.map(toApiInvoice), query);
 }
 

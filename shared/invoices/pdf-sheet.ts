@@ -13,7 +13,7 @@ export const styles = {
 } as const;
 export type Style = (typeof styles)[keyof typeof styles];
 
-/** The edges of what an A4 page shows, in points. */
+/** The edges of the text on an A4 page, in points. */
 export const edges = { left: 56, right: 539, top: 56, bottom: 762 };
 
 export interface Column {

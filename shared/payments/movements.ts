@@ -64,6 +64,11 @@ interface Effects {
   readonly others?: readonly Put[];
 }
 
+/**
+ * Moves money between the wallet and a payment.
+ * @returns undefined when another change of the payment came first
+ * @throws ApiError INSUFFICIENT_BALANCE when a refund is not covered; WALLET_MISSING
+ */
 export async function move(
   payment: PaymentRecord,
   movement: Omit<Movement, "organizationId">,

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { minuteMs, now } from "../platform/clock.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
-import { scheduledJob } from "../platform/jobs/scheduled-job.ts";
+import { minScheduledMs, scheduledJob } from "../platform/jobs/scheduled-job.ts";
 import type { Put } from "../platform/table/write.ts";
 import type { ProviderNotice } from "./provider.ts";
 import type { PaymentKey } from "./record.ts";
@@ -25,13 +25,10 @@ export function paymentJob({ organizationId, paymentId }: PaymentKey): QueuedJob
   return { queue: "payments", group: organizationId, body };
 }
 
-/** The longest time that a queue can hold a job, with a margin. Later jobs wait in the table. */
-const queuedMs = 16 * minuteMs;
-
 /** Returns the write that checks the balance against the threshold of auto-recharge, a minute after a moment or later. */
 export function balanceCheck(organizationId: string, at: Date): Put {
   const body: PaymentJob = { kind: "balance", organizationId };
-  const dueAt = new Date(Math.max(at.getTime() + minuteMs, now().getTime() + queuedMs)).toISOString();
+  const dueAt = new Date(Math.max(at.getTime() + minuteMs, now().getTime() + minScheduledMs)).toISOString();
   return scheduledJob(
     { id: `${organizationId}-balance`, dueAt },
     { queue: "payments", group: organizationId, body },

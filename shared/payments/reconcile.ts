@@ -34,7 +34,7 @@ export async function visitPayments(shard: number): Promise<number> {
 }
 
 /** Processes a payment. An error must not keep the other payments from being processed. */
-async function processSafely(key: Parameters<typeof processPayment>[0]): Promise<boolean> {
+async function processSafely(key: PaymentKey): Promise<boolean> {
   try {
     await processPayment(key);
     return true;
@@ -46,10 +46,7 @@ async function processSafely(key: Parameters<typeof processPayment>[0]): Promise
 }
 
 /** A difference between the provider's payments and ours. */
-export interface PaymentDifference {
-  readonly providerPaymentId?: string | undefined;
-  readonly organizationId?: string | undefined;
-  readonly paymentId?: string | undefined;
+export interface PaymentDifference extends ProviderNotice {
   /**
    * `unknown`: a successful payment of the provider that the gateway has no record of. `differs`: another total or currency.
    * `missing`: a payment that the gateway has credited, and that did not succeed at the provider.
@@ -145,9 +142,7 @@ async function differenceOf(
 }
 
 /** Returns the names of the payment that a notice is about; undefined for one that the gateway did not make. */
-export async function keyOf(
-  notice: ProviderNotice,
-): Promise<{ organizationId: string; paymentId: string } | undefined> {
+export async function keyOf(notice: ProviderNotice): Promise<PaymentKey | undefined> {
   const { providerPaymentId } = notice;
   const isNamed = notice.organizationId !== undefined && notice.paymentId !== undefined;
   if (!isNamed && providerPaymentId === undefined) return undefined;

@@ -15,6 +15,6 @@ export async function workOnPayment(job: PaymentJob): Promise<void> {
   if (job.kind === "recharge") await startRecharge(job);
   const key = job.kind === "notice" ? await keyOf(job) : job;
   const processed = key === undefined ? undefined : await processPayment(key);
-  // The operator's account at the provider may have payments of other products.
-  if (processed === undefined) log.info("payment.unknown", { ...job });
+  // The operator's account at the provider may have payments of other products. A recharge may have been unnecessary.
+  if (processed === undefined && job.kind !== "recharge") log.info("payment.unknown", { ...job });
 }

@@ -3,8 +3,6 @@ import { GetCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dy
 /** A protection of payments that a test removes, to show that the check would notice. */
 export type PaymentMutation =
   | "chargeback reference"
-  | "look before a charge"
-  | "look before a refund"
   | "number condition"
   | "recharge condition"
   | "reference condition"

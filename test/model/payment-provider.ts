@@ -15,7 +15,6 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.t
 import { microsOfMinorUnits, minorUnitsOf } from "../../shared/wallet/money.ts";
 import { between, oneOf } from "../chaos/random.ts";
 import type { Lambda } from "./lambda.ts";
-import type { PaymentMutation } from "./payment-mutations.ts";
 
 /** The result of a charge of a card. `slow` succeeds or fails only some minutes later. */
 const cardKinds = ["accepted", "accepted", "accepted", "declined", "authentication", "slow"] as const;
@@ -91,7 +90,6 @@ export class ModelProvider implements PaymentProvider {
   /** The provider does not respond until this moment. */
   outageUntilMs = 0;
   readonly #lambda: Lambda;
-  readonly #mutation: PaymentMutation | undefined;
   readonly #observer: Observer;
   readonly #customers = new Map<string, string>();
   readonly #cards = new Map<string, Card[]>();
@@ -99,10 +97,9 @@ export class ModelProvider implements PaymentProvider {
   readonly #keys = new Map<string, { readonly result: unknown; readonly untilMs: number }>();
   #ids = 0;
 
-  constructor(lambda: Lambda, observer: Observer, mutation?: PaymentMutation) {
+  constructor(lambda: Lambda, observer: Observer) {
     this.#lambda = lambda;
     this.#observer = observer;
-    this.#mutation = mutation;
   }
 
   // The calls of the gateway.
@@ -132,14 +129,11 @@ export class ModelProvider implements PaymentProvider {
 
   /** Looks for the charge of an earlier call, makes one, and cancels one that needs the cardholder: three calls. */
   async charge({ payment, customerId }: Pick<Order, "customerId" | "payment">): Promise<ProviderPayment> {
-    const looks = this.#mutation !== "look before a charge";
     const found = await this.#call("charge: look", () =>
-      [...this.intents.values()].find((each) => looks && each.paymentId === payment.id && each.isOffSession),
+      [...this.intents.values()].find((each) => each.paymentId === payment.id && each.isOffSession),
     );
     const make = (): Intent | undefined => this.#chargeCard(payment, customerId);
-    const intent =
-      found ??
-      (await this.#call("charge", () => (looks ? this.#once(`charge-${payment.id}`, make) : make())));
+    const intent = found ?? (await this.#call("charge", () => this.#once(`charge-${payment.id}`, make)));
     if (intent === undefined) return { ...nothing, status: "failed", failure: "no_payment_method" };
     if (intent.status === "authentication") {
       await this.#call("charge: cancel", () => {
@@ -164,14 +158,13 @@ export class ModelProvider implements PaymentProvider {
   }
 
   async refund(payment: PaymentRecord, refundId: string, minorUnits: number): Promise<ProviderRefund> {
-    const looks = this.#mutation !== "look before a refund";
     const intent = this.#intent(payment.providerPaymentId ?? "");
     const found = await this.#call("refund: look", () =>
-      intent.refunds.find((each) => looks && each.refundId === refundId),
+      intent.refunds.find((each) => each.refundId === refundId),
     );
     if (found !== undefined) return { ...found };
     const make = (): Refund | undefined => this.#refund(intent, { refundId, minorUnits });
-    const made = await this.#call("refund", () => (looks ? this.#once(refundId, make) : make()));
+    const made = await this.#call("refund", () => this.#once(refundId, make));
     return made === undefined ? { id: refundId, refundId, minorUnits, status: "failed" } : { ...made };
   }
 

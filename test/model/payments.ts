@@ -174,14 +174,10 @@ class PaymentWorld {
     // Half of the schedules cross the end of a year.
     this.#time = new VirtualTime(new Date(Date.parse("2026-12-30T12:00:00Z") + random() * 2 * dayMs));
     this.#lambda = new Lambda(this.#time, random);
-    this.#provider = new ModelProvider(
-      this.#lambda,
-      {
-        tells: (notice) => this.#notify(notice),
-        observe: (event) => this.#observe?.(event),
-      },
-      mutation,
-    );
+    this.#provider = new ModelProvider(this.#lambda, {
+      tells: (notice) => this.#notify(notice),
+      observe: (event) => this.#observe?.(event),
+    });
     this.#checks = new WriteChecks(this.#table);
     const timeoutMs = workers.processPayment.timeoutSeconds * secondMs;
     this.#people = this.#newWorker("people", timeoutMs, () => async (event) => {

@@ -40,17 +40,10 @@ export async function logout(): Promise<void> {
   clearSession();
 }
 
-/** Reads the PDF of an invoice or credit note, which is stored a moment after its number is known. */
-export async function readInvoicePdf(number: string, tries = 5): Promise<Blob> {
+/** Reads the PDF of an invoice or credit note. */
+export async function readInvoicePdf(number: string): Promise<Blob> {
   const headers = { Accept: "application/pdf", Authorization: `Bearer ${session.peek()?.token}` };
   const response = await sendRequest(`${baseUrl}/v1/invoices/${number}`, { headers });
-  if (response.status === 503) {
-    if (tries === 1) throw new Error("The PDF is not ready yet. Try again in a moment.");
-    await new Promise((resolve) => {
-      setTimeout(resolve, 1_000);
-    });
-    return readInvoicePdf(number, tries - 1);
-  }
   if (!response.ok) throw new RequestError(response, await response.text());
   return response.blob();
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 
 import * as z from "zod/mini";
 
+import { paymentSecretName } from "../../constructs/names.ts";
 import type { LocalSecrets } from "../secrets.ts";
 
 /** The keys of an account at Stripe, as functions read them from their secret. */
@@ -40,7 +41,7 @@ export async function storeStripeKeys(
   stackName: string,
   keys: StripeKeys | undefined,
 ): Promise<StripeKeys> {
-  const id = `${stackName}/payments/stripe`;
+  const id = paymentSecretName(stackName);
   const stored = await secrets.execute("GetSecretValue", { SecretId: id });
   const exists = "output" in stored;
   if (exists && keys === undefined)

@@ -92,7 +92,9 @@ export function pipeline<const R extends Route, Organization = unknown>(
         path: event.rawPath,
         queryString: event.rawQueryString,
         headers: event.headers,
-        rawBody: Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8").toString("utf8"),
+        get rawBody() {
+          return Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8").toString("utf8");
+        },
         sourceIp: sourceAddress(event),
         attempt,
         reportRateLimit: (status: RateLimitStatus) => {

@@ -44,15 +44,15 @@ export function scheduledJob(
   };
 }
 
-/** Later than any queue can hold a job, as the table requires. */
-const owedAfterMs = 16 * minuteMs;
+/** The shortest time until a job of the table is due: later than any queue can hold it. */
+export const minScheduledMs = 16 * minuteMs;
 
 /**
  * Returns the write that queues a job again later, in case the copy that is queued now is lost. It belongs into the
  * transaction that causes the job.
  */
 export function owedJob(id: string, job: QueuedJob, since = now()): Put {
-  return scheduledJob({ id, dueAt: new Date(since.getTime() + owedAfterMs).toISOString() }, job);
+  return scheduledJob({ id, dueAt: new Date(since.getTime() + minScheduledMs).toISOString() }, job);
 }
 
 /** Returns the bucket of a minute in one of its shards. */
