@@ -18,7 +18,11 @@ export async function runCdk(args: readonly string[], surroundings: Surroundings
 export async function mustRunCdk(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
   const ended = await runCdk(args, surroundings);
   if (ended.code === 0) return ended;
-  throw new Error(`cdk ${args.join(" ")} failed:\n${ended.out}\n${ended.err}`);
+  throw failureOf(args, ended);
+}
+
+function failureOf(args: readonly string[], { out, err }: Ended): Error {
+  return new Error(`cdk ${args.join(" ")} failed:\n${out}\n${err}`);
 }
 
 /**
@@ -42,11 +46,21 @@ export async function deploy(
   const options = ["-c", `stage=${stage}`, "--require-approval", "never", "--output", assemblyOf(stage)];
   // A stage that kept its data has also kept its log groups.
   options.push("--import-existing-resources");
-  await mustRunCdk(["deploy", "--all", ...options], {
+  const args = ["deploy", "--all", ...options];
+  const surroundings = {
     ...(folder === undefined ? {} : { folder }),
     environment: {
       CDK_VALIDATION: String(validates),
       ...(folder === undefined ? {} : { STAGES_FOLDER: path.join(folder, "infra/stages") }),
     },
-  });
+  };
+  const ended = await runCdk(args, surroundings);
+  // The emulator sometimes fails to update nested stacks side by side, and then rolls back.
+  const isFaultOfEmulator = ended.out.includes(raceOfEmulator) || ended.err.includes(raceOfEmulator);
+  if (ended.code === 0) return;
+  if (!isFaultOfEmulator) throw failureOf(args, ended);
+  await mustRunCdk(args, surroundings);
 }
+
+/** The error of Python when one thread changes a dictionary that another one reads. */
+const raceOfEmulator = "dictionary changed size during iteration";

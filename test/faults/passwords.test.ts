@@ -239,13 +239,20 @@ describe("a log-in in progress", () => {
         customer.call("/v1/auth/password", { json: { currentPassword: password, newPassword } }),
     ],
   ])("with the old password is ended by %s that comes after it has read the hash", async (_, replace) => {
-    const customer = await register();
-    faults.next(readsPassword, async (request, next) => {
-      const hash = await next(request);
-      expect((await replace(customer)).status).toBe(200);
-      return hash;
-    });
-    expect(await statusWith(await sessionOf(customer.email))).toBe(401);
+    // On a busy machine the read times out, and its repetition finds the new hash.
+    const attempt = async (): Promise<ApiResponse> => {
+      const customer = await register();
+      faults.next(readsPassword, async (request, next) => {
+        const hash = await next(request);
+        expect((await replace(customer)).status).toBe(200);
+        return hash;
+      });
+      return logIn(customer.email, password);
+    };
+    let response = await attempt();
+    for (let tries = 1; tries < 5 && response.status !== 200; tries += 1) response = await attempt();
+    expect(response.status).toBe(200);
+    expect(await statusWith(dataOf(response, Session).token)).toBe(401);
   });
 
   it("with the old password is ended by a reset that began before it and was written after it", async () => {

@@ -153,8 +153,12 @@ it("a dispute takes the money, blocks sends, and returns it when it is won", asy
 
 it("a dispute of spent money makes the balance negative, and nothing can be sent until it is paid", async () => {
   const customer = await register();
-  await payByCard(customer, 50, disputed);
+  const { id } = await payByCard(customer, 50);
   await customer.send();
+  const { providerPaymentId } = await recordOf(customer, id);
+  const charges = gateway.stripe?.account.objects.all("charge") ?? [];
+  const charge = charges.find(({ payment_intent }) => payment_intent === providerPaymentId);
+  gateway.stripe?.account.openDispute(charge?.id ?? "");
   await vi.waitFor(async () => {
     expect((await movementsOf(customer)).at(-1)).toEqual(["chargeback", -50]);
   }, patience);
