@@ -47,6 +47,10 @@ export interface Access extends TableAccess {
   readonly paymentProvider?: true;
   /** Whether it knows the public address of the gateway, for links. */
   readonly links?: true;
+  /** Whether it knows the brand of the stage. */
+  readonly brand?: true;
+  /** Whether its code includes the images of the brand. */
+  readonly brandImages?: true;
   /** Whether it knows the commit that it was built from. Each commit changes such a function. */
   readonly commit?: true;
 }

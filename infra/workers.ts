@@ -146,6 +146,7 @@ export const workers = {
       Query: ["MEMBERS"],
       PutItem: ["EMAIL_TOKEN"],
       UpdateItem: ["EMAIL_SUPPRESSION", "SENT_EMAIL"],
+      brand: true,
       email: true,
       links: true,
     },

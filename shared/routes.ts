@@ -4,6 +4,7 @@ import { routes as apiKeys } from "./routes/api-keys.ts";
 import { routes as auditLog } from "./routes/audit-log.ts";
 import { routes as auth } from "./routes/auth.ts";
 import { routes as billing } from "./routes/billing.ts";
+import { routes as brand } from "./routes/brand.ts";
 import { routes as campaigns } from "./routes/campaigns.ts";
 import { routes as carriers } from "./routes/carriers.ts";
 import { routes as console } from "./routes/console.ts";
@@ -51,6 +52,7 @@ export const routes = {
   ...templates,
   ...auditLog,
   ...carriers,
+  ...brand,
   ...console,
   ...docs,
 } as const satisfies Record<string, Route>;

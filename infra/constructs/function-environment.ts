@@ -1,6 +1,7 @@
 import { environmentNames } from "../../shared/platform/config.ts";
 import type { Access } from "../grants.ts";
 import { findCommit } from "../release.ts";
+import { publishedBrand } from "../stages/brand.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
 import { paymentSecretName } from "./names.ts";
@@ -24,6 +25,7 @@ export function functionEnvironment(backend: Backend, access: Access): Record<st
     ...limitVariables(stage.limits),
     ...emailVariables(stage, access),
     ...(access.links === true ? { [environmentNames.apiUrl]: apiUrl } : {}),
+    ...(access.brand === true ? { [environmentNames.brand]: JSON.stringify(publishedBrand(stage)) } : {}),
     ...(access.paymentTerms === true ? { [environmentNames.payments]: JSON.stringify(stage.payments) } : {}),
     ...(access.paymentProvider === true
       ? { [environmentNames.paymentSecretId]: paymentSecretName(`sms-gateway-${stage.name}`) }
@@ -89,7 +91,7 @@ function limitVariables(limits: Stage["limits"]): Record<string, string> {
 /** Returns the settings for functions that queue emails, and for the one that sends them. */
 function emailVariables(stage: Stage, access: Access): Record<string, string> {
   if (stage.email === undefined) return {};
-  const { from, name, configurationSet } = stage.email;
+  const { from, name = stage.brand.name, configurationSet } = stage.email;
   if (access.email !== true) return { [environmentNames.emailFrom]: from };
   return {
     [environmentNames.emailFrom]: from,

@@ -18,6 +18,7 @@ import { type KeyFamily } from "../../shared/platform/table/key-families.ts";
 import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
 import { bundleFolder } from "../bundle.ts";
 import { familiesBeside, familiesOf, tableActions, type Access, type DocumentAction } from "../grants.ts";
+import { withBrandImages } from "../stages/brand.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
 import { functionEnvironment } from "./function-environment.ts";
@@ -71,7 +72,9 @@ export class GatewayFunction extends Construct {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       handler: "index.handler",
-      code: Code.fromAsset(bundle),
+      code: Code.fromAsset(
+        props.access.brandImages === true ? withBrandImages(bundle, backend.stage) : bundle,
+      ),
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMegabytes,
       logGroup: props.logs,

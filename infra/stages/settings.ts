@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { Brand } from "../../shared/contract/brand.ts";
 import { Country } from "../../shared/contract/countries.ts";
 import { currencies, defaultCurrency } from "../../shared/contract/currencies.ts";
 import { PaymentSettings } from "../../shared/contract/payment-settings.ts";
@@ -8,6 +9,7 @@ import { ExpiresInSeconds } from "../../shared/contract/sms.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { routes, type Operation } from "../../shared/routes.ts";
 import { workers } from "../workers.ts";
+import { contrastProblems } from "./contrast.ts";
 
 /** The retention periods that CloudWatch offers. */
 const logRetentionDays = [
@@ -71,10 +73,8 @@ const Policies = z.strictObject({
 /** The sender of emails. */
 const SentEmails = z.strictObject({
   from: Email,
-  name: z._default(
-    matching(/^[\w .,&'()-]{1,60}$/, "must be up to 60 letters, digits and spaces of ASCII"),
-    "SMS gateway",
-  ),
+  /** The sender name, by default the name of the brand. */
+  name: z.optional(matching(/^[\w .,&'()-]{1,60}$/, "must be up to 60 letters, digits and spaces of ASCII")),
   /** The address's identity in SES, by default its domain. */
   identity: z.optional(matching(/^([^@\s/:]+@)?[\w.-]+$/, "must be a domain, or an address")),
   /** An existing configuration set of SES, which sends the emails and reports bounces and complaints. */
@@ -83,11 +83,28 @@ const SentEmails = z.strictObject({
   ),
 });
 
+const ImageFile = (ending: string): z.ZodMiniString<string> =>
+  matching(
+    new RegExp(`^[\\w-]{1,60}\\.${ending}$`),
+    `must be the name of a file beside this one, such as logo.${ending}`,
+  );
+
 /** The settings of a stage, as its file has them. The README in this folder describes each. */
 export const StageSettings = z.strictObject({
   account: z.optional(matching(/^\d{12}$/, "must be the twelve digits of an AWS account")),
   region: z.optional(matching(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region such as eu-west-1")),
   carrier: z.enum(["aws", "sandbox"]),
+  brand: z.prefault(
+    z.extend(Brand, {
+      /** Shown in place of the name. */
+      logo: z.optional(ImageFile("svg")),
+      /** By default the first letter of the name. */
+      icon: z.optional(ImageFile("svg")),
+      /** Shown where people share a link, 1200 by 630 pixels. */
+      socialCard: z.optional(ImageFile("png")),
+    }),
+    {},
+  ),
   /** The currency of all amounts, except for those that AWS charges. */
   currency: z._default(z.enum(currencies()), defaultCurrency),
   prices: z._default(z.enum(["imported", "sample"]), "imported"),
@@ -207,12 +224,14 @@ export const StageSettings = z.strictObject({
 /** The rules between several settings. */
 export const ConsistentSettings = StageSettings.check(
   z.superRefine((settings, context) => {
-    const { region, domain, firewall, monthlyBudgetUsd, alarmEmails, email, policies } = settings;
+    const { region, domain, firewall, monthlyBudgetUsd, alarmEmails, email, policies, brand } = settings;
     const problem = (field: string[], message: string): void =>
       context.addIssue({ code: "custom", path: field, message });
     if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
       problem(["monthlyBudgetUsd"], "needs alarmEmails: they get the warnings");
     }
+    for (const [theme, message] of contrastProblems(brand.colors))
+      problem(["brand", "colors", theme], message);
     if (policies.verifiedEmail === "before-sending" && email === undefined) {
       problem(["policies", "verifiedEmail"], "needs email: without it no user can verify an address");
     }

@@ -18,7 +18,7 @@ export interface Stage extends z.infer<typeof StageSettings> {
  * @throws Error that names the file, and each field that is wrong
  */
 export function stageNamed(name: string): Stage {
-  const folder = path.resolve(projectRoot, process.env["STAGES_FOLDER"] ?? "infra/stages");
+  const folder = stagesFolder();
   const names = readdirSync(folder)
     .filter((file) => file.endsWith(".json"))
     .map((file) => file.replace(/\.json$/, ""));
@@ -39,6 +39,11 @@ export function stageNamed(name: string): Stage {
     throw wrong(settings.details.map((detail) => `${detail.path || "the file"}: ${detail.message}`));
   }
   return { ...settings.data, name };
+}
+
+/** Returns the folder with the files of all stages. */
+export function stagesFolder(): string {
+  return path.resolve(projectRoot, process.env["STAGES_FOLDER"] ?? "infra/stages");
 }
 
 /** The carrier of every stage on this machine. */

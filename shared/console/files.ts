@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 
+import { filled } from "../brand/brand.ts";
 import type { ConsoleFeature } from "../contract/console.ts";
 import { config } from "../platform/config.ts";
 import { compressedFile } from "../platform/http/compressed-file.ts";
@@ -10,7 +11,7 @@ const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src data:",
+  "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -30,7 +31,9 @@ export async function consolePage(): Promise<RawResponse> {
   };
   return {
     headers,
-    body: page.replace("{{features}}", features().join(" ")).replace("{{currency}}", config.currency()),
+    body: filled(page)
+      .replace("{{features}}", features().join(" "))
+      .replace("{{currency}}", config.currency()),
   };
 }
 

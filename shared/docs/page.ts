@@ -47,16 +47,3 @@ const page = inlinePage({
 export function docsPage(): RawResponse {
   return { ...page, headers: { ...page.headers, "Cache-Control": "public, max-age=300" } };
 }
-
-/** Redirects from the gateway's address to the console, or to this page. */
-export const toConsole: RawResponse = {
-  headers: { "Content-Type": "text/html; charset=utf-8" },
-  body: `<!doctype html>
-<html lang="en">
-<title>SMS gateway</title>
-<meta http-equiv="refresh" content="0; url=console">
-<a href="console">Console</a>
-<a href="docs">API reference</a>
-</html>
-`,
-};

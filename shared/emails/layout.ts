@@ -1,3 +1,6 @@
+import { brand, brandLinks } from "../brand/brand.ts";
+import { escapeHtml } from "../platform/html.ts";
+
 /** The content of an email: a subject, paragraphs of plain text, and a link. */
 export interface EmailText {
   readonly subject: string;
@@ -40,7 +43,9 @@ export function layOut(to: string, { subject, paragraphs, link, closing }: Email
 <html lang="en">
 <head><meta charset="utf-8"><title>${escapeHtml(onOneLine(subject))}</title></head>
 <body style="font-family: sans-serif; line-height: 1.5; max-width: 36em">
+<p style="font-weight: bold; color: ${brand().colors.light}">${escapeHtml(brand().name)}</p>
 ${html.join("\n")}
+<p style="color: #505d57; font-size: 0.9em">${brandLinks()}</p>
 </body>
 </html>
 `,
@@ -50,15 +55,4 @@ ${html.join("\n")}
 /** Puts a customer's text on one line, without line breaks and invisible characters. */
 export function onOneLine(text: string): string {
   return text.replaceAll(/[\p{C}\p{Z}]+/gu, " ").trim();
-}
-
-function escapeHtml(text: string): string {
-  const entities: Readonly<Record<string, string>> = {
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    '"': "&quot;",
-    "'": "&#39;",
-  };
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? "");
 }

@@ -15,7 +15,7 @@ export async function sendWithSes(from: string, { to, subject, text, html }: Out
   const content = (Data: string): { Data: string; Charset: string } => ({ Data, Charset: "UTF-8" });
   await client.send(
     new SendEmailCommand({
-      FromEmailAddress: `"${config.emailName()}" <${from}>`,
+      FromEmailAddress: `${headerText(config.emailName())} <${from}>`,
       ConfigurationSetName: config.emailConfigurationSet(),
       Destination: { ToAddresses: [to] },
       Content: {
@@ -23,4 +23,10 @@ export async function sendWithSes(from: string, { to, subject, text, html }: Out
       },
     }),
   );
+}
+
+/** Returns a name as headers of emails have it: quoted, or encoded if it has characters beyond ASCII (RFC 2047). */
+function headerText(name: string): string {
+  const isAscii = /^[\x20-\x7e]*$/.test(name);
+  return isAscii ? `"${name}"` : `=?utf-8?B?${Buffer.from(name).toString("base64")}?=`;
 }

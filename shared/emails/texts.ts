@@ -1,3 +1,4 @@
+import { brand } from "../brand/brand.ts";
 import { config } from "../platform/config.ts";
 import type { OwnerNotice, SecondFactorChange } from "./email-job.ts";
 import { onOneLine, type EmailText } from "./layout.ts";
@@ -7,14 +8,19 @@ import { onOneLine, type EmailText } from "./layout.ts";
  * contains nothing that the requester typed, which could be a message to a stranger.
  */
 
-const notYou = "If this was not you, set a new password now, and contact the operator of this gateway.";
+const notYou = (): string => `If this was not you, set a new password now, and contact ${support()}.`;
+
+/** Returns the contact for help. */
+function support(): string {
+  return brand().supportEmail ?? `the operator of ${brand().name}`;
+}
 
 /** @param url where the link leads, with its token */
 export function verificationText(url: string): EmailText {
   return {
     subject: "Verify your email",
     paragraphs: [
-      "An account on the SMS gateway was registered with this email address. Please verify that the address is yours. Until " +
+      `An account at ${brand().name} was registered with this email address. Please verify that the address is yours. Until ` +
         "then you cannot invite others, and you may not be able to send.",
       "You need the password of the account. For your security, verification ends all earlier sessions, API keys, webhooks " +
         "and invitations. Log in again afterwards, and create the API keys that you need.",
@@ -37,7 +43,7 @@ export function passwordResetText(url: string, isUnverified: boolean): EmailText
   return {
     subject: "Set a new password",
     paragraphs: [
-      "A new password was requested for your account on the SMS gateway, most likely by you.",
+      `A new password was requested for your account at ${brand().name}, most likely by you.`,
       ...(isUnverified ? [ofStranger] : []),
     ],
     link: { label: "Set a new password", url },
@@ -55,36 +61,35 @@ export function passwordChangedText(wasUnverified: boolean): EmailText {
   return {
     subject: "Your password was changed",
     paragraphs: [
-      "The password of your account on the SMS gateway was changed. Your other sessions have ended.",
+      `The password of your account at ${brand().name} was changed. Your other sessions have ended.`,
       ...(wasUnverified ? [ofStranger] : []),
     ],
-    closing: notYou,
+    closing: notYou(),
   };
 }
 
 export function secondFactorChangedText(change: SecondFactorChange): EmailText {
-  const account = "your account on the SMS gateway";
+  const account = `your account at ${brand().name}`;
   const texts: Readonly<Record<SecondFactorChange, EmailText>> = {
     enabled: {
       subject: "Your second factor is switched on",
       paragraphs: [
         `Logging in to ${account} now requires a code from your authenticator app and the password.`,
       ],
-      closing: notYou,
+      closing: notYou(),
     },
     removed: {
       subject: "Your second factor is switched off",
       paragraphs: [`Logging in to ${account} now requires only the password.`],
-      closing: notYou,
+      closing: notYou(),
     },
     reset: {
       subject: "Your second factor was removed",
       paragraphs: [
-        `The operator of this gateway has removed the second factor from ${account}. Logging in requires only the password ` +
+        `The operator has removed the second factor from ${account}. Logging in requires only the password ` +
           "until you set up a new second factor.",
       ],
-      closing:
-        "If you did not request this, set a new password now, and contact the operator of this gateway.",
+      closing: `If you did not request this, set a new password now, and contact ${support()}.`,
     },
   };
   return texts[change];
@@ -94,8 +99,8 @@ export function secondFactorChangedText(change: SecondFactorChange): EmailText {
 export function ownerNoticeText(notice: OwnerNotice): EmailText {
   const closing =
     "You get this email because you are or were an owner of the organization. If no owner wanted this change, log out " +
-    "everywhere, set a new password, revoke the API keys, and contact the operator of this gateway.";
-  const organization = "your organization on the SMS gateway";
+    `everywhere, set a new password, revoke the API keys, and contact ${support()}.`;
+  const organization = `your organization at ${brand().name}`;
   if (notice.what === "apiKeyMade") {
     return {
       subject: "An API key was created",
@@ -126,7 +131,7 @@ export function invitationText(url: string, by: string | undefined): EmailText {
   const who = by === undefined ? "You have been invited" : `${by} has invited you`;
   return {
     subject: "You are invited",
-    paragraphs: [`${who} to join an organization on the SMS gateway.`],
+    paragraphs: [`${who} to join an organization at ${brand().name}.`],
     link: { label: "Accept the invitation", url },
     closing: "The link is valid for one week. If you do not expect this invitation, ignore this email.",
   };

@@ -31,6 +31,7 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
   "audit-log": "A record of all changes: the caller, the change and the time.",
   carriers:
     "Callbacks for the operator's carriers: delivery receipts and inbound messages. Not for customers.",
+  brand: "The start page and the brand of the operator.",
   console: "A web page for all of these operations, without code.",
   docs: "This documentation.",
 };

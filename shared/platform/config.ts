@@ -19,6 +19,7 @@ export const environmentNames = {
   behindFirewall: "BEHIND_FIREWALL",
   originKeySecretId: "ORIGIN_KEY_SECRET_ID",
   apiUrl: "API_URL",
+  brand: "BRAND",
   emailFrom: "EMAIL_FROM",
   emailName: "EMAIL_NAME",
   emailConfigurationSet: "EMAIL_CONFIGURATION_SET",
@@ -104,6 +105,8 @@ export const config = {
   originKeySecretId: (): string => required(environmentNames.originKeySecretId),
   /** The public address of the API, without a slash at the end. Links in emails use it. */
   apiUrl: (): string => required(environmentNames.apiUrl),
+  /** The brand of the stage in JSON. */
+  brand: (): string => required(environmentNames.brand),
   /** The sender address of emails; undefined if the stage sends none. */
   emailFrom: (): string | undefined => optional(environmentNames.emailFrom),
   /** The sender name of emails. */

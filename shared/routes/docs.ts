@@ -1,18 +1,6 @@
 import { DocsContent, DocsFileParams, OpenApiDocument } from "../contract/docs.ts";
 import type { Route } from "./route.ts";
 
-export const getRoot = {
-  method: "GET",
-  path: "/",
-  tag: "docs",
-  summary: "Redirect to the console, or to the API reference",
-  auth: "none",
-  status: 200,
-  data: DocsContent,
-  raw: ["text/html"],
-  errors: [],
-} as const satisfies Route;
-
 export const getOpenApi = {
   method: "GET",
   path: "/openapi.json",
@@ -50,4 +38,4 @@ export const getDocsFile = {
   errors: [],
 } as const satisfies Route;
 
-export const routes = { getRoot, getOpenApi, getDocs, getDocsFile };
+export const routes = { getOpenApi, getDocs, getDocsFile };

@@ -91,7 +91,7 @@ it.each(["", "#", "#verify", "#verify=", "#constructor=1", "#__proto__=1", "#oth
 it("the page follows its security policy, and its fragment is never HTML", async () => {
   const answer = await fetch(`${inject("baseUrl")}/account`);
   expect(answer.headers.get("content-security-policy")).toMatch(
-    /^default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'sha256-[^ ]+'; img-src data:; connect-src 'self'; /,
+    /^default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'self' 'sha256-[^ ]+'; img-src 'self' data:; connect-src 'self'; /,
   );
   expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
   await page.goto(`${inject("baseUrl")}/account#verify=<img src=x onerror=document.title='evil'>`);

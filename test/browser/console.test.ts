@@ -40,7 +40,7 @@ it("a new customer opens the gateway's address, signs up, tops up, sends, and se
   const { page } = visitor;
   const beganAtMs = performance.now();
   await page.goto(`${inject("baseUrl")}/`);
-  await page.getByRole("link", { name: "Sign up" }).click();
+  await page.getByRole("link", { name: "Create an account" }).click();
   await visitor.heading("Sign up");
   await page.getByLabel("Email").fill(`${randomUUID()}@example.com`);
   await page.getByLabel("Password").fill(password);

@@ -56,10 +56,12 @@ it("a newcomer registers, tops up and sends a message from the page alone", asyn
 
 it("loads everything from the gateway itself, within its own security policy", async () => {
   await page.waitForLoadState("networkidle");
-  expect(watched.requested.map((each) => each.replace(inject("baseUrl"), ""))).toEqual([
+  expect(watched.requested.map((each) => each.replace(inject("baseUrl"), "")).toSorted()).toEqual([
+    "GET /brand/icon.svg",
+    "GET /brand/theme.css",
     "GET /docs",
-    "GET /docs/swagger-ui.css",
     "GET /docs/swagger-ui-bundle.js",
+    "GET /docs/swagger-ui.css",
     "GET /openapi.json",
   ]);
   expect(watched.complaints).toEqual([]);

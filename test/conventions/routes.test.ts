@@ -96,9 +96,10 @@ it("only health, registration, login, links in emails, the console, the document
     // Each carrier has a token of its own.
     "getCarrierCallback",
     "postCarrierCallback",
+    "getRoot",
+    "getBrandFile",
     "getConsole",
     "getConsoleFile",
-    "getRoot",
     "getOpenApi",
     "getDocs",
     "getDocsFile",

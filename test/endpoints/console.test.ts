@@ -50,8 +50,4 @@ describe("the console", () => {
       expect(errorOf(await call(`/console/${file}`))).toEqual({ status: 404, code: "NOT_FOUND" });
     },
   );
-
-  it("is the target of the gateway's address", async () => {
-    expect((await call("/")).text).toContain('content="0; url=console"');
-  });
 });

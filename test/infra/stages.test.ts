@@ -2,10 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
+import { publishedBrand, withBrandImages } from "../../infra/stages/brand.ts";
 import { StageSettings } from "../../infra/stages/settings.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -77,6 +78,22 @@ it.each([
   ],
   [{ ...least, monthlyBudgetUsd: 50 }, "monthlyBudgetUsd: needs alarmEmails"],
   [{ ...least, corsOrigins: ["https://example.com/"] }, "corsOrigins.0: must be * or an origin"],
+  [{ ...least, brand: { name: "<b>" } }, "brand.name: must be up to 40 letters"],
+  [{ ...least, brand: { name: "A".repeat(41) } }, "brand.name: must be up to 40 letters"],
+  [
+    { ...least, brand: { colors: { light: "blue", dark: "#8ab4ff" } } },
+    "brand.colors.light: must be a color",
+  ],
+  [
+    { ...least, brand: { colors: { light: "#2f80ed", dark: "#8ab4ff" } } },
+    "brand.colors.light: has a contrast of 3.4 on light pages, below 4.5: choose a darker color",
+  ],
+  [
+    { ...least, brand: { colors: { light: "#0b4fb3", dark: "#0b4fb3" } } },
+    "brand.colors.dark: has a contrast of 2.0 on dark pages, below 4.5: choose a lighter color",
+  ],
+  [{ ...least, brand: { logo: "../logo.svg" } }, "brand.logo: must be the name of a file beside this one"],
+  [{ ...least, brand: { termsUrl: "http://example.com" } }, "brand.termsUrl: must be an https address"],
   // Stripe pays out whole forints only.
   [{ ...least, currency: "HUF" }, "currency: must be one of AED, AUD,"],
   [{ ...least, currency: "eur" }, "currency: must be one of AED, AUD,"],
@@ -121,6 +138,46 @@ it.each([
 it("rejects a file that is not JSON, and a name that AWS would reject", async () => {
   expect(await stage("{", "broken")).toThrow(/broken\.json is not valid:\n {2}.*JSON/);
   expect(await stage(least, "Blue_Stage")).toThrow("its name must be");
+});
+
+describe("the images of a brand", () => {
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>';
+  const png = Buffer.from("iVBORw0KGgo=", "base64");
+  let bundle: string;
+  beforeEach(async () => {
+    bundle = await mkdtemp(path.join(folder, "bundle-"));
+    await writeFile(path.join(bundle, "index.mjs"), "the function");
+  });
+
+  async function branded(brand: unknown): Promise<Stage> {
+    await stage({ ...least, brand });
+    return stageNamed("blue");
+  }
+
+  it("are next to the bundle of the function that serves them, under their public names", async () => {
+    await writeFile(path.join(folder, "ada.svg"), svg);
+    await writeFile(path.join(folder, "ada.png"), png);
+    const made = await branded({ name: "Ada", logo: "ada.svg", socialCard: "ada.png" });
+    expect(publishedBrand(made)).toMatchObject({ name: "Ada", images: ["card.png", "logo.svg"] });
+    const withImages = withBrandImages(bundle, made);
+    expect(await readFile(path.join(withImages, "logo.svg"), "utf8")).toBe(svg);
+    expect(await readFile(path.join(withImages, "card.png"))).toEqual(png);
+    expect(await readFile(path.join(withImages, "index.mjs"), "utf8")).toBe("the function");
+    // Another image is another bundle, so that a deployment notices it.
+    await writeFile(path.join(folder, "ada.svg"), `${svg} `);
+    expect(withBrandImages(bundle, made)).not.toBe(withImages);
+    expect(withBrandImages(bundle, await branded({ name: "Ada" }))).toBe(bundle);
+  });
+
+  it.each([
+    ["none.svg", undefined, "is missing"],
+    ["page.svg", "<html><svg></svg></html>", "is not an SVG file"],
+    ["large.svg", `${svg}${" ".repeat(300 * 1024)}`, "has more than 300 KB"],
+  ])("%s is rejected", async (logo, content, problem) => {
+    if (content !== undefined) await writeFile(path.join(folder, logo), content);
+    const made = await branded({ logo });
+    expect(() => withBrandImages(bundle, made)).toThrow(problem);
+  });
 });
 
 it("describes every setting in the README", async () => {

@@ -14,6 +14,7 @@ export const localSettings: Readonly<Record<string, string>> = {
   [environmentNames.paymentsEnabled]: "true",
   [environmentNames.docsEnabled]: "true",
   [environmentNames.payments]: "{}",
+  [environmentNames.brand]: '{"name":"SMS gateway","images":[]}',
   [environmentNames.webhookTargets]: "any",
   [environmentNames.carrier]: "sandbox",
   [environmentNames.prices]: "sample",

@@ -1,9 +1,13 @@
+import type { PublishedBrand } from "../../../shared/contract/brand.ts";
 import type { ConsoleFeature } from "../../../shared/contract/console.ts";
 
 const named = contentOf("features").split(" ");
 
 /** The currency of this gateway's amounts. */
 export const currency = contentOf("currency");
+
+/** The operator's name, links and images. */
+export const brand = brandOf(contentOf("brand"));
 
 /** Whether this gateway has an optional feature. The page names the features. */
 export function has(feature: ConsoleFeature): boolean {
@@ -21,4 +25,10 @@ function linkToFunds(): readonly [href: string, name: string] {
 /** Returns what the page states in one of its meta elements. */
 function contentOf(name: string): string {
   return document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";
+}
+
+function brandOf(
+  text: string,
+): Pick<PublishedBrand, "images" | "name" | "privacyUrl" | "supportEmail" | "termsUrl"> {
+  return text === "" ? { name: "", images: [] } : JSON.parse(text);
 }

@@ -1,3 +1,4 @@
+import { filled } from "../../brand/brand.ts";
 import { minPasswordCharacters } from "../../contract/accounts.ts";
 import { inlinePage } from "../../platform/http/inline-page.ts";
 import type { RawResponse } from "../../platform/http/pipeline.ts";
@@ -114,8 +115,11 @@ const body = `<h1>Account</h1>
 <p id="message" role="status"></p>
 <noscript>This page needs JavaScript.</noscript>`;
 
-const page = inlinePage({ title: "Account", style, script, body });
+const page = inlinePage({ title: "Account · {{brand.name}}", style, script, body });
 
 export function accountPage(): RawResponse {
-  return { ...page, headers: { ...page.headers, "Cache-Control": "public, max-age=300" } };
+  return {
+    headers: { ...page.headers, "Cache-Control": "public, max-age=300" },
+    body: filled(page.body),
+  };
 }

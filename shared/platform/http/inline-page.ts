@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import type { RawResponse } from "./pipeline.ts";
 
-/** A page that contains its style, and its script if it has one. */
+/** A page that contains its style, and its script if it has one. The brand adds its icon and its colors. */
 interface InlinePage {
   readonly title: string;
   readonly style: string;
@@ -10,18 +10,27 @@ interface InlinePage {
   readonly body: string;
   /** A script that may call the gateway. */
   readonly script?: string;
+  /** Other elements of the head. */
+  readonly head?: string;
   /** The addresses of a style sheet and a script of the gateway, which the page loads before its own. */
   readonly files?: { readonly style: string; readonly script: string };
 }
 
 /** Renders a page. Its Content-Security-Policy allows its own style and script, and nothing that was injected into its HTML. */
-export function inlinePage({ title, style, body, script, files }: InlinePage): RawResponse {
+export function inlinePage({
+  title,
+  style,
+  body,
+  script,
+  files,
+  head = "",
+}: InlinePage): RawResponse & { readonly body: string } {
   const own = files === undefined ? "" : "'self' ";
   const policy = [
     "default-src 'none'",
     ...(script === undefined ? [] : [`script-src ${own}${hashSource(script)}`]),
-    `style-src ${own}${hashSource(style)}`,
-    `img-src ${own}data:`,
+    `style-src 'self' ${hashSource(style)}`,
+    "img-src 'self' data:",
     ...(script === undefined ? [] : ["connect-src 'self'"]),
     "base-uri 'none'",
     "form-action 'none'",
@@ -43,8 +52,9 @@ export function inlinePage({ title, style, body, script, files }: InlinePage): R
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<link rel="icon" href="data:,">
-${styleSheet}<style>${style}</style>
+${head}<link rel="icon" href="brand/icon.svg" type="image/svg+xml">
+${styleSheet}<link rel="stylesheet" href="brand/theme.css">
+<style>${style}</style>
 </head>
 <body>
 ${body}

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
+import { brand } from "../features.ts";
+
 /** The frame of a view. Its heading receives the focus, so that screen readers announce the view. */
 export function Page({
   title,
@@ -18,7 +20,7 @@ export function Page({
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · SMS gateway`;
+    document.title = `${title} · ${brand.name}`;
   }, [title]);
   useEffect(() => {
     // A field with autofocus has the focus already.

@@ -1,3 +1,4 @@
+import { BrandLinks, BrandName } from "../parts/brand.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { Form, TextField } from "../parts/form.tsx";
 import { LoginFields, logIn, useLoginForm } from "../parts/login-fields.tsx";
@@ -7,7 +8,7 @@ export function Login() {
   const login = useLoginForm("", logIn);
   const { form } = login;
   return (
-    <Page title="Log in" lead="Access the SMS gateway console.">
+    <Page title="Log in" lead={<BrandName />}>
       <Form form={form} action="Log in">
         <TextField field={form.field("email")} label="Email" type="email" autocomplete="username" hasFocus />
         <LoginFields {...login} />
@@ -21,6 +22,7 @@ export function Login() {
       <p class="muted">
         <DocsLink>API reference</DocsLink>
       </p>
+      <BrandLinks />
     </Page>
   );
 }

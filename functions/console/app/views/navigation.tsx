@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 
 import { logout } from "../api.ts";
 import { has } from "../features.ts";
+import { BrandLinks, BrandName } from "../parts/brand.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { here } from "../router.ts";
 import { session } from "../session.ts";
@@ -60,7 +61,9 @@ export function Navigation() {
         Skip to content
       </a>
       <div class="brand">
-        <a href="#/">SMS gateway</a>
+        <a href="#/">
+          <BrandName />
+        </a>
         <button
           type="button"
           class="menu"
@@ -92,6 +95,7 @@ export function Navigation() {
         </nav>
         <div class="account">
           <DocsLink>API reference</DocsLink>
+          <BrandLinks />
           <p class="who" dir="auto">
             <strong class="clamp">{organization?.name}</strong>
             <span class="clamp muted">{user?.email}</span>

@@ -1,0 +1,41 @@
+import * as z from "zod/mini";
+
+const Color = z.string().check(z.regex(/^#[0-9a-f]{6}$/i, "must be a color such as #17633f"));
+
+const PageUrl = z
+  .url({ protocol: /^https$/, error: "must be an https address" })
+  .check(z.maxLength(300, "must be at most 300 characters long"));
+
+/** The name and the look that customers see, and where they find help. */
+export const Brand = z.strictObject({
+  name: z._default(
+    z
+      .string()
+      .check(
+        z.regex(
+          /^[\p{L}\p{N}][\p{L}\p{M}\p{N} .,&'()+-]{0,39}$/u,
+          "must be up to 40 letters, digits and spaces, and begin with a letter or a digit",
+        ),
+      ),
+    "SMS gateway",
+  ),
+  /** The color of links and buttons, on light and on dark pages. */
+  colors: z._default(z.strictObject({ light: Color, dark: Color }), { light: "#17633f", dark: "#6fd3a2" }),
+  supportEmail: z.optional(z.email("must be an email address")),
+  termsUrl: z.optional(PageUrl),
+  privacyUrl: z.optional(PageUrl),
+});
+
+/** The files of a brand that an operator may provide. */
+export const BrandImage = z.enum(["card.png", "icon.svg", "logo.svg"]);
+export type BrandImage = z.infer<typeof BrandImage>;
+
+/** A brand as functions know it, with the images that the stage provides. */
+export const PublishedBrand = z.extend(Brand, { images: z.array(BrandImage) });
+export type PublishedBrand = z.infer<typeof PublishedBrand>;
+
+export const BrandFileParams = z.object({ file: z.enum([...BrandImage.options, "theme.css"]) });
+export type BrandFile = z.infer<typeof BrandFileParams>["file"];
+
+/** The text of a page or a style sheet, or the bytes of an image. */
+export const BrandContent = z.string();

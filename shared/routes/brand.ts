@@ -1,0 +1,29 @@
+import { BrandContent, BrandFileParams } from "../contract/brand.ts";
+import type { Route } from "./route.ts";
+
+export const getRoot = {
+  method: "GET",
+  path: "/",
+  tag: "brand",
+  summary: "The start page: what the gateway offers, its prices, and where to begin",
+  auth: "none",
+  status: 200,
+  data: BrandContent,
+  raw: ["text/html"],
+  errors: [],
+} as const satisfies Route;
+
+export const getBrandFile = {
+  method: "GET",
+  path: "/brand/{file}",
+  tag: "brand",
+  summary: "An image or the colors of the brand",
+  auth: "none",
+  params: BrandFileParams,
+  status: 200,
+  data: BrandContent,
+  raw: ["image/png", "image/svg+xml", "text/css"],
+  errors: [],
+} as const satisfies Route;
+
+export const routes = { getRoot, getBrandFile };
