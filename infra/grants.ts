@@ -140,6 +140,7 @@ export const processesPayments = grant(changesWallet, notifiesOfWallet, callsPro
   ],
   queues: ["emails"],
   documents: ["write"],
+  brand: true,
 });
 
 /** To accept messages: charge for them, record them, and queue or schedule them. */

@@ -13,9 +13,10 @@ const amountColumn: Column = { left: edges.right - 120, width: 120, align: "righ
 const descriptionWidth = wholeWidth - amountColumn.width - 16;
 
 export async function drawDocument(document: DocumentRecord): Promise<Uint8Array> {
-  const { kind, number, issuedAt, seller } = document;
+  const { kind, number, issuedAt, seller, brand } = document;
   const title = kind === "invoice" ? "Invoice" : "Credit note";
   const sheet = new PdfSheet(`${title} ${number}`, seller.name, new Date(issuedAt));
+  if (brand !== undefined) sheet.write(brand.name, { ...styles.strong, color: brand.color }, leftColumn);
   sheet.write(title, styles.title, leftColumn);
   sheet.y = edges.top;
   drawParty(sheet, seller, rightColumn);

@@ -10,8 +10,14 @@ export const styles = {
   strong: { size: 9.5, font: "bold", color: "#111111" },
   body: { size: 9.5, font: "regular", color: "#333333" },
   label: { size: 8, font: "regular", color: "#6b6b6b" },
-} as const;
-export type Style = (typeof styles)[keyof typeof styles];
+} as const satisfies Record<string, Style>;
+
+export interface Style {
+  readonly size: number;
+  readonly font: "bold" | "regular";
+  /** A hexadecimal color, such as #111111. */
+  readonly color: string;
+}
 
 /** The edges of the text on an A4 page, in points. */
 export const edges = { left: 56, right: 539, top: 56, bottom: 762 };
@@ -49,7 +55,7 @@ export class PdfSheet {
       displayTitle: true,
       // Its own default is a font whose file bundles lack.
       font: regular,
-      info: { Title: title, Author: author, Creator: "SMS gateway", CreationDate: writtenAt },
+      info: { Title: title, Author: author, CreationDate: writtenAt },
     });
     this.#font = Object(Reflect.get(this.#pdf, "_font")).font;
     this.#pdf.registerFont("regular", regular).registerFont("bold", bold);

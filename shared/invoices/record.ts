@@ -24,6 +24,8 @@ export const DocumentRecord = z.object({
     vatNumber: z.optional(z.string()),
     email: z.optional(z.string()),
   }),
+  /** The brand at the time of issue. */
+  brand: z.optional(z.object({ name: z.string(), color: z.string() })),
   buyer: z.object({
     name: z.string(),
     address: z.optional(z.array(z.string())),

@@ -1,3 +1,4 @@
+import { brand } from "../brand/brand.ts";
 import type { PaymentSettings } from "../contract/payment-settings.ts";
 import { findDocument, NumberRecord, type DocumentRecord } from "../invoices/record.ts";
 import { storePdf } from "../invoices/storage.ts";
@@ -104,6 +105,7 @@ async function issue(
     paidAt: payment.succeededAt,
     method: payment.method,
     seller,
+    brand: { name: brand().name, color: brand().colors.light },
     buyer: { name, address, country, vatNumber },
     lines: [
       {

@@ -47,6 +47,11 @@ it("an invoice has everything that a customer's books need", async () => {
   ]);
 });
 
+it("the brand of the time of issue is above the title", async () => {
+  const [lines = []] = await pagesOf({ brand: { name: "Nordlicht SMS", color: "#0b4fb3" } });
+  expect(lines.slice(0, 2)).toEqual(["Nordlicht SMS", "Invoice"]);
+});
+
 it("a credit note names the invoice that it corrects, and the refund", async () => {
   const [lines = []] = await pagesOf({
     kind: "credit_note",
