@@ -30,7 +30,7 @@ const longestBuildMs = 5 * 60_000;
  */
 export async function buildOnce(folder: string, variant: string, build: () => Promise<void>): Promise<void> {
   const stamp = path.join(buildFolder, "stamps", folder);
-  const wanted = `${variant} ${process.version} ${await (digest ??= digestOfSources())}`;
+  const wanted = `${variant} ${process.version} ${await (digest ??= digestOf(sources, projectRoot))}`;
   const isBuilt = async (): Promise<boolean> =>
     (await readText(stamp)) === wanted && (await exists(path.join(buildFolder, folder)));
   if (await isBuilt()) return;
@@ -77,15 +77,16 @@ function isAlive(processId: number): boolean {
   }
 }
 
-async function digestOfSources(): Promise<string> {
+/** Returns a digest of the files of a folder that match patterns. */
+export async function digestOf(patterns: readonly string[], folder: string): Promise<string> {
   const files: string[] = [];
-  for await (const file of glob(sources, { cwd: projectRoot, withFileTypes: true })) {
+  for await (const file of glob(patterns, { cwd: folder, withFileTypes: true })) {
     if (file.isFile()) files.push(path.join(file.parentPath, file.name));
   }
   const hash = createHash("sha256");
   for (const file of files.toSorted()) {
     const content = await readFile(file);
-    hash.update(`${path.relative(projectRoot, file)} ${content.length}\n`).update(content);
+    hash.update(`${path.relative(folder, file)} ${content.length}\n`).update(content);
   }
   return hash.digest("hex");
 }

@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { buildOnce } from "../build-once.ts";
+import { buildOnce, digestOf } from "../build-once.ts";
 import { projectRoot } from "../project-root.ts";
 
 const folder = "local.out";
@@ -21,9 +21,16 @@ export const localAssembly = {
  */
 export async function synthesizeLocalStack(stage = "local"): Promise<typeof localAssembly> {
   const file = fileURLToPath(new URL("synthesis-process.ts", import.meta.url));
-  await buildOnce(folder, stage, async () => {
+  await buildOnce(folder, await variantOf(stage), async () => {
     const { stderr } = await promisify(execFile)(process.execPath, [file, stage]);
     process.stderr.write(stderr);
   });
   return localAssembly;
+}
+
+/** Returns the inputs besides the sources: the stage and, if the stages are in another folder, all files there. */
+export async function variantOf(stage: string): Promise<string> {
+  const stagesFolder = process.env["STAGES_FOLDER"];
+  if (stagesFolder === undefined) return stage;
+  return `${stage} ${await digestOf(["*.*"], path.resolve(projectRoot, stagesFolder))}`;
 }
