@@ -113,11 +113,11 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
   });
 }
 
-/** Requires that no other recharge was counted since the billing details were read. */
-function sameCounters({ rechargeMonth, rechargedMicros: micros }: BillingRecord) {
+/** Requires that no other recharge was counted, and that the settings are the same, since the billing details were read. */
+function sameCounters({ autoRecharge, rechargeMonth, rechargedMicros: micros }: BillingRecord) {
   return rechargeMonth === undefined
-    ? { absent: ["rechargeMonth"] }
-    : { is: { rechargeMonth, rechargedMicros: micros } };
+    ? { absent: ["rechargeMonth"], is: { autoRecharge } }
+    : { is: { autoRecharge, rechargeMonth, rechargedMicros: micros } };
 }
 
 async function pauseUntilNextMonth(

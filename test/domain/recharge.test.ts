@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { PaymentJob } from "../../shared/payments/payment-job.ts";
-import type { ProviderPayment } from "../../shared/payments/provider.ts";
+import { unpaid, type ProviderPayment } from "../../shared/payments/provider.ts";
 import { setAutoRecharge } from "../../shared/payments/recharge.ts";
 import { paymentsOf, type PaymentRecord } from "../../shared/payments/record.ts";
 import { stripeProvider } from "../../shared/payments/stripe.ts";
@@ -110,3 +110,31 @@ it(`a busy wallet does not run dry while it is recharged, and no crossing is cha
   });
   await fc.assert(property, { numRuns: 15, seed });
 }, 120_000);
+
+it("a cap that is lowered while a recharge begins applies to it", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const settings = { isEnabled: true, threshold: 5, amount: 20 };
+  await setAutoRecharge(organizationId, { ...settings, monthlyCap: 100 });
+  const [job] = await takeJobs("payments");
+  const charge = vi.spyOn(stripeProvider, "charge");
+  const [card] = await stripeProvider.listMethods("cus_1");
+  vi.spyOn(stripeProvider, "listMethods").mockImplementationOnce(async () => {
+    await setAutoRecharge(organizationId, {
+      ...settings,
+      amount: 10,
+      monthlyCap: 15,
+      paymentMethodId: cardId,
+    });
+    return card === undefined ? [] : [card];
+  });
+  charge.mockImplementation(async ({ payment }) => ({
+    ...unpaid,
+    status: "pending",
+    id: `pi_${payment.id}`,
+    currency: payment.currency,
+  }));
+  await workOnPayment(PaymentJob.parse(job));
+  const payments: PaymentRecord[] = [];
+  for await (const payment of paymentsOf(organizationId)) payments.push(payment);
+  expect(payments.map(({ amountMicros }) => amountMicros)).toEqual([10_000_000]);
+});
