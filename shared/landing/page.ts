@@ -148,18 +148,12 @@ function priceList(rows: readonly PriceRow[]): string {
   // A row of several countries may have one that the stage does not allow.
   const offered = rows.filter(({ country }) => allowed?.has(country ?? "") ?? true);
   if (offered.length === 0) return "";
-  const countries = new Intl.DisplayNames("en", { type: "region" });
-  const nameOf = ({ country, prefix }: PriceRow): string => {
-    if (country !== undefined) return countries.of(country) ?? country;
-    return prefix === "" ? "Other numbers" : `Numbers with +${prefix}`;
-  };
-  const inOrder = offered.toSorted(
-    (one, other) =>
-      Number(one.country === undefined) - Number(other.country === undefined) ||
-      nameOf(one).localeCompare(nameOf(other)),
-  );
-  const items = [...Map.groupBy(inOrder, nameOf)]
-    .map(([name, ofName]) => ({ name, price: priceRange(ofName) }))
+  const items = [...Map.groupBy(offered, ({ country, prefix }) => country ?? prefix)]
+    .map(([place, ofPlace]) => ({ ...namePlace(place), price: priceRange(ofPlace) }))
+    .toSorted(
+      (one, other) =>
+        Number(other.isCountry) - Number(one.isCountry) || one.name.localeCompare(other.name, "en"),
+    )
     .map(({ name, price }) => `<li><span>${escapeHtml(name)}</span><span>${escapeHtml(price)}</span></li>`);
   return `<h2 id="prices">Prices per message segment</h2>
 <p>A segment has 160 characters, or 70 if the text has characters such as emoji. The console shows the prices of
@@ -170,13 +164,22 @@ ${items.join("\n")}
 `;
 }
 
+const countryNames = new Intl.DisplayNames("en", { type: "region" });
+
+/** @param place a country code, or the prefix of numbers that have no single country */
+function namePlace(place: string): { name: string; isCountry: boolean } {
+  const isCountry = /^[A-Z]/.test(place);
+  if (isCountry) return { name: countryNames.of(place) ?? place, isCountry };
+  return { name: place === "" ? "Other numbers" : `Numbers with +${place}`, isCountry };
+}
+
 function priceRange(rows: readonly PriceRow[]): string {
-  const prices = rows.map(({ priceMicros }) => amountOf(priceMicros));
+  const prices = rows.map(({ priceMicros }) => priceMicros).toSorted((one, other) => one - other);
   const format = new Intl.NumberFormat("en", {
     style: "currency",
     currency: config.currency(),
     maximumFractionDigits: 6,
   });
-  const [lowest, highest] = [Math.min(...prices), Math.max(...prices)];
+  const [lowest, highest] = [amountOf(prices.at(0) ?? 0), amountOf(prices.at(-1) ?? 0)];
   return lowest === highest ? format.format(lowest) : format.formatRange(lowest, highest);
 }
