@@ -14,7 +14,7 @@ import {
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
-import { type KeyFamily } from "../../shared/platform/table/key-families.ts";
+import type { KeyFamily } from "../../shared/platform/table/key-families.ts";
 import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
 import { bundleFolder } from "../bundle.ts";
 import { familiesBeside, familiesOf, tableActions, type Access, type DocumentAction } from "../grants.ts";

@@ -104,7 +104,7 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
     const counted = updateOf(
       keys.billing(organizationId),
       { set: { rechargeMonth: monthOf(now()), rechargedMicros: sumMicros } },
-      sameCounters(billing),
+      unchangedSince(billing),
     );
     const { outcome, ...rest } = await transact({ payment: paymentPut(payment), billing: counted });
     // Another worker has made it.
@@ -114,7 +114,7 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
 }
 
 /** Requires that no other recharge was counted, and that the settings are the same, since the billing details were read. */
-function sameCounters({ autoRecharge, rechargeMonth, rechargedMicros: micros }: BillingRecord) {
+function unchangedSince({ autoRecharge, rechargeMonth, rechargedMicros: micros }: BillingRecord) {
   return rechargeMonth === undefined
     ? { absent: ["rechargeMonth"], is: { autoRecharge } }
     : { is: { autoRecharge, rechargeMonth, rechargedMicros: micros } };

@@ -6,7 +6,6 @@ import type { Payment } from "../contract/payments.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { pendingWorkFields, pendingWorkOf } from "../platform/jobs/pending-work.ts";
-import type { Changes } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
 import { itemsIn } from "../platform/table/lists.ts";
 import { readWantedPage } from "../platform/table/page.ts";
@@ -119,15 +118,14 @@ export function paymentPut(payment: PaymentRecord): Put {
   return insertOf({ ...keys.payment(payment.organizationId, payment.id), ...payment });
 }
 
-/** Returns an update that requires the version that was read. The payment stays pending work until `now`. */
+/** Returns an update that requires the version that was read. */
 export function paymentUpdate(
   { organizationId, id, version }: PaymentRecord,
   set: Partial<PaymentRecord>,
-  { remove = [] }: Pick<Changes, "remove"> = {},
 ): Update {
   return updateOf(
     keys.payment(organizationId, id),
-    { set: { ...set, version: version + 1 }, remove },
+    { set: { ...set, version: version + 1 } },
     { is: { version } },
   );
 }

@@ -58,10 +58,7 @@ export function netOf(totalMicros: number, payment: Amounts, rest: Amounts): num
 }
 
 /** Returns the part of a payment's total that belongs to a part of its amount, as `netOf` does in the other direction. */
-export function grossOf(
-  amountMicros: number,
-  payment: { readonly amountMicros: number; readonly totalMicros: number },
-): number {
+export function grossOf(amountMicros: number, payment: Amounts): number {
   const share =
     (minorUnitsOf(amountMicros) * minorUnitsOf(payment.totalMicros)) / minorUnitsOf(payment.amountMicros);
   return microsOfMinorUnits(Math.round(share));
