@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 
-import { keepSecret } from "../../shared/carriers/secrets.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { PaymentStatus } from "../../shared/contract/payments.ts";
 import { idSchema } from "../../shared/contract/primitives.ts";
@@ -9,6 +8,7 @@ import { findPayment, paymentsOf, readPayment, type PaymentRecord } from "../../
 import { recordRefund } from "../../shared/payments/refund.ts";
 import { paymentSettings } from "../../shared/payments/settings.ts";
 import { stripeEvents } from "../../shared/payments/stripe-state.ts";
+import { writeSecret } from "../../shared/platform/aws/write-secret.ts";
 import { dayMs, now } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
@@ -172,7 +172,7 @@ const connect = command({
         throw new RejectedError("The local gateway accepts only keys of a test account.");
       }
       await confirm("replace the keys of the payment provider");
-      await keepSecret(paymentSecretName(stackName), keys.data, "the payment provider");
+      await writeSecret(paymentSecretName(stackName), keys.data, "the payment provider");
     }
     output.result(
       { ...webhook, isStored: credentials !== undefined },

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 
+import { deleteSecret, writeSecret } from "../platform/aws/write-secret.ts";
 import { now } from "../platform/clock.ts";
 import { RejectedError } from "../platform/rejected-error.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -7,7 +8,6 @@ import { deleteItem, putItem, updateItem, updateOf } from "../platform/table/wri
 import { credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
 import { placeholdersOf, textsOf } from "./placeholders.ts";
 import { CarrierRecord, findCarrier, readCarriers, type RoutingTable, type RouteRecord } from "./record.ts";
-import { deleteSecret, keepSecret } from "./secrets.ts";
 import type { CarrierSettings, SettingsOf } from "./settings.ts";
 
 /*
@@ -172,11 +172,11 @@ async function keptSecret(
       : kept.callbackToken;
   const secret: CarrierSecret = { credentials: await credentialsFor(wanted, present), callbackToken };
   const secretId = `${secretPrefix}${name}`;
-  const secretVersion = await keepSecret(secretId, secret);
+  const secretVersion = await writeSecret(secretId, secret, "a carrier");
   const { authToken } = secret.credentials;
   const callbackSecretId = `${callbackPrefix}${name}`;
   // Twilio signs its callbacks with this token. The function that verifies them has no access to the credentials.
-  if (settings.kind === "twilio") await keepSecret(callbackSecretId, { authToken });
+  if (settings.kind === "twilio") await writeSecret(callbackSecretId, { authToken }, "a carrier");
   return {
     secretId,
     secretVersion,

@@ -8,14 +8,19 @@ import {
   ResourceNotFoundException,
 } from "@aws-sdk/client-secrets-manager";
 
-import { SecretsManager } from "../platform/aws/secrets-manager.ts";
+import { SecretsManager } from "./secrets-manager.ts";
 
 /*
- * Writes the secrets of carriers and of the payment provider to Secrets Manager. Only the operator's commands may do this.
+ * Writing a secret of Secrets Manager: the credentials of a carrier, or of the payment provider. Only the operator's commands
+ * may do this.
  */
 
-/** Writes a secret, and replaces an earlier value. @returns the id of its new version */
-export async function keepSecret(name: string, value: object, whose = "a carrier"): Promise<string> {
+/**
+ * Writes a secret, and replaces an earlier value.
+ * @param whose the system that the credentials are for, for the secret's description
+ * @returns the id of its new version
+ */
+export async function writeSecret(name: string, value: object, whose: string): Promise<string> {
   const client = new SecretsManager();
   // A repeat of a request whose response was lost must not make another version.
   const ClientRequestToken = randomUUID();
