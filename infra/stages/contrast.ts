@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 
-import type { Brand } from "../../shared/contract/brand.ts";
+import { softAccents, type Brand } from "../../shared/contract/brand.ts";
 
 type Colors = z.infer<typeof Brand>["colors"];
 
@@ -8,26 +8,20 @@ type Colors = z.infer<typeof Brand>["colors"];
 const minContrast = 4.5;
 
 /** The colors of the pages that the brand's color is next to: as text on them, or with them as text on it. */
-const neighbors: Readonly<
-  Record<keyof Colors, { readonly colors: readonly string[]; readonly soft: number }>
-> = {
-  light: { colors: ["#ffffff", "#f0f4f2"], soft: 0.12 },
-  dark: { colors: ["#06180f", "#0e1412", "#1e2924"], soft: 0.18 },
+const neighbors: Readonly<Record<keyof Colors, readonly string[]>> = {
+  light: ["#ffffff", "#f0f4f2"],
+  dark: ["#06180f", "#0e1412", "#1e2924"],
 };
 
 /** Returns a message for each color of a brand that is hard to read on the pages. */
 export function contrastProblems(colors: Colors): [theme: keyof Colors, message: string][] {
   return (["light", "dark"] as const).flatMap((theme) => {
     const color = colors[theme];
-    const { colors: pages, soft } = neighbors[theme];
-    const softened = mix(color, theme === "light" ? "#ffffff" : "#0e1412", soft);
-    const contrasts = [...pages, softened].map((each) => contrastOf(color, each));
+    const contrasts = [...neighbors[theme], softened(color, theme)].map((each) => contrastOf(color, each));
     const lowest = Math.min(...contrasts);
     if (lowest >= minContrast) return [];
-    const advice = theme === "light" ? "choose a darker color" : "choose a lighter color";
-    return [
-      [theme, `has a contrast of ${lowest.toFixed(1)} on ${theme} pages, below ${minContrast}: ${advice}`],
-    ];
+    const problem = `has a contrast of ${lowest.toFixed(1)} on ${theme} pages, below ${minContrast}`;
+    return [[theme, `${problem}: choose a ${theme === "light" ? "darker" : "lighter"} color`]];
   });
 }
 
@@ -46,8 +40,9 @@ function luminanceOf(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Returns a color with a share of it mixed into another one, as CSS does it in sRGB. */
-function mix(color: string, base: string, share: number): string {
+/** Returns the soft version of a color, as `color-mix` in the brand's style sheet does. */
+function softened(color: string, theme: keyof Colors): string {
+  const { base, share } = softAccents[theme];
   const bases = channelsOf(base);
   const mixed = channelsOf(color).map(
     (channel, index) => channel * share + (bases[index] ?? 0) * (1 - share),

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-import type { BrandFile, BrandImage } from "../contract/brand.ts";
+import { softAccents, type BrandFile, type BrandImage } from "../contract/brand.ts";
 import { ApiError } from "../contract/errors.ts";
 import { escapeHtml } from "../platform/html.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
@@ -41,9 +41,13 @@ function theme(): string {
   const { light, dark } = brand().colors;
   return `:root {
   --accent: light-dark(${light}, ${dark});
-  --accent-soft: light-dark(color-mix(in srgb, ${light} 12%, #ffffff), color-mix(in srgb, ${dark} 18%, #0e1412));
+  --accent-soft: light-dark(${softened(light, softAccents.light)}, ${softened(dark, softAccents.dark)});
 }
 `;
+}
+
+function softened(color: string, { base, share }: { readonly base: string; readonly share: number }): string {
+  return `color-mix(in srgb, ${color} ${share * 100}%, ${base})`;
 }
 
 /** Returns the first letter of the name on the brand's color. */

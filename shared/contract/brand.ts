@@ -26,6 +26,12 @@ export const Brand = z.strictObject({
   privacyUrl: z.optional(PageUrl),
 });
 
+/** The soft version of the brand's color on light and on dark pages: a share of the color, mixed into a base in sRGB. */
+export const softAccents = {
+  light: { share: 0.12, base: "#ffffff" },
+  dark: { share: 0.18, base: "#0e1412" },
+} as const;
+
 /** The files of a brand that an operator may provide. */
 export const BrandImage = z.enum(["card.png", "icon.svg", "logo.svg"]);
 export type BrandImage = z.infer<typeof BrandImage>;

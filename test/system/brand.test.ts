@@ -67,7 +67,11 @@ it("the start page has the prices of the allowed countries and the operator's li
 it("the style sheet has the colors, and the icon the first letter of the name", async () => {
   const theme = await call("/brand/theme.css", { baseUrl: gateway.url });
   expect(theme.headers.get("content-type")).toBe("text/css; charset=utf-8");
-  expect(theme.text).toContain("--accent: light-dark(#0b4fb3, #8ab4ff);");
+  expect(theme.text).toBe(`:root {
+  --accent: light-dark(#0b4fb3, #8ab4ff);
+  --accent-soft: light-dark(color-mix(in srgb, #0b4fb3 12%, #ffffff), color-mix(in srgb, #8ab4ff 18%, #0e1412));
+}
+`);
   const icon = await call("/brand/icon.svg", { baseUrl: gateway.url });
   expect(icon.headers.get("content-type")).toBe("image/svg+xml");
   expect(icon.headers.get("content-security-policy")).toContain("sandbox");
