@@ -282,6 +282,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getConsole: { brand: true },
   getConsoleFile: {},
   getOpenApi: {},
+  getOpenApiYaml: {},
   getDocs: {},
   getDocsFile: {},
 };

@@ -5,6 +5,7 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 
 import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
+import { stringify } from "yaml";
 
 import { DocsFile } from "../shared/contract/docs.ts";
 import { openApiDocument } from "../shared/openapi.ts";
@@ -87,7 +88,13 @@ async function bundleAgain(): Promise<void> {
   });
   await putLaterFiles(metafile, options);
   await putPackageFiles();
-  await putBeside("docs/get-open-api", "openapi.json", JSON.stringify(openApiDocument()));
+  const document = openApiDocument();
+  await putBeside("docs/get-open-api", "openapi.json", JSON.stringify(document));
+  await putBeside(
+    "docs/get-open-api-yaml",
+    "openapi.yaml",
+    stringify(document, { aliasDuplicateObjects: false }),
+  );
   for (const file of DocsFile.options) {
     await putBeside("docs/get-docs-file", file, await readFile(path.join(swaggerUiFolder, file)));
   }

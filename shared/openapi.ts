@@ -22,7 +22,8 @@ import {
 } from "./openapi/error-responses.ts";
 import { eventExample, responseExample } from "./openapi/examples.ts";
 import { introduction, tagDescriptions } from "./openapi/introduction.ts";
-import { routes } from "./routes.ts";
+import { samplesOf } from "./openapi/samples.ts";
+import { operations, publicOperations } from "./routes.ts";
 import { errorsOf, type Route } from "./routes/route.ts";
 
 /*
@@ -30,14 +31,20 @@ import { errorsOf, type Route } from "./routes/route.ts";
  * from the columns of its row.
  */
 
-/** The OpenAPI document of the whole API. */
-export function openApiDocument() {
+/**
+ * Returns the OpenAPI document of all operations for customers.
+ * @param options `internal` adds the other operations, to check their responses
+ */
+export function openApiDocument({ internal = false }: { readonly internal?: boolean } = {}) {
   const components = new Components();
   const paths: Record<string, Record<string, DocumentedOperation>> = {};
-  for (const [operation, route] of Object.entries<Route>(routes)) {
+  for (const [operation, route] of internal ? operations() : publicOperations()) {
     const described = documentedOperation(operation, route, components);
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
   }
+  const tags = new Set(
+    Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((each) => each.tags)),
+  );
   const webhooks = Object.fromEntries(
     WebhookEvent.def.options.map((event) => {
       const [name = ""] = event.shape.event.def.values;
@@ -54,7 +61,9 @@ export function openApiDocument() {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/", description: "The gateway that this document comes from" }],
-    tags: Object.entries(tagDescriptions).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(tagDescriptions).flatMap(([name, description]) =>
+      tags.has(name) ? [{ name, description }] : [],
+    ),
     paths,
     webhooks,
     components: {
@@ -99,7 +108,7 @@ function documentedOperation(operation: string, route: Route, components: Compon
   for (const status of new Set([...codes.keys(), ...frontDoor.map(Number)])) {
     responses[status] = errorResponse(status, codes.get(status) ?? [], components);
   }
-  return {
+  const documented = {
     operationId: operation,
     summary: route.summary,
     ...accessOf(route),
@@ -108,6 +117,9 @@ function documentedOperation(operation: string, route: Route, components: Compon
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
     responses,
   };
+  if (route.internal === true) return documented;
+  const { method, path, paged = false } = route;
+  return { ...documented, "x-codeSamples": samplesOf({ ...documented, method, path, isList: paged }) };
 }
 
 /** The security requirement of an operation. The scope is in the place of OpenAPI 3.1's roles. */

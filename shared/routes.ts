@@ -66,6 +66,11 @@ export function operations(): [Operation, Route][] {
   return Object.entries<Route>(routes) as [Operation, Route][];
 }
 
+/** The rows that are for customers. */
+export function publicOperations(): [Operation, Route][] {
+  return operations().filter(([, { internal }]) => internal !== true);
+}
+
 /** The methods that a path takes; none when there is no such path. A path without parameters comes first. */
 export function methodsOf(path: string): string[] {
   const rows = Object.values<Route>(routes);

@@ -3,5 +3,5 @@ import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import * as routes from "../../shared/routes/docs.ts";
 
 export const handler = publicEndpoint(routes.getOpenApi, async ({ headers }) =>
-  openApiFile(headers["accept-encoding"]),
+  openApiFile("json", headers["accept-encoding"]),
 );

@@ -14,10 +14,13 @@ export async function docsFile(file: DocsFile, acceptEncoding: string | undefine
 }
 
 /** The OpenAPI document, which the build has made. */
-export async function openApiFile(acceptEncoding: string | undefined): Promise<RawResponse> {
+export async function openApiFile(
+  format: "json" | "yaml",
+  acceptEncoding: string | undefined,
+): Promise<RawResponse> {
   const headers = {
-    "Content-Type": "application/json; charset=utf-8",
+    "Content-Type": `application/${format}; charset=utf-8`,
     "Cache-Control": "public, max-age=300",
   };
-  return compressedFile("openapi.json", headers, acceptEncoding);
+  return compressedFile(`openapi.${format}`, headers, acceptEncoding);
 }

@@ -41,6 +41,13 @@ export interface OperationResponse {
   readonly content?: Content;
 }
 
+/** A sample of an operation, as `x-codeSamples` lists it. */
+export interface Sample {
+  readonly lang: string;
+  readonly label: string;
+  readonly source: string;
+}
+
 export interface DocumentedOperation {
   readonly operationId: string;
   readonly summary: string;
@@ -50,4 +57,5 @@ export interface DocumentedOperation {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: Body;
   readonly responses: Readonly<Record<string, OperationResponse>>;
+  readonly "x-codeSamples"?: readonly Sample[];
 }

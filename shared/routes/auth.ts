@@ -214,6 +214,7 @@ export const getAccountPage = {
   path: "/account",
   tag: "auth",
   summary: "The page of the links in emails",
+  internal: true,
   auth: "none",
   status: 200,
   data: AccountPage,

@@ -6,10 +6,24 @@ export const getOpenApi = {
   path: "/openapi.json",
   tag: "docs",
   summary: "Get this description as an OpenAPI document",
+  internal: true,
   auth: "none",
   status: 200,
   data: OpenApiDocument,
   raw: ["application/json"],
+  errors: [],
+} as const satisfies Route;
+
+export const getOpenApiYaml = {
+  method: "GET",
+  path: "/openapi.yaml",
+  tag: "docs",
+  summary: "Get this description as an OpenAPI document in YAML",
+  internal: true,
+  auth: "none",
+  status: 200,
+  data: DocsContent,
+  raw: ["application/yaml"],
   errors: [],
 } as const satisfies Route;
 
@@ -18,6 +32,7 @@ export const getDocs = {
   path: "/docs",
   tag: "docs",
   summary: "The API reference: this description as a web page, where requests can be tried",
+  internal: true,
   auth: "none",
   status: 200,
   data: DocsContent,
@@ -30,6 +45,7 @@ export const getDocsFile = {
   path: "/docs/{file}",
   tag: "docs",
   summary: "A script or style sheet of the page",
+  internal: true,
   auth: "none",
   params: DocsFileParams,
   status: 200,
@@ -38,4 +54,4 @@ export const getDocsFile = {
   errors: [],
 } as const satisfies Route;
 
-export const routes = { getOpenApi, getDocs, getDocsFile };
+export const routes = { getOpenApi, getOpenApiYaml, getDocs, getDocsFile };

@@ -100,6 +100,7 @@ export const receivePaymentEvent = {
   path: "/v1/payments/events/{provider}",
   tag: "payments",
   summary: "Receive a signed event of the payment provider",
+  internal: true,
   auth: "none",
   params: ProviderEventParams,
   status: 200,

@@ -23,6 +23,8 @@ interface Columns {
   /** The folder of the handler, `functions/<tag>/`. */
   readonly tag: string;
   readonly summary: string;
+  /** Whether it is not for customers: the document, the documentation and the clients leave it out. */
+  readonly internal?: true;
   readonly params?: z.ZodMiniType;
   readonly query?: z.ZodMiniType;
   /** A body is optional when its schema takes an absent one. */
@@ -77,5 +79,10 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
 
 /** The pattern of a route's path with parameters. */
 export function pathPattern({ path }: Route): RegExp {
-  return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+  return new RegExp(
+    `^${path
+      .replaceAll(".", "\\.")
+      .replaceAll(/\{\w+\+\}/g, ".+")
+      .replaceAll(/\{\w+\}/g, "[^/]+")}$`,
+  );
 }

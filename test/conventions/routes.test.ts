@@ -101,6 +101,7 @@ it("only health, registration, login, links in emails, the console, the document
     "getConsole",
     "getConsoleFile",
     "getOpenApi",
+    "getOpenApiYaml",
     "getDocs",
     "getDocsFile",
   ]);

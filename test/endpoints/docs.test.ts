@@ -4,6 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 
 import { describe, expect, inject, it } from "vitest";
+import { parse } from "yaml";
 import * as z from "zod/mini";
 
 import { DocsFile } from "../../shared/contract/docs.ts";
@@ -15,6 +16,8 @@ import { call } from "../support/api.ts";
 import { schemaProblem } from "../support/contract.ts";
 
 const document = openApiDocument();
+/** The document with operations that are not for customers. */
+const whole = openApiDocument({ internal: true });
 const rows = Object.entries<Route>(routes);
 
 describe("the OpenAPI document", () => {
@@ -23,6 +26,27 @@ describe("the OpenAPI document", () => {
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(response.body).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it("is served as YAML, too", async () => {
+    const response = await call("/openapi.yaml");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/yaml; charset=utf-8");
+    expect(parse(response.text)).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it("has all operations for customers with samples in six languages, and no others", () => {
+    const documented = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const expected = rows.filter(([, { internal }]) => internal !== true).map(([operation]) => operation);
+    expect(documented.map(({ operationId }) => operationId).toSorted()).toEqual(expected.toSorted());
+    expect(expected).not.toContain("getCarrierCallback");
+    for (const { operationId, security, ...operation } of documented) {
+      const samples = operation["x-codeSamples"] ?? [];
+      expect(samples.map(({ lang }) => lang)).toEqual(["curl", "typescript", "python", "php", "go", "java"]);
+      for (const { source } of samples) {
+        expect(/SMS_GATEWAY_(KEY|TOKEN)/.test(source), operationId).toBe(security.length > 0);
+      }
+    }
   });
 
   it("is compressed where the caller accepts that", async () => {
@@ -44,7 +68,7 @@ describe("the OpenAPI document", () => {
   });
 
   it.each(rows)("describes %s with all of its errors", (operation, route) => {
-    const described = document.paths[route.path]?.[route.method.toLowerCase()];
+    const described = whole.paths[route.path]?.[route.method.toLowerCase()];
     expect(described).toMatchObject({ operationId: operation, tags: [route.tag], summary: route.summary });
     const codes = JSON.stringify(described?.responses).match(/(?<="code":")[A-Z_]+/g);
     expect(new Set(codes)).toEqual(new Set(errorsOf(route)));
@@ -62,15 +86,14 @@ describe("the OpenAPI document", () => {
       "content",
       "application/json",
     ];
-    const media =
-      document.paths[route.path]?.[method]?.responses[route.status]?.content?.["application/json"];
+    const media = whole.paths[route.path]?.[method]?.responses[route.status]?.content?.["application/json"];
     expect(media?.example, "record it: npm run openapi -- --update").toBeDefined();
     expect(schemaProblem([...place, "schema"], media?.example)).toBeUndefined();
   });
 
   const withBody = rows.filter(([, { body }]) => body !== undefined);
   it.each(withBody)("has an example of the body of %s that is valid", (_operation, route) => {
-    const { requestBody } = document.paths[route.path]?.[route.method.toLowerCase()] ?? {};
+    const { requestBody } = whole.paths[route.path]?.[route.method.toLowerCase()] ?? {};
     const example = requestBody?.content["application/json"]?.example;
     expect(example, "register the body's schema with examples").toBeDefined();
     expect(route.body?.safeParse(example).error).toBeUndefined();
