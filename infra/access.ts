@@ -283,8 +283,9 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getConsoleFile: {},
   getOpenApi: {},
   getOpenApiYaml: {},
-  getDocs: {},
-  getDocsFile: {},
+  getLlms: { brand: true, links: true },
+  getDocs: { brand: true, links: true },
+  getDocsPage: { brand: true, links: true },
 };
 
 /** Returns the permissions of an operation's function: those of its row above and those of its route. */

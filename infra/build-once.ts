@@ -9,6 +9,7 @@ import { projectRoot } from "./project-root.ts";
 const sources = [
   "{functions,infra,shared}/**/*.*",
   "{cdk,package,tsconfig}.json",
+  "CHANGELOG.md",
   "node_modules/.package-lock.json",
 ];
 

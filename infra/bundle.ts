@@ -7,10 +7,10 @@ import { gzipSync } from "node:zlib";
 import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import { stringify } from "yaml";
 
-import { DocsFile } from "../shared/contract/docs.ts";
 import { openApiDocument } from "../shared/openapi.ts";
 import { buildOnce } from "./build-once.ts";
 import { packageOptions } from "./bundled-packages.ts";
+import { buildSite } from "./docs/site.ts";
 import { projectRoot } from "./project-root.ts";
 
 const bundlesFolder = path.join(projectRoot, ".build/functions");
@@ -18,7 +18,6 @@ const handlersFolder = path.join(projectRoot, ".build/handlers");
 const partsFolder = path.join(projectRoot, ".build/parts");
 
 const require = createRequire(import.meta.url);
-const swaggerUiFolder = path.dirname(require.resolve("swagger-ui-dist/package.json"));
 
 /** Bundles are ES modules, but some packages still call `require` for Node's own modules. */
 const requireBanner =
@@ -26,7 +25,7 @@ const requireBanner =
 
 /**
  * Bundles every file in `functions/` separately, into `.build/functions/<tag>/<name>/index.mjs`. Puts the compressed files
- * of the reference page next to the function that serves it. Bundles of the same sources are kept.
+ * of the documentation next to the functions that serve them. Bundles of the same sources are kept.
  */
 export async function bundleFunctions(): Promise<void> {
   await buildOnce("functions", "", bundleAgain);
@@ -95,8 +94,10 @@ async function bundleAgain(): Promise<void> {
     "openapi.yaml",
     stringify(document, { aliasDuplicateObjects: false }),
   );
-  for (const file of DocsFile.options) {
-    await putBeside("docs/get-docs-file", file, await readFile(path.join(swaggerUiFolder, file)));
+  for (const [file, content] of await buildSite()) {
+    await putBeside("docs/get-docs-page", file, content);
+    if (file === "index.html") await putBeside("docs/get-docs", file, content);
+    if (file === "llms.txt") await putBeside("docs/get-llms", file, content);
   }
   await bundleConsole();
 }

@@ -1,5 +1,7 @@
-import { docsPage } from "../../shared/docs/page.ts";
+import { documentationPage } from "../../shared/docs/files.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 import * as routes from "../../shared/routes/docs.ts";
 
-export const handler = publicEndpoint(routes.getDocs, async () => docsPage());
+export const handler = publicEndpoint(routes.getDocs, async ({ headers }) =>
+  documentationPage("index", headers["accept-encoding"]),
+);

@@ -205,7 +205,7 @@ interface Match {
 
 function compileRoute(route: HttpRoute): CompiledRoute {
   const [method = "", path = ""] = route.routeKey.split(" ");
-  const pattern = path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
+  const pattern = path.replace(/\{(\w+)\+\}/g, "(?<$1>.+)").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
   return { ...route, method, pattern: new RegExp(`^${pattern}$`) };
 }
 

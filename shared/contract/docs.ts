@@ -1,10 +1,7 @@
 import * as z from "zod/mini";
 
-/** The files that the reference page loads, as the package that draws it names them. */
-export const DocsFile = z.enum(["swagger-ui.css", "swagger-ui-bundle.js"]);
-export type DocsFile = z.infer<typeof DocsFile>;
-
-export const DocsFileParams = z.object({ file: DocsFile });
+/** The address of a page or a file of the documentation, after `/docs/`. */
+export const DocsPageParams = z.object({ path: z.string().check(z.maxLength(200)) });
 
 /** The text of a page, a script or a style sheet. */
 export const DocsContent = z.string();

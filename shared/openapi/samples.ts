@@ -19,7 +19,7 @@ export interface PlacedOperation extends Pick<
 }
 
 /** The address in samples, unless the environment has another. */
-const sampleAddress = "https://sms.example.com";
+export const sampleAddress = "https://sms.example.com";
 
 /** A call as samples make it. */
 interface SampleCall {

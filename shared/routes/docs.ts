@@ -1,4 +1,4 @@
-import { DocsContent, DocsFileParams, OpenApiDocument } from "../contract/docs.ts";
+import { DocsContent, DocsPageParams, OpenApiDocument } from "../contract/docs.ts";
 import type { Route } from "./route.ts";
 
 export const getOpenApi = {
@@ -27,11 +27,24 @@ export const getOpenApiYaml = {
   errors: [],
 } as const satisfies Route;
 
+export const getLlms = {
+  method: "GET",
+  path: "/llms.txt",
+  tag: "docs",
+  summary: "The list of the documentation's pages, for language models",
+  internal: true,
+  auth: "none",
+  status: 200,
+  data: DocsContent,
+  raw: ["text/plain"],
+  errors: [],
+} as const satisfies Route;
+
 export const getDocs = {
   method: "GET",
   path: "/docs",
   tag: "docs",
-  summary: "The API reference: this description as a web page, where requests can be tried",
+  summary: "The start page of the documentation",
   internal: true,
   auth: "none",
   status: 200,
@@ -40,18 +53,18 @@ export const getDocs = {
   errors: [],
 } as const satisfies Route;
 
-export const getDocsFile = {
+export const getDocsPage = {
   method: "GET",
-  path: "/docs/{file}",
+  path: "/docs/{path+}",
   tag: "docs",
-  summary: "A script or style sheet of the page",
+  summary: "A page, script or style sheet of the documentation",
   internal: true,
   auth: "none",
-  params: DocsFileParams,
+  params: DocsPageParams,
   status: 200,
   data: DocsContent,
-  raw: ["text/css", "text/javascript"],
+  raw: ["text/html", "text/markdown", "text/css", "text/javascript", "application/json"],
   errors: [],
 } as const satisfies Route;
 
-export const routes = { getOpenApi, getOpenApiYaml, getDocs, getDocsFile };
+export const routes = { getOpenApi, getOpenApiYaml, getLlms, getDocs, getDocsPage };

@@ -803,7 +803,11 @@ it("keeps drafts of a message and a campaign across views, and clears them with 
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByText("The wallet balance does not cover this message.").waitFor();
   // The link that the console shows, and back.
-  await page.getByRole("alert").filter({ hasText: "does not cover" }).getByRole("link").click();
+  await page
+    .getByRole("alert")
+    .filter({ hasText: "does not cover" })
+    .getByRole("link", { name: "Top up" })
+    .click();
   await visitor.heading("Wallet");
   await page.getByRole("button", { name: "Top up" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Top up" }).click();

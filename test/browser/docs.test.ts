@@ -1,11 +1,11 @@
-import type { Browser, Page, Response } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
+import axe from "axe-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import * as z from "zod/mini";
 
-import { errorCatalogue } from "../../shared/contract/errors.ts";
-import { EventName } from "../../shared/contract/events.ts";
-import { publicOperations } from "../../shared/routes.ts";
-import { password } from "../support/api.ts";
-import { launchBrowser, watch, type Watched } from "../support/browser.ts";
+import { Customer } from "../support/api.ts";
+import { launchBrowser, watch } from "../support/browser.ts";
+import { looks } from "../support/console.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -13,64 +13,116 @@ beforeAll(async () => {
 });
 afterAll(async () => browser.close());
 
-let page: Page;
-let watched: Watched;
-beforeEach(async () => {
-  page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  watched = watch(page);
-  await page.goto(`${inject("baseUrl")}/docs`);
-  await page.getByRole("heading", { name: "SMS gateway" }).waitFor();
-});
-afterEach(async () => page.close());
-
-/** Opens an operation, fills in its body, sends it from the page, and returns what came back. */
-async function tryOut(operation: string, body: object): Promise<Response> {
-  const block = page.locator(`[id$="-${operation}"]`);
-  await block.locator(".opblock-summary-control").click();
-  await block.locator("textarea.body-param__text").fill(JSON.stringify(body));
-  const answered = page.waitForResponse((response) => response.request().method() === "POST");
-  await block.getByRole("button", { name: "Execute" }).click();
-  const response = await answered;
-  await block.locator(".live-responses-table").getByText(String(response.status())).first().waitFor();
-  return response;
+/** Opens a page of the documentation, and returns it with what it requested and reported. */
+async function open(path: string, options: Parameters<Browser["newPage"]>[0] = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  const watched = watch(page);
+  await page.goto(`${inject("baseUrl")}${path}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return { page, watched };
 }
 
-it("a newcomer registers, tops up and sends a message from the page alone", async () => {
-  const email = `${Date.now()}@example.com`;
-  const registered = await tryOut("register", { email, password });
-  expect(registered.status()).toBe(201);
-  // The token is read off the page, as a person would copy it.
-  const shown = await page.locator('[id$="-register"] .live-responses-table').innerText();
-  const token = /"token":\s*"([^"]+)"/.exec(shown)?.[1] ?? "";
+async function searchFor(page: Page, words: string): Promise<void> {
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByRole("searchbox").fill(words);
+}
 
-  await page.locator(".auth-wrapper .authorize").first().click();
-  await page.locator(".modal-ux input").fill(token);
-  await page.locator(".modal-ux").getByRole("button", { name: "Apply credentials" }).click();
-  await page.locator(".modal-ux").getByRole("button", { name: "Close" }).click();
+const pages = [
+  "/docs",
+  "/docs/guides/webhooks",
+  "/docs/operations/sendSms",
+  "/docs/operations/listSms",
+  "/docs/errors",
+  "/docs/errors/INSUFFICIENT_BALANCE",
+  "/docs/events/message.sent",
+  "/docs/changelog",
+];
 
-  expect((await tryOut("topUpWallet", { amount: 5 })).status()).toBe(200);
-  const sent = await tryOut("sendSms", { to: "15005550000", message: "hello", senderId: "ACME" });
-  expect(sent.status()).toBe(202);
-  expect(watched.complaints).toEqual([]);
+const Findings = z.object({
+  violations: z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) })),
+});
+
+describe.each(looks)("at $width pixels, $colorScheme", ({ colorScheme, width }) => {
+  it.each(pages)("%s is accessible and fits", async (path) => {
+    const { page, watched } = await open(path, { colorScheme, viewport: { width, height: 900 } });
+    await page.evaluate(axe.source);
+    expect(Findings.parse(await page.evaluate("axe.run()")).violations).toEqual([]);
+    const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    expect(await page.evaluate(overflow)).toBe(0);
+    expect(watched.complaints).toEqual([]);
+    await page.close();
+  });
 });
 
 it("loads everything from the gateway itself, within its own security policy", async () => {
+  const { page, watched } = await open("/docs/operations/sendSms");
   await page.waitForLoadState("networkidle");
-  expect(watched.requested.map((each) => each.replace(inject("baseUrl"), "")).toSorted()).toEqual([
-    "GET /brand/icon.svg",
+  const requested = watched.requested.map((each) =>
+    each.replace(inject("baseUrl"), "").replace(/-[0-9a-f]{12}/, ""),
+  );
+  expect(requested.filter((each) => !each.endsWith("icon.svg")).toSorted()).toEqual([
     "GET /brand/theme.css",
-    "GET /docs",
-    "GET /docs/swagger-ui-bundle.js",
-    "GET /docs/swagger-ui.css",
-    "GET /openapi.json",
+    "GET /docs/main.css",
+    "GET /docs/main.js",
+    "GET /docs/operations/sendSms",
   ]);
   expect(watched.complaints).toEqual([]);
+  await page.close();
 });
 
-it("shows every operation, the errors and the webhooks", async () => {
-  const text = await page.locator("body").innerText();
-  const paths = publicOperations().map(([, route]) => route.path);
-  for (const each of [...paths, ...Object.keys(errorCatalogue), ...EventName.options]) {
-    expect(text).toContain(each);
-  }
+it("is readable without scripts: text, samples of another language, and the menu of a phone", async () => {
+  const { page } = await open("/docs/operations/sendSms", {
+    javaScriptEnabled: false,
+    viewport: { width: 360, height: 800 },
+  });
+  await page.getByText("PHP", { exact: true }).click();
+  await page.getByText("curl_setopt_array").waitFor();
+  await page.getByRole("button", { name: "Menu" }).click();
+  await page.getByRole("link", { name: "Quickstart" }).click();
+  await page.getByRole("heading", { level: 1, name: "Quickstart" }).waitFor();
+  expect(new URL(page.url()).pathname).toBe("/docs/guides/quickstart");
+  await page.close();
+});
+
+it("finds an operation, an error and a part of a guide", async () => {
+  const { page, watched } = await open("/docs");
+  await searchFor(page, "rotate secret");
+  await page.getByRole("link", { name: /Replace the secret/ }).waitFor();
+  await page.getByRole("searchbox").fill("insufficient balance");
+  await page.getByRole("link", { name: /^INSUFFICIENT_BALANCE/ }).waitFor();
+  await page.getByRole("searchbox").fill("send a message");
+  await page.getByRole("link", { name: /^Send a message sms/ }).click();
+  await page.waitForURL(/\/docs\/operations\/sendSms$/);
+  expect(watched.complaints).toEqual([]);
+  await page.close();
+});
+
+it("remembers the language of samples on other pages", async () => {
+  const { page } = await open("/docs/operations/sendSms");
+  await page.getByText("Go", { exact: true }).click();
+  await page.getByText("http.NewRequest").waitFor();
+  await page.goto(`${inject("baseUrl")}/docs/guides/webhooks`);
+  await page.getByText("func IsFromGateway").waitFor();
+  expect(await page.getByText("def is_from_gateway").isVisible()).toBe(false);
+  await page.close();
+});
+
+it("sends a request with the reader's own key, and keeps the key in the tab", async () => {
+  const { token } = await Customer.register({ balance: 5 });
+  const { page, watched } = await open("/docs/operations/sendSms");
+  await page.getByLabel("API key or session token").fill(token);
+  await page
+    .getByRole("textbox", { name: "Body" })
+    .fill('{"to":"15005550000","message":"hello","senderId":"ACME"}');
+  await page.getByRole("button", { name: "Send request" }).click();
+  const result = page.locator(".result");
+  await result.getByText(/^202 Accepted/).waitFor();
+  const [, id = ""] = /"id": "(msg_\w+)"/.exec(await result.innerText()) ?? [];
+  await page.goto(`${inject("baseUrl")}/docs/operations/getSms`);
+  await page.getByLabel("id", { exact: true }).fill(id);
+  await page.getByRole("button", { name: "Send request" }).click();
+  await result.getByText(/^200 OK/).waitFor();
+  expect(await result.innerText()).toContain('"message": "hello"');
+  expect(watched.complaints).toEqual([]);
+  await page.close();
 });

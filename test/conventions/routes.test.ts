@@ -102,7 +102,8 @@ it("only health, registration, login, links in emails, the console, the document
     "getConsoleFile",
     "getOpenApi",
     "getOpenApiYaml",
+    "getLlms",
     "getDocs",
-    "getDocsFile",
+    "getDocsPage",
   ]);
 });

@@ -1,4 +1,4 @@
-import { symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { projectRoot } from "../../infra/project-root.ts";
@@ -22,6 +22,18 @@ export async function checkOutSingleStack(keptStage: object): Promise<string> {
   const parts = ["functions", "infra", "shared", "cdk.json", "package.json", "tsconfig.json"];
   await extractCommit(await commitId(singleStackCommit), folder, parts);
   await writeFile(path.join(folder, "infra/stages/kept.json"), JSON.stringify(keptStage));
-  await symlink(path.join(projectRoot, "node_modules"), path.join(folder, "node_modules"));
+  await linkPackages(path.join(folder, "node_modules"));
   return folder;
+}
+
+/** Links the packages of today. That commit also bundles the files of a package that today's code does not have. */
+async function linkPackages(folder: string): Promise<void> {
+  await mkdir(folder);
+  const present = path.join(projectRoot, "node_modules");
+  for (const name of await readdir(present)) await symlink(path.join(present, name), path.join(folder, name));
+  const missing = path.join(folder, "swagger-ui-dist");
+  await mkdir(missing);
+  for (const file of ["package.json", "swagger-ui-bundle.js", "swagger-ui.css"]) {
+    await writeFile(path.join(missing, file), file === "package.json" ? "{}" : "");
+  }
 }

@@ -7,7 +7,6 @@ import { describe, expect, inject, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod/mini";
 
-import { DocsFile } from "../../shared/contract/docs.ts";
 import { openApiDocument } from "../../shared/openapi.ts";
 import { errorTable, failureTable } from "../../shared/openapi/introduction.ts";
 import { routes } from "../../shared/routes.ts";
@@ -118,42 +117,93 @@ it.each([
   expect(cells(table), "bring it up to date: npm run openapi -- --update").toEqual(cells(expected));
 });
 
-describe("the reference page", () => {
-  it("has a policy that allows only the gateway's own files", async () => {
-    const response = await call("/docs");
+describe("the documentation", () => {
+  const pages = [
+    "/docs",
+    "/docs/guides/quickstart",
+    "/docs/operations/sendSms",
+    "/docs/errors",
+    "/docs/errors/INSUFFICIENT_BALANCE",
+    "/docs/events/message.sent",
+    "/docs/changelog",
+  ];
+
+  it.each(pages)("serves %s under a policy that allows only the gateway's own files", async (path) => {
+    const response = await call(path);
+    expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("public, max-age=300");
     const policy = response.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
-    expect(response.text).not.toMatch(/(src|href|url)\s*[=:]\s*"(https?:)?\/\//);
+    expect(response.text).not.toMatch(/<(script|img|iframe)[^>]*src="(https?:)?\/\//);
+    expect(response.text).not.toMatch(/<script>|<style|style="| on\w+="|\{\{brand/);
   });
 
-  it.each(DocsFile.options)(
-    "loads %s, compressed where the browser accepts that, and then keeps it",
-    async (file) => {
-      const compressed = await get(`/docs/${file}`, { "accept-encoding": "br;q=1, gzip;q=0.8" });
+  it.each(pages)("has the Markdown of %s", async (path) => {
+    const response = await call(path === "/docs" ? "/docs/index.md" : `${path}.md`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(response.text).toMatch(/^# \S/);
+    expect(response.text).not.toContain("{{brand");
+  });
+
+  it("lists its pages for language models", async () => {
+    const { headers, text } = await call("/llms.txt");
+    expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(text).toContain("/docs/operations/sendSms.md): POST /v1/sms/send: Send a message");
+    expect(text).not.toContain("{{brand");
+  });
+
+  it("compresses pages and files where the browser accepts that, and keeps files with a hash in their names", async () => {
+    const page = await get("/docs/operations/sendSms", { "accept-encoding": "br;q=1, gzip;q=0.8" });
+    const text = gunzipSync(page.body).toString("utf8");
+    const files = [...text.matchAll(/"(?:\.\.\/)+(docs\/main-[^"]+)"/g)].map(([, file]) => `/${file}`);
+    expect(files).toHaveLength(2);
+    let transferred = page.body.byteLength;
+    for (const file of files) {
+      const compressed = await get(file, { "accept-encoding": "gzip" });
       expect(compressed.headers).toMatchObject({
         "content-encoding": "gzip",
-        "cache-control": "public, max-age=86400",
+        "cache-control": "public, max-age=31536000, immutable",
         vary: "Accept-Encoding",
       });
-      expect(compressed.body.byteLength).toBeLessThan(500_000);
+      transferred += compressed.body.byteLength;
       for (const headers of [{}, { "accept-encoding": "gzip;q=0, identity" }]) {
-        const plain = await get(`/docs/${file}`, headers);
+        const plain = await get(file, headers);
         expect(plain.headers).not.toHaveProperty("content-encoding");
         expect(plain.body.equals(gunzipSync(compressed.body))).toBe(true);
       }
+    }
+    expect(transferred).toBeLessThan(60_000);
+  });
+
+  it.each(["/docs/nothing", "/docs/guides/nothing", "/docs/a/b/c", "/docs/index.html.gz"])(
+    "shows a page with working links at the unknown address %s",
+    async (path) => {
+      const { status, body } = await get(path, {});
+      expect(status).toBe(404);
+      const text = body.toString("utf8");
+      expect(text).toContain("Page not found");
+      const [, href = ""] = /href="([^"]+)">Quickstart/.exec(text) ?? [];
+      const { pathname } = new URL(href, inject("baseUrl") + path);
+      expect(pathname).toBe("/docs/guides/quickstart");
     },
   );
 });
 
 /** Sends a GET without an Accept-Encoding, unlike `fetch`, and does not decompress the response. */
 async function get(path: string, headers: Record<string, string>) {
-  return new Promise<{ headers: NodeJS.Dict<string | string[]>; body: Buffer }>((resolve, reject) => {
-    request(inject("baseUrl") + path, { headers }, (response) => {
-      buffer(response).then((body) => resolve({ headers: response.headers, body }), reject);
-    })
-      .on("error", reject)
-      .end();
-  });
+  return new Promise<{ status: number | undefined; headers: NodeJS.Dict<string | string[]>; body: Buffer }>(
+    (resolve, reject) => {
+      request(inject("baseUrl") + path, { headers }, (response) => {
+        buffer(response).then(
+          (body) => resolve({ status: response.statusCode, headers: response.headers, body }),
+          reject,
+        );
+      })
+        .on("error", reject)
+        .end();
+    },
+  );
 }

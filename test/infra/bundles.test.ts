@@ -40,7 +40,15 @@ async function bundlesOfCopy(
   change: (source: string) => string = (source) => source,
 ): Promise<Bundles> {
   const copy = path.join(folder, name);
-  for (const part of ["functions", "infra", "shared", "package.json", "tsconfig.json", "README.md"]) {
+  for (const part of [
+    "functions",
+    "infra",
+    "shared",
+    "package.json",
+    "tsconfig.json",
+    "README.md",
+    "CHANGELOG.md",
+  ]) {
     await cp(path.join(projectRoot, part), path.join(copy, part), { recursive: true });
   }
   const source = await readFile(path.join(copy, file), "utf8");
@@ -144,7 +152,7 @@ it.each([
   // Only the document needs the schema of an operation's response.
   { column: "schema", value: "data: Message", changed: "data: Transaction", served: false },
 ])(
-  "a changed $column of one row changes only the document, the console, the fallback and the function that uses it",
+  "a changed $column of one row changes only the document, its pages, the console, the fallback and the function that uses it",
   async ({ column, value, changed, served }) => {
     const bundles = await bundlesOfCopy(column, "shared/routes/sms.ts", (source) => {
       const row = /(?<=export const getSms = ).*?^}/ms;
@@ -155,7 +163,12 @@ it.each([
     expect(changedFunctions(bundles)).toEqual([
       "console/get-console",
       "console/get-console-file",
+      // The start page and the list of pages have the titles of all pages.
+      ...(column === "summary" ? ["docs/get-docs"] : []),
+      "docs/get-docs-page",
+      ...(column === "summary" ? ["docs/get-llms"] : []),
       "docs/get-open-api",
+      "docs/get-open-api-yaml",
       "fallback/not-found",
       ...(served ? ["sms/get-sms"] : []),
     ]);

@@ -60,6 +60,9 @@ const FallbackBody = z.strictObject({
 
 function problemOf(route: Route, { status, headers, body }: ObservedAnswer): string | undefined {
   const method = route.method.toLowerCase();
+  // An unknown address of the documentation gets a page.
+  if (route.internal === true && status === 404 && route.raw?.includes("text/html") === true)
+    return undefined;
   const documented = document.paths[route.path]?.[method]?.responses[status];
   if (documented === undefined) return "no such status";
   const contentType = headers.get("content-type")?.split(";")[0] ?? "";

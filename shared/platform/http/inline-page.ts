@@ -12,8 +12,6 @@ interface InlinePage {
   readonly script?: string;
   /** Other elements of the head. */
   readonly head?: string;
-  /** The addresses of a style sheet and a script of the gateway, which the page loads before its own. */
-  readonly files?: { readonly style: string; readonly script: string };
 }
 
 /** Renders a page. Its Content-Security-Policy allows its own style and script, and nothing that was injected into its HTML. */
@@ -22,13 +20,11 @@ export function inlinePage({
   style,
   body,
   script,
-  files,
   head = "",
 }: InlinePage): RawResponse & { readonly body: string } {
-  const own = files === undefined ? "" : "'self' ";
   const policy = [
     "default-src 'none'",
-    ...(script === undefined ? [] : [`script-src ${own}${hashSource(script)}`]),
+    ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
     `style-src 'self' ${hashSource(style)}`,
     "img-src 'self' data:",
     ...(script === undefined ? [] : ["connect-src 'self'"]),
@@ -36,11 +32,7 @@ export function inlinePage({
     "form-action 'none'",
     "frame-ancestors 'none'",
   ];
-  const styleSheet = files === undefined ? "" : `<link rel="stylesheet" href="${files.style}">\n`;
-  const scripts = [
-    ...(files === undefined ? [] : [`<script src="${files.script}"></script>\n`]),
-    ...(script === undefined ? [] : [`<script>${script}</script>\n`]),
-  ];
+  const scriptElement = script === undefined ? "" : `<script>${script}</script>\n`;
   return {
     headers: {
       "Content-Type": "text/html; charset=utf-8",
@@ -53,12 +45,12 @@ export function inlinePage({
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 ${head}<link rel="icon" href="brand/icon.svg" type="image/svg+xml">
-${styleSheet}<link rel="stylesheet" href="brand/theme.css">
+<link rel="stylesheet" href="brand/theme.css">
 <style>${style}</style>
 </head>
 <body>
 ${body}
-${scripts.join("")}</body>
+${scriptElement}</body>
 </html>
 `,
   };

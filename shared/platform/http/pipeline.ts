@@ -47,6 +47,8 @@ export interface Call<R extends Route, Organization = unknown> {
 export interface RawResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
+  /** The status, if it is not that of the route. */
+  readonly status?: number;
 }
 
 /** The result of a handler: the route's `data`, or for a paged route its rows and their position. */
@@ -134,10 +136,13 @@ export function success(
   return { statusCode: route.status, headers, body };
 }
 
-function rawSuccess(route: ServedRoute, { headers, body }: RawResponse): APIGatewayProxyStructuredResultV2 {
+function rawSuccess(
+  route: ServedRoute,
+  { headers, body, status = route.status }: RawResponse,
+): APIGatewayProxyStructuredResultV2 {
   const isText = typeof body === "string";
   return {
-    statusCode: route.status,
+    statusCode: status,
     headers: { ...headers },
     body: isText ? body : Buffer.from(body).toString("base64"),
     isBase64Encoded: !isText,
