@@ -277,20 +277,21 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   listAuditLog: { Query: ["AUDIT"] },
   getCarrierCallback: acceptsCallbacks,
   postCarrierCallback: acceptsCallbacks,
-  getRoot: grant(readsPrices, { brand: true, links: true }),
+  getRoot: grant(readsPrices, { brand: true }),
   getBrandFile: { brand: true, brandImages: true },
   getConsole: { brand: true },
   getConsoleFile: {},
   getOpenApi: {},
   getOpenApiYaml: {},
-  getLlms: { brand: true, links: true },
-  getDocs: { brand: true, links: true },
-  getDocsPage: { brand: true, links: true },
+  getLlms: { brand: true },
+  getDocs: { brand: true },
+  getDocsPage: { brand: true },
 };
 
-/** Returns the permissions of an operation's function: those of its row above and those of its route. */
+/** Returns the permissions of an operation's function: of its row, of its route, and to link errors to their pages. */
 export function accessOf(operation: Operation, route: Route): Access {
   return grant(
+    { links: true },
     accessOfOperation[operation],
     route.auth === "none" ? {} : authenticates,
     route.idempotent === true ? storesResponses : {},

@@ -103,7 +103,7 @@ export class GatewayApi extends HttpApi {
       {
         name: "notFound",
         route: fallbackRoute,
-        access: {},
+        access: { links: true } as const,
         routeKeys: ["$default", ...shadowedRouteKeys()],
       },
     ];

@@ -48,7 +48,7 @@ try {
   if (!flags.json) {
     print(`Sent emails: ${gateway.url}/mailbox`);
     if (gateway.stripe !== undefined) print(`Card payments: ${gateway.stripe.url}/dashboard`);
-    print(`API reference: ${gateway.url}/docs\nCtrl-C stops the gateway.`);
+    print(`Documentation: ${gateway.url}/docs\nCtrl-C stops the gateway.`);
   }
 } catch (error) {
   fail(error);

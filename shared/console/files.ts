@@ -37,7 +37,7 @@ export async function consolePage(): Promise<RawResponse> {
   };
 }
 
-/** Optional features of this stage: the API reference, payments, the sandbox carrier and top-ups by customers. */
+/** Optional features of this stage: the documentation, payments, the sandbox carrier and top-ups by customers. */
 export function features(): ConsoleFeature[] {
   return [
     ...(config.docsEnabled() ? (["docs"] as const) : []),

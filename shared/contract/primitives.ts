@@ -135,6 +135,9 @@ export const ErrorBody = z.object({
     code: z.string(),
     message: z.string(),
     requestId: z.string(),
+    docUrl: z.optional(z.string()).register(z.globalRegistry, {
+      description: "The page about this error, where the gateway serves its documentation.",
+    }),
     details: z
       .optional(z.array(z.object({ path: z.string(), message: z.string() })))
       .register(z.globalRegistry, {

@@ -62,7 +62,12 @@ function errorBody(codes: readonly ErrorCode[]): z.ZodMiniType {
 
 function errorExample(code: ErrorCode): unknown {
   return {
-    error: { code, message: errorCatalogue[code].message, requestId: "0f6a3c1e-5d0b-4a52-9d0f-3a1f8a3f7c11" },
+    error: {
+      code,
+      message: errorCatalogue[code].message,
+      requestId: "0f6a3c1e-5d0b-4a52-9d0f-3a1f8a3f7c11",
+      docUrl: `https://sms.example.com/docs/errors/${code}`,
+    },
   };
 }
 

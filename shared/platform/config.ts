@@ -89,7 +89,7 @@ export const config = {
   topUpEnabled: (): boolean => required(environmentNames.topUpEnabled) === "true",
   /** The commit that the function was built from; undefined outside a checkout. */
   commit: (): string | undefined => process.env[environmentNames.commit],
-  /** Whether the API reference is served. */
+  /** Whether the documentation is served. */
   docsEnabled: (): boolean => required(environmentNames.docsEnabled) === "true",
   /** Whether an API key may manage keys if its request names no scopes. */
   apiKeysManageKeys: (): boolean => required(environmentNames.policies.apiKeysManageKeys) === "true",

@@ -720,11 +720,11 @@ it("sends a password reset link", async () => {
   expect(await visitor.violations()).toEqual([]);
 });
 
-it("shows no API reference, sandbox or top-up on a stage without them", async () => {
+it("shows no documentation, sandbox or top-up on a stage without them", async () => {
   const customer = await Customer.register();
   visitor = await ConsoleVisitor.arriveAs(browser, customer);
   const { page } = visitor;
-  const link = page.getByRole("link", { name: "API reference" });
+  const link = page.getByRole("link", { name: "Documentation" });
   expect(await link.getAttribute("href")).toBe(`${inject("baseUrl")}/docs`);
   await visitor.open("send", "Send a message");
   const hint = page.getByText("15005550007");

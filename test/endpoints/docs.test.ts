@@ -148,6 +148,17 @@ describe("the documentation", () => {
     expect(response.text).not.toContain("{{brand");
   });
 
+  it.each(["/v1/wallet", "/v1/nothing"])(
+    "has a page about the error of %s, which the error links to",
+    async (path) => {
+      const Linked = z.object({ error: z.object({ code: z.string(), docUrl: z.url() }) });
+      const { error } = Linked.parse((await call(path)).body);
+      const page = await call(new URL(error.docUrl).pathname);
+      expect(page.status).toBe(200);
+      expect(page.text).toContain(error.code);
+    },
+  );
+
   it("lists its pages for language models", async () => {
     const { headers, text } = await call("/llms.txt");
     expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");

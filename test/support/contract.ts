@@ -55,7 +55,12 @@ function problemOfFallback(pathname: string, { status, headers, body }: Observed
 }
 
 const FallbackBody = z.strictObject({
-  error: z.strictObject({ code: z.string(), message: z.string(), requestId: z.string() }),
+  error: z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    requestId: z.string(),
+    docUrl: z.optional(z.string()),
+  }),
 });
 
 function problemOf(route: Route, { status, headers, body }: ObservedAnswer): string | undefined {

@@ -6,10 +6,11 @@ import type {
 } from "aws-lambda";
 import type * as z from "zod/mini";
 
-import { ApiError, errorCatalogue, type RateLimitStatus } from "../../contract/errors.ts";
+import { ApiError, errorCatalogue, type ErrorCode, type RateLimitStatus } from "../../contract/errors.ts";
 import type { Page } from "../../contract/primitives.ts";
 import type { Route, ServedRoute } from "../../routes/route.ts";
 import type { Actor } from "../auth/actor.ts";
+import { config } from "../config.ts";
 import { log } from "../log.ts";
 import { writeMetrics } from "../metrics.ts";
 import type { Attempt, EndpointEvent, EndpointMiddleware } from "./event.ts";
@@ -169,10 +170,15 @@ function errorResponse(route: ServedRoute): EndpointMiddleware {
       request.response = {
         statusCode: errorCatalogue[code].status,
         headers: { ...errorHeaders(error, request.event.headers["authorization"]) },
-        body: JSON.stringify({ error: { code, message, requestId, details } }),
+        body: JSON.stringify({ error: { code, message, requestId, docUrl: docUrlOf(code), details } }),
       };
     },
   };
+}
+
+/** Returns the address of the page about an error; undefined if the stage serves no documentation. */
+function docUrlOf(code: ErrorCode): string | undefined {
+  return config.docsEnabled() ? `${config.apiUrl()}/docs/errors/${code}` : undefined;
 }
 
 function errorForCaller(route: ServedRoute, requestId: string, error: unknown): ApiError {

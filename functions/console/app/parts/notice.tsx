@@ -7,6 +7,7 @@ import { remedies } from "../../../../shared/contract/remedies.ts";
 import { fundsLink } from "../features.ts";
 import { fieldProblems, messageOf, problemOfField, problemTexts } from "../problems.ts";
 import { currentView, here } from "../router.ts";
+import { DocsLink } from "./docs-link.tsx";
 import { countText } from "./money.tsx";
 
 /** The latest confirmation, which screen readers announce as well. */
@@ -69,6 +70,11 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
       {requestId === undefined || status < 500 ? null : (
         <p class="muted">
           Request ID <code>{requestId}</code>
+        </p>
+      )}
+      {code === undefined || details.length > 0 ? null : (
+        <p>
+          <DocsLink page={`errors/${code}`}>About this error</DocsLink>
         </p>
       )}
       {onRetry === undefined ? null : (

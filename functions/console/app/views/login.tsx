@@ -20,7 +20,7 @@ export function Login() {
         No account yet? <a href="#/sign-up">Sign up</a>
       </p>
       <p class="muted">
-        <DocsLink>API reference</DocsLink>
+        <DocsLink>Documentation</DocsLink>
       </p>
       <BrandLinks />
     </Page>

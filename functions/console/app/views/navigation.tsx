@@ -94,7 +94,7 @@ export function Navigation() {
           ))}
         </nav>
         <div class="account">
-          <DocsLink>API reference</DocsLink>
+          <DocsLink>Documentation</DocsLink>
           <BrandLinks />
           <p class="who" dir="auto">
             <strong class="clamp">{organization?.name}</strong>

@@ -63,7 +63,7 @@ export function Webhooks() {
           empty={{
             title: "No webhooks yet",
             hint: "Without a webhook, your server must poll for the status of each message.",
-            action: <DocsLink>API reference</DocsLink>,
+            action: <DocsLink page="guides/webhooks">Guide to webhooks</DocsLink>,
           }}
         />
       </Section>
