@@ -86,7 +86,8 @@ export const MessageErrorCode = z
   ])
   .register(z.globalRegistry, {
     id: "MessageErrorCode",
-    description: "Why a message failed. The introduction lists the reasons.",
+    description:
+      "Why a message failed. The [guide to errors](/docs/guides/errors#failed-messages) lists the reasons.",
   });
 export type MessageErrorCode = z.infer<typeof MessageErrorCode>;
 
@@ -109,7 +110,8 @@ export const DeliveryErrorCode = z
   ])
   .register(z.globalRegistry, {
     id: "DeliveryErrorCode",
-    description: "Why the phone did not get the message. The introduction lists the reasons.",
+    description:
+      "Why the phone did not get the message. The [guide to errors](/docs/guides/errors#failed-messages) lists the reasons.",
   });
 export type DeliveryErrorCode = z.infer<typeof DeliveryErrorCode>;
 

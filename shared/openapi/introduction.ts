@@ -64,9 +64,8 @@ export function markdown(text: string): string {
   return text.replaceAll("<", "\\<");
 }
 
-/** The document's description, which applies to all operations. */
-export const introduction = `To send a first message, register (**auth**), top up (**wallet**) and send (**sms**). On this page, enter the
-\`token\` of the registration under *Authorize* to add it to every call.
+/** The document's description, which applies to all operations. The guides of the documentation contain the details. */
+export const introduction = `To send a first message, follow the [quickstart](/docs/guides/quickstart).
 
 ## Requests and responses
 
@@ -77,42 +76,20 @@ estimates, campaigns, top-ups and the queries of lists reject unknown fields; ot
 sort by the time of creation.
 
 Every response of an operation has an \`X-Request-Id\`; include it when you contact support. Operations with an
-\`Idempotency-Key\` header can be repeated safely. For 24 hours, the same request with the same key gets the first
-response again, with \`Idempotent-Replayed: true\`. Failed requests are not kept.
+\`Idempotency-Key\` header can be [repeated safely](/docs/guides/idempotency).
 
 ## Credentials
 
-Send \`Authorization: Bearer\` with the token of a session or the secret of an API key. Each operation lists the scope that
-it requires:
-
-- \`read\`: everything that changes nothing
-- \`send\`: messages and sender IDs
-- \`contacts\`: contacts and opt-outs
-- \`campaigns\`: campaigns and templates
-- \`webhooks\`: webhook endpoints
-- \`billing\`: top-ups and KYC
-- \`keys\`: API keys
-
-An API key can have some of the scopes, an expiry, and a list of allowed addresses. A key cannot create a key with more
-rights than its own. The scopes of a session follow from the person's role: owners and admins have all, developers all
-except \`billing\`, viewers only \`read\`. Only owners and admins manage members, never an API key.
+Send \`Authorization: Bearer\` with the token of a session or the secret of an API key. Each operation lists the
+[scope](/docs/guides/going-live#credentials) that it requires. A key cannot create a key with more rights than its own.
 
 ## Errors
 
-An error is \`{ "error": { code, message, requestId, details? } }\`. Let your code decide by \`code\`, and show \`message\` to
-people. If a request does not reach an operation, the response is \`{ "message": … }\`.
-
-${errorTable()}
-
-## Failed messages
-
-An accepted message can still fail. Its \`errorCode\`, and the \`errorCode\` of its \`delivery\`, give the reason. A message
-with the status \`failed\` is refunded.
-
-${failureTable()}
+An error is \`{ "error": { code, message, requestId, docUrl?, details? } }\`. Let your code decide by \`code\`, and show
+\`message\` to people. If a request does not reach an operation, the response is \`{ "message": … }\`. The documentation has
+[all errors](/docs/errors), and the reasons of [failed messages](/docs/guides/errors#failed-messages).
 
 ## Webhooks
 
-Each call has an \`X-Service-Signature\`: the hex HMAC-SHA256 of the raw body, with the endpoint's secret as the key. Compute
-it over the bytes as received, compare in constant time, and reject calls whose signature differs. Respond quickly with a
-2xx status, and be idempotent on \`data.id\`.`;
+Each call is signed. The [guide to webhooks](/docs/guides/webhooks) shows how to verify it in six languages. Respond quickly
+with a 2xx status, and be idempotent on \`data.id\`.`;
