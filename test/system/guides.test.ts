@@ -1,0 +1,153 @@
+import { execFile, spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+
+import { Customer } from "../support/api.ts";
+
+/*
+ * The code of the guides runs as it is printed, in each language whose program is installed.
+ */
+
+const run = promisify(execFile);
+
+/** The program, the file of the code, and a caller of the function that verifies webhooks. */
+interface Language {
+  readonly name: string;
+  readonly program: string;
+  readonly file: string;
+  readonly commands: readonly (readonly string[])[];
+  readonly verify: readonly [file: string, code: string];
+  readonly verifyCommands: readonly (readonly string[])[];
+}
+
+const languages: readonly Language[] = [
+  {
+    name: "typescript",
+    program: "node",
+    file: "sample.ts",
+    commands: [[process.execPath, "sample.ts"]],
+    verify: [
+      "main.ts",
+      'import { isFromGateway } from "./sample.ts";\nconst [, , secret = "", signature = "", body = ""] = process.argv;\nconsole.log(isFromGateway(secret, signature, body));\n',
+    ],
+    verifyCommands: [[process.execPath, "main.ts"]],
+  },
+  {
+    name: "python",
+    program: "python3",
+    file: "sample.py",
+    commands: [["python3", "sample.py"]],
+    verify: [
+      "main.py",
+      "import sys\nfrom sample import is_from_gateway\nprint(str(is_from_gateway(sys.argv[1], sys.argv[2], sys.argv[3].encode())).lower())\n",
+    ],
+    verifyCommands: [["python3", "main.py"]],
+  },
+  {
+    name: "php",
+    program: "php",
+    file: "sample.php",
+    commands: [["php", "sample.php"]],
+    verify: [
+      "main.php",
+      "<?php require 'sample.php'; echo var_export(is_from_gateway($argv[1], $argv[2], $argv[3]));",
+    ],
+    verifyCommands: [["php", "main.php"]],
+  },
+  {
+    name: "go",
+    program: "go",
+    file: "gateway/sample.go",
+    commands: [["go", "run", "./gateway"]],
+    verify: [
+      "main.go",
+      'package main\n\nimport (\n\t"fmt"\n\t"os"\n\n\t"guide/gateway"\n)\n\nfunc main() {\n\tfmt.Println(gateway.IsFromGateway(os.Args[1], os.Args[2], []byte(os.Args[3])))\n}\n',
+    ],
+    verifyCommands: [["go", "run", "."]],
+  },
+  {
+    name: "java",
+    program: "javac",
+    file: "Sample.java",
+    commands: [["java", "Sample.java"]],
+    verify: [
+      "Main.java",
+      'public class Main {\n    public static void main(String[] args) throws Exception {\n        System.out.println(Webhooks.isFromGateway(args[0], args[1], args[2].getBytes("UTF-8")));\n    }\n}\n',
+    ],
+    verifyCommands: [
+      ["javac", "Webhooks.java", "Main.java"],
+      ["java", "Main"],
+    ],
+  },
+  {
+    name: "ruby",
+    program: "ruby",
+    file: "sample.rb",
+    commands: [["ruby", "sample.rb"]],
+    verify: ["main.rb", 'require_relative "sample"\nputs from_gateway?(*ARGV)\n'],
+    verifyCommands: [["ruby", "main.rb"]],
+  },
+];
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "guides-"));
+});
+afterAll(async () => rm(folder, { recursive: true, force: true }));
+
+/** Writes the first block of a language in a guide, and returns its folder. */
+async function codeOf(guide: string, { name, file }: Language): Promise<string> {
+  const markdown = await readFile(`shared/docs/guides/${guide}.md`, "utf8");
+  const [, code = ""] = new RegExp(`^\`\`\`${name}\n(.*?)^\`\`\``, "ms").exec(markdown) ?? [];
+  expect(code).not.toBe("");
+  const target = await mkdtemp(path.join(folder, `${name}-`));
+  await run("mkdir", ["-p", path.dirname(path.join(target, file))]);
+  const javaFile = guide === "webhooks" && name === "java" ? "Webhooks.java" : file;
+  await writeFile(path.join(target, javaFile), code);
+  await writeFile(path.join(target, "go.mod"), "module guide\n\ngo 1.21\n");
+  return target;
+}
+
+async function output(
+  cwd: string,
+  commands: readonly (readonly string[])[],
+  last: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<string> {
+  let printed = "";
+  for (const [index, [program = "", ...options]] of commands.entries()) {
+    const added = index === commands.length - 1 ? last : [];
+    printed = (await run(program, [...options, ...added], { cwd, env: { ...process.env, ...env } })).stdout;
+  }
+  return printed.trim();
+}
+
+const installed = languages.filter(({ program }) => spawnSync("which", [program]).status === 0);
+
+describe.each(installed)("$name", (language) => {
+  it("sends a message with the code of the quickstart", async () => {
+    const customer = await (await Customer.register({ balance: 1 })).withApiKey();
+    const env = { SMS_GATEWAY_URL: inject("baseUrl"), SMS_GATEWAY_KEY: customer.token };
+    const printed = await output(await codeOf("quickstart", language), language.commands, [], env);
+    expect(printed).toMatch(/"id":"msg_\w+","status":"queued"/);
+  }, 60_000);
+
+  it("verifies a webhook with the code of the guide", async () => {
+    const target = await codeOf("webhooks", language);
+    const [file, code] = language.verify;
+    await writeFile(path.join(target, file), code);
+    const [secret, body] = ["whsec_c2VjcmV0", '{"event":"message.sent","text":"Grüße"}'];
+    const signature = createHmac("sha256", secret).update(body).digest("hex");
+    const verify = async (...given: string[]): Promise<string> =>
+      output(target, language.verifyCommands, given);
+    expect(await verify(secret, signature, body)).toBe("true");
+    expect(await verify(secret, signature, `${body} `)).toBe("false");
+    expect(await verify("whsec_another", signature, body)).toBe("false");
+    expect(await verify(secret, "none", body)).toBe("false");
+  }, 60_000);
+});
