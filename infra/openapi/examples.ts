@@ -13,7 +13,7 @@ import { startLocalGateway } from "../local/gateway.ts";
 import { synthesizeLocalStack } from "../local/synthesize.ts";
 import { projectRoot } from "../project-root.ts";
 import { startReceiver, waitFor } from "../webhook-receiver.ts";
-import { Recorder } from "./recorder.ts";
+import { Recorder, type SendOperation } from "./recorder.ts";
 import { steady } from "./steady.ts";
 
 /** Parts of real responses and webhook calls, from which the document composes its examples. */
@@ -37,9 +37,10 @@ const verification: readonly Route[] = [
 /**
  * Calls every operation on a separate gateway, with the example request of its schema, and records its response. Values
  * that differ between runs are replaced, so that a second recording is the same.
+ * @param send sends the requests, by default with `fetch`
  * @throws Error when an operation never succeeds
  */
-export async function recordExamples(): Promise<Examples> {
+export async function recordExamples(send?: SendOperation): Promise<Examples> {
   const dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
   const errors: string[] = [];
   const gateway = await startLocalGateway({
@@ -53,7 +54,7 @@ export async function recordExamples(): Promise<Examples> {
   const receiver = await startReceiver();
   try {
     const approve = async (): Promise<void> => approvePending(dataFolder);
-    const recorder = new Recorder(gateway, receiver.url, approve);
+    const recorder = new Recorder(gateway, receiver.url, approve, send);
     // The verification of the email deletes what was created before.
     for (const first of verification) {
       if (first === routes.verifyEmail) {

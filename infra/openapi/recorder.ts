@@ -32,6 +32,9 @@ function firstRows(_key: string, value: unknown): unknown {
   return Array.isArray(value) && typeof value[0] === "object" ? value.slice(0, maxRows) : value;
 }
 
+/** Sends the request of an operation; a test sends it with the operation's samples. */
+export type SendOperation = (operation: string, url: string, init: RequestInit) => Promise<Response>;
+
 interface PlayedOperation extends DocumentedOperation {
   readonly method: string;
   readonly path: string;
@@ -42,13 +45,20 @@ export class Recorder {
   readonly #gateway: LocalGateway;
   readonly #webhookUrl: string;
   readonly #approvePending: () => Promise<void>;
+  readonly #send: SendOperation;
   readonly #operations: ReadonlyMap<string, PlayedOperation>;
   /** The first id of each prefix in a response. */
   readonly #ids = new Map<string, string>();
   #token = "";
   #secondFactor: { readonly secret?: string; readonly recoveryCode?: string } = {};
 
-  constructor(gateway: LocalGateway, webhookUrl: string, approve: () => Promise<void>) {
+  constructor(
+    gateway: LocalGateway,
+    webhookUrl: string,
+    approve: () => Promise<void>,
+    send: SendOperation = async (_operation, url, init) => fetch(url, init),
+  ) {
+    this.#send = send;
     this.#gateway = gateway;
     this.#webhookUrl = webhookUrl;
     this.#approvePending = approve;
@@ -152,7 +162,7 @@ export class Recorder {
       const [sample = "none-yet"] = z.array(z.string()).parse(examples);
       return this.#ids.get(/^\^\(?(\w+?)[_|]/.exec(pattern)?.[1] ?? "") ?? sample;
     });
-    const response = await fetch(this.#gateway.url + filledPath, {
+    const response = await this.#send(operation, this.#gateway.url + filledPath, {
       method,
       headers: {
         ...(security.length === 0 ? {} : { Authorization: `Bearer ${this.#token}` }),

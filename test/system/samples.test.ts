@@ -1,0 +1,202 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { listenOnLoopback } from "../../infra/loopback.ts";
+import { recordExamples } from "../../infra/openapi/examples.ts";
+import { openApiDocument } from "../../shared/openapi.ts";
+import type { DocumentedOperation } from "../../shared/openapi/document.ts";
+import { publicOperations } from "../../shared/routes.ts";
+
+/*
+ * Runs the samples of every operation unchanged, in the order in which the examples are recorded. A server between the samples
+ * and the gateway checks that all languages send the same request, and replaces the example ids by existing ones. A request that
+ * reads reaches the gateway from each language. One that changes something reaches it once, and the others get its response.
+ */
+
+const run = promisify(execFile);
+/** The languages with the program that runs their samples. TypeScript and Python need packages of their own. */
+const programs = { curl: "curl", php: "php", go: "go", java: "javac" };
+type Language = keyof typeof programs;
+
+const operations = Object.values(openApiDocument().paths).flatMap((methods) =>
+  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), ...operation })),
+);
+
+let folder = "";
+let languages: Language[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "samples-"));
+  const found = await Promise.all(
+    Object.entries(programs).map(async ([language, program]) =>
+      run("which", [program]).then(
+        () => [language],
+        () => [],
+      ),
+    ),
+  );
+  languages = Object.keys(programs).filter((name): name is Language => found.flat().includes(name));
+  await Promise.all(languages.map(prepare));
+}, 120_000);
+afterAll(async () => rm(folder, { recursive: true, force: true }));
+
+/** Writes the samples of a language. Go and Java are compiled once: each sample gets a name of its own. */
+async function prepare(language: Language): Promise<void> {
+  const target = path.join(folder, language);
+  await mkdir(target);
+  for (const { operationId, ...operation } of operations) {
+    const source = sourceOf(operation, language);
+    const [file, content] = {
+      curl: [`${operationId}.sh`, source],
+      php: [`${operationId}.php`, source],
+      go: [`${operationId}_sample.go`, source.replace("func main()", `func ${operationId}()`)],
+      java: [`${operationId}.java`, source.replace("class Sample", `class ${operationId}`)],
+    }[language];
+    await writeFile(path.join(target, file ?? ""), content ?? "");
+  }
+  if (language === "go") {
+    const cases = operations
+      .map(({ operationId }) => `\tcase "${operationId}":\n\t\t${operationId}()\n`)
+      .join("");
+    const main = `package main\n\nimport "os"\n\nfunc main() {\n\tswitch os.Args[1] {\n${cases}\t}\n}\n`;
+    await writeFile(path.join(target, "main.go"), main);
+    await writeFile(path.join(target, "go.mod"), "module samples\n\ngo 1.21\n");
+    await run("go", ["build", "-o", "samples"], { cwd: target });
+  }
+  if (language === "java") {
+    await run(
+      "javac",
+      operations.map(({ operationId }) => `${operationId}.java`),
+      { cwd: target },
+    );
+  }
+}
+
+function sourceOf(operation: Pick<DocumentedOperation, "x-codeSamples">, language: string): string {
+  return operation["x-codeSamples"]?.find(({ lang }) => lang === language)?.source ?? "";
+}
+
+/** Runs a sample, and returns what it prints. */
+async function runSample(
+  language: Language,
+  operation: string,
+  url: string,
+  credential: string,
+): Promise<string> {
+  const target = path.join(folder, language);
+  const commands: Record<Language, string[]> = {
+    curl: ["sh", path.join(target, `${operation}.sh`)],
+    php: ["php", path.join(target, `${operation}.php`)],
+    go: [path.join(target, "samples"), operation],
+    java: ["java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", target, operation],
+  };
+  const [program = "", ...options] = commands[language];
+  const env = {
+    ...process.env,
+    SMS_GATEWAY_URL: url,
+    SMS_GATEWAY_KEY: credential,
+    SMS_GATEWAY_TOKEN: credential,
+  };
+  return (await run(program, options, { env })).stdout.trim();
+}
+
+/** The request of a sample, without the headers of its client. */
+interface SentRequest {
+  /** The first part of the path, which each language has of its own. */
+  readonly language: string;
+  readonly line: string;
+  readonly authorization: string | undefined;
+  readonly contentType: string | undefined;
+  readonly body: unknown;
+}
+
+async function sentRequest(request: IncomingMessage): Promise<SentRequest> {
+  const body = await text(request);
+  const { authorization } = request.headers;
+  const [, language = "", address = ""] = /^\/(\w+)(\/.*)$/.exec(request.url ?? "") ?? [];
+  return {
+    language,
+    line: `${request.method} ${address}`,
+    authorization,
+    contentType: request.headers["content-type"],
+    body: body === "" ? undefined : JSON.parse(body),
+  };
+}
+
+it("every sample of every operation runs and gets the gateway's response", async () => {
+  const succeeded = new Map<string, Set<Language>>();
+  /** Forwards the present request. */
+  let forward: (request: SentRequest) => Promise<string> = async () => "";
+  const server = createServer((request, response) => {
+    sentRequest(request)
+      .then(forward)
+      .then(
+        (answer) => response.end(answer),
+        (error: unknown) => response.writeHead(500).end(String(error)),
+      );
+  });
+  const url = `http://127.0.0.1:${await listenOnLoopback(server, 0)}`;
+  await recordExamples(async (operationId, target, init) => {
+    const operation = operations.find((each) => each.operationId === operationId);
+    const credential = new Headers(init.headers).get("Authorization")?.replace("Bearer ", "");
+    const done = succeeded.get(operationId);
+    // The recording also calls operations with other bodies, and repeats some.
+    if (operation === undefined || done?.size === languages.length || isChanged(operation, init)) {
+      return fetch(target, init);
+    }
+    const answered = await fetch(target, init);
+    const answer = await answered.clone().text();
+    if (!answered.ok) return answered;
+    const requests = new Map<string, SentRequest>();
+    forward = async (request) => {
+      requests.set(request.language, request);
+      return operation.method === "GET" ? (await fetch(target, init)).text() : answer;
+    };
+    const samples = languages.map(async (language) => {
+      const printed = await runSample(language, operationId, `${url}/${language}`, credential ?? "none");
+      const sent = requests.get(language);
+      expect(JSON.parse(printed), `${language} ${operationId}`).toHaveProperty("data");
+      expect(sent?.line.split(" ")[0]).toBe(init.method);
+      expect(sent?.line.replaceAll(/_01KE0+1\b/g, "")).toMatch(patternOf(target));
+      expect(sent?.authorization).toBe(credential === undefined ? undefined : `Bearer ${credential}`);
+      expect(sent?.body, `${language} ${operationId}`).toEqual(exampleOf(operation));
+      expect(sent?.contentType).toBe(sent?.body === undefined ? undefined : "application/json");
+      succeeded.set(operationId, (succeeded.get(operationId) ?? new Set()).add(language));
+    });
+    await Promise.all(samples);
+    return answered;
+  });
+  server.close();
+  await once(server, "close");
+  const missing = publicOperations().filter(([name]) => succeeded.get(name)?.size !== languages.length);
+  expect(languages).toContain("curl");
+  expect(missing.map(([name]) => name)).toEqual([]);
+}, 600_000);
+
+function exampleOf({ requestBody }: DocumentedOperation): unknown {
+  if (requestBody === undefined) return undefined;
+  return requestBody.content["application/json"]?.example ?? {};
+}
+
+/** Returns whether a recorded request has other fields than the example. */
+function isChanged(operation: DocumentedOperation, { body }: RequestInit): boolean {
+  const fields = (value: unknown): string[] => Object.keys(Object(value)).toSorted();
+  if (typeof body !== "string") return false;
+  return JSON.stringify(fields(JSON.parse(body))) !== JSON.stringify(fields(exampleOf(operation)));
+}
+
+/** Matches the request of a sample: the path of the recorded one, with any ids of the same kinds. */
+function patternOf(target: string): RegExp {
+  const { pathname } = new URL(target);
+  const parts = pathname
+    .split("/")
+    .map((part) => (/[_-]|^\d/.test(part) && !/^[a-z-]+$/.test(part) ? "[^/]*" : part));
+  return new RegExp(` ${parts.join("/")}$`);
+}
