@@ -66,7 +66,7 @@ async function bundleAgain(): Promise<void> {
   await build({
     ...options,
     entryPoints: [
-      ...(await sources("shared/!(openapi)/**/*.ts")).map((name) => ({ in: `${name}.ts`, out: name })),
+      ...(await sources("shared/!(client|openapi)/**/*.ts")).map((name) => ({ in: `${name}.ts`, out: name })),
       ...handlers.map((name) => ({ in: path.join(handlersFolder, `${name}.mjs`), out: name })),
     ],
     outdir: partsFolder,

@@ -3,7 +3,8 @@ import path from "node:path";
 
 import { apiVersion } from "../../shared/contract/version.ts";
 import { projectRoot } from "../project-root.ts";
-import { packAssemblies, packClient, writeNotes, writeOpenApiDocument } from "./artifacts.ts";
+import { packNpmPackage } from "../sdks/npm.ts";
+import { packAssemblies, writeNotes, writeOpenApiDocument } from "./artifacts.ts";
 
 // `npm run release`: builds the artifacts of a release in `.build/release`. `-- v1.2.3` checks the tag first.
 
@@ -17,7 +18,7 @@ await mkdir(folder, { recursive: true });
 const files = [
   await writeNotes(folder),
   await writeOpenApiDocument(folder),
-  await packClient(folder),
+  await packNpmPackage(folder),
   ...(await packAssemblies(folder)),
 ];
 process.stdout.write(files.map((file) => `${file}\n`).join(""));

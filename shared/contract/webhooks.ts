@@ -136,7 +136,9 @@ const PingEvent = z
   });
 
 /** The body of any webhook call. */
-export const WebhookPayload = z.discriminatedUnion("event", [...WebhookEvent.def.options, PingEvent]);
+export const WebhookPayload = z
+  .discriminatedUnion("event", [...WebhookEvent.def.options, PingEvent])
+  .register(z.globalRegistry, { id: "WebhookPayload" });
 export type WebhookPayload = z.infer<typeof WebhookPayload>;
 
 export const WebhookDeliveryState = z

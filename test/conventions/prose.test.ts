@@ -16,6 +16,7 @@ const cleanPlaces = [
   "shared/campaigns",
   "shared/carrier-callbacks",
   "shared/carriers",
+  "shared/client",
   "shared/client.ts",
   "shared/console",
   "shared/contacts",

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { glob, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { projectRoot } from "../../infra/project-root.ts";
-import { packClient } from "../../infra/release/artifacts.ts";
 import { notesOf, releasedChangelog } from "../../infra/release/changelog.ts";
+import { packNpmPackage } from "../../infra/sdks/npm.ts";
 import examples from "../../shared/contract/examples.json" with { type: "json" };
 import { apiVersion } from "../../shared/contract/version.ts";
 
@@ -57,26 +57,42 @@ describe("the changelog", () => {
   });
 });
 
-describe("the client's package", () => {
+describe("the npm package", () => {
   let folder: string;
+  const installedFile = (name: string): string => path.join(folder, "node_modules/sms-gateway", name);
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-client-"));
-    const installed = path.join(folder, "node_modules/@sms-gateway/client");
-    await mkdir(installed, { recursive: true });
-    const archive = await packClient(folder);
-    await run("tar", ["-xzf", archive, "-C", installed, "--strip-components=1"]);
-    await symlink(path.join(projectRoot, "node_modules/zod"), path.join(folder, "node_modules/zod"));
+    folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-npm-"));
+    const archive = await packNpmPackage(folder);
+    await mkdir(installedFile("."), { recursive: true });
+    await run("tar", ["-xzf", archive, "-C", installedFile("."), "--strip-components=1"]);
     await writeFile(path.join(folder, "package.json"), `{ "type": "module" }`);
   });
   afterAll(async () => {
     await rm(folder, { recursive: true });
   });
 
-  it("runs in Node without the project", async () => {
+  /** Compiles a program against the declarations of the package, which are checked too. */
+  const compile = async (source: string): Promise<{ stdout: string }> => {
+    await writeFile(path.join(folder, "program.ts"), source);
+    const compiler = path.join(projectRoot, "node_modules/typescript/bin/tsc");
+    const options = [
+      "--strict",
+      "--noEmit",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2022",
+      "--lib",
+      "es2022,dom",
+    ];
+    return run(process.execPath, [compiler, ...options, "--types", "", "program.ts"], { cwd: folder });
+  };
+
+  it("runs without the project", async () => {
     const source = `
-      import { createClient, RequestError } from "@sms-gateway/client";
+      import { createClient, RequestError } from "sms-gateway";
       const fetch = async (url, { method }) => new Response(JSON.stringify({ data: { url, method } }));
-      const client = createClient({ baseUrl: "https://sms.example.com", fetch });
+      const client = createClient({ baseUrl: "https://sms.example.com/", fetch });
       console.log(JSON.stringify([await client.getHealth(), RequestError.name]));`;
     await writeFile(path.join(folder, "program.js"), source);
     const { stdout } = await run(process.execPath, ["program.js"], { cwd: folder });
@@ -86,19 +102,47 @@ describe("the client's package", () => {
     ]);
   });
 
-  it("has types that reject a body which the API would reject", async () => {
-    const source = `
-      import { createClient } from "@sms-gateway/client";
+  it("has no dependencies, imports no module, and has no operation that is not for customers", async () => {
+    const manifest: unknown = JSON.parse(await readFile(installedFile("package.json"), "utf8"));
+    expect(manifest).not.toHaveProperty("dependencies");
+    const bundle = await readFile(installedFile("index.js"), "utf8");
+    expect(bundle).not.toMatch(/^\s*import\b|\bimport\(|\brequire\(|\bprocess\b|\bBuffer\b/m);
+    expect(bundle).toContain("/v1/sms/send");
+    expect(bundle).not.toMatch(/\/console|\/v1\/carriers|\/docs\b|payments\/events/);
+    for await (const file of glob("**/*.d.ts", { cwd: installedFile(".") })) {
+      expect(await readFile(installedFile(file), "utf8"), file).not.toContain("zod");
+    }
+  });
+
+  it("has types for bodies, results, lists and events", async () => {
+    const compiled = compile(`
+      import { createClient, verifyWebhook, RequestError } from "sms-gateway";
       const client = createClient({ baseUrl: "https://sms.example.com" });
-      export const status: Promise<"queued"> = client
-        .sendSms({ body: { to: "+15551234567", message: "Hello" } })
-        .then((message) => message.status as "queued");
+      export const status: Promise<"queued" | "scheduled"> = client
+        .sendSms({ body: { to: "+15551234567", message: "Hello" }, idempotencyKey: "order-1" })
+        .then((message) => message.status);
       // @ts-expect-error: a message has a recipient
-      export const rejected = client.sendSms({ body: { message: "Hello" } });`;
-    await writeFile(path.join(folder, "program.ts"), source);
-    const compiler = path.join(projectRoot, "node_modules/typescript/bin/tsc");
-    const options = ["--strict", "--noEmit", "--module", "nodenext", "--target", "es2025", "--types", ""];
-    const compiled = run(process.execPath, [compiler, ...options, "program.ts"], { cwd: folder });
+      export const rejected = client.sendSms({ body: { message: "Hello" } });
+      for await (const { to } of client.listSms({ query: { status: "sent" } })) to.toUpperCase();
+      export const total: number = (await client.listSms()).meta.total;
+      const event = await verifyWebhook({ payload: "", headers: {}, secret: "" });
+      if (event.event === "message.failed") event.data.errorCode satisfies string;
+      export const isPoor = (error: unknown) => error instanceof RequestError && error.code === "INSUFFICIENT_BALANCE";
+      // @ts-expect-error: there is no such code
+      export const isRich = (error: unknown) => error instanceof RequestError && error.code === "RICH";`);
+    await expect(compiled).resolves.toMatchObject({ stdout: "" });
+  });
+
+  it("has a README whose examples compile", async () => {
+    const readme = await readFile(installedFile("README.md"), "utf8");
+    const blocks = [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code);
+    expect(blocks.length).toBeGreaterThan(3);
+    const code = blocks.join("\n").replaceAll(/^import .*$/gm, "");
+    const compiled = compile(`
+      import { createClient, RequestError, verifyWebhook } from "sms-gateway";
+      declare const process: { env: Record<string, string | undefined> };
+      declare const request: Request;
+      ${code}`);
     await expect(compiled).resolves.toMatchObject({ stdout: "" });
   });
 });

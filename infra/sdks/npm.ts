@@ -1,0 +1,59 @@
+import { execFile } from "node:child_process";
+import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { build } from "esbuild";
+import * as z from "zod/mini";
+
+import { apiVersion } from "../../shared/contract/version.ts";
+import { projectRoot } from "../project-root.ts";
+import { sdkContract } from "./operations.ts";
+import { typeScriptDeclarations } from "./typescript.ts";
+
+const run = promisify(execFile);
+
+const sourceFolder = path.join(projectRoot, "shared/client");
+const packageFolder = path.join(projectRoot, ".build/sdks/npm");
+
+/**
+ * Builds the TypeScript SDK, and packs it for npm: one file of JavaScript without dependencies, and its types.
+ * @returns the path of the package, a `.tgz` file in the folder
+ */
+export async function packNpmPackage(folder: string): Promise<string> {
+  const contract = sdkContract();
+  await rm(packageFolder, { recursive: true, force: true });
+  const endpoints = contract.operations.map(({ name, endpoint }) => [name, endpoint]);
+  await build({
+    entryPoints: [path.join(sourceFolder, "package.ts")],
+    outfile: path.join(packageFolder, "index.js"),
+    bundle: true,
+    format: "esm",
+    platform: "neutral",
+    target: "es2022",
+    define: { OPERATIONS: JSON.stringify(Object.fromEntries(endpoints)) },
+    logLevel: "warning",
+  });
+  const compiler = path.join(projectRoot, "node_modules/typescript/bin/tsc");
+  await run(process.execPath, [compiler, "--project", path.join(import.meta.dirname, "npm.tsconfig.json")]);
+  await writeFile(path.join(packageFolder, "index.d.ts"), typeScriptDeclarations(contract));
+  const { license } = z
+    .object({ license: z.string() })
+    .parse(JSON.parse(await readFile(path.join(projectRoot, "package.json"), "utf8")));
+  const manifest = {
+    name: "sms-gateway",
+    version: apiVersion,
+    description: "The TypeScript SDK of the SMS gateway",
+    keywords: ["sms", "webhooks"],
+    license,
+    type: "module",
+    exports: { ".": { types: "./index.d.ts", default: "./index.js" } },
+    sideEffects: false,
+    engines: { node: ">=20.3" },
+  };
+  await writeFile(path.join(packageFolder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  await copyFile(path.join(projectRoot, "LICENSE"), path.join(packageFolder, "LICENSE"));
+  await copyFile(path.join(sourceFolder, "README.md"), path.join(packageFolder, "README.md"));
+  await run("npm", ["pack", "--pack-destination", folder], { cwd: packageFolder });
+  return path.join(folder, `sms-gateway-${apiVersion}.tgz`);
+}

@@ -1,0 +1,81 @@
+import type { Endpoint } from "../../shared/client/call.ts";
+import { openApiDocument } from "../../shared/openapi.ts";
+import type { JsonSchema } from "../../shared/openapi/components.ts";
+import type { Parameter } from "../../shared/openapi/document.ts";
+import { operations, type Operation } from "../../shared/routes.ts";
+import type { Route } from "../../shared/routes/route.ts";
+
+/*
+ * The public operations as the SDKs have them: the route table with the schemas of the OpenAPI document.
+ */
+
+/** One method of the clients. */
+export interface SdkOperation {
+  readonly name: Operation;
+  readonly endpoint: Endpoint;
+  readonly summary: string;
+  readonly params: readonly Parameter[];
+  readonly query: readonly Parameter[];
+  readonly body?: { readonly required: boolean; readonly schema: JsonSchema };
+  /** The schema of `data`; of a list, of one row. */
+  readonly result: JsonSchema;
+}
+
+export interface SdkContract {
+  readonly operations: readonly SdkOperation[];
+  /** The named schemas. */
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
+}
+
+/** Operations without a customer as their caller: pages, assets, and callbacks of providers. */
+const internalTags: ReadonlySet<string> = new Set(["brand", "carriers", "console", "docs"]);
+
+/** Returns the operations that the SDKs have. */
+function publicOperations(): [Operation, Route][] {
+  return operations().filter(
+    ([name, { tag, raw }]) => !internalTags.has(tag) && raw === undefined && name !== "receivePaymentEvent",
+  );
+}
+
+/** Returns what an SDK is generated from. */
+export function sdkContract(): SdkContract {
+  const { paths, components } = openApiDocument();
+  const documented = new Map(
+    Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .map((operation) => [operation.operationId, operation]),
+  );
+  const described = publicOperations().map(([name, route]): SdkOperation => {
+    const { parameters = [], requestBody, responses, summary } = documented.get(name) ?? {};
+    const body = requestBody?.content["application/json"]?.schema;
+    const data = responses?.[route.status]?.content?.["application/json"]?.schema.properties?.["data"];
+    if (summary === undefined || typeof data !== "object") throw new Error(`${name} is not documented`);
+    const { method, path, auth, paged, idempotent } = route;
+    return {
+      name,
+      endpoint: {
+        method,
+        path,
+        auth,
+        ...(paged === undefined ? {} : { paged }),
+        ...(idempotent === undefined ? {} : { idempotent }),
+      },
+      summary,
+      params: parameters.filter((parameter) => parameter.in === "path"),
+      query: parameters.filter((parameter) => parameter.in === "query"),
+      ...(body === undefined ? {} : { body: { required: requestBody?.required === true, schema: body } }),
+      result: paged === true ? rowOf(data) : data,
+    };
+  });
+  return { operations: described, schemas: components.schemas };
+}
+
+function rowOf({ items }: JsonSchema): JsonSchema {
+  if (typeof items !== "object" || Array.isArray(items)) throw new Error("a list has no schema of its rows");
+  return items;
+}
+
+/** Returns the name at the end of a reference. */
+export function nameOf(reference: string): string {
+  return reference.slice(reference.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,43 @@
+import { everyRow, type AnyOptions, type Endpoint, type Page } from "./call.ts";
+import { callReliably, type ClientSettings } from "./retries.ts";
+
+/*
+ * The entry point of the npm package. The build fills in its table of operations, and generates its types from the OpenAPI
+ * document (`infra/sdks/npm.ts`).
+ */
+
+export { everyRow } from "./call.ts";
+export { ConnectionError, RequestError } from "./errors.ts";
+export { verifyWebhook, WebhookVerificationError } from "./verify-webhook.ts";
+
+/** Operations by name. The build replaces it with the public rows of the route table. */
+declare const OPERATIONS: Readonly<Record<string, Endpoint>>;
+
+/** Creates a client with one method for each operation. */
+export function createClient(settings: ClientSettings): Readonly<Record<string, Method>> {
+  const trimmed = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
+  const methods = Object.entries(OPERATIONS).map(([operation, endpoint]): [string, Method] => [
+    operation,
+    endpoint.paged === true
+      ? (options) => pages(trimmed, endpoint, options)
+      : async (options = {}) => callReliably(trimmed, endpoint, options),
+  ]);
+  return Object.fromEntries(methods);
+}
+
+type Method = (options?: AnyOptions) => Promise<unknown>;
+
+/** The first page of a list as a promise, and all rows from there on as an iterable. */
+function pages(settings: ClientSettings, endpoint: Endpoint, options: AnyOptions = {}): PageRequest {
+  const readPage = async (next: { cursor?: string }): Promise<Page<unknown>> => {
+    const query = { ...options.query, ...next };
+    // A paged operation returns its rows and their place.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return callReliably(settings, endpoint, { ...options, query }) as Promise<Page<unknown>>;
+  };
+  const first = readPage({});
+  const rows = (): AsyncGenerator => everyRow(async (next) => ("cursor" in next ? readPage(next) : first));
+  return Object.assign(first, { [Symbol.asyncIterator]: rows });
+}
+
+type PageRequest = Promise<Page<unknown>> & AsyncIterable<unknown>;

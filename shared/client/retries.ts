@@ -1,0 +1,97 @@
+import { callOnce, type AnyOptions, type CallSettings, type Endpoint } from "./call.ts";
+import { ConnectionError, RequestError } from "./errors.ts";
+
+/** The settings of a client that repeats requests. */
+export interface ClientSettings extends CallSettings {
+  /** The most repeats of a request, 2 by default. */
+  readonly maxRetries?: number;
+  /** The time limit of each attempt, 30,000 by default. */
+  readonly timeoutMs?: number;
+  /** Returns a number from 0 to 1, `Math.random` by default. */
+  readonly random?: () => number;
+  /** Waits before a repeat. Used instead of a timer. */
+  readonly delay?: (delayMs: number, signal?: AbortSignal) => Promise<void>;
+}
+
+const defaultMaxRetries = 2;
+const defaultTimeoutMs = 30_000;
+const firstDelayMs = 500;
+const maxDelayMs = 8_000;
+/** A call does not wait longer than this for `Retry-After`. It then throws the error, which has the time. */
+const maxRetryAfterMs = 60_000;
+
+/** Methods that have the same effect when they are repeated. */
+const repeatableMethods: ReadonlySet<string> = new Set(["GET", "PUT", "DELETE"]);
+const repeatableStatuses: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+
+/**
+ * Calls an operation, and repeats it after failures that pass. An operation that accepts an Idempotency-Key gets one, so
+ * that a repeat never acts twice. Other changes are repeated only after a 429, which has no effect.
+ * @throws RequestError, ConnectionError, or the reason of the caller's signal
+ */
+export async function callReliably(
+  settings: ClientSettings,
+  endpoint: Endpoint,
+  given: AnyOptions,
+): Promise<unknown> {
+  const { maxRetries = defaultMaxRetries, random = Math.random, delay = wait } = settings;
+  const options =
+    endpoint.idempotent === true
+      ? { ...given, idempotencyKey: given.idempotencyKey ?? crypto.randomUUID() }
+      : given;
+  const isRepeatable = endpoint.idempotent === true || repeatableMethods.has(endpoint.method);
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await attempt(settings, endpoint, options);
+    } catch (error) {
+      const delayMs = delayBefore(error, retries, isRepeatable, random);
+      if (retries >= maxRetries || delayMs === undefined) throw error;
+      await delay(delayMs, options.signal);
+    }
+  }
+}
+
+async function attempt(settings: ClientSettings, endpoint: Endpoint, options: AnyOptions): Promise<unknown> {
+  const { signal } = options;
+  const timeout = AbortSignal.timeout(settings.timeoutMs ?? defaultTimeoutMs);
+  try {
+    return await callOnce(settings, endpoint, {
+      ...options,
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error instanceof RequestError ? error : new ConnectionError(error);
+  }
+}
+
+/** How long to wait before the next attempt, in milliseconds; undefined if the request must not be repeated. */
+function delayBefore(
+  error: unknown,
+  retries: number,
+  isRepeatable: boolean,
+  random: () => number,
+): number | undefined {
+  // Half of each delay is random, so that clients that failed together do not return together.
+  const backoffMs = Math.min(firstDelayMs * 2 ** retries, maxDelayMs) * (0.5 + random() / 2);
+  if (error instanceof ConnectionError) return isRepeatable ? backoffMs : undefined;
+  if (!(error instanceof RequestError)) return undefined;
+  const { status, code, retryAfterSeconds = 0 } = error;
+  // The first attempt is still running, for example after a time-out.
+  const isInProgress = code === "IDEMPOTENCY_IN_PROGRESS";
+  if (status !== 429 && !(isRepeatable && (repeatableStatuses.has(status) || isInProgress))) return undefined;
+  const retryAfterMs = retryAfterSeconds * 1_000;
+  return retryAfterMs > maxRetryAfterMs ? undefined : Math.max(backoffMs, retryAfterMs || 0);
+}
+
+async function wait(delayMs: number, signal?: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, delayMs);
+    const stop = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+  signal?.throwIfAborted();
+}

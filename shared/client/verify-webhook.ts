@@ -1,0 +1,110 @@
+/** The call does not come from the gateway, was changed, or is too old. */
+export class WebhookVerificationError extends Error {
+  override readonly name = "WebhookVerificationError";
+}
+
+export interface WebhookCall {
+  /** The raw body, before any parsing. */
+  readonly payload: string | Uint8Array<ArrayBuffer>;
+  /** The headers of the request, as `Headers` or as Node has them. */
+  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The signing secret of the webhook (`whsec_…`). During a rotation: both secrets. */
+  readonly secret: string | readonly string[];
+  /**
+   * The greatest difference between the time of the call and the clock of this server, 300 by default. A given value also
+   * rejects calls without a signed time. Without a value, `X-Service-Signature` alone is sufficient.
+   */
+  readonly toleranceSeconds?: number;
+  /** Returns the current time in milliseconds, `Date.now` by default. */
+  readonly now?: () => number;
+}
+
+const defaultToleranceSeconds = 300;
+const secretPrefix = "whsec_";
+
+/**
+ * Verifies that a webhook call comes from the gateway, and parses its body. The headers of Standard Webhooks decide if
+ * they are present, because they also sign the time. Otherwise `X-Service-Signature` decides.
+ * @throws WebhookVerificationError
+ */
+export async function verifyWebhook(call: WebhookCall): Promise<unknown> {
+  const { toleranceSeconds, now = Date.now } = call;
+  const body = bytesOf(call.payload);
+  const secrets = typeof call.secret === "string" ? [call.secret] : call.secret;
+  const [id, timestamp, signatures] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
+    headerOf(call, name),
+  );
+  if (id !== undefined && timestamp !== undefined && signatures !== undefined) {
+    const ageSeconds = Math.abs(now() / 1_000 - Number(timestamp));
+    if (!/^\d+$/.test(timestamp) || ageSeconds > (toleranceSeconds ?? defaultToleranceSeconds)) {
+      throw new WebhookVerificationError("the time of the webhook call is not within the tolerance");
+    }
+    const given = signatures.split(" ").flatMap((each) => (each.startsWith("v1,") ? each.slice(3) : []));
+    const signed = concat(bytesOf(`${id}.${timestamp}.`), body);
+    await requireSignature(secrets.map(decodedKey), signed, given.map(bytesOfBase64));
+  } else {
+    const signature = headerOf(call, "x-service-signature");
+    if (signature === undefined) throw new WebhookVerificationError("the webhook call has no signature");
+    if (toleranceSeconds !== undefined) {
+      throw new WebhookVerificationError("the webhook call has no signed time");
+    }
+    await requireSignature(secrets.map(bytesOf), body, [bytesOfHex(signature)]);
+  }
+  return JSON.parse(new TextDecoder().decode(body));
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+async function requireSignature(
+  keys: readonly Bytes[],
+  signed: Bytes,
+  given: readonly Bytes[],
+): Promise<void> {
+  for (const key of keys) {
+    if (key.length === 0)
+      throw new WebhookVerificationError("the secret of the webhook is empty or malformed");
+    const hmac = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, [
+      "verify",
+    ]);
+    for (const signature of given) {
+      // It compares in constant time.
+      if (await crypto.subtle.verify("HMAC", hmac, signature, signed)) return;
+    }
+  }
+  throw new WebhookVerificationError("the signature of the webhook call is not valid");
+}
+
+function headerOf({ headers }: WebhookCall, name: string): string | undefined {
+  if (headers instanceof Headers) return headers.get(name) ?? undefined;
+  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? [];
+  return typeof value === "string" ? value : value?.join(" ");
+}
+
+function decodedKey(secret: string): Bytes {
+  return bytesOfBase64(secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : secret);
+}
+
+function bytesOf(data: string | Bytes): Bytes {
+  return typeof data === "string" ? new TextEncoder().encode(data) : data;
+}
+
+/** Text that is not Base64 has no bytes, so that it is never a valid signature. */
+function bytesOfBase64(text: string): Bytes {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.codePointAt(0) ?? 0);
+  } catch {
+    return new Uint8Array();
+  }
+}
+
+function bytesOfHex(text: string): Bytes {
+  const pairs = /^([0-9a-f]{2})+$/i.test(text) ? (text.match(/../g) ?? []) : [];
+  return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
+}
+
+function concat(one: Bytes, other: Bytes): Bytes {
+  const both = new Uint8Array(one.length + other.length);
+  both.set(one);
+  both.set(other, one.length);
+  return both;
+}
