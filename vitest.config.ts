@@ -53,7 +53,7 @@ export default defineConfig({
           name: "gateway",
           include: ["test/**/*.test.ts"],
           exclude: [
-            "test/{browser,carriers,chaos,conventions,deploy,domain,faults,infra,local,mixed-versions,model,payments,sam,system,unit}/**",
+            "test/{browser,carriers,chaos,conventions,deploy,domain,faults,infra,local,mixed-versions,model,payments,sam,sdks,system,unit}/**",
           ],
           ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
         },
@@ -92,6 +92,8 @@ export default defineConfig({
           globalSetup: [...sharedGateway.globalSetup, "test/payments/install-stripe-mock.ts"],
         },
       },
+      // Packages for customers, installed as they do. It needs Python and Java with Maven, and uses Go and PHP.
+      { test: { name: "sdks", include: ["test/sdks/**/*.test.ts"], ...sharedGateway } },
       // It needs Python.
       { test: { name: "sam", include: ["test/sam/**/*.test.ts"] } },
       // Deployed to an emulator of AWS, with tests of the endpoints. It needs Python, and takes minutes too.

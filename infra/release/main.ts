@@ -4,6 +4,7 @@ import path from "node:path";
 import { apiVersion } from "../../shared/contract/version.ts";
 import { projectRoot } from "../project-root.ts";
 import { packNpmPackage } from "../sdks/npm.ts";
+import { buildPythonPackage } from "../sdks/wheel.ts";
 import { packAssemblies, writeNotes, writeOpenApiDocument } from "./artifacts.ts";
 
 // `npm run release`: builds the artifacts of a release in `.build/release`. `-- v1.2.3` checks the tag first.
@@ -19,6 +20,7 @@ const files = [
   await writeNotes(folder),
   await writeOpenApiDocument(folder),
   await packNpmPackage(folder),
+  ...(await buildPythonPackage(folder)),
   ...(await packAssemblies(folder)),
 ];
 process.stdout.write(files.map((file) => `${file}\n`).join(""));

@@ -4,9 +4,13 @@ import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
 const AuditActor = z
   .discriminatedUnion("type", [
-    z.object({ type: z.literal("user"), userId: idSchema("usr"), sessionId: z.optional(z.string()) }),
-    z.object({ type: z.literal("apiKey"), keyId: idSchema("key"), userId: idSchema("usr") }),
-    z.object({ type: z.literal("operator") }),
+    z
+      .object({ type: z.literal("user"), userId: idSchema("usr"), sessionId: z.optional(z.string()) })
+      .register(z.globalRegistry, { id: "AuditUser" }),
+    z
+      .object({ type: z.literal("apiKey"), keyId: idSchema("key"), userId: idSchema("usr") })
+      .register(z.globalRegistry, { id: "AuditApiKey" }),
+    z.object({ type: z.literal("operator") }).register(z.globalRegistry, { id: "AuditOperator" }),
   ])
   .register(z.globalRegistry, {
     id: "AuditActor",

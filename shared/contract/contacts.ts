@@ -146,17 +146,22 @@ const Index = z.int().register(z.globalRegistry, { description: "The row's place
 
 export const ImportedContact = z
   .discriminatedUnion("status", [
-    z.object({ index: Index, status: z.literal("created"), id: idSchema("con") }),
+    z
+      .object({ index: Index, status: z.literal("created"), id: idSchema("con") })
+      .register(z.globalRegistry, { id: "ImportedContactCreated" }),
     z
       .object({ index: Index, status: z.literal("duplicate"), phoneNumber: PhoneNumber })
       .register(z.globalRegistry, {
+        id: "ImportedContactDuplicate",
         description: "A contact of the organization, or an earlier row, has the number.",
       }),
-    z.object({
-      index: Index,
-      status: z.literal("invalid"),
-      details: z.array(z.object({ path: z.string(), message: z.string() })),
-    }),
+    z
+      .object({
+        index: Index,
+        status: z.literal("invalid"),
+        details: z.array(z.object({ path: z.string(), message: z.string() })),
+      })
+      .register(z.globalRegistry, { id: "ImportedContactInvalid" }),
   ])
   .register(z.globalRegistry, { id: "ImportedContact", description: "The result of one row." });
 export type ImportedContact = z.infer<typeof ImportedContact>;

@@ -68,6 +68,7 @@ const cleanPlaces = [
   "test/model",
   "test/peers",
   "test/sam",
+  "test/sdks",
   "test/support",
   "test/system",
   "test/unit",

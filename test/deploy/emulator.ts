@@ -4,8 +4,8 @@ import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 
 import { projectRoot } from "../../infra/project-root.ts";
+import { pythonPrograms } from "../../infra/python-programs.ts";
 import { freePort, waitForPort } from "../support/ports.ts";
-import { pythonPrograms } from "../support/python.ts";
 
 /** The files of a run, for inspection. */
 export const workFolder = path.join(projectRoot, ".build/deploy");

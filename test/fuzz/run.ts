@@ -7,9 +7,9 @@ import { parseArgs } from "node:util";
 import { startLocalGateway } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { projectRoot } from "../../infra/project-root.ts";
+import { pythonPrograms } from "../../infra/python-programs.ts";
 import { createClient } from "../../shared/client.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";
-import { pythonPrograms } from "../support/python.ts";
 
 // `npm run test:fuzz`: Schemathesis, a Python program, calls the local gateway with requests from the OpenAPI document,
 // and compares the responses with the document. `-- --seed N` repeats a run. `NIGHTLY=1` sends four times as many.

@@ -9,9 +9,9 @@ import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 import { bundleFunctions } from "../../infra/bundle.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { projectRoot } from "../../infra/project-root.ts";
+import { hasPython, pythonPrograms } from "../../infra/python-programs.ts";
 import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
 import { fullStage } from "../support/full-stage.ts";
-import { hasPython, pythonPrograms } from "../support/python.ts";
 
 // `npm run lint:templates` checks the stacks of all stages, and of one with all settings, against the rules of cdk-nag and
 // cfn-lint. Fix each finding, or explain it next to the resource.

@@ -9,10 +9,10 @@ import * as z from "zod/mini";
 import { shadowedRouteKeys } from "../../infra/constructs/gateway-api.ts";
 import { pascalCase } from "../../infra/constructs/names.ts";
 import { localCredentials } from "../../infra/local/connections.ts";
+import { pythonPrograms } from "../../infra/python-programs.ts";
 import { workers } from "../../infra/workers.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { operations } from "../../shared/routes.ts";
-import { pythonPrograms } from "../support/python.ts";
 
 // The statements of the README about `sam local`, as far as SAM can check them without Docker.
 

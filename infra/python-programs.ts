@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "./project-root.ts";
 
 const run = promisify(execFile);
 
