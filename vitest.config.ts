@@ -92,7 +92,7 @@ export default defineConfig({
           globalSetup: [...sharedGateway.globalSetup, "test/payments/install-stripe-mock.ts"],
         },
       },
-      // Packages for customers, installed as they do. It needs Python and Java with Maven, and uses Go and PHP.
+      // The SDKs, installed as customers do. It needs Python, Java with Maven, Go and PHP.
       { test: { name: "sdks", include: ["test/sdks/**/*.test.ts"], ...sharedGateway } },
       // It needs Python.
       { test: { name: "sam", include: ["test/sam/**/*.test.ts"] } },

@@ -4,6 +4,7 @@ import path from "node:path";
 import { apiVersion } from "../../shared/contract/version.ts";
 import { projectRoot } from "../project-root.ts";
 import { packNpmPackage } from "../sdks/npm.ts";
+import { writePostmanCollection } from "../sdks/postman.ts";
 import { buildPythonPackage } from "../sdks/wheel.ts";
 import { packAssemblies, writeNotes, writeOpenApiDocument } from "./artifacts.ts";
 
@@ -19,6 +20,7 @@ await mkdir(folder, { recursive: true });
 const files = [
   await writeNotes(folder),
   await writeOpenApiDocument(folder),
+  await writePostmanCollection(folder),
   await packNpmPackage(folder),
   ...(await buildPythonPackage(folder)),
   ...(await packAssemblies(folder)),

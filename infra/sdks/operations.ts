@@ -13,6 +13,9 @@ import type { Route } from "../../shared/routes/route.ts";
 export interface SdkOperation {
   readonly name: Operation;
   readonly endpoint: Endpoint;
+  readonly tag: string;
+  /** The status of success. */
+  readonly status: number;
   readonly summary: string;
   readonly params: readonly Parameter[];
   readonly query: readonly Parameter[];
@@ -60,6 +63,8 @@ export function sdkContract(): SdkContract {
         ...(paged === undefined ? {} : { paged }),
         ...(idempotent === undefined ? {} : { idempotent }),
       },
+      tag: route.tag,
+      status: route.status,
       summary,
       params: parameters.filter((parameter) => parameter.in === "path"),
       query: parameters.filter((parameter) => parameter.in === "query"),
