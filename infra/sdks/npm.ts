@@ -24,16 +24,22 @@ export async function packNpmPackage(folder: string): Promise<string> {
   const contract = sdkContract();
   await rm(packageFolder, { recursive: true, force: true });
   const endpoints = contract.operations.map(({ name, endpoint }) => [name, endpoint]);
-  await build({
-    entryPoints: [path.join(sourceFolder, "package.ts")],
-    outfile: path.join(packageFolder, "index.js"),
+  const options = {
     bundle: true,
     format: "esm",
-    platform: "neutral",
     target: "es2022",
     define: { OPERATIONS: JSON.stringify(Object.fromEntries(endpoints)) },
     logLevel: "warning",
-  });
+  } as const;
+  const files = { package: "index.js", cli: "cli.js" };
+  for (const [source, name] of Object.entries(files)) {
+    await build({
+      ...options,
+      entryPoints: [path.join(sourceFolder, `${source}.ts`)],
+      outfile: path.join(packageFolder, name),
+      platform: source === "cli" ? "node" : "neutral",
+    });
+  }
   const compiler = path.join(projectRoot, "node_modules/typescript/bin/tsc");
   await run(process.execPath, [compiler, "--project", path.join(import.meta.dirname, "npm.tsconfig.json")]);
   await writeFile(path.join(packageFolder, "index.d.ts"), typeScriptDeclarations(contract));
@@ -47,6 +53,7 @@ export async function packNpmPackage(folder: string): Promise<string> {
     keywords: ["sms", "webhooks"],
     license,
     type: "module",
+    bin: { "sms-gateway": "cli.js" },
     exports: { ".": { types: "./index.d.ts", default: "./index.js" } },
     sideEffects: false,
     engines: { node: ">=20.3" },
