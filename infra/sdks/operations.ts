@@ -48,13 +48,15 @@ export function sdkContract(): SdkContract {
       .flatMap((methods) => Object.values(methods))
       .map((operation) => [operation.operationId, operation]),
   );
-  const described = publicOperations().map(([name, route]): SdkOperation => {
-    const { parameters = [], requestBody, responses, summary } = documented.get(name) ?? {};
+  const sdkOperations = publicOperations().flatMap(([name, route]): SdkOperation[] => {
+    const operation = documented.get(name);
+    if (operation === undefined) return [];
+    const { parameters = [], requestBody, responses, summary } = operation;
     const body = requestBody?.content["application/json"]?.schema;
-    const data = responses?.[route.status]?.content?.["application/json"]?.schema.properties?.["data"];
-    if (summary === undefined || typeof data !== "object") throw new Error(`${name} is not documented`);
+    const data = responses[route.status]?.content?.["application/json"]?.schema.properties?.["data"];
+    if (typeof data !== "object") throw new Error(`the response of ${name} is not documented`);
     const { method, path, auth, paged, idempotent } = route;
-    return {
+    const described = {
       name,
       endpoint: {
         method,
@@ -71,8 +73,9 @@ export function sdkContract(): SdkContract {
       ...(body === undefined ? {} : { body: { required: requestBody?.required === true, schema: body } }),
       result: paged === true ? rowOf(data) : data,
     };
+    return [described];
   });
-  return { operations: described, schemas: components.schemas };
+  return { operations: sdkOperations, schemas: components.schemas };
 }
 
 function rowOf({ items }: JsonSchema): JsonSchema {
