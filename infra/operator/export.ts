@@ -7,7 +7,13 @@ import { inForce, OptOutRecord } from "../../shared/opt-outs/record.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { itemsIn } from "../../shared/platform/table/lists.ts";
-import { countersOf, ledgerOf, messagesOf, withAllShards } from "../../shared/platform/table/shards.ts";
+import {
+  countersOf,
+  ledgerOf,
+  messagesOf,
+  testMessagesOf,
+  withAllShards,
+} from "../../shared/platform/table/shards.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import { errorText } from "./error-text.ts";
 import { readOrganization } from "./organization.ts";
@@ -108,8 +114,10 @@ async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGene
     keys.invoice(id, "").pk,
     ledgerOf(sharded),
     messagesOf(sharded),
+    testMessagesOf(id),
     countersOf(sharded),
     keys.inbound(id, "").pk,
+    keys.testInbound(id),
     keys.template(id, "").pk,
     keys.campaign(id, "").pk,
     keys.auditEntry(id, "").pk,

@@ -1,7 +1,7 @@
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
-import type { Actor } from "../platform/auth/actor.ts";
+import { hasTestKey, type Actor } from "../platform/auth/actor.ts";
 import { countUnknownCredential } from "../platform/auth/unknown-credentials.ts";
 import type { EndpointMiddleware } from "../platform/http/event.ts";
 import { countRequest, findRejectedCaller, tooManyRequests } from "../platform/http/request-rate.ts";
@@ -19,7 +19,8 @@ export interface Caller {
 
 /**
  * Returns the middleware that finds the caller of a request, and checks that its credential is sufficient for the route.
- * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED, RATE_LIMITED, ORGANIZATION_SUSPENDED, INSUFFICIENT_SCOPE
+ * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED, RATE_LIMITED, ORGANIZATION_SUSPENDED, TEST_KEY_NOT_ALLOWED,
+ *   INSUFFICIENT_SCOPE
  */
 export function authentication(route: ProtectedRoute): EndpointMiddleware {
   return {
@@ -36,6 +37,7 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
       event.organization = organization;
       await countRequest(actor, authorization);
       if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
+      if (hasTestKey(actor) && route.testKeys !== true) throw new ApiError("TEST_KEY_NOT_ALLOWED");
       if (route.auth === "bearer") requireScope(actor, route.scope);
       else requireSession(actor);
     },
@@ -73,7 +75,7 @@ const notValid =
   "This credential is not valid: it does not exist, was disabled, or has ended. Check that all of it was copied, or make a new one.";
 const rejections = {
   malformed:
-    "This is neither a session token nor an API key. A session token is the `token` of a registration or a login; an API key begins with `nn_` and has 41 characters.",
+    "This is neither a session token nor an API key. A session token is the `token` of a registration or a login; an API key begins with `nn_` or `nn_test_`, followed by 38 characters.",
   expired: "This session has expired. Log in again for a new token.",
   ended: notValid,
   unknown: notValid,

@@ -36,6 +36,11 @@ export const CreateApiKeyRequest = z.prefault(
           "The IPv4 and IPv6 addresses and CIDR blocks that may use the key. By default, those of the key that creates " +
           "it, or all addresses.",
       }),
+      test: z.optional(z.boolean()).register(z.globalRegistry, {
+        description:
+          "Whether to create a test key. Its messages are free and go to no phone. A test key has at most the scopes " +
+          "`send`, `read` and `webhooks`, which it has by default. See *Test keys* in the introduction.",
+      }),
     })
     .register(z.globalRegistry, { id: "CreateApiKeyRequest", examples: [{ name: "server" }] }),
   {},
@@ -88,6 +93,7 @@ export const ApiKey = z
       description: "The first characters of the secret, enough to recognize the key.",
     }),
     status: z.enum(["active", "disabled", "expired"]),
+    test: z.optional(z.literal(true)).register(z.globalRegistry, { description: "Present for a test key." }),
     scopes: z.array(Scope).register(z.globalRegistry, { description: "The operations that it may use." }),
     allowedAddresses: z.optional(z.array(z.string())).register(z.globalRegistry, {
       description: "Where it may be used from; absent where that is anywhere.",
@@ -110,9 +116,10 @@ export const CreatedApiKey = z
   .extend(ApiKey, {
     secret: z
       .string()
-      .check(z.regex(/^nn_[0-9A-Za-z]{38}$/))
+      .check(z.regex(/^nn_(test_)?[0-9A-Za-z]{38}$/))
       .register(z.globalRegistry, {
-        description: "Shown this once. Goes into the Authorization header like a session token.",
+        description:
+          "Shown this once. Goes into the Authorization header like a session token. A test key begins with `nn_test_`.",
       }),
   })
   .register(z.globalRegistry, { id: "CreatedApiKey" });

@@ -78,6 +78,10 @@ export const errorCatalogue = {
     status: 403,
     message: "This credential does not have the required scope.",
   },
+  TEST_KEY_NOT_ALLOWED: {
+    status: 403,
+    message: "A test key cannot do this.",
+  },
   REAUTHENTICATION_REQUIRED: {
     status: 403,
     message: "This operation requires a login or password confirmation within the last ten minutes.",
@@ -163,6 +167,10 @@ export const errorCatalogue = {
     status: 429,
     message: "The recipient has reached the limit for messages of this type.",
   },
+  TEST_LIMIT_REACHED: {
+    status: 429,
+    message: "The organization has reached its limit of test messages per day.",
+  },
   INTERNAL: {
     status: 500,
     message: "Something went wrong on our side.",
@@ -194,6 +202,7 @@ export const sendErrors = [
   "DAILY_SPEND_CAP_REACHED",
   "SEND_RATE_EXCEEDED",
   "RECIPIENT_RATE_EXCEEDED",
+  "TEST_LIMIT_REACHED",
 ] as const satisfies readonly ErrorCode[];
 
 export interface ErrorDetail {

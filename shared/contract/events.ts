@@ -10,6 +10,11 @@ import { DeliveryErrorCode, MessageErrorCode } from "./sms.ts";
  * them out of their bundles.
  */
 
+/** The mark of an event about a test message. */
+const test = z
+  .optional(z.literal(true))
+  .register(z.globalRegistry, { description: "Present for a test message." });
+
 export const EventName = z.enum([
   "message.sent",
   "message.failed",
@@ -28,7 +33,7 @@ export const WebhookEvent = z.discriminatedUnion("event", [
     .object({
       event: z.literal("message.sent"),
       timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, status: z.literal("sent") }),
+      data: z.object({ id: idSchema("msg"), to: PhoneNumber, status: z.literal("sent"), test }),
     })
     .register(z.globalRegistry, {
       id: "MessageSentEvent",
@@ -38,14 +43,14 @@ export const WebhookEvent = z.discriminatedUnion("event", [
     .object({
       event: z.literal("message.failed"),
       timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: MessageErrorCode }),
+      data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: MessageErrorCode, test }),
     })
     .register(z.globalRegistry, { id: "MessageFailedEvent", description: "A message failed for good" }),
   z
     .object({
       event: z.literal("message.delivered"),
       timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, status: z.literal("delivered") }),
+      data: z.object({ id: idSchema("msg"), to: PhoneNumber, status: z.literal("delivered"), test }),
     })
     .register(z.globalRegistry, {
       id: "MessageDeliveredEvent",
@@ -56,7 +61,7 @@ export const WebhookEvent = z.discriminatedUnion("event", [
     .object({
       event: z.literal("message.undelivered"),
       timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: DeliveryErrorCode }),
+      data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: DeliveryErrorCode, test }),
     })
     .register(z.globalRegistry, {
       id: "MessageUndeliveredEvent",

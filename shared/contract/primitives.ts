@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 /**
  * Prefixes of the public ids. The rest of an id is a ULID, so ids of one kind sort by creation time. A digit after it is
- * the shard of the organization that holds the message and its deliveries.
+ * the shard of the organization that holds the message and its deliveries. A `T` after it marks a test message.
  */
 export type IdPrefix =
   | "aud"
@@ -25,14 +25,19 @@ export type IdPrefix =
   | "usr"
   | "whk";
 
-const hasShard: ReadonlySet<IdPrefix> = new Set(["dlv", "evt", "msg"]);
+const suffixes: { readonly [Prefix in IdPrefix]?: string } = {
+  dlv: "[1-7]?",
+  evt: "[1-7]?",
+  msg: "[1-7T]?",
+  inb: "T?",
+};
 
 export function idSchema(prefix: IdPrefix): z.ZodMiniString<string> {
   return z
     .string()
     .check(
       z.regex(
-        new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}${hasShard.has(prefix) ? "[1-7]?" : ""}$`),
+        new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}${suffixes[prefix] ?? ""}$`),
         `not an id of the form ${prefix}_…`,
       ),
     );

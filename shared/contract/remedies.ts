@@ -25,6 +25,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   EMAIL_DISABLED: "Ask the operator of the gateway for help.",
   ORGANIZATION_SUSPENDED: "Ask the operator of the gateway for the reason, and how to lift the suspension.",
   INSUFFICIENT_SCOPE: "Use a credential with the scope that the operation requires, or log in.",
+  TEST_KEY_NOT_ALLOWED:
+    "Use a live API key, or log in. A test key sends and reads test messages, and manages webhooks for them.",
   REAUTHENTICATION_REQUIRED:
     "Call `POST /v1/auth/reauthenticate` with your password, and a code if you have a second factor. Then repeat the request.",
   ADDRESS_NOT_ALLOWED: "Call from one of the key's `allowedAddresses`, or create another key.",
@@ -56,6 +58,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   SEND_RATE_EXCEEDED: "Wait the number of seconds in the `Retry-After` header, and send more slowly.",
   RECIPIENT_RATE_EXCEEDED:
     "Wait the number of seconds in the `Retry-After` header. Check that no one abuses your forms to send messages.",
+  TEST_LIMIT_REACHED: "Wait until the next day (UTC), for the seconds in `Retry-After`.",
   INTERNAL: "Try again later. If the error persists, report the `requestId`.",
   PAYMENT_PROVIDER_UNAVAILABLE: "Try again in a moment. Nothing was charged.",
   UNAVAILABLE: "Try again. A charge whose message was not accepted is refunded automatically.",

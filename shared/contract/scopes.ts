@@ -8,6 +8,9 @@ export type Scope = z.infer<typeof Scope>;
 
 export const allScopes: readonly Scope[] = Scope.options;
 
+/** The scopes that a test key can have. */
+export const scopesOfTestKeys: readonly Scope[] = ["send", "read", "webhooks"];
+
 /** The role of a person in their organization. */
 export const Role = z
   .enum(["owner", "admin", "billing", "developer", "viewer"])

@@ -151,10 +151,17 @@ const Pricing = z
         "up to 153 or 67.",
     }),
     unitPrice: z.number().register(z.globalRegistry, { description: "Price of one segment." }),
-    total: z.number().register(z.globalRegistry, { description: "The amount that the wallet was debited." }),
+    total: z.number().register(z.globalRegistry, {
+      description:
+        "The amount that the wallet was debited. For a test message, the amount that a live one would cost.",
+    }),
     currency: Currency,
   })
   .register(z.globalRegistry, { id: "Pricing" });
+
+const Test = z
+  .optional(z.literal(true))
+  .register(z.globalRegistry, { description: "Present for a message of a test key." });
 
 const ExpiresAt = Timestamp.clone().register(z.globalRegistry, {
   description: "When the message expires, if it does. From then on it is not submitted to a carrier.",
@@ -168,6 +175,7 @@ export const AcceptedMessage = z
     queuedAt: Timestamp,
     scheduledAt: z.optional(Timestamp),
     expiresAt: z.optional(ExpiresAt),
+    test: Test,
     pricing: Pricing,
   })
   .register(z.globalRegistry, { id: "AcceptedMessage" });
@@ -192,6 +200,7 @@ export const Message = z
     campaignId: z
       .optional(idSchema("cmp"))
       .register(z.globalRegistry, { description: "The campaign that it belongs to." }),
+    test: Test,
     encoding: Encoding,
     pricing: Pricing,
     queuedAt: Timestamp,
@@ -220,6 +229,11 @@ export const MessagesQuery = z.safeExtend(PageQuery, {
   to: z
     .optional(PhoneNumberInQuery)
     .register(z.globalRegistry, { description: "Only messages to this number." }),
+  test: z.optional(z.enum(["true", "false"])).register(z.globalRegistry, {
+    description:
+      "With `true`, the list has test messages instead of live ones. A test key always gets test messages, and `total` " +
+      "then counts as with a filter.",
+  }),
 });
 export type MessagesQuery = z.infer<typeof MessagesQuery>;
 
@@ -235,7 +249,7 @@ export const Estimate = z
     to: PhoneNumber,
     encoding: Encoding,
     pricing: Pricing,
-    balance: z.number(),
+    balance: z.number().register(z.globalRegistry, { description: "Always 0 for a test key." }),
     isCovered: z
       .boolean()
       .register(z.globalRegistry, { description: "Whether the balance covers the message now." }),

@@ -6,7 +6,7 @@ import { redactedText } from "../messages/record.ts";
 import { forgetLifted, findOptOut } from "../opt-outs/record.ts";
 import { keys } from "../platform/table/keys.ts";
 import { forEachOf } from "../platform/table/lists.ts";
-import { messageKey, messagesOf, withAllShards } from "../platform/table/shards.ts";
+import { messageKey, messagesOf, testMessagesOf, withAllShards } from "../platform/table/shards.ts";
 import { deleteItem, updateItem, updateOf } from "../platform/table/write.ts";
 import { readWebhooks } from "../webhooks/record.ts";
 
@@ -59,14 +59,15 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
   let left = 0;
   await markErased(organizationId, phoneNumber);
   const contact = await eraseContact(organizationId, phoneNumber);
-  const partitions = messagesOf(withAllShards(organizationId));
+  const partitions = [...messagesOf(withAllShards(organizationId)), testMessagesOf(organizationId)];
   await forEachOf(StoredMessage, partitions, async ({ sk, to, status = "" }) => {
     if (to !== phoneNumber) return;
     const isErased = status !== "queued" && (await eraseMessage(organizationId, sk, { to, status }));
     if (isErased) messages += 1;
     else left += 1;
   });
-  await forEachOf(StoredInbound, keys.inbound(organizationId, "").pk, async ({ pk, sk, from }) => {
+  const inboundPartitions = [keys.inbound(organizationId, "").pk, keys.testInbound(organizationId)];
+  await forEachOf(StoredInbound, inboundPartitions, async ({ pk, sk, from }) => {
     if (from !== phoneNumber) return;
     await deleteItem({ pk, sk });
     inbound += 1;

@@ -7,7 +7,7 @@ import { RejectedError } from "../platform/rejected-error.ts";
 import { field } from "../platform/table/expressions.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { forEachOf } from "../platform/table/lists.ts";
-import { countersOf, messagesOf, withAllShards } from "../platform/table/shards.ts";
+import { countersOf, messagesOf, testMessagesOf, withAllShards } from "../platform/table/shards.ts";
 import { transact } from "../platform/table/transact.ts";
 import { deleteItem, updateOf } from "../platform/table/write.ts";
 import { forgetName } from "../sender-ids/names.ts";
@@ -63,7 +63,8 @@ export async function eraseOrganization(
     await erase(membership);
   });
   const sharded = withAllShards(organizationId);
-  await forEachOf(StoredMessage, messagesOf(sharded), async (message) => {
+  const partitions = [...messagesOf(sharded), testMessagesOf(organizationId)];
+  await forEachOf(StoredMessage, partitions, async (message) => {
     if (isAtItsEnd(message)) await erase(message);
     else messagesLeft += 1;
   });
@@ -72,6 +73,7 @@ export async function eraseOrganization(
     keys.contact(organizationId, "").pk,
     keys.optOut(organizationId, "").pk,
     keys.inbound(organizationId, "").pk,
+    keys.testInbound(organizationId),
     keys.template(organizationId, "").pk,
     keys.apiKeyUse(organizationId, "").pk,
     keys.priceOverrides(organizationId).pk,

@@ -1,17 +1,19 @@
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import type { RateLimitStatus } from "../contract/errors.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
-import type { Actor } from "../platform/auth/actor.ts";
+import { hasTestKey, type Actor } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/event.ts";
+import { testMarkOf } from "../platform/ids.ts";
 import { readPrices } from "../prices/prices.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
 import { sendRateStatus } from "../wallet/spending-limits.ts";
-import { acceptTogether, newMessage } from "./accept.ts";
-import { checkMessage } from "./policies.ts";
+import { acceptTogether, newMessage, queueForSending } from "./accept.ts";
+import { checkMessage, checkTestMessage } from "./policies.ts";
 import { withinRecipientLimit } from "./recipient-limits.ts";
 import { toApiPricing, type MessageRecord } from "./record.ts";
 import { parseSchedule } from "./schedule.ts";
+import { asTestMessage, recordTestMessage, testPrices } from "./test-messages.ts";
 
 /** Facts about a request to send, besides its body. */
 export interface AcceptOptions {
@@ -22,10 +24,11 @@ export interface AcceptOptions {
 
 /**
  * Accepts a message: debits its price from the wallet, records it together with the ledger entry, and queues it for sending.
- * A recorded message is safe: the reconciler repairs whatever fails after that.
+ * A recorded message is safe: the reconciler repairs whatever fails after that. A message of a test key is free, and needs no
+ * approval.
  * @throws ApiError, in this order: VALIDATION_ERROR, MISSING_SENDER_ID, the errors of the policies (`checkMessage`),
  *   DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE,
- *   DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. It is UNAVAILABLE when the message was not accepted although the wallet
+ *   DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; for a test key TEST_LIMIT_REACHED. It is UNAVAILABLE when the message was not accepted although the wallet
  *   may have been debited
  */
 export async function acceptMessage(
@@ -38,12 +41,28 @@ export async function acceptMessage(
   const { id: organizationId } = organization;
   const senderId = usableSenderId(organization, request.senderId);
   const { to, messageType } = request;
-  await checkMessage(organization, { organizationId, to, senderId, messageType });
+  const isTest = hasTestKey(actor);
+  await (isTest ? checkTestMessage : checkMessage)(organization, {
+    organizationId,
+    to,
+    senderId,
+    messageType,
+  });
   const prices = await readPrices(organization, queuedAt);
   const credential = actor?.credential;
   const apiKeyId = credential?.type === "apiKey" ? credential.keyId : undefined;
   const content = { ...request, senderId, scheduledAt, apiKeyId };
-  const message = newMessage(organizationId, content, { queuedAt, prices });
+  const message = newMessage(organizationId, content, {
+    queuedAt,
+    prices: isTest ? testPrices(prices) : prices,
+  });
+  if (isTest) {
+    const test = asTestMessage(message);
+    const accepted = presentAccepted(test);
+    await recordTestMessage(test, attempt === undefined ? [] : [attempt.complete(accepted)]);
+    await queueForSending([test]);
+    return accepted;
+  }
   const placed = await withinRecipientLimit(organizationId, request, async () =>
     acceptTogether([message], (each, wallet) => {
       const rate = sendRateStatus(wallet);
@@ -62,6 +81,7 @@ function presentAccepted(message: MessageRecord): AcceptedMessage {
     queuedAt: message.queuedAt,
     scheduledAt: message.scheduledAt,
     expiresAt: message.validUntil,
+    ...testMarkOf(message.id),
     pricing: toApiPricing(message),
   };
 }

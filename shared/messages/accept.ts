@@ -107,7 +107,7 @@ export async function acceptTogether(
       return { accepted: placed, messageIds, together: [...placed.map(messagePut), ...jobs, ...others] };
     },
   });
-  await queueForSending(accepted.filter((message) => !waitsInTable(message)));
+  await queueForSending(accepted);
   return accepted;
 }
 
@@ -115,8 +115,9 @@ function messagePut(message: MessageRecord): Put {
   return insertOf({ ...messageKey(message), ...message });
 }
 
-/** Queues recorded messages. An unavailable queue delays the messages, but they have been accepted. */
-async function queueForSending(messages: readonly MessageRecord[]): Promise<void> {
+/** Queues recorded messages that are due soon. An unavailable queue delays the messages, but they have been accepted. */
+export async function queueForSending(accepted: readonly MessageRecord[]): Promise<void> {
+  const messages = accepted.filter((message) => !waitsInTable(message));
   try {
     await enqueueAll(messages.map((message) => sendJobWithFacts(message, secondsUntil(message.scheduledAt))));
   } catch (error) {

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
 import { dayMs, hourMs } from "../platform/clock.ts";
+import { isTestId } from "../platform/ids.ts";
 import { pendingWorkFields, pendingWorkOf } from "../platform/jobs/pending-work.ts";
 import { log } from "../platform/log.ts";
 import type { Changes } from "../platform/table/expressions.ts";
@@ -74,8 +75,12 @@ export type CountsRecord = z.infer<typeof CountsRecord>;
 /** The time from the end of a day until it is counted: by then its last messages have ended. */
 export const countDayAfterMs = hourMs;
 
-/** Counts messages that have just ended, with one write for each day and each campaign among them. */
-export async function countOutcomes(messages: readonly MessageRecord[]): Promise<void> {
+/**
+ * Counts messages that have just ended, with one write for each day and each campaign among them. Test messages are not
+ * counted.
+ */
+export async function countOutcomes(ended: readonly MessageRecord[]): Promise<void> {
+  const messages = ended.filter(({ id }) => !isTestId(id));
   // A campaign's id belongs to one organization only.
   const ofCampaigns = Map.groupBy(messages, ({ campaignId }) => campaignId);
   await Promise.all([
@@ -99,8 +104,12 @@ export interface RecordedReceipt {
   readonly before: FinalDelivery | undefined;
 }
 
-/** Counts receipts that have just changed something, with one write for each day and each campaign among them. */
-export async function countReceipts(heard: readonly RecordedReceipt[]): Promise<void> {
+/**
+ * Counts receipts that have just changed something, with one write for each day and each campaign among them. Receipts of
+ * test messages are not counted.
+ */
+export async function countReceipts(recorded: readonly RecordedReceipt[]): Promise<void> {
+  const heard = recorded.filter(({ message }) => !isTestId(message.id));
   const countersOf = ({ message }: RecordedReceipt): Key[] => {
     const { organizationId, campaignId } = message;
     const ofDay = shardOf(message).counter;

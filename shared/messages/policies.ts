@@ -6,6 +6,7 @@ import { isPossibleNumber } from "../contract/phone-numbers.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import { findOptOut, hasSaidStopTo } from "../opt-outs/record.ts";
 import { config } from "../platform/config.ts";
+import { isTestId } from "../platform/ids.ts";
 import { isApprovedSenderId } from "../sender-ids/names.ts";
 import { countryOfNumber, typesOfNumber } from "./numbering-plan.ts";
 import type { MessageRecord } from "./record.ts";
@@ -35,6 +36,18 @@ export async function checkMessage(
   checkDestination(message.to);
   const mayHaveReplies = organization === undefined || organization.repliesSince !== undefined;
   if (await isUnwanted(message, mayHaveReplies)) throw new ApiError("RECIPIENT_OPTED_OUT");
+}
+
+/**
+ * Checks a test message. No phone gets it, so the policies do not apply. Opt-outs do, so that tests show their errors.
+ * @throws ApiError DESTINATION_NOT_ALLOWED for what cannot be a number, RECIPIENT_OPTED_OUT
+ */
+export async function checkTestMessage(
+  { repliesSince }: OrganizationRecord,
+  message: Pick<MessageRecord, "messageType" | "organizationId" | "to">,
+): Promise<void> {
+  if (!isPossibleNumber(message.to)) checkDestination(message.to);
+  if (await isUnwanted(message, repliesSince !== undefined)) throw new ApiError("RECIPIENT_OPTED_OUT");
 }
 
 /**
@@ -142,6 +155,6 @@ export async function rejectionBeforeSubmit(
   message: MessageRecord,
   mayHaveReplies: boolean,
 ): Promise<MessageErrorCode | undefined> {
-  if (await isSenderIdRejected(message)) return "MESSAGE_SENDER_ID_NOT_APPROVED";
+  if (!isTestId(message.id) && (await isSenderIdRejected(message))) return "MESSAGE_SENDER_ID_NOT_APPROVED";
   return (await isUnwanted(message, mayHaveReplies)) ? "MESSAGE_RECIPIENT_OPTED_OUT" : undefined;
 }

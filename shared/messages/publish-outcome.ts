@@ -1,6 +1,7 @@
 import type { OrganizationState } from "../accounts/organizations/record.ts";
 import type { WebhookEvent } from "../contract/events.ts";
 import { eventJob } from "../events/event-job.ts";
+import { testMarkOf } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { refundJob } from "./message-job.ts";
 import { redactedText, type MessageRecord } from "./record.ts";
@@ -22,12 +23,13 @@ export async function publishOutcome(
 /** Returns the event for the customer; none for a message that was cancelled or whose number was erased. */
 function eventOf(message: MessageRecord): WebhookEvent | undefined {
   const { id, to, status, sentAt, failedAt, errorCode } = message;
+  const mark = testMarkOf(id);
   if (to === redactedText) return undefined;
   if (status === "sent" && sentAt !== undefined) {
-    return { event: "message.sent", timestamp: sentAt, data: { id, to, status } };
+    return { event: "message.sent", timestamp: sentAt, data: { id, to, status, ...mark } };
   }
   if (status === "failed" && failedAt !== undefined && errorCode !== undefined) {
-    return { event: "message.failed", timestamp: failedAt, data: { id, to, errorCode } };
+    return { event: "message.failed", timestamp: failedAt, data: { id, to, errorCode, ...mark } };
   }
   if (status === "cancelled") return undefined;
   throw new Error(`message ${id} has no final state`);

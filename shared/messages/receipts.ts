@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { WebhookEvent } from "../contract/events.ts";
 import { PhoneNumber } from "../contract/phone-numbers.ts";
 import { eventJob } from "../events/event-job.ts";
+import { testMarkOf } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { messageKey } from "../platform/table/shards.ts";
@@ -78,11 +79,12 @@ async function tell(message: MessageRecord): Promise<void> {
 /** Returns the event for the customer: none without a final status, and none for an erased number. */
 function eventOf(message: MessageRecord): WebhookEvent | undefined {
   const { id, to, deliveryStatus, deliveryAt: timestamp, deliveryErrorCode } = message;
+  const mark = testMarkOf(id);
   if (timestamp === undefined || !PhoneNumber.safeParse(to).success) return undefined;
   if (deliveryStatus === "delivered") {
-    return { event: "message.delivered", timestamp, data: { id, to, status: deliveryStatus } };
+    return { event: "message.delivered", timestamp, data: { id, to, status: deliveryStatus, ...mark } };
   }
   if (deliveryStatus !== "undelivered") return undefined;
   const errorCode = deliveryErrorCode ?? "DELIVERY_FAILED";
-  return { event: "message.undelivered", timestamp, data: { id, to, errorCode } };
+  return { event: "message.undelivered", timestamp, data: { id, to, errorCode, ...mark } };
 }

@@ -11,7 +11,7 @@ import {
 } from "../contract/sms.ts";
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
-import { firstIdAt } from "../platform/ids.ts";
+import { firstIdAt, isTestId, testMarkOf } from "../platform/ids.ts";
 import { leaseFields } from "../platform/table/lease.ts";
 import { amountOf } from "../wallet/money.ts";
 import { Attempt, toApiAttempts } from "./attempts.ts";
@@ -93,6 +93,7 @@ export function toApiMessage(record: MessageRecord): Message {
     language: record.language,
     messageType: record.messageType,
     campaignId: record.campaignId,
+    ...testMarkOf(record.id),
     encoding: record.encoding,
     pricing: toApiPricing(record),
     queuedAt: record.queuedAt,
@@ -132,8 +133,12 @@ export function toApiPricing(
   };
 }
 
-/** Returns the expiry of a message that has ended, if the stage limits the retention of messages. */
-export function retention(at: Date): Pick<MessageRecord, "expiresAt"> {
+/**
+ * Returns the expiry of a message that has ended, if the stage limits the retention of messages. A test message has an
+ * expiry from the start, and keeps it.
+ */
+export function retention(messageId: string, at: Date): Pick<MessageRecord, "expiresAt"> {
+  if (isTestId(messageId)) return {};
   const days = config.messageRetentionDays();
   return days === undefined ? {} : { expiresAt: epochSeconds(new Date(at.getTime() + days * dayMs)) };
 }

@@ -1,6 +1,7 @@
 import type { DeliveryErrorCode, MessageErrorCode } from "../contract/sms.ts";
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
+import { isTestId } from "../platform/ids.ts";
 import type { Key } from "../platform/table/keys.ts";
 import { acquireLease, releaseLease, renewLease, type Lease } from "../platform/table/lease.ts";
 import { messageKey } from "../platform/table/shards.ts";
@@ -72,8 +73,8 @@ export function acquire(key: Key, { lease, at, carrier, isFirst = false, lapsed 
   return acquireLease(key, lease, at, {
     set: { carrier, attemptLog: lapsed?.attemptLog },
     add: { attempts: 1, openClaims: 1 },
-    // Only paid messages have jobs.
-    remove: ["expiresAt"],
+    // Only paid messages have jobs. Test messages keep their expiry.
+    remove: isTestId(key.sk) ? [] : ["expiresAt"],
     requires: {
       // The attempts were read with that lease. They are current only while no other sender has acquired it since.
       is: {
@@ -90,7 +91,7 @@ export function acquire(key: Key, { lease, at, carrier, isFirst = false, lapsed 
 export function noteWaiting(waiting: MessageRecord): Update {
   return updateOf(
     messageKey(waiting),
-    { add: { attempts: 1 }, remove: ["expiresAt"] },
+    { add: { attempts: 1 }, remove: isTestId(waiting.id) ? [] : ["expiresAt"] },
     { is: { status: "queued" }, absent: ["leaseToken"] },
   );
 }
@@ -140,22 +141,30 @@ export function markSent(
     costMicros,
     attemptLog: held.attemptLog,
     ...withoutCode(held),
-    ...retention(at),
+    ...retention(held.id, at),
   };
   return releaseLease(messageKey(held), held, { set, requires: isQueued });
 }
 
-/** held → failed, with its refund due. It does not expire before the refund. */
+/** held → failed, with its refund due if it was paid. It does not expire before the refund. */
 export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErrorCode): Update {
   const set = {
     status: "failed",
     failedAt: at.toISOString(),
     errorCode,
-    refund: "due",
+    ...refundOf(held, "due"),
     attemptLog: held.attemptLog,
     ...withoutCode(held),
   };
   return releaseLease(messageKey(held), held, { set, requires: isQueued });
+}
+
+/** Returns the state of a message's refund. A test message was not paid, so it has none. */
+function refundOf(
+  { id }: MessageRecord,
+  refund: NonNullable<MessageRecord["refund"]>,
+): Pick<MessageRecord, "refund"> {
+  return isTestId(id) ? {} : { refund };
 }
 
 /**
@@ -163,17 +172,17 @@ export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErro
  * wallet.
  */
 export function markCancelled(waiting: MessageRecord, at: Date): Update {
-  const set = { status: "cancelled", cancelledAt: at.toISOString(), refund: "done" };
+  const set = { status: "cancelled", cancelledAt: at.toISOString(), ...refundOf(waiting, "done") };
   return updateOf(
     messageKey(waiting),
-    { set: { ...set, ...withoutCode(waiting), ...retention(at) } },
+    { set: { ...set, ...withoutCode(waiting), ...retention(waiting.id, at) } },
     { is: { status: "queued", openClaims: 0 }, above: { scheduledAt: at.toISOString() } },
   );
 }
 
 /** failed, refund due → refunded. Part of the transaction that credits the wallet. */
 export function markRefunded(failed: MessageRecord): Update {
-  const set = { refund: "done", ...retention(now()) };
+  const set = { refund: "done", ...retention(failed.id, now()) };
   return updateOf(messageKey(failed), { set }, { is: { refund: "due" } });
 }
 

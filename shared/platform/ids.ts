@@ -10,6 +10,24 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${ulid(now().getTime())}`;
 }
 
+/** The end of the ids of test messages. Releases before test keys look for these ids in other partitions and find nothing. */
+const testMark = "T";
+
+/** Returns the id of a new test message, or of an inbound test message. */
+export function newTestId(prefix: "inb" | "msg"): string {
+  return `${newId(prefix)}${testMark}`;
+}
+
+/** Whether an id is of a test message, or of an inbound test message. */
+export function isTestId(id: string): boolean {
+  return id.slice(id.indexOf("_") + 1 + ulidLength) === testMark;
+}
+
+/** Returns the field that marks a test message in the API. */
+export function testMarkOf(id: string): { readonly test?: true } {
+  return isTestId(id) ? { test: true } : {};
+}
+
 /** The digits of a ULID (Crockford's Base32). */
 const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const randomDigits = 16;

@@ -43,6 +43,8 @@ interface Columns {
   readonly raw?: readonly string[];
   /** Content types that a caller can request with `Accept` instead of JSON. The handler makes such a response itself. */
   readonly alternatives?: readonly string[];
+  /** Whether a test key may call the operation, which then reaches test messages, and webhooks for them, only. */
+  readonly testKeys?: true;
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
   /**
@@ -65,6 +67,7 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
       "ADDRESS_NOT_ALLOWED",
       "RATE_LIMITED",
     );
+    if (route.testKeys !== true) codes.push("TEST_KEY_NOT_ALLOWED");
   }
   // The table may reject any read or write because it is too busy.
   if (route.auth !== "none" || route.body !== undefined) codes.push("UNAVAILABLE");

@@ -225,6 +225,20 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     }
     return send({ messageType: "otp" });
   },
+  TEST_KEY_NOT_ALLOWED: async () => {
+    const { secret } = await customer.client.createApiKey({ body: { test: true } });
+    return customer.call("/v1/wallet", { credential: secret });
+  },
+  TEST_LIMIT_REACHED: async () => {
+    const { secret: credential } = await customer.client.createApiKey({ body: { test: true } });
+    const day = new Date().toISOString().slice(0, 10);
+    const key = keys.limit("test-messages", `${customer.organizationId}#${day}`);
+    await updateItem(z.unknown(), updateOf(key, { set: { uses: 1_000 } }));
+    return customer.call("/v1/sms/send", {
+      json: { to: "15005550000", message: "hello", senderId: "ACME" },
+      credential,
+    });
+  },
   INTERNAL: async () => {
     faults.next(isBy("ApiGetMe"), async () => errorResponse("ValidationException", "internals of the table"));
     return customer.call("/v1/auth/me");

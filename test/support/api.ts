@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 
 import { createClient, everyRow, type Client } from "../../shared/client.ts";
 import type { Session } from "../../shared/contract/accounts.ts";
-import type { CreatedApiKey } from "../../shared/contract/api-keys.ts";
+import type { CreateApiKeyRequest, CreatedApiKey } from "../../shared/contract/api-keys.ts";
 import { PageMeta } from "../../shared/contract/primitives.ts";
 import type { AcceptedMessage, Message, SendSmsRequest } from "../../shared/contract/sms.ts";
 import type { Transaction, Wallet } from "../../shared/contract/wallet.ts";
@@ -140,8 +140,8 @@ export class Customer {
   }
 
   /** The same customer, calling with an API key, which outlives a session. */
-  async withApiKey(): Promise<Customer> {
-    const { secret } = await this.createApiKey();
+  async withApiKey(body: CreateApiKeyRequest = {}): Promise<Customer> {
+    const { secret } = await this.client.createApiKey({ body });
     return new Customer(this.email, { ...this.#session, token: secret }, this.#baseUrl);
   }
 

@@ -16,6 +16,14 @@ it("every new key is different, well-formed and recognized", () => {
   }
 });
 
+it("a test key is recognized, and shows that it is one", () => {
+  const secret = newApiKeySecret({ isTest: true });
+  expect(secret).toMatch(/^nn_test_[0-9A-Za-z]{38}$/);
+  expect(isApiKeySecret(secret)).toBe(true);
+  expect(isApiKeySecret(secret.replace("nn_test_", "nn_text_"))).toBe(false);
+  expect(apiKeyHint(secret)).toBe(`${secret.slice(0, "nn_test_".length + 4)}…`);
+});
+
 it("a key with any one character changed is not recognized", () => {
   const secret = newApiKeySecret();
   for (let position = 3; position < secret.length; position += 1) {

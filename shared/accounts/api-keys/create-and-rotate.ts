@@ -43,7 +43,11 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
   if (isSensitive(limits.scopes)) requireRecentProof(actor);
   rejectLongLine(manager.key);
   const notices = await noticesOf(actor.organizationId, limits);
-  const { record, secret, writes } = newApiKey(actor, manager.key, { name: request.name, ...limits });
+  const { record, secret, writes } = newApiKey(actor, manager.key, {
+    name: request.name,
+    ...limits,
+    ...(request.test === true && { test: true as const }),
+  });
   const created = await transact({
     quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     key: writes,

@@ -1,6 +1,6 @@
 import type { CreateApiKeyRequest } from "../../contract/api-keys.ts";
 import { ApiError, invalidField } from "../../contract/errors.ts";
-import { allScopes } from "../../contract/scopes.ts";
+import { allScopes, scopesOfTestKeys } from "../../contract/scopes.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { areBlocksWithin } from "../../platform/auth/address-blocks.ts";
 import { now } from "../../platform/clock.ts";
@@ -72,8 +72,12 @@ export function limitsOfNewKey(manager: KeyManager, request: CreateApiKeyRequest
   const { validUntil, allowedAddresses } = manager.limits;
   const expiresAt = request.expiresAt === undefined ? undefined : new Date(request.expiresAt);
   if (expiresAt !== undefined && expiresAt <= now()) throw invalidField("expiresAt", "must be in the future");
+  const isTest = request.test === true;
+  if (isTest && request.scopes?.some((scope) => !scopesOfTestKeys.includes(scope)) === true) {
+    throw invalidField("scopes", `a test key can have only ${scopesOfTestKeys.join(", ")}`);
+  }
   const limits = {
-    scopes: request.scopes ?? defaultScopes(manager),
+    scopes: request.scopes ?? defaultScopes(manager, isTest),
     validUntil: expiresAt?.toISOString() ?? validUntil,
     allowedAddresses: request.allowedAddresses ?? allowedAddresses,
   };
@@ -85,12 +89,13 @@ export function limitsOfNewKey(manager: KeyManager, request: CreateApiKeyRequest
  * Returns the scopes of a new key whose request names none.
  * @throws ApiError VALIDATION_ERROR when no scope would be left
  */
-function defaultScopes({ key, limits }: KeyManager): ApiKeyLimits["scopes"] {
+function defaultScopes({ key, limits }: KeyManager, isTest: boolean): ApiKeyLimits["scopes"] {
   const { scopes = allScopes } = limits;
   // A key cannot reauthenticate. Where the stage requires that for sensitive scopes, a key does not pass these on.
   const isLimited = key !== undefined && config.reauthenticationBeforeChanges();
+  const grantable = isTest ? scopesOfTestKeys : allScopes;
   const given = (
-    config.apiKeysManageKeys() ? allScopes : allScopes.filter((scope) => scope !== "keys")
+    config.apiKeysManageKeys() ? grantable : grantable.filter((scope) => scope !== "keys")
   ).filter((scope) => !isLimited || !isSensitive([scope]));
   const common = given.filter((scope) => scopes.includes(scope));
   if (common.length === 0) throw invalidField("scopes", "must be named");

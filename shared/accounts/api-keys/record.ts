@@ -37,6 +37,8 @@ export const CredentialRecord = z.object({
   /** The addresses and CIDR blocks from which the key may be used. A missing list means any address. */
   allowedAddresses: z.optional(z.array(z.string())),
   disabledAt: z.optional(z.string()),
+  /** Present for a test key. */
+  test: z.optional(z.literal(true)),
 });
 export type CredentialRecord = z.infer<typeof CredentialRecord>;
 
@@ -49,6 +51,8 @@ export const ApiKeyRecord = z.object({
   hint: z.string(),
   name: z.optional(z.string()),
   ...limits,
+  /** Present for a test key. */
+  test: z.optional(z.literal(true)),
   createdAt: z.string(),
   createdBy: z.object({ type: z.enum(["user", "apiKey"]), id: z.string() }),
   /** The user who made the first key of the chain. */
@@ -95,11 +99,12 @@ export interface NewApiKey {
 export function newApiKey(
   actor: Actor,
   maker: ApiKeyRecord | undefined,
-  fields: ApiKeyLimits & Pick<ApiKeyRecord, "name">,
+  fields: ApiKeyLimits & Pick<ApiKeyRecord, "name" | "test">,
 ): NewApiKey {
   const { organizationId, userId } = actor;
   const { name, scopes, validUntil, allowedAddresses } = fields;
-  const secret = newApiKeySecret();
+  const test = maker?.test ?? fields.test;
+  const secret = newApiKeySecret({ isTest: test === true });
   const record: ApiKeyRecord = {
     entity: "apiKey",
     id: newId("key"),
@@ -110,6 +115,7 @@ export function newApiKey(
     scopes,
     validUntil,
     allowedAddresses,
+    test,
     createdAt: now().toISOString(),
     createdBy: maker === undefined ? { type: "user", id: userId } : { type: "apiKey", id: maker.id },
     userId,
@@ -123,6 +129,7 @@ export function newApiKey(
     scopes,
     validUntil,
     allowedAddresses,
+    test,
   };
   const writes = [
     insertOf({ ...keys.apiKeyOfOrganization(organizationId, record.id), ...record }),
@@ -175,6 +182,7 @@ export function toApiApiKey(record: ApiKeyRecord, use?: ApiKeyUseRecord): ApiKey
     name: record.name,
     hint: record.hint,
     status: record.disabledAt !== undefined ? "disabled" : hasExpired(record) ? "expired" : "active",
+    test: record.test,
     scopes: [...(record.scopes ?? allScopes)],
     allowedAddresses: record.allowedAddresses,
     createdAt: record.createdAt,

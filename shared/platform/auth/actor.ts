@@ -12,6 +12,11 @@ export interface Actor {
         /** When the user last gave their password, and a code if they have a second factor, in ISO 8601. */
         readonly provenAt?: string;
       }
-    | { readonly type: "apiKey"; readonly keyId: string };
+    | { readonly type: "apiKey"; readonly keyId: string; readonly test?: true };
   readonly scopes: readonly Scope[];
+}
+
+/** Whether a caller uses a test key, which reaches test messages only. */
+export function hasTestKey(actor: Actor | undefined): boolean {
+  return actor?.credential.type === "apiKey" && actor.credential.test === true;
 }

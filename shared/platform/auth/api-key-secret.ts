@@ -2,22 +2,26 @@ import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const prefix = "nn_";
+const testPrefix = "nn_test_";
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomLength = 32;
 const checksumLength = 6;
-const pattern = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`);
+const pattern = new RegExp(`^(${testPrefix}|${prefix})[0-9A-Za-z]{${randomLength + checksumLength}}$`);
 
-/** Returns a new API key: `nn_`, 32 random base62 characters (190 bits) and 6 characters of checksum. */
-export function newApiKeySecret(): string {
+/**
+ * Returns a new API key: `nn_`, or `nn_test_` for a test key, 32 random base62 characters (190 bits) and 6 characters of
+ * checksum.
+ */
+export function newApiKeySecret({ isTest = false } = {}): string {
   let random = "";
   for (let i = 0; i < randomLength; i += 1) random += base62.charAt(randomInt(base62.length));
-  return prefix + random + checksum(random);
+  return (isTest ? testPrefix : prefix) + random + checksum(random);
 }
 
 /** Whether a string has the form of an API key. This rejects mistyped keys without reading the table. */
 export function isApiKeySecret(candidate: string): boolean {
   if (!pattern.test(candidate)) return false;
-  const random = candidate.slice(prefix.length, prefix.length + randomLength);
+  const random = candidate.slice(-(randomLength + checksumLength), -checksumLength);
   return candidate.endsWith(checksum(random));
 }
 
@@ -28,7 +32,8 @@ export function hashApiKeySecret(secret: string): string {
 
 /** Returns the first characters of a key, which distinguish keys in a list. */
 export function apiKeyHint(secret: string): string {
-  return `${secret.slice(0, prefix.length + 4)}…`;
+  const { length } = secret.startsWith(testPrefix) ? testPrefix : prefix;
+  return `${secret.slice(0, length + 4)}…`;
 }
 
 function checksum(random: string): string {

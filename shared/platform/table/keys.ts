@@ -1,3 +1,5 @@
+import { isTestId } from "../ids.ts";
+
 /**
  * The keys of the one table, by access pattern.
  *
@@ -38,10 +40,12 @@
  * | messages of one day by their state               | STATS#<org>, STATS#<org>#<shard> | DAY#<yyyy-mm-dd> |
  * | an organization's usage in a day                 | STATS#<org>, STATS#<org>#<shard> | USAGE#<yyyy-mm-dd> |
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
+ * | an organization's test messages in order, or one | MESSAGES#test#<org> | <message>     |
  * | an organization's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
  * | the opt-outs from an organization's marketing    | OPT_OUTS#<org> | <number> |
  * | an organization's inbound messages, in order     | INBOUND#<org> | <inbound> |
+ * | an organization's inbound test messages, in order | INBOUND#test#<org> | <inbound>    |
  * | an accepted inbound message, by the carrier's id | INBOUND#<org> | TAKEN#<sha-256> |
  * | an erased number, by its digest                  | INBOUND#<org>       | ERASED#<sha-256> |
  * | the organization that has a number               | NUMBERS#all         | <number>      |
@@ -182,9 +186,10 @@ export const keys = {
     sk: phoneNumber,
   }),
   inbound: (organizationId: string, inboundId: string): Key => ({
-    pk: `INBOUND#${organizationId}`,
+    pk: `INBOUND#${isTestId(inboundId) ? "test#" : ""}${organizationId}`,
     sk: inboundId,
   }),
+  testInbound: (organizationId: string): string => `INBOUND#test#${organizationId}`,
   number: (number: string): Key => ({ pk: "NUMBERS#all", sk: number }),
   template: (organizationId: string, templateId: string): Key => ({
     pk: `TEMPLATES#${organizationId}`,

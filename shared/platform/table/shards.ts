@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { ApiError } from "../../contract/errors.ts";
 import { dayOf } from "../clock.ts";
-import { shardIndex } from "../ids.ts";
+import { isTestId, shardIndex } from "../ids.ts";
 import { keys, ledgerSortKey, type Key } from "./keys.ts";
 import { findItem } from "./read.ts";
 import { updateItem, updateOf } from "./write.ts";
@@ -72,10 +72,16 @@ export function idInShard(sharded: Sharded, messageId: string): string {
 }
 
 export function messageKey({ organizationId, id }: { organizationId: string; id: string }): Key {
+  if (isTestId(id)) return { pk: testMessagesOf(organizationId), sk: id };
   return { pk: partition("MESSAGES", organizationId, nameInId(id)), sk: id };
 }
 
-/** Returns the partitions of an organization's messages. */
+/** Returns the one partition of an organization's test messages. */
+export function testMessagesOf(organizationId: string): string {
+  return `MESSAGES#test#${organizationId}`;
+}
+
+/** Returns the partitions of an organization's messages, without test messages. */
 export function messagesOf(sharded: Sharded): string[] {
   return partitions("MESSAGES", sharded);
 }

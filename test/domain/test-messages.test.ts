@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod/mini";
+
+import type { SendSmsRequest } from "../../shared/contract/sms.ts";
+import { eraseNumber } from "../../shared/erasure/number.ts";
+import { cancelMessage } from "../../shared/messages/cancel.ts";
+import type { MessageJob } from "../../shared/messages/message-job.ts";
+import { listMessages } from "../../shared/messages/read.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { testPrices } from "../../shared/messages/test-messages.ts";
+import type { Actor } from "../../shared/platform/auth/actor.ts";
+import { dayMs, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { queryItems } from "../../shared/platform/table/read.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { acceptMessage } from "../support/as-organization.ts";
+import { accept, inOrder, ScriptedCarrier } from "../support/carriers.ts";
+import { recordOf } from "../support/messages.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWebhook } from "../support/webhooks.ts";
+
+const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
+const queues = [
+  "transactionalSends",
+  "marketingSends",
+  "refunds",
+  "webhookDeliveries",
+  "carrierCallbacks",
+] as const;
+let organizationId: string;
+let actor: Actor;
+
+beforeEach(async () => {
+  await useOwnTable();
+  // An organization without a wallet: nothing may look for one.
+  ({ organizationId } = await openWebhook("http://127.0.0.1:9/nobody"));
+  actor = {
+    organizationId,
+    userId: "usr_1",
+    credential: { type: "apiKey", keyId: "key_1", test: true },
+    scopes: ["send", "read", "webhooks"],
+  };
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const queue of queues) await takeJobs(queue);
+});
+
+async function send(fields: Partial<SendSmsRequest> = {}): Promise<MessageJob> {
+  const { id: messageId } = await acceptMessage(organizationId, { ...request, ...fields }, { actor });
+  return { organizationId, messageId };
+}
+
+/** A sender of a stage whose routes lead to live carriers, of which one has the name of the sandbox. */
+function liveSender() {
+  const carrier = new ScriptedCarrier(accept);
+  const route = [
+    { name: "live", carrier },
+    { name: "sandbox", carrier },
+  ];
+  return { carrier, sender: inOrder(route) };
+}
+
+const Item = z.looseObject({ pk: z.string(), sk: z.string() });
+
+async function itemsOf(pk: string): Promise<unknown[]> {
+  return queryItems(Item, { pk, limit: 100, consistent: true });
+}
+
+/** The items that pay for, count and list live messages. */
+async function liveItems(): Promise<unknown[]> {
+  const partitions = ["MESSAGES", "LEDGER", "STATS", "WALLET"].map((family) => `${family}#${organizationId}`);
+  return (await Promise.all(partitions.map(itemsOf))).flat();
+}
+
+it("a test message is sent without a wallet, and the sandbox is its only carrier", async () => {
+  const job = await send();
+  expect(await takeJobs("transactionalSends")).toMatchObject([job]);
+  const { carrier, sender } = liveSender();
+  expect(await submitMessage(job, sender)).toMatchObject({ status: "sent", carrier: "sandbox" });
+  expect(carrier.received).toEqual([]);
+  expect(await takeJobs("webhookDeliveries")).toMatchObject([
+    { event: { event: "message.sent", data: { id: job.messageId, test: true } } },
+  ]);
+  expect(await liveItems()).toEqual([]);
+});
+
+it("a rejected and a throttled test message never fail over to a live carrier", async () => {
+  const { carrier, sender } = liveSender();
+  const rejected = await send({ to: "15005550006" });
+  expect(await submitMessage(rejected, sender)).toMatchObject({
+    status: "failed",
+    errorCode: "MESSAGE_PROVIDER_ERROR",
+  });
+  expect((await recordOf(rejected)).refund).toBeUndefined();
+  expect(await takeJobs("refunds")).toEqual([]);
+  const throttled = await send({ to: "15005550003" });
+  expect(await submitMessage(throttled, sender)).toBeUndefined();
+  expect((await recordOf(throttled)).attemptLog).toMatchObject([
+    { carrier: "sandbox", outcome: "throttled" },
+  ]);
+  expect(carrier.received).toEqual([]);
+});
+
+it("is not where a release before test keys looks for a message with its id", async () => {
+  const { messageId } = await send();
+  const shard = messageId.slice("msg_".length + 26);
+  expect(await itemsOf(`MESSAGES#${organizationId}#${shard}`)).toEqual([]);
+  expect(await itemsOf(`MESSAGES#test#${organizationId}`)).toHaveLength(1);
+});
+
+it("shows the price of a live message, and none where the destination has no price", async () => {
+  const priced = await acceptMessage(organizationId, request, { actor });
+  expect(priced).toMatchObject({ test: true, pricing: { segments: 1, total: 0.0079 } });
+  expect(testPrices({ unitPriceMicros: () => undefined }).unitPriceMicros("15005550000")).toBe(0);
+});
+
+it("a lost job is queued again from the table, also that of a scheduled message", async () => {
+  const inAnHour = new Date(Date.now() + 60 * minuteMs).toISOString();
+  const [soon, later] = [await send(), await send({ scheduledAt: inAnHour })];
+  const stored: { messageId: string; minutes: number }[] = [];
+  for (const { messageId } of [soon, later]) {
+    for (let minutes = 0; minutes < 90; minutes += 1) {
+      const minute = new Date(Date.now() + minutes * minuteMs).toISOString().slice(0, 16);
+      for (let shard = 0; shard < 16; shard += 1) {
+        const jobs = JSON.stringify(await itemsOf(`DUE#${minute}#${shard}`));
+        if (jobs.includes(messageId)) stored.push({ messageId, minutes });
+      }
+    }
+  }
+  expect(stored).toEqual([
+    { messageId: soon.messageId, minutes: 16 },
+    { messageId: later.messageId, minutes: 60 },
+    { messageId: later.messageId, minutes: 76 },
+  ]);
+});
+
+it("a scheduled test message is cancelled without a refund", async () => {
+  const { messageId } = await send({ scheduledAt: new Date(Date.now() + 60 * minuteMs).toISOString() });
+  expect(await cancelMessage(organizationId, messageId)).toMatchObject({ status: "cancelled", test: true });
+  expect(await cancelMessage(organizationId, messageId)).toMatchObject({ status: "cancelled" });
+  expect((await recordOf({ organizationId, messageId })).refund).toBeUndefined();
+  expect(await liveItems()).toEqual([]);
+});
+
+it("is kept for a week after it was due, whatever happens to it", async () => {
+  const at = new Date("2026-11-01T12:00:00.000Z");
+  vi.useFakeTimers({ toFake: ["Date"], now: at });
+  const job = await send();
+  const expiresAt = epochSeconds(new Date(at.getTime() + 7 * dayMs));
+  expect((await recordOf(job)).expiresAt).toBe(expiresAt);
+  await submitMessage(job, liveSender().sender);
+  expect(await recordOf(job)).toMatchObject({ status: "sent", expiresAt });
+  const page = { page: 1, limit: 20, cursor: undefined };
+  expect((await listMessages(organizationId, page, { isTest: true })).rows).toHaveLength(1);
+  vi.setSystemTime(at.getTime() + 7 * dayMs);
+  expect((await listMessages(organizationId, page, { isTest: true })).rows).toEqual([]);
+});
+
+it("opt-outs of the organization apply", async () => {
+  const optOut = {
+    entity: "optOut",
+    phoneNumber: request.to,
+    source: "api",
+    createdAt: "2026-11-01T12:00:00Z",
+  };
+  await updateItem(z.unknown(), updateOf(keys.optOut(organizationId, request.to), { set: optOut }));
+  await expect(send({ messageType: "marketing" })).rejects.toMatchObject({ code: "RECIPIENT_OPTED_OUT" });
+});
+
+it("an organization has 1,000 test messages a day", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-01T23:59:00.000Z") });
+  const key = keys.limit("test-messages", `${organizationId}#2026-11-01`);
+  await updateItem(z.unknown(), updateOf(key, { set: { uses: 999 } }));
+  await send();
+  await expect(send()).rejects.toMatchObject({
+    code: "TEST_LIMIT_REACHED",
+    facts: { retryAfterSeconds: 60 },
+  });
+  vi.setSystemTime(new Date("2026-11-02T00:00:00.000Z"));
+  await send();
+});
+
+it("the erasure of a number covers its test messages", async () => {
+  const job = await send();
+  await submitMessage(job, liveSender().sender);
+  expect(await eraseNumber(organizationId, request.to)).toMatchObject({ messages: 1, left: 0 });
+  expect(await recordOf(job)).toMatchObject({ to: "[removed]", message: "[removed]" });
+});

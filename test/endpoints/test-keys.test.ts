@@ -1,0 +1,138 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+
+import type { SendSmsRequest } from "../../shared/contract/sms.ts";
+import { isTestId } from "../../shared/platform/ids.ts";
+import { routes } from "../../shared/routes.ts";
+import type { Route } from "../../shared/routes/route.ts";
+import { call, Customer, errorOf, invalidFields } from "../support/api.ts";
+import { pathOfNothing } from "../support/paths.ts";
+import { patience } from "../support/patience.ts";
+
+let customer: Customer;
+/** The same customer, calling with a test key. */
+let tester: Customer;
+
+beforeEach(async () => {
+  customer = await Customer.register({ balance: 1 });
+  tester = await customer.withApiKey({ test: true });
+});
+
+async function ended(id: string): Promise<Awaited<ReturnType<Customer["message"]>>> {
+  return vi.waitFor(async () => {
+    const message = await tester.message(id);
+    expect(message.status).not.toBe("queued");
+    return message;
+  }, patience);
+}
+
+describe("a test key", () => {
+  it("has a secret of its own form, is marked, and has the scopes of test keys", async () => {
+    const key = await customer.client.createApiKey({ body: { test: true, name: "tests" } });
+    expect(key.secret).toMatch(/^nn_test_[0-9A-Za-z]{38}$/);
+    expect(key).toMatchObject({ test: true, scopes: ["send", "read", "webhooks"] });
+    expect(key.hint.startsWith("nn_test_")).toBe(true);
+    const { rows } = await customer.client.listApiKeys();
+    expect(rows.find(({ id }) => id === key.id)).toMatchObject({ test: true });
+    expect((await customer.createApiKey()).test).toBeUndefined();
+  });
+
+  it("stays one when it is rotated, and ends when it is disabled", async () => {
+    const { id } = await customer.client.createApiKey({ body: { test: true, scopes: ["send"] } });
+    const rotated = await customer.client.rotateApiKey({ params: { id } });
+    expect(rotated).toMatchObject({ test: true, scopes: ["send"] });
+    expect(rotated.secret).toMatch(/^nn_test_/);
+    await customer.client.disableApiKey({ params: { id: rotated.id } });
+    const rejected = await call("/v1/sms", { credential: rotated.secret });
+    expect(errorOf(rejected)).toEqual({ status: 401, code: "UNAUTHORIZED" });
+  });
+
+  it.each(["billing", "keys", "contacts", "campaigns"])("never has the scope %s", async (scope) => {
+    const response = await customer.call("/v1/auth/api-keys", {
+      json: { test: true, scopes: ["send", scope] },
+    });
+    expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+    expect(invalidFields(response)).toEqual(["scopes"]);
+  });
+
+  const others = Object.entries<Route>(routes).filter(
+    ([, { auth, testKeys }]) => auth !== "none" && testKeys !== true,
+  );
+  it.each(others)("cannot call %s", async (_operation, route) => {
+    const response = await tester.call(pathOfNothing(route), {
+      method: route.method,
+      ...(route.body === undefined ? {} : { json: {} }),
+    });
+    expect(errorOf(response)).toEqual({ status: 403, code: "TEST_KEY_NOT_ALLOWED" });
+  });
+});
+
+describe("a test message", () => {
+  it.each([
+    ["15005550000", { status: "sent" }],
+    ["15005550001", { status: "failed", errorCode: "MESSAGE_INVALID_DESTINATION" }],
+  ])("to %s ends as a live one, is marked, and costs nothing", async (to, outcome) => {
+    const accepted = await tester.send({ to });
+    expect(isTestId(accepted.id)).toBe(true);
+    expect(accepted).toMatchObject({ test: true, pricing: { total: 0.0079 } });
+    expect(await ended(accepted.id)).toMatchObject({ ...outcome, test: true });
+    expect(await customer.balance()).toBe(1);
+    expect((await customer.ledger()).map(({ type }) => type)).toEqual(["top_up"]);
+  });
+
+  it("is kept apart in lists and statistics", async () => {
+    const [live, test] = [await customer.send(), await tester.send()];
+    await ended(test.id);
+    const idsOf = async (caller: Customer, query = {}): Promise<string[]> =>
+      (await caller.client.listSms({ query })).rows.map(({ id }) => id);
+    expect(await idsOf(customer)).toEqual([live.id]);
+    expect(await idsOf(customer, { test: "false" })).toEqual([live.id]);
+    expect(await idsOf(customer, { test: "true" })).toEqual([test.id]);
+    expect(await idsOf(tester)).toEqual([test.id]);
+    expect(await idsOf(tester, { test: "false" })).toEqual([test.id]);
+    expect(await customer.message(test.id)).toMatchObject({ test: true });
+    for (const method of ["GET", "DELETE"]) {
+      const hidden = await tester.call(`/v1/sms/${live.id}`, { method });
+      expect(errorOf(hidden)).toEqual({ status: 404, code: "NOT_FOUND" });
+    }
+    const stats = await customer.client.getDashboardStats();
+    expect(stats.today.accepted).toBe(1);
+    expect((await customer.client.getWallet()).spentToday).toBe(0.0079);
+    expect((await customer.client.getUsage()).total.messages).toBe(1);
+  });
+
+  it("needs neither money nor a price for the estimate", async () => {
+    const poor = await (await Customer.register()).withApiKey({ test: true });
+    const body: SendSmsRequest = {
+      to: "15005550000",
+      message: "hello",
+      senderId: "ACME",
+      language: "English",
+    };
+    expect(await poor.client.estimateSms({ body })).toMatchObject({
+      pricing: { total: 0.0079 },
+      balance: 0,
+      isCovered: true,
+    });
+    expect((await poor.send()).test).toBe(true);
+  });
+
+  it("never gives its response to a live request with the same Idempotency-Key", async () => {
+    const send = async (caller: Customer) =>
+      caller.client.sendSms({ body: message, idempotencyKey: "order-1" });
+    const message = { to: "15005550000", message: "hello", senderId: "ACME" };
+    const test = await send(tester);
+    expect(await send(tester)).toEqual(test);
+    const live = await send(customer);
+    expect(live.test).toBeUndefined();
+    expect(await customer.balance()).toBe(0.9921);
+  });
+
+  it("is cancelled before its time without a refund", async () => {
+    const { id } = await tester.send({ scheduledAt: new Date(Date.now() + 3_600_000).toISOString() });
+    expect(await tester.client.cancelSms({ params: { id } })).toMatchObject({
+      status: "cancelled",
+      test: true,
+    });
+    expect(await customer.balance()).toBe(1);
+  });
+});
