@@ -1,7 +1,8 @@
 import { endpoint } from "../../shared/api/endpoint.ts";
+import { hasTestKey } from "../../shared/platform/auth/actor.ts";
 import * as routes from "../../shared/routes/webhooks.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
 
 export const handler = endpoint(routes.createWebhook, async ({ actor, body }) =>
-  createWebhook(actor.organizationId, body),
+  createWebhook(actor.organizationId, body, { isTest: hasTestKey(actor) }),
 );

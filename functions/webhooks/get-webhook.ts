@@ -1,7 +1,9 @@
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/webhooks.ts";
+import { checkWebhookVisible } from "../../shared/webhooks/record.ts";
 import { getWebhook } from "../../shared/webhooks/webhooks.ts";
 
-export const handler = endpoint(routes.getWebhook, async ({ actor, params }) =>
-  getWebhook(actor.organizationId, params.id),
-);
+export const handler = endpoint(routes.getWebhook, async ({ actor, params }) => {
+  await checkWebhookVisible(actor, params.id);
+  return getWebhook(actor.organizationId, params.id);
+});

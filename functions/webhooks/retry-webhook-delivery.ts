@@ -1,7 +1,9 @@
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/webhooks.ts";
 import { retryWebhookDelivery } from "../../shared/webhooks/manual-redelivery.ts";
+import { checkWebhookVisible } from "../../shared/webhooks/record.ts";
 
-export const handler = endpoint(routes.retryWebhookDelivery, async ({ actor, params }) =>
-  retryWebhookDelivery(actor.organizationId, params.id, params.deliveryId),
-);
+export const handler = endpoint(routes.retryWebhookDelivery, async ({ actor, params }) => {
+  await checkWebhookVisible(actor, params.id);
+  return retryWebhookDelivery(actor.organizationId, params.id, params.deliveryId);
+});

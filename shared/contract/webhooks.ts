@@ -58,6 +58,9 @@ export const WebhookParams = z.object({ id: idSchema("whk") });
 export const Webhook = z
   .object({
     id: idSchema("whk"),
+    test: z.optional(z.literal(true)).register(z.globalRegistry, {
+      description: "Present if a test key registered it. It gets events about test messages only.",
+    }),
     url: z.string(),
     events: z.array(EventName),
     status: z.enum(["enabled", "disabled"]),

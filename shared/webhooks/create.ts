@@ -14,13 +14,14 @@ import { newWebhookSecret } from "./signature.ts";
 import { checkWebhookUrl } from "./target.ts";
 
 /**
- * Registers a webhook. Only this response contains its signing secret.
+ * Registers a webhook, or for a test key one that gets events about test messages only. Only this response contains its signing secret.
  * @throws ApiError VALIDATION_ERROR; CONFLICT at the limit of webhooks; PAYMENT_REQUIRED at the limit before the first
  *   payment; UNAVAILABLE
  */
 export async function createWebhook(
   organizationId: string,
   request: CreateWebhookRequest,
+  { isTest = false } = {},
 ): Promise<CreatedWebhook> {
   checkWebhookUrl(request.url);
   const record: WebhookRecord = {
@@ -30,6 +31,7 @@ export async function createWebhook(
     url: request.url,
     events: request.events,
     createdAt: now().toISOString(),
+    ...(isTest && { test: true }),
   };
   const secret = newWebhookSecret();
   const max = await webhooksAllowed(organizationId);

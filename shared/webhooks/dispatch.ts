@@ -2,6 +2,7 @@ import { emailOfEvent } from "../emails/email-job.ts";
 import type { EventJob } from "../events/event-job.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
+import { isTestId } from "../platform/ids.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { scheduledJob } from "../platform/jobs/scheduled-job.ts";
@@ -51,7 +52,9 @@ async function fanOut({ organizationId, eventId, event }: EventJob): Promise<voi
   const webhooks = await readWebhooks(organizationId);
   const results = await Promise.allSettled(
     webhooks
-      .filter(({ events }) => events.includes(event.event))
+      .filter(
+        ({ events, test }) => events.includes(event.event) && (test === undefined || isTestId(event.data.id)),
+      )
       .map(async (webhook) => fanOutTo(webhook, newDelivery(webhook, eventId, event))),
   );
   // The job fails for one webhook only after all of them have been processed.

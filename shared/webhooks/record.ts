@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { ApiError } from "../contract/errors.ts";
 import { EventName } from "../contract/events.ts";
 import { DisabledReason, type Webhook } from "../contract/webhooks.ts";
+import { hasTestKey, type Actor } from "../platform/auth/actor.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";
 import type { FailingHealth } from "./in-flight-calls.ts";
@@ -18,6 +19,8 @@ export const WebhookRecord = z.object({
   disabledAt: z.optional(z.string()),
   disabledReason: z.optional(DisabledReason),
   createdAt: z.string(),
+  /** Present if a test key registered it. It gets events about test messages only. */
+  test: z.optional(z.literal(true)),
 });
 export type WebhookRecord = z.infer<typeof WebhookRecord>;
 
@@ -55,10 +58,20 @@ export async function readWebhook(organizationId: string, webhookId: string): Pr
   return webhook;
 }
 
+/**
+ * Rejects a test key for a webhook that no test key registered: its calls and deliveries have live data.
+ * @throws ApiError NOT_FOUND
+ */
+export async function checkWebhookVisible(actor: Actor, webhookId: string): Promise<void> {
+  if (!hasTestKey(actor)) return;
+  const { test } = await readWebhook(actor.organizationId, webhookId);
+  if (test === undefined) throw new ApiError("NOT_FOUND");
+}
+
 /** Returns a webhook as its owner sees it. @param health how it fails, if it does */
 export function toApiWebhook(webhook: WebhookRecord, health?: FailingHealth): Webhook {
-  const { id, url, events, disabledAt, disabledReason, createdAt } = webhook;
+  const { id, url, events, test, disabledAt, disabledReason, createdAt } = webhook;
   const status = disabledAt === undefined ? "enabled" : "disabled";
   const { failingSince, lastFailure } = health ?? {};
-  return { id, url, events, status, disabledReason, disabledAt, failingSince, lastFailure, createdAt };
+  return { id, url, events, test, status, disabledReason, disabledAt, failingSince, lastFailure, createdAt };
 }

@@ -12,9 +12,14 @@ import { findFailingHealth, forgetFailures } from "./in-flight-calls.ts";
 import { toApiWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
 import { checkWebhookUrl } from "./target.ts";
 
-/** Returns the organization's webhooks, newest first. */
-export async function listWebhooks(organizationId: string, query: PageQuery): Promise<Page<Webhook>> {
-  const { rows, meta } = pageOf(await readWebhooks(organizationId), query);
+/** Returns the organization's webhooks, newest first; with `isTest` only those that test keys registered. */
+export async function listWebhooks(
+  organizationId: string,
+  query: PageQuery,
+  { isTest = false } = {},
+): Promise<Page<Webhook>> {
+  const all = await readWebhooks(organizationId);
+  const { rows, meta } = pageOf(isTest ? all.filter(({ test }) => test === true) : all, query);
   return { rows: await Promise.all(rows.map(toApiWithHealth)), meta };
 }
 

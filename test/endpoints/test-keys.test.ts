@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import * as z from "zod/mini";
 
 import type { SendSmsRequest } from "../../shared/contract/sms.ts";
 import { isTestId } from "../../shared/platform/ids.ts";
@@ -7,6 +8,7 @@ import type { Route } from "../../shared/routes/route.ts";
 import { call, Customer, errorOf, invalidFields } from "../support/api.ts";
 import { pathOfNothing } from "../support/paths.ts";
 import { patience } from "../support/patience.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 let customer: Customer;
 /** The same customer, calling with a test key. */
@@ -134,5 +136,67 @@ describe("a test message", () => {
       test: true,
     });
     expect(await customer.balance()).toBe(1);
+  });
+});
+
+/** The id of the subject of a webhook call. */
+function idOf(body: string): string {
+  return z.object({ data: z.object({ id: z.string() }) }).parse(JSON.parse(body)).data.id;
+}
+
+describe("webhooks", () => {
+  let hook: WebhookReceiver;
+  beforeEach(async () => {
+    hook = await startWebhookReceiver();
+  });
+  afterEach(async () => hook.stop());
+
+  const waitForCalls = async (receiver: WebhookReceiver, ...ids: readonly string[]): Promise<void> =>
+    vi.waitFor(() => {
+      expect(receiver.calls.map(({ body }) => idOf(body)).toSorted()).toEqual(ids.toSorted());
+    }, patience);
+
+  it("of live keys and people get the events of test messages, marked", async () => {
+    await customer.client.createWebhook({ body: { url: hook.url } });
+    const [{ id }, failing] = [await tester.send(), await tester.send({ to: "15005550002" })];
+    const live = await customer.send();
+    await waitForCalls(hook, id, failing.id, live.id);
+    for (const { body } of hook.calls) {
+      expect(body.includes('"test":true')).toBe(!body.includes(live.id));
+    }
+  });
+
+  it("of test keys get the events of test messages only, and test keys see no others", async () => {
+    const own = await tester.client.createWebhook({ body: { url: hook.url } });
+    expect(own.test).toBe(true);
+    const other = await startWebhookReceiver();
+    const live = await customer.client.createWebhook({ body: { url: other.url } });
+    const [liveMessage, testMessage] = [await customer.send(), await tester.send()];
+    await waitForCalls(other, liveMessage.id, testMessage.id);
+    await waitForCalls(hook, testMessage.id);
+    await other.stop();
+
+    expect((await tester.client.listWebhooks()).rows.map(({ id }) => id)).toEqual([own.id]);
+    expect((await customer.client.listWebhooks()).rows).toHaveLength(2);
+    expect((await tester.client.listWebhookDeliveries({ params: { id: own.id } })).rows).toHaveLength(1);
+    const [{ id: deliveryId } = { id: "" }] = (
+      await customer.client.listWebhookDeliveries({ params: { id: live.id } })
+    ).rows;
+    const path = `/v1/webhooks/${live.id}`;
+    for (const [method, suffix, json] of [
+      ["GET", ""],
+      ["PATCH", "", { url: "https://example.com" }],
+      ["DELETE", ""],
+      ["POST", "/rotate-secret"],
+      ["POST", "/test"],
+      ["GET", "/deliveries"],
+      ["POST", `/deliveries/${deliveryId}/retry`],
+    ] as const) {
+      const response = await tester.call(`${path}${suffix}`, { method, ...(json && { json }) });
+      expect(errorOf(response), `${method} ${suffix}`).toEqual({ status: 404, code: "NOT_FOUND" });
+    }
+    expect((await tester.client.testWebhook({ params: { id: own.id } })).payload.event).toBe("ping");
+    await tester.client.updateWebhook({ params: { id: own.id }, body: { enabled: false } });
+    await tester.client.deleteWebhook({ params: { id: own.id } });
   });
 });
