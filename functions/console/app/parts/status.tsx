@@ -27,9 +27,17 @@ export function isScheduled({ status, scheduledAt }: Message): boolean {
   return status === "queued" && Date.parse(scheduledAt ?? "") > Date.now();
 }
 
-/** The status of a message. A scheduled message is shown as scheduled, and a final delivery receipt replaces `sent`. */
+/**
+ * The status of a message. A scheduled message is shown as scheduled, and a final delivery receipt replaces `sent`. A test
+ * message is marked.
+ */
 export function MessageState({ message }: { message: Message }) {
   const { status } = message.delivery ?? {};
   const isReceiptFinal = status === "delivered" || status === "undelivered";
-  return <Status of={isScheduled(message) ? "scheduled" : isReceiptFinal ? status : message.status} />;
+  return (
+    <>
+      <Status of={isScheduled(message) ? "scheduled" : isReceiptFinal ? status : message.status} />{" "}
+      {message.test === true ? <Status of="test" /> : null}
+    </>
+  );
 }

@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals";
 
 import type { ApiKey, CreatedApiKey } from "../../../../shared/contract/api-keys.ts";
-import { Scope } from "../../../../shared/contract/scopes.ts";
+import { Scope, scopesOfTestKeys } from "../../../../shared/contract/scopes.ts";
 import { api, baseUrl } from "../api.ts";
 import { has } from "../features.ts";
 import { Code, Secret } from "../parts/copy.tsx";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
-import { ChoiceField, Form, TextArea, TextField, useForm } from "../parts/form.tsx";
+import { ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { confirmItem, Menu, type MenuItem } from "../parts/menu.tsx";
 import { countText } from "../parts/money.tsx";
@@ -63,7 +63,11 @@ export function ApiKeys() {
                 <strong dir="auto">{name}</strong> <code>{hint}</code>
               </>
             ),
-            Status: ({ status }) => <Status of={status} />,
+            Status: ({ status, test }) => (
+              <>
+                <Status of={status} /> {test === true ? <Status of="test" /> : null}
+              </>
+            ),
             Scopes: ({ scopes }) => (scopes.length === Scope.options.length ? "All" : scopes.join(", ")),
             Created: ({ createdAt }) => <Time at={createdAt} />,
             "Last used": ({ lastUsedAt }) => (lastUsedAt === undefined ? "Never" : <Time at={lastUsedAt} />),
@@ -100,12 +104,19 @@ export function ApiKeys() {
   );
 }
 
+const kinds = [
+  ["live", "Live key"],
+  ["test", "Test key"],
+] as const;
+
 function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void> }) {
   const scopes: readonly string[] = [];
-  const form = useForm({ name: "", expiresAt: "", allowedAddresses: "", scopes }, async (values) => {
+  const empty = { name: "", kind: "live", expiresAt: "", allowedAddresses: "", scopes };
+  const form = useForm(empty, async (values) => {
     const addresses = values.allowedAddresses.split(/[\s,]+/).filter(Boolean);
     const body = {
       name: given(values.name),
+      ...(values.kind === "test" ? { test: true } : {}),
       expiresAt: isoOf(values.expiresAt),
       ...(addresses.length === 0 ? {} : { allowedAddresses: addresses }),
       ...(values.scopes.length === 0 ? {} : { scopes: values.scopes.map((each) => Scope.parse(each)) }),
@@ -120,6 +131,12 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
         hint="Where the key is used, for example: shop server."
         hasFocus
       />
+      <SelectField
+        field={form.field("kind", "test")}
+        label="Kind"
+        hint="Messages of a test key are free and do not reach phones."
+        options={kinds}
+      />
       <details>
         <summary>Restrict this key</summary>
         <div class="form">
@@ -127,7 +144,9 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
             field={form.field("scopes")}
             label="Scopes"
             hint="Leave empty to grant the default scopes."
-            options={Scope.options.map((each) => [each, scopeLabels[each]] as const)}
+            options={(form.field("kind").value === "test" ? scopesOfTestKeys : Scope.options).map(
+              (each) => [each, scopeLabels[each]] as const,
+            )}
           />
           <TextArea
             field={form.field("allowedAddresses")}

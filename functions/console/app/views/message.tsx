@@ -29,7 +29,11 @@ export function Message({ id }: ViewProps) {
             look="plain"
             label="Cancel message"
             question="Cancel this message?"
-            consequence={`The message is not sent, and ${amountText(message.pricing.total)} is refunded to your wallet.`}
+            consequence={
+              message.test === true
+                ? "The test message is not sent."
+                : `The message is not sent, and ${amountText(message.pricing.total)} is refunded to your wallet.`
+            }
             act={async () => {
               load.replace(await api().cancelSms({ params: { id } }));
               announce("Message cancelled.");
@@ -44,7 +48,7 @@ export function Message({ id }: ViewProps) {
 }
 
 function Details({ message }: { message: MessageOf }) {
-  const { status, pricing, errorCode, campaignId, messageType } = message;
+  const { status, pricing, errorCode, campaignId, messageType, test } = message;
   return (
     <div class="columns">
       <div>
@@ -70,7 +74,9 @@ function Details({ message }: { message: MessageOf }) {
               Price: <Money amount={pricing.total} />,
               Segments: `${pricing.segments} × ${amountText(pricing.unitPrice)}`,
               Refunded:
-                status === "failed" || status === "cancelled" ? <Money amount={pricing.total} /> : undefined,
+                test === undefined && (status === "failed" || status === "cancelled") ? (
+                  <Money amount={pricing.total} />
+                ) : undefined,
             }}
           />
           <p>
@@ -117,18 +123,16 @@ function stepsOf(message: MessageOf): Step[] {
   const { status, pricing, queuedAt, scheduledAt, attempts = [], sentAt, delivery } = message;
   const { failedAt, cancelledAt } = message;
   const price = amountText(pricing.total);
+  const charged = message.test === true ? "Free test message" : `${price} charged`;
+  const refunded = message.test === true ? undefined : `${price} refunded to the wallet`;
   const steps: readonly (Step | false)[] = [
-    { name: "Accepted", at: queuedAt, note: `${price} charged` },
+    { name: "Accepted", at: queuedAt, note: charged },
     scheduledAt !== undefined && { name: isScheduled(message) ? "Scheduled for" : "Due", at: scheduledAt },
     ...attempts.map(({ outcome, at }) => outcome !== "accepted" && { name: attemptNames[outcome], at }),
     sentAt !== undefined && { name: "Sent", at: sentAt, note: "Submitted to the carrier" },
     delivery !== undefined && deliveryStep(delivery),
-    failedAt !== undefined && { name: "Failed", at: failedAt, note: `${price} refunded to the wallet` },
-    cancelledAt !== undefined && {
-      name: "Cancelled",
-      at: cancelledAt,
-      note: `${price} refunded to the wallet`,
-    },
+    failedAt !== undefined && { name: "Failed", at: failedAt, note: refunded },
+    cancelledAt !== undefined && { name: "Cancelled", at: cancelledAt, note: refunded },
     status === "queued" && !isScheduled(message) && { name: "Waiting to be submitted to a carrier…" },
   ];
   return steps.filter((step) => step !== false);

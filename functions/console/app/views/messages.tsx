@@ -19,23 +19,30 @@ const states = [
   ...MessageStatus.options.map((each) => [each, capitalized(each)] as const),
 ] as const;
 
+const kinds = [
+  ["", "Live messages"],
+  ["true", "Test messages"],
+] as const;
+
 /** Messages, newest first, filtered by the query. */
 export function Messages({ query }: ViewProps) {
   const to = phoneNumberOf(query.get("to") ?? "");
   const status = z.catch(z.optional(MessageStatus), undefined).parse(query.get("status") ?? undefined);
+  const test = query.get("test") === "true" ? "true" : undefined;
   const pages = usePages(
-    async (page) => api().listSms({ query: { ...page, status, to: given(to) } }),
-    [to, status],
+    async (page) => api().listSms({ query: { ...page, status, test, to: given(to) } }),
+    [to, status, test],
   );
-  const isFiltered = to !== "" || status !== undefined;
+  const isFiltered = to !== "" || status !== undefined || test !== undefined;
   return (
     <Page title="Messages" actions={<LinkButton href="#/send" label="Send a message" look="primary" />}>
       <div class="panel">
-        <FilterForm view="messages" query={{ to, status: status ?? "" }}>
+        <FilterForm view="messages" query={{ to, status: status ?? "", test: test ?? "" }}>
           {(form) => (
             <>
               <PhoneField field={form.field("to")} />
               <SelectField field={form.field("status")} label="Status" options={states} />
+              <SelectField field={form.field("test")} label="Kind" options={kinds} />
             </>
           )}
         </FilterForm>
