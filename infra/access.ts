@@ -3,6 +3,7 @@ import type { Route } from "../shared/routes/route.ts";
 import {
   acceptsCallbacks,
   acceptsMessages,
+  addsContacts,
   authenticates,
   callsProvider,
   changesOptOuts,
@@ -21,11 +22,6 @@ import {
   storesResponses,
   type Access,
 } from "./grants.ts";
-
-const addsContacts: Access = {
-  GetItem: ["OPT_OUTS"],
-  transactions: [{ PutItem: ["CONTACTS"], UpdateItem: ["OPT_OUTS", "ORG"] }],
-};
 
 /** The permissions of each operation's function, without those that follow from its route. */
 const accessOfOperation: Readonly<Record<Operation, Access>> = {

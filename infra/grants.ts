@@ -205,6 +205,12 @@ export const endsUnproven = grant(removesMembers, {
   transactions: [{ UpdateItem: ["ORG"], DeleteItem: ["ORG", "WEBHOOK_SECRETS"] }],
 });
 
+/** To add contacts. Those whose number has opted out note it. */
+export const addsContacts: Access = {
+  GetItem: ["OPT_OUTS"],
+  transactions: [{ PutItem: ["CONTACTS"], UpdateItem: ["OPT_OUTS", "ORG"] }],
+};
+
 /** To add and remove opt-outs, and to record them on the contacts with these numbers. */
 export const changesOptOuts: Access = {
   GetItem: ["CONTACTS", "OPT_OUTS"],

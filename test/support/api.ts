@@ -67,6 +67,7 @@ const ErrorBody = z.strictObject({
     code: z.string(),
     message: z.string().check(z.minLength(1)),
     requestId: z.string().check(z.minLength(1)),
+    docUrl: z.optional(z.url()),
     details: z.optional(z.array(z.strictObject({ path: z.string(), message: z.string() }))),
   }),
 });
