@@ -263,6 +263,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getOptOut: { GetItem: ["OPT_OUTS"] },
   deleteOptOut: changesOptOuts,
   listInbound: { Query: ["INBOUND"] },
+  testInbound: { UpdateItem: ["LIMIT"], queues: ["carrierCallbacks"] },
   listNumbers: { Query: ["NUMBERS"] },
   listTemplates: { GetItem: ["ORG"], Query: ["TEMPLATES"] },
   createTemplate: { transactions: [{ PutItem: ["TEMPLATES"], UpdateItem: ["ORG"] }] },

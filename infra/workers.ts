@@ -166,6 +166,7 @@ export const workers = {
     access: grant(changesOptOuts, {
       GetItem: ["INBOUND", "NUMBERS"],
       UpdateItem: ["MESSAGES", "STATS"],
+      PutItem: ["INBOUND"],
       DeleteItem: ["INBOUND"],
       transactions: [{ PutItem: ["INBOUND"] }],
       // Several jobs process a message to a number that many organizations share.

@@ -3,7 +3,7 @@
  */
 
 /** The id of a record, with its prefix. */
-export const idPattern = /\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}\b/g;
+export const idPattern = /\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}T?\b/g;
 
 /** The ids of saved cards, and the numbers of invoices. */
 export const otherIdPattern = /\b(pm|INV)[_-][\w-]+/g;
@@ -53,8 +53,8 @@ function steadyExample(example: unknown, webhookUrl: string): unknown {
 function steadyIds(text: string): string {
   const ids = [...new Set(text.match(idPattern))].toSorted();
   // An event has the ULID of its message.
-  const ulids = [...new Set(ids.map((id) => id.slice("xxx_".length)))];
-  return text.replaceAll(/(?<=\b[a-z]{3}_)[0-9A-HJKMNP-TV-Z]{26}\b/g, (ulid) => {
+  const ulids = [...new Set(ids.map((id) => id.slice("xxx_".length, "xxx_".length + 26)))];
+  return text.replaceAll(/(?<=\b[a-z]{3}_)[0-9A-HJKMNP-TV-Z]{26}(?=T?\b)/g, (ulid) => {
     return `01KE${String(ulids.indexOf(ulid) + 1).padStart(22, "0")}`;
   });
 }

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { DeliveryErrorCode } from "../contract/sms.ts";
-import { InboundMessageJob } from "../inbound/inbound-message-job.ts";
+import { InboundMessageJob, TestInboundJob } from "../inbound/inbound-message-job.ts";
 import { finalDeliveries } from "../messages/record.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { AwsNotification } from "./aws.ts";
@@ -19,7 +19,7 @@ const ReceiptJob = z.object({
 });
 
 /** A job with one receipt or inbound message from a carrier callback. */
-const CallbackJob = z.discriminatedUnion("kind", [ReceiptJob, InboundMessageJob]);
+const CallbackJob = z.discriminatedUnion("kind", [ReceiptJob, InboundMessageJob, TestInboundJob]);
 export type CallbackJob = z.infer<typeof CallbackJob>;
 
 /** A job in the queue of carrier callbacks: from a call, or a notification that AWS itself has queued. */
@@ -28,6 +28,6 @@ export type QueuedCallback = z.output<typeof QueuedCallback>;
 
 /** Returns the job that records a receipt or an inbound message. */
 export function callbackJob(callback: CallbackJob): QueuedJob {
-  const group = callback.kind === "receipt" ? callback.organizationId : callback.carrier;
+  const group = callback.kind === "inbound" ? callback.carrier : callback.organizationId;
   return { queue: "carrierCallbacks", group, body: callback };
 }

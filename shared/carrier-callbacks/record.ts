@@ -1,4 +1,4 @@
-import { receiveInboundMessage } from "../inbound/receive.ts";
+import { receiveInboundMessage, receiveTestMessage } from "../inbound/receive.ts";
 import type { RecordedReceipt } from "../messages/counts.ts";
 import { recordDeliveryReceipt } from "../messages/receipts.ts";
 import { awsCallbacks } from "./aws.ts";
@@ -24,6 +24,9 @@ export async function recordCallback(
       return recordDeliveryReceipt(callback);
     case "inbound":
       await receiveInboundMessage(callback);
+      return undefined;
+    case "testInbound":
+      await receiveTestMessage(callback);
       return undefined;
     case "aws":
       return recordNotification(callback.fields, queuedAt.toISOString());

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, now, secondMs } from "../platform/clock.ts";
+import { isTestId, replyIdOf } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
@@ -21,12 +22,19 @@ const scenarios: Readonly<Record<string, (calls: number) => Treatment>> = {
   "15005550006": () => "rejected",
 };
 
-/** The delivery receipts for accepted messages to these numbers. There are none for other numbers. */
-const receipts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "15005550007": { status: "delivered" },
-  "15005550008": { status: "undelivered", errorCode: "DELIVERY_UNREACHABLE" },
+/** The delivery receipts for accepted messages to these numbers, and their delays. There are none for other numbers. */
+const receipts: Readonly<Record<string, { readonly delaySeconds: number; readonly receipt: object }>> = {
+  "15005550007": { delaySeconds: 1, receipt: { status: "delivered" } },
+  "15005550008": {
+    delaySeconds: 1,
+    receipt: { status: "undelivered", errorCode: "DELIVERY_UNREACHABLE" },
+  },
+  "15005550009": { delaySeconds: 30, receipt: { status: "delivered" } },
 };
-const receiptDelaySeconds = 1;
+
+/** The number that replies to test messages. */
+const replyingNumber = "15005550010";
+const replyDelaySeconds = 1;
 
 /**
  * Returns a carrier that sends nothing: the default outside production. It is idempotent: it recognizes a message by
@@ -45,6 +53,7 @@ async function sendNothing(name: string, message: OutgoingMessage): Promise<Subm
   switch (outcome) {
     case "accepted":
       await queueReceipt(name, message);
+      await queueReply(message);
       return { outcome, carrierReference: `sandbox-${messageId}` };
     case "throttled":
       return { outcome, providerCode: outcome };
@@ -62,17 +71,26 @@ async function sendNothing(name: string, message: OutgoingMessage): Promise<Subm
  * format that the worker reads.
  */
 async function queueReceipt(carrier: string, { to, reference }: OutgoingMessage): Promise<void> {
-  const receipt = receipts[to];
-  if (receipt === undefined) return;
+  const found = receipts[to];
+  if (found === undefined) return;
+  const { delaySeconds, receipt } = found;
   const [organizationId = "", messageId] = reference.split(".");
-  const at = new Date(now().getTime() + receiptDelaySeconds * secondMs).toISOString();
+  const at = new Date(now().getTime() + delaySeconds * secondMs).toISOString();
   const body = { kind: "receipt", carrier, organizationId, messageId, ...receipt, at };
-  await enqueue({
-    queue: "carrierCallbacks",
-    group: organizationId,
-    body,
-    delaySeconds: receiptDelaySeconds,
-  });
+  await enqueue({ queue: "carrierCallbacks", group: organizationId, body, delaySeconds });
+}
+
+/**
+ * Queues a reply to a test message with a delay. The sender ID of a live message is no number of an organization, so it has
+ * no reply.
+ */
+async function queueReply({ to, from, reference }: OutgoingMessage): Promise<void> {
+  const [organizationId = "", messageId = ""] = reference.split(".");
+  if (to !== replyingNumber || !isTestId(messageId)) return;
+  const receivedAt = new Date(now().getTime() + replyDelaySeconds * secondMs).toISOString();
+  const reply = { id: replyIdOf(messageId), from: to, to: from, message: "Thank you!", receivedAt };
+  const body = { kind: "testInbound", organizationId, ...reply };
+  await enqueue({ queue: "carrierCallbacks", group: organizationId, body, delaySeconds: replyDelaySeconds });
 }
 
 async function countCall(messageId: string): Promise<number> {

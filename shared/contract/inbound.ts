@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
-import { idSchema, Timestamp } from "./primitives.ts";
+import { GivenPhoneNumber } from "./phone-numbers.ts";
+import { idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 
 export const Keyword = z.enum(["start", "stop", "help"]).register(z.globalRegistry, {
   id: "InboundKeyword",
@@ -23,9 +24,37 @@ export const InboundMessage = z
     message: z.string(),
     keyword: z.optional(Keyword),
     receivedAt: Timestamp,
+    test: z
+      .optional(z.literal(true))
+      .register(z.globalRegistry, { description: "Present for a test. Its keyword has no effect." }),
   })
   .register(z.globalRegistry, { id: "InboundMessage" });
 export type InboundMessage = z.infer<typeof InboundMessage>;
+
+export const InboundQuery = z.safeExtend(PageQuery, {
+  test: z.optional(z.enum(["true", "false"])).register(z.globalRegistry, {
+    description:
+      "With `true`, the list has test messages instead of live ones. A test key always gets test messages.",
+  }),
+});
+export type InboundQuery = z.infer<typeof InboundQuery>;
+
+export const TestInboundRequest = z
+  .strictObject({
+    from: GivenPhoneNumber,
+    to: z
+      .string()
+      .check(z.regex(/^[0-9A-Za-z]{1,15}$/, "must be 1 to 15 letters and digits"))
+      .register(z.globalRegistry, {
+        description: "Any number, short code or sender ID; it need not be yours.",
+      }),
+    message: text(1_600).check(z.minLength(1, "must not be empty")),
+  })
+  .register(z.globalRegistry, {
+    id: "TestInboundRequest",
+    examples: [{ from: "15005550000", to: "12065550100", message: "Yes, please" }],
+  });
+export type TestInboundRequest = z.infer<typeof TestInboundRequest>;
 
 /** A number that people can write to, and whose messages the organization gets. */
 export const AssignedNumber = z

@@ -1,17 +1,19 @@
 import { PhoneNumber } from "../contract/phone-numbers.ts";
 import { eventJob } from "../events/event-job.ts";
+import { testExpiry } from "../messages/test-messages.ts";
+import { keywordOf } from "../numbers/keywords.ts";
 import { addresseesOf, findNumber, type Addressee } from "../numbers/record.ts";
 import { hearWord } from "../opt-outs/opt-outs.ts";
 import { forgetLifted } from "../opt-outs/record.ts";
-import { newId } from "../platform/ids.ts";
+import { isTestId, newId } from "../platform/ids.ts";
 import { enqueue, enqueueAll } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
 import { transact } from "../platform/table/transact.ts";
-import { deleteItem } from "../platform/table/write.ts";
+import { deleteItem, insertOf, putItem } from "../platform/table/write.ts";
 import { wasErasedSince } from "./erased.ts";
-import { inboundMessageJob } from "./inbound-message-job.ts";
+import { inboundMessageJob, type TestInboundJob } from "./inbound-message-job.ts";
 import { inboundPuts, InboundRecord, toApiInboundMessage, TakenRecord, takenKey } from "./record.ts";
 
 /** An inbound message, as read from a callback. */
@@ -79,6 +81,27 @@ async function receiveFor({ organizationId, keyword }: Addressee, inbound: Recei
   if (kept !== undefined) await conclude(kept);
 }
 
+/**
+ * Stores an inbound test message and publishes its event. Its keyword has no effect: it must not opt a live number out. A
+ * repetition publishes the same event.
+ */
+export async function receiveTestMessage(inbound: Omit<TestInboundJob, "kind">): Promise<void> {
+  const { id, organizationId, from, to, message, receivedAt } = inbound;
+  const record: InboundRecord = {
+    entity: "inboundMessage",
+    id,
+    organizationId,
+    from,
+    to,
+    message,
+    keyword: keywordOf(message),
+    receivedAt,
+    expiresAt: testExpiry(receivedAt),
+  };
+  const stored = await putItem(insertOf({ ...keys.inbound(organizationId, id), ...record }));
+  await conclude(stored.applied ? record : InboundRecord.parse(stored.found));
+}
+
 /** @returns the stored record; undefined when the carrier has brought the message before */
 async function keep(
   record: InboundRecord,
@@ -98,7 +121,7 @@ async function keep(
 async function conclude(record: InboundRecord): Promise<void> {
   const { id, organizationId, from, receivedAt: timestamp } = record;
   const isErased = await wasErasedSince(organizationId, from, timestamp);
-  await obey(record, isErased);
+  if (!isTestId(id)) await obey(record, isErased);
   if (isErased) {
     await deleteItem(keys.inbound(organizationId, id));
     return;

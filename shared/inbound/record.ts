@@ -5,6 +5,7 @@ import * as z from "zod/mini";
 import { Keyword, type InboundMessage } from "../contract/inbound.ts";
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
+import { testMarkOf } from "../platform/ids.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { insertOf, type Write } from "../platform/table/write.ts";
 
@@ -68,5 +69,5 @@ export function inboundPuts(
 /** Returns an inbound message as its organization sees it. */
 export function toApiInboundMessage(record: InboundRecord): InboundMessage {
   const { id, from, to, message, keyword, receivedAt } = record;
-  return { id, from, to, message, keyword, receivedAt };
+  return { id, from, to, message, keyword, receivedAt, ...testMarkOf(id) };
 }

@@ -15,13 +15,13 @@ import { MessageRecord } from "./record.ts";
 import { isRescheduledTooLong, reschedule } from "./reschedule.ts";
 import { heldBackSeconds } from "./sending-pause.ts";
 import { Submission, hasTimeToSubmit } from "./submission.ts";
-import { testSender } from "./test-messages.ts";
+import { testSender } from "./test-sender.ts";
 import { isExpired, secondsUntilExpired } from "./validity.ts";
 
 /**
  * Submits one message to a carrier, at most once however often its job arrives. It ends as sent, or as failed with its
  * refund queued, and its webhook event is queued. If a carrier definitely did not accept the message, it fails over to the
- * next one of its route. A message with an unknown outcome goes to no other carrier.
+ * next one of its route. A message with an unknown outcome goes to no other carrier. A test message goes to the sandbox.
  * @returns the message, if it has ended now and is to be counted
  * @throws Error when the job has to return later: another sender holds the message, or a write failed
  */

@@ -1,5 +1,3 @@
-import type { NamedCarrier } from "../carriers/carriers.ts";
-import { sandboxCarrier } from "../carriers/sandbox.ts";
 import { ApiError } from "../contract/errors.ts";
 import { dayMs, epochSeconds } from "../platform/clock.ts";
 import { newTestId } from "../platform/ids.ts";
@@ -9,14 +7,13 @@ import { messageKey } from "../platform/table/shards.ts";
 import { transact } from "../platform/table/transact.ts";
 import { insertOf, type Write } from "../platform/table/write.ts";
 import type { Prices } from "../prices/prices.ts";
-import type { Sender } from "./choose-carrier.ts";
 import { sendJob, waitingJob, waitsInTable } from "./message-job.ts";
 import type { MessageRecord } from "./record.ts";
 
 /*
  * Test messages, which test keys send. They have the records, jobs, transitions and events of other messages. Their ids
  * end with a mark, and their partition is separate. Code that lists, counts, bills or reconciles messages therefore never
- * reads them. They are neither paid nor refunded, and the sandbox is their only carrier.
+ * reads them. They are neither paid nor refunded, and the sandbox is their only carrier (`test-sender.ts`).
  */
 
 /** The bound of an organization's test messages, outbound and inbound together: each causes writes and webhook calls. */
@@ -26,12 +23,12 @@ const dailyLimit = { name: "test-messages", max: 1_000, code: "TEST_LIMIT_REACHE
 const retentionMs = 7 * dayMs;
 
 /** Returns when the table deletes a test message, in seconds since the epoch. @param dueAt ISO 8601 */
-function testExpiry(dueAt: string): number {
+export function testExpiry(dueAt: string): number {
   return epochSeconds(new Date(Date.parse(dueAt) + retentionMs));
 }
 
 /** Counts a test message of an organization. @throws ApiError TEST_LIMIT_REACHED */
-async function countTestMessage(organizationId: string): Promise<void> {
+export async function countTestMessage(organizationId: string): Promise<void> {
   await consumeToday(dailyLimit, organizationId);
 }
 
@@ -60,22 +57,4 @@ export async function recordTestMessage(message: MessageRecord, together: readon
     together,
   });
   if (recorded.outcome === "rejected") throw new ApiError("UNAVAILABLE");
-}
-
-const sandbox: NamedCarrier = { name: "sandbox", carrier: sandboxCarrier("sandbox"), isDisabled: false };
-
-/**
- * Returns the sender of test messages, which reaches no carrier except the sandbox, whatever the carriers and routes of the
- * stage are. Breakers, throughput and the pause of sending protect live carriers, so they do not apply.
- */
-export function testSender({ stateOf, remainingTimeMs, carrierTimeoutMs }: Sender): Sender {
-  return {
-    carriers: {
-      routeOf: () => [sandbox],
-      named: (name) => (name === sandbox.name ? sandbox : undefined),
-    },
-    ...(stateOf && { stateOf }),
-    ...(remainingTimeMs && { remainingTimeMs }),
-    ...(carrierTimeoutMs !== undefined && { carrierTimeoutMs }),
-  };
 }

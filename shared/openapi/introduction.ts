@@ -1,6 +1,7 @@
 import { errorCatalogue } from "../contract/errors.ts";
 import { deliveryFailures, messageFailures } from "../contract/failures.ts";
 import { remedies } from "../contract/remedies.ts";
+import { testNumbers } from "../contract/test-numbers.ts";
 import type { Operation, routes } from "../routes.ts";
 
 /*
@@ -53,6 +54,11 @@ export function failureTable(): string {
   return table(["Code", "What it means"], Object.entries({ ...messageFailures, ...deliveryFailures }));
 }
 
+/** Returns the outcomes of the sandbox carrier by number as a Markdown table. */
+function testNumberTable(): string {
+  return table(["Number", "Outcome"], Object.entries(testNumbers));
+}
+
 /** Formats rows that begin with a code as a Markdown table. */
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const marked = rows.map(([code = "", ...cells]) => [`\`${code}\``, ...cells.map(markdown)]);
@@ -82,6 +88,22 @@ Every response of an operation has an \`X-Request-Id\`; include it when you cont
 
 Send \`Authorization: Bearer\` with the token of a session or the secret of an API key. Each operation lists the
 [scope](/docs/guides/going-live#credentials) that it requires. A key cannot create a key with more rights than its own.
+
+## Test keys
+
+Create a test key with \`POST /v1/auth/api-keys\` and \`"test": true\`. Its messages are free, go to no phone, and need no
+approval and no balance. Their \`pricing\` shows the price of a live message, and 0 where there is none. They have
+\`"test": true\` in responses and events, and are not in lists and statistics of live messages: \`GET /v1/sms?test=true\`
+lists them. Opt-outs apply as for live messages. Test messages are deleted after a week.
+
+A test key has at most the scopes \`send\`, \`read\` and \`webhooks\`. It reaches test messages, and webhooks that a test
+key has registered. These get only events about test messages; other webhooks get events about all messages. All other
+operations return \`TEST_KEY_NOT_ALLOWED\`. \`POST /v1/test/inbound\` simulates an inbound message. Its keyword has no
+effect. An organization has 1,000 test messages a day, inbound messages included.
+
+The number decides the outcome:
+
+${testNumberTable()}
 
 ## Errors
 

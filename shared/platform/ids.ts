@@ -18,6 +18,11 @@ export function newTestId(prefix: "inb" | "msg"): string {
   return `${newId(prefix)}${testMark}`;
 }
 
+/** Returns the id of the inbound test message that replies to a test message. The same message has the same reply. */
+export function replyIdOf(testMessageId: string): string {
+  return `${derivedId("inb", momentOf(testMessageId), testMessageId)}${testMark}`;
+}
+
 /** Whether an id is of a test message, or of an inbound test message. */
 export function isTestId(id: string): boolean {
   return id.slice(id.indexOf("_") + 1 + ulidLength) === testMark;

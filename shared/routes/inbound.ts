@@ -1,4 +1,4 @@
-import { AssignedNumber, InboundMessage } from "../contract/inbound.ts";
+import { AssignedNumber, InboundMessage, InboundQuery, TestInboundRequest } from "../contract/inbound.ts";
 import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
@@ -9,7 +9,8 @@ export const listInbound = {
   summary: "List inbound messages, newest first",
   auth: "bearer",
   scope: "read",
-  query: PageQuery,
+  testKeys: true,
+  query: InboundQuery,
   status: 200,
   data: InboundMessage,
   paged: true,
@@ -30,4 +31,18 @@ export const listNumbers = {
   errors: [],
 } as const satisfies Route;
 
-export const routes = { listInbound, listNumbers };
+export const testInbound = {
+  method: "POST",
+  path: "/v1/test/inbound",
+  tag: "inbound",
+  summary: "Simulate an inbound message, with its event",
+  auth: "bearer",
+  scope: "send",
+  testKeys: true,
+  body: TestInboundRequest,
+  status: 202,
+  data: InboundMessage,
+  errors: ["TEST_LIMIT_REACHED"],
+} as const satisfies Route;
+
+export const routes = { listInbound, listNumbers, testInbound };

@@ -35,6 +35,7 @@ const notAudited: readonly string[] = [
   "estimateSms",
   "cancelSms",
   "sendTemplate",
+  "testInbound",
   // They do not change an endpoint, and are in its list of deliveries.
   "testWebhook",
   "retryWebhookDelivery",

@@ -1,8 +1,13 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
+import { QueuedCallback } from "../../shared/carrier-callbacks/callback-job.ts";
+import { recordCallback } from "../../shared/carrier-callbacks/record.ts";
+import type { OutgoingMessage } from "../../shared/carriers/carrier.ts";
+import { sandboxCarrier } from "../../shared/carriers/sandbox.ts";
 import type { SendSmsRequest } from "../../shared/contract/sms.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";
+import { EventJob } from "../../shared/events/event-job.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
 import type { MessageJob } from "../../shared/messages/message-job.ts";
 import { listMessages } from "../../shared/messages/read.ts";
@@ -17,7 +22,7 @@ import { acceptMessage } from "../support/as-organization.ts";
 import { accept, inOrder, ScriptedCarrier } from "../support/carriers.ts";
 import { recordOf } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
-import { takeJobs } from "../support/queues.ts";
+import { delayedJobs, takeJobs } from "../support/queues.ts";
 import { openWebhook } from "../support/webhooks.ts";
 
 const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
@@ -187,4 +192,39 @@ it("the erasure of a number covers its test messages", async () => {
   await submitMessage(job, liveSender().sender);
   expect(await eraseNumber(organizationId, request.to)).toMatchObject({ messages: 1, left: 0 });
   expect(await recordOf(job)).toMatchObject({ to: "[removed]", message: "[removed]" });
+});
+
+it.each([
+  ["15005550007", [1]],
+  ["15005550009", [30]],
+  ["15005550000", []],
+])("the delivery receipt of a test message to %s is delayed by %s seconds", async (to, delays) => {
+  const job = await send({ to });
+  const queued = await delayedJobs(async () => submitMessage(job, liveSender().sender));
+  const receipts = queued.filter(({ body }) => JSON.stringify(body).includes('"kind":"receipt"'));
+  expect(receipts.map(({ delaySeconds }) => delaySeconds)).toEqual(delays);
+});
+
+it("a repeated submission has one reply, with one event", async () => {
+  const { messageId } = await send({ to: "15005550010" });
+  const reference = `${organizationId}.${messageId}`;
+  const outgoing: OutgoingMessage = {
+    reference,
+    to: "15005550010",
+    country: "US",
+    from: "ACME",
+    text: "hello",
+    encoding: "GSM-7",
+    isPromotional: false,
+  };
+  const replies: string[] = [];
+  for (let submission = 0; submission < 2; submission += 1) {
+    const queued = await delayedJobs(async () => sandboxCarrier("sandbox").send(outgoing));
+    for (const { body } of queued) await recordCallback(QueuedCallback.parse(body), new Date());
+    const [event] = z.array(EventJob).parse(await takeJobs("webhookDeliveries"));
+    replies.push(event?.eventId ?? "");
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minuteMs });
+  }
+  expect(replies[1]).toBe(replies[0]);
+  expect(await itemsOf(`INBOUND#test#${organizationId}`)).toHaveLength(1);
 });

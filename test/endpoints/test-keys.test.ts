@@ -200,3 +200,42 @@ describe("webhooks", () => {
     await tester.client.deleteWebhook({ params: { id: own.id } });
   });
 });
+
+describe("an inbound test message", () => {
+  const inbound = { from: "12065550100", to: "ACME", message: "STOP" };
+
+  it("has its event and its own list, and opts no one out", async () => {
+    const hook = await startWebhookReceiver();
+    await customer.client.createWebhook({ body: { url: hook.url, events: ["message.received"] } });
+    const { id } = await tester.client.testInbound({ body: inbound });
+    await hook.waitForCalls(1);
+    await hook.stop();
+    const shown = { id, ...inbound, keyword: "stop", test: true };
+    expect(JSON.parse(hook.calls[0]?.body ?? "")).toMatchObject({ event: "message.received", data: shown });
+    expect((await tester.client.listInbound()).rows).toMatchObject([shown]);
+    expect((await customer.client.listInbound({ query: { test: "true" } })).rows).toMatchObject([shown]);
+    expect((await customer.client.listInbound()).rows).toEqual([]);
+    expect((await customer.client.listOptOuts()).rows).toEqual([]);
+    await customer.send({ to: inbound.from, messageType: "marketing" });
+  });
+
+  it("follows a test message to the number that replies, and no live message", async () => {
+    const live = await customer.send({ to: "15005550010" });
+    const { id } = await tester.send({ to: "15005550010" });
+    await ended(id);
+    const list = async () => (await tester.client.listInbound()).rows;
+    await vi.waitFor(async () => expect(await list()).toHaveLength(1), patience);
+    expect(await list()).toMatchObject([{ from: "15005550010", to: "ACME", test: true }]);
+    expect((await customer.message(live.id)).status).toBe("sent");
+    expect((await customer.client.listInbound()).rows).toEqual([]);
+  });
+});
+
+it.each([
+  ["15005550007", "delivered"],
+  ["15005550008", "undelivered"],
+])("the receipt of a test message to %s is %s", async (to, status) => {
+  const { id } = await tester.send({ to });
+  await vi.waitFor(async () => expect((await tester.message(id)).delivery?.status).toBe(status), patience);
+  expect((await customer.client.getDashboardStats()).today).toMatchObject({ delivered: 0, undelivered: 0 });
+});

@@ -102,6 +102,16 @@ it.each(Object.entries(ways))(
   },
 );
 
+it("a test key sends without any of this, to any country, and nothing is charged", async () => {
+  const tester = await customer.withApiKey({ test: true });
+  for (const to of ["15005550000", "881612345678", "447400123456", "18765550100"]) {
+    const { id } = await tester.send({ to, senderId: "MYBANK" });
+    await vi.waitFor(async () => expect((await tester.message(id)).status).toBe("sent"), patience);
+    await tester.client.estimateSms({ body: { to, message: "hello", language: "English" } });
+  }
+  expect(await customer.balance()).toBe(1);
+});
+
 it("the default sender ID of an organization needs approval too", async () => {
   await allowToSend(customer.organizationId);
   expect(errorOf(await customer.trySend({ senderId: undefined })).code).toBe("MISSING_SENDER_ID");
