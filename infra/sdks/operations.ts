@@ -2,8 +2,7 @@ import type { Endpoint } from "../../shared/client/call.ts";
 import { openApiDocument } from "../../shared/openapi.ts";
 import type { JsonSchema } from "../../shared/openapi/components.ts";
 import type { Parameter } from "../../shared/openapi/document.ts";
-import { operations, type Operation } from "../../shared/routes.ts";
-import type { Route } from "../../shared/routes/route.ts";
+import { publicOperations, type Operation } from "../../shared/routes.ts";
 
 /*
  * The public operations as the SDKs have them: the route table with the schemas of the OpenAPI document.
@@ -30,16 +29,6 @@ export interface SdkContract {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
 
-/** Operations without a customer as their caller: pages, assets, and callbacks of providers. */
-const internalTags: ReadonlySet<string> = new Set(["brand", "carriers", "console", "docs"]);
-
-/** Returns the operations that the SDKs have. */
-function publicOperations(): [Operation, Route][] {
-  return operations().filter(
-    ([name, { tag, raw }]) => !internalTags.has(tag) && raw === undefined && name !== "receivePaymentEvent",
-  );
-}
-
 /** Returns what an SDK is generated from. */
 export function sdkContract(): SdkContract {
   const { paths, components } = openApiDocument();
@@ -50,7 +39,7 @@ export function sdkContract(): SdkContract {
   );
   const sdkOperations = publicOperations().flatMap(([name, route]): SdkOperation[] => {
     const operation = documented.get(name);
-    if (operation === undefined) return [];
+    if (operation === undefined) throw new Error(`${name} is not documented`);
     const { parameters = [], requestBody, responses, summary } = operation;
     const body = requestBody?.content["application/json"]?.schema;
     const data = responses[route.status]?.content?.["application/json"]?.schema.properties?.["data"];
