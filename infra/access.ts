@@ -272,6 +272,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   deleteTemplate: { transactions: [{ UpdateItem: ["ORG"], DeleteItem: ["TEMPLATES"] }] },
   sendTemplate: grant(acceptsMessages, { GetItem: ["TEMPLATES"] }),
   listAuditLog: { Query: ["AUDIT"] },
+  callMcp: { brand: true, links: true },
   getCarrierCallback: acceptsCallbacks,
   postCarrierCallback: acceptsCallbacks,
   getRoot: grant(readsPrices, { brand: true }),

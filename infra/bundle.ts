@@ -8,8 +8,9 @@ import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import { stringify } from "yaml";
 
 import { openApiDocument } from "../shared/openapi.ts";
+import { mcpTools } from "../shared/openapi/tools.ts";
 import { buildOnce } from "./build-once.ts";
-import { packageOptions } from "./bundled-packages.ts";
+import { packageOptions, packagesOfOneFunction, serverWithoutValidator } from "./bundled-packages.ts";
 import { buildSite } from "./docs/site.ts";
 import { projectRoot } from "./project-root.ts";
 
@@ -71,6 +72,7 @@ async function bundleAgain(): Promise<void> {
     ],
     outdir: partsFolder,
     splitting: true,
+    external: packagesOfOneFunction,
     ...packageOptions,
   });
   const { metafile } = await build({
@@ -94,6 +96,7 @@ async function bundleAgain(): Promise<void> {
     "openapi.yaml",
     stringify(document, { aliasDuplicateObjects: false }),
   );
+  await putBeside("mcp/call-mcp", "tools.json", JSON.stringify(mcpTools()));
   for (const [file, content] of await buildSite()) {
     await putBeside("docs/get-docs-page", file, content);
     if (file === "index.html") await putBeside("docs/get-docs", file, content);
@@ -116,6 +119,7 @@ async function putLaterFiles({ outputs }: Metafile, options: BuildOptions): Prom
       entryPoints: [laterPart(file)],
       minify: true,
       banner: { js: requireBanner },
+      plugins: [serverWithoutValidator],
       write: false,
     });
     for (const { folder, later } of bundles) {

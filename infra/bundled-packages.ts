@@ -20,6 +20,25 @@ const commandsWithoutMiddleware: Plugin = {
   },
 };
 
+/**
+ * Omits the validator of JSON schemas from the MCP server, which would be a third of its bundle. It is only for questions to
+ * the user.
+ */
+export const serverWithoutValidator: Plugin = {
+  name: "server-without-validator",
+  setup: (esbuild) => {
+    esbuild.onResolve({ filter: /\/validation\/ajv-provider\.js$/ }, () => ({
+      path: path.join(projectRoot, "infra/without-middleware.ts"),
+    }));
+  },
+};
+
+/**
+ * Packages that only one function uses. They are not in the parts, because they would add their code of zod to every
+ * bundle.
+ */
+export const packagesOfOneFunction = ["@modelcontextprotocol/*"];
+
 /** Omits most unused code of packages from bundles. */
 export const packageOptions = {
   // Most of the SDK ships a CommonJS and an ES build; only the latter can be shaken.

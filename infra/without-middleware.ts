@@ -1,13 +1,14 @@
 /*
- * Replaces, in the bundles, the middleware that the SDK's commands import for the SDK's own client: see
- * `infra/bundled-packages.ts`. No code calls it. If a new version of the SDK imports more, esbuild reports it.
+ * Replaces, in the bundles, the middleware that the SDK's commands import for the SDK's own client, and the validator of the
+ * MCP server: see `infra/bundled-packages.ts`. No code calls it. If a new version imports more, esbuild reports it.
  */
 
 function leftOut(): never {
-  throw new Error("functions carry out commands with a client of their own");
+  throw new Error("bundles do not contain this code, because no function needs it");
 }
 
 export {
+  leftOut as AjvJsonSchemaValidator,
   leftOut as getCheckContentLengthHeaderPlugin,
   leftOut as getEndpointPlugin,
   leftOut as getFlexibleChecksumsPlugin,

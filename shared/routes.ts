@@ -14,6 +14,7 @@ import { routes as docs } from "./routes/docs.ts";
 import { routes as health } from "./routes/health.ts";
 import { routes as inbound } from "./routes/inbound.ts";
 import { routes as kyc } from "./routes/kyc.ts";
+import { routes as mcp } from "./routes/mcp.ts";
 import { routes as members } from "./routes/members.ts";
 import { routes as optOuts } from "./routes/opt-outs.ts";
 import { routes as payments } from "./routes/payments.ts";
@@ -51,6 +52,7 @@ export const routes = {
   ...inbound,
   ...templates,
   ...auditLog,
+  ...mcp,
   ...carriers,
   ...brand,
   ...console,

@@ -22,6 +22,12 @@ const maxBodyBytes = 10 * 1024 * 1024;
  */
 const maxConcurrentRequests = 16;
 
+/**
+ * The route whose function calls this API again. It takes no place, because its calls could otherwise take all places and
+ * wait for others.
+ */
+const callingRouteKey = "POST /mcp";
+
 /** How long a stop waits for requests in flight. */
 const drainTimeoutMs = 5_000;
 
@@ -146,7 +152,9 @@ export class HttpApi {
       const match = this.#match(method, url.pathname);
       if (match === undefined) return respond(response, 404, "Not Found");
       const event = eventOf(request, url, match, body);
-      const result = FunctionResponse.parse(await this.#whenFree(async () => match.route.invoke(event)));
+      const invoke = async (): Promise<unknown> => match.route.invoke(event);
+      const isWaiting = match.route.routeKey === callingRouteKey;
+      const result = FunctionResponse.parse(await (isWaiting ? invoke() : this.#whenFree(invoke)));
       response
         .writeHead(result.statusCode, {
           ...result.headers,

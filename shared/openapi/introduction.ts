@@ -30,6 +30,7 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
   inbound: "Messages that people send to your numbers.",
   templates: "Reusable message texts.",
   "audit-log": "A record of all changes: the caller, the change and the time.",
+  mcp: "A server of the Model Context Protocol, whose tools are these operations.",
   carriers:
     "Callbacks for the operator's carriers: delivery receipts and inbound messages. Not for customers.",
   brand: "The start page and the brand of the operator.",

@@ -43,6 +43,8 @@ const notAudited: readonly string[] = [
   "deleteContact",
   // Calls of carriers, which the messages record.
   "postCarrierCallback",
+  // It calls other operations, which are audited themselves.
+  "callMcp",
   // Events of the payment provider, which the payments record.
   "receivePaymentEvent",
   "createTemplate",

@@ -147,13 +147,18 @@ it("puts the font of invoices next to a function that renders them, and to no ot
 
 it.each([
   // These rare letters change all short names where the text affects them.
-  { column: "summary", value: "Get a message", changed: "One jazzy message ".repeat(1_000), served: true },
-  { column: "errors", value: "errors: []", changed: 'errors: ["WALLET_MISSING"]', served: true },
+  {
+    column: "summary",
+    value: "Get a message",
+    changed: "One jazzy message ".repeat(1_000),
+    users: ["mcp/call-mcp", "sms/get-sms"],
+  },
+  { column: "errors", value: "errors: []", changed: 'errors: ["WALLET_MISSING"]', users: ["sms/get-sms"] },
   // Only the document needs the schema of an operation's response.
-  { column: "schema", value: "data: Message", changed: "data: Transaction", served: false },
+  { column: "schema", value: "data: Message", changed: "data: Transaction", users: [] },
 ])(
-  "a changed $column of one row changes only the document, its pages, the console, the fallback and the function that uses it",
-  async ({ column, value, changed, served }) => {
+  "a changed $column of one row changes only the document, its pages, the console, the fallback and the functions that use it",
+  async ({ column, value, changed, users }) => {
     const bundles = await bundlesOfCopy(column, "shared/routes/sms.ts", (source) => {
       const row = /(?<=export const getSms = ).*?^}/ms;
       const withRow = source.replace(row, (text) => text.replace(value, changed));
@@ -170,7 +175,7 @@ it.each([
       "docs/get-open-api",
       "docs/get-open-api-yaml",
       "fallback/not-found",
-      ...(served ? ["sms/get-sms"] : []),
+      ...users,
     ]);
   },
 );
@@ -225,6 +230,7 @@ it.each([
     mark: "com.amazonaws.kms",
   },
   { functionName: "sms/send-sms", file: "shared__platform__auth__verify-jwt.mjs", mark: "ERR_JWT_EXPIRED" },
+  { functionName: "mcp/call-mcp", file: "shared__mcp__server.mjs", mark: "Mcp-Session-Id" },
 ])("$functionName carries $file beside it, for when it is needed", async ({ functionName, file, mark }) => {
   const cwd = path.join(folder, "unchanged/.build/functions", functionName);
   const index = await readFile(path.join(cwd, "index.mjs"), "utf8");
@@ -239,6 +245,11 @@ it.each([
 ])("$functionName loads at most $maxBytes bytes", async ({ functionName, maxBytes }) => {
   const bundle = path.join(folder, "unchanged/.build/functions", functionName, "index.mjs");
   expect((await stat(bundle)).size).toBeLessThanOrEqual(maxBytes);
+});
+
+it("omits the validator of JSON schemas from the MCP server", async () => {
+  const file = path.join(folder, "unchanged/.build/functions/mcp/call-mcp/shared__mcp__server.mjs");
+  expect((await stat(file)).size).toBeLessThan(220_000);
 });
 
 it("includes the code for JSON Schema in no function", async () => {

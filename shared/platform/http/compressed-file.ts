@@ -16,7 +16,7 @@ export async function compressedFile(
   headers: Readonly<Record<string, string>>,
   acceptEncoding: string | undefined,
 ): Promise<RawResponse> {
-  const compressed = await readFile(new URL(`./${name}.gz`, import.meta.url)).catch((error: unknown) => {
+  const compressed = await readFile(placeOf(name)).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") throw new ApiError("NOT_FOUND");
     throw error;
   });
@@ -29,4 +29,13 @@ export async function compressedFile(
     },
     body: takesGzip ? compressed : await promisify(gunzip)(compressed),
   };
+}
+
+/** Returns the content of such a file. */
+export async function readCompressed(name: string): Promise<Buffer> {
+  return promisify(gunzip)(await readFile(placeOf(name)));
+}
+
+function placeOf(name: string): URL {
+  return new URL(`./${name}.gz`, import.meta.url);
 }

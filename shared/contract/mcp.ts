@@ -1,0 +1,11 @@
+import * as z from "zod/mini";
+
+export const McpQuery = z.object({
+  tools: z._default(z.enum(["read", "all"]), "read").register(z.globalRegistry, {
+    description: "The tools that are offered: those that change nothing, or all that the credential may use.",
+  }),
+});
+export type McpQuery = z.infer<typeof McpQuery>;
+
+/** A message of JSON-RPC 2.0, or a list of them. */
+export const McpResponse = z.unknown().register(z.globalRegistry, { id: "McpResponse" });

@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import * as z from "zod/mini";
+
+import type { Tool } from "../openapi/tools.ts";
+import { config } from "../platform/config.ts";
+import { log } from "../platform/log.ts";
+
+/** Less than the time limit of the function, so that the caller receives an error. */
+const timeoutMs = 12_000;
+
+/** More text than this does not help a model, and might exceed the limit of a response. */
+const maxResultCharacters = 256 * 1024;
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/**
+ * Calls the operation of a tool with the credential of the caller. An error of the API becomes the result of the tool.
+ * @param authorization the header of the caller
+ */
+export async function callTool(
+  tool: Tool,
+  { idempotencyKey = randomUUID(), ...values }: Arguments,
+  authorization: string,
+): Promise<CallToolResult> {
+  const path = pathOf(tool, values);
+  if (path === undefined)
+    return failure("VALIDATION_ERROR: an argument that names an item is missing or wrong.");
+  const others = Object.entries(values).filter(([name]) => !tool.path.includes(`{${name}}`));
+  const inQuery = others.filter(([name]) => !tool.hasBody || tool.queryNames.includes(name));
+  const search = new URLSearchParams(inQuery.map(([name, value]): [string, string] => [name, String(value)]));
+  const body = Object.fromEntries(others.filter((each) => !inQuery.includes(each)));
+  const repeat = tool.isRepeatable ? { "Idempotency-Key": String(idempotencyKey) } : {};
+  try {
+    const response = await fetch(
+      `${config.apiUrl()}${path}${search.size === 0 ? "" : `?${search.toString()}`}`,
+      {
+        method: tool.method,
+        headers: {
+          Authorization: authorization,
+          ...repeat,
+          ...(tool.hasBody ? { "Content-Type": "application/json" } : {}),
+        },
+        ...(tool.hasBody ? { body: JSON.stringify(body) } : {}),
+        signal: AbortSignal.timeout(timeoutMs),
+        redirect: "error",
+      },
+    );
+    const text = await response.text();
+    if (!response.ok) return failure(errorText(response.status, text));
+    if (text.length > maxResultCharacters)
+      return failure("The result is too large. Request fewer rows with `limit`.");
+    return { content: [{ type: "text", text }] };
+  } catch (error) {
+    log.warn("mcp.call_failed", { route: `${tool.method} ${tool.path}`, error });
+    const advice = tool.isRepeatable
+      ? `Repeat the call with the idempotencyKey ${String(idempotencyKey)}: it is executed once.`
+      : "Check with a tool that reads before you repeat a change.";
+    return failure(`UNAVAILABLE: there was no response within ${timeoutMs / 1000} seconds. ${advice}`);
+  }
+}
+
+/** Returns the path of a call; undefined if a value of it is missing, or would lead to another path. */
+function pathOf({ path }: Tool, values: Arguments): string | undefined {
+  const isWrong = [...path.matchAll(/\{(\w+)\}/g)].some(([, name = ""]) => {
+    const value = values[name];
+    return typeof value !== "string" || /^\.*$/.test(value);
+  });
+  if (isWrong) return undefined;
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
+}
+
+const ErrorBody = z.object({
+  error: z.object({ code: z.string(), message: z.string(), details: z.optional(z.array(z.unknown())) }),
+});
+
+/** Returns an error of the API as text: its code, its message, and the fields that it is about. */
+function errorText(status: number, text: string): string {
+  const parsed = ErrorBody.safeParse(parseJson(text));
+  if (!parsed.success) return `UNAVAILABLE: the gateway responded with ${status}.`;
+  const { code, message, details } = parsed.data.error;
+  const note =
+    code === "ADDRESS_NOT_ALLOWED"
+      ? " A key with `allowedAddresses` cannot be used over MCP, because the calls come from the gateway."
+      : "";
+  return `${code}: ${message}${note}${details === undefined ? "" : ` ${JSON.stringify(details)}`}`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function failure(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}

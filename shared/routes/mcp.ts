@@ -1,0 +1,19 @@
+import { McpQuery, McpResponse } from "../contract/mcp.ts";
+import type { Route } from "./route.ts";
+
+export const callMcp = {
+  method: "POST",
+  path: "/mcp",
+  tag: "mcp",
+  summary: "Call a tool over the Model Context Protocol (streamable HTTP)",
+  internal: true,
+  auth: "bearer",
+  scope: "read",
+  query: McpQuery,
+  status: 200,
+  data: McpResponse,
+  raw: ["application/json"],
+  errors: ["PAYLOAD_TOO_LARGE"],
+} as const satisfies Route;
+
+export const routes = { callMcp };

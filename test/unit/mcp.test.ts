@@ -1,0 +1,109 @@
+import { createServer, type RequestListener } from "node:http";
+
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterEach, describe, expect, it } from "vitest";
+
+import { listenOnLoopback } from "../../infra/loopback.ts";
+import { callTool } from "../../shared/mcp/call-tool.ts";
+import { mcpTools, type Tool } from "../../shared/openapi/tools.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { operations } from "../../shared/routes.ts";
+
+const tools = mcpTools();
+
+function tool(name: string): Tool {
+  const found = tools.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`there is no tool ${name}`);
+  return found;
+}
+
+describe("the tools", () => {
+  it("are the operations that customers call with API keys", () => {
+    const names = operations().flatMap(([name, { auth, raw }]) =>
+      auth === "bearer" && raw === undefined ? [name] : [],
+    );
+    expect(tools.map(({ name }) => name)).toEqual(names);
+    expect(names.length).toBeGreaterThan(60);
+  });
+
+  it.each(tools)("$name has a complete schema of its arguments", ({ inputSchema, path }) => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    expect(() => ajv.compile(inputSchema)).not.toThrow();
+    expect(JSON.stringify(inputSchema)).not.toMatch(/\$ref|\$defs/);
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    expect(inputSchema.required).toEqual(expect.arrayContaining(named));
+  });
+
+  it("accept the examples of the contract", () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const { inputSchema } = tool("createCampaign");
+    expect(inputSchema.properties).toHaveProperty("idempotencyKey");
+    expect(ajv.validate(tool("sendSms").inputSchema, { to: "15005550000", message: "hello" })).toBe(true);
+    expect(ajv.validate(tool("sendSms").inputSchema, { to: "15005550000" })).toBe(false);
+  });
+
+  it.each([
+    ["getSms", { readOnlyHint: true, destructiveHint: false, idempotentHint: true }],
+    ["estimateSms", { readOnlyHint: true, destructiveHint: false, idempotentHint: true }],
+    ["sendSms", { readOnlyHint: false, destructiveHint: false, idempotentHint: false }],
+    ["createContact", { readOnlyHint: false, destructiveHint: false, idempotentHint: false }],
+    ["updateContact", { readOnlyHint: false, destructiveHint: true, idempotentHint: true }],
+    ["rotateApiKey", { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
+    ["disableApiKey", { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
+  ])("%s has the hints %j", (name, hints) => {
+    expect(tool(name).annotations).toEqual(hints);
+  });
+});
+
+describe("a call of a tool", () => {
+  const servers: (() => void)[] = [];
+  afterEach(() => {
+    for (const stop of servers.splice(0)) stop();
+  });
+
+  /** Starts an API with one response. */
+  async function api(respond: RequestListener): Promise<void> {
+    const server = createServer(respond);
+    process.env[environmentNames.apiUrl] = `http://127.0.0.1:${await listenOnLoopback(server)}`;
+    servers.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+  }
+
+  it("explains why a key with allowed addresses cannot be used", async () => {
+    await api((_request, response) => {
+      const error = { code: "ADDRESS_NOT_ALLOWED", message: "Not from here.", requestId: "r" };
+      response.writeHead(403).end(JSON.stringify({ error }));
+    });
+    const result = await callTool(tool("getWallet"), {}, "Bearer nn_x");
+    expect(result.isError).toBe(true);
+    expect(JSON.stringify(result.content)).toContain("cannot be used over MCP");
+  });
+
+  it("names the key for a repetition when the response is lost", async () => {
+    const keys: unknown[] = [];
+    await api((request, response) => {
+      keys.push(request.headers["idempotency-key"]);
+      response.destroy();
+    });
+    const result = await callTool(tool("sendSms"), { to: "15005550000", message: "x" }, "Bearer nn_x");
+    expect(keys).toEqual([expect.stringMatching(/^[\w-]{36}$/)]);
+    expect(JSON.stringify(result.content)).toContain(`with the idempotencyKey ${String(keys[0])}`);
+  });
+
+  it.each([
+    ["a result that is too large", 200, "x".repeat(300_000), "The result is too large"],
+    [
+      "an error without a body of the API",
+      502,
+      "Bad Gateway",
+      "UNAVAILABLE: the gateway responded with 502.",
+    ],
+  ])("reports %s", async (_name, status, body, expected) => {
+    await api((_request, response) => response.writeHead(status).end(body));
+    const result = await callTool(tool("listSms"), {}, "Bearer nn_x");
+    expect(result.isError).toBe(true);
+    expect(JSON.stringify(result.content)).toContain(expected);
+  });
+});
