@@ -18,7 +18,7 @@ export async function callerOfApiKey(secret: string, address: string): Promise<C
   const { record, organization: known } = await readApiKey(key);
   if (record === undefined) return "unknown";
   if (record.disabledAt !== undefined || hasExpired(record)) return "ended";
-  const { organizationId, userId, keyId, scopes = allScopes, allowedAddresses, test } = record;
+  const { organizationId, userId, keyId, scopes = allScopes, allowedAddresses, test, sendLimits } = record;
   if (allowedAddresses !== undefined && !isAddressIn(address, allowedAddresses)) {
     throw new ApiError("ADDRESS_NOT_ALLOWED");
   }
@@ -29,7 +29,17 @@ export async function callerOfApiKey(secret: string, address: string): Promise<C
   if (organization === undefined) return "ended";
   organizationIdsOfKeys.set(key.pk, organizationId);
   return {
-    actor: { organizationId, userId, credential: { type: "apiKey", keyId, ...(test && { test }) }, scopes },
+    actor: {
+      organizationId,
+      userId,
+      credential: {
+        type: "apiKey",
+        keyId,
+        ...(test && { test }),
+        ...(sendLimits && { limits: { ...sendLimits, budgetKeyId: sendLimits.budgetKeyId ?? keyId } }),
+      },
+      scopes,
+    },
     organization,
   };
 }

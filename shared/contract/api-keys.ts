@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { SendLimits, SendLimitsRequest } from "./key-limits.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { allScopes, Scope } from "./scopes.ts";
 
@@ -35,6 +36,11 @@ export const CreateApiKeyRequest = z.prefault(
         description:
           "The IPv4 and IPv6 addresses and CIDR blocks that may use the key. By default, those of the key that creates " +
           "it, or all addresses.",
+      }),
+      limits: z.optional(SendLimitsRequest).register(z.globalRegistry, {
+        description:
+          "Limits on the messages that the key sends. A key that is made with a limited key has its limits, and cannot have " +
+          "others. A limited key cannot start campaigns.",
       }),
       test: z.optional(z.boolean()).register(z.globalRegistry, {
         description:
@@ -97,6 +103,9 @@ export const ApiKey = z
     scopes: z.array(Scope).register(z.globalRegistry, { description: "The operations that it may use." }),
     allowedAddresses: z.optional(z.array(z.string())).register(z.globalRegistry, {
       description: "Where it may be used from; absent where that is anywhere.",
+    }),
+    limits: z.optional(SendLimits).register(z.globalRegistry, {
+      description: "Its limits on the messages that it sends, if it has any.",
     }),
     createdAt: Timestamp,
     createdBy: z

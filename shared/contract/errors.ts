@@ -54,6 +54,10 @@ export const errorCatalogue = {
     status: 402,
     message: "The organization has reached its daily spend cap.",
   },
+  KEY_BUDGET_REACHED: {
+    status: 402,
+    message: "The API key has reached its daily budget.",
+  },
   PAYMENT_REQUIRED: {
     status: 402,
     message: "Add funds to the wallet before using this feature.",
@@ -89,6 +93,14 @@ export const errorCatalogue = {
   ADDRESS_NOT_ALLOWED: {
     status: 403,
     message: "This API key may not be used from this address.",
+  },
+  RECIPIENT_NOT_ALLOWED_FOR_KEY: {
+    status: 403,
+    message: "This API key may not send to this number.",
+  },
+  OUTSIDE_KEY_HOURS: {
+    status: 403,
+    message: "This API key may not send at this time of the day.",
   },
   EMAIL_NOT_VERIFIED: {
     status: 403,
@@ -200,6 +212,9 @@ export const sendErrors = [
   "INSUFFICIENT_BALANCE",
   "BALANCE_NEGATIVE",
   "DAILY_SPEND_CAP_REACHED",
+  "KEY_BUDGET_REACHED",
+  "RECIPIENT_NOT_ALLOWED_FOR_KEY",
+  "OUTSIDE_KEY_HOURS",
   "SEND_RATE_EXCEEDED",
   "RECIPIENT_RATE_EXCEEDED",
   "TEST_LIMIT_REACHED",

@@ -19,6 +19,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   BALANCE_NEGATIVE: "Pay at least the missing amount, or contact the operator of the gateway.",
   DAILY_SPEND_CAP_REACHED:
     "Wait until the next day (UTC), for the seconds in `Retry-After`, or have the cap raised.",
+  KEY_BUDGET_REACHED:
+    "Wait until the next day (UTC), for the seconds in `Retry-After`, or use a key with a higher `limits.dailyBudget`.",
   PAYMENT_REQUIRED: "Top up the wallet, or ask the operator to credit it, then send the request again.",
   PAYMENT_METHOD_DISABLED: "Use one of the `methods` that `GET /v1/billing` returns.",
   TOP_UP_DISABLED: "Ask the operator of the gateway to credit the wallet.",
@@ -30,6 +32,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   REAUTHENTICATION_REQUIRED:
     "Call `POST /v1/auth/reauthenticate` with your password, and a code if you have a second factor. Then repeat the request.",
   ADDRESS_NOT_ALLOWED: "Call from one of the key's `allowedAddresses`, or create another key.",
+  RECIPIENT_NOT_ALLOWED_FOR_KEY: "Send to one of the key's `limits.allowedRecipients`, or use another key.",
+  OUTSIDE_KEY_HOURS: "Set `scheduledAt` to a time within the key's `limits.hours`, or use another key.",
   EMAIL_NOT_VERIFIED:
     "Open the link that was sent to your registered email address. A local gateway shows it at `/mailbox`.",
   KYC_REQUIRED:

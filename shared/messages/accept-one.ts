@@ -1,7 +1,7 @@
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import type { RateLimitStatus } from "../contract/errors.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../contract/sms.ts";
-import { hasTestKey, type Actor } from "../platform/auth/actor.ts";
+import { hasTestKey, limitsOf, type Actor } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import type { Attempt } from "../platform/http/event.ts";
 import { testMarkOf } from "../platform/ids.ts";
@@ -9,6 +9,7 @@ import { readPrices } from "../prices/prices.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
 import { sendRateStatus } from "../wallet/spending-limits.ts";
 import { acceptTogether, newMessage, queueForSending } from "./accept.ts";
+import { checkKeyLimits, withinKeyBudget } from "./key-limits.ts";
 import { checkMessage, checkTestMessage } from "./policies.ts";
 import { withinRecipientLimit } from "./recipient-limits.ts";
 import { toApiPricing, type MessageRecord } from "./record.ts";
@@ -26,10 +27,10 @@ export interface AcceptOptions {
  * Accepts a message: debits its price from the wallet, records it together with the ledger entry, and queues it for sending.
  * A recorded message is safe: the reconciler repairs whatever fails after that. A message of a test key is free, and needs no
  * approval.
- * @throws ApiError, in this order: VALIDATION_ERROR, MISSING_SENDER_ID, the errors of the policies (`checkMessage`),
- *   DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE,
- *   DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; for a test key TEST_LIMIT_REACHED. It is UNAVAILABLE when the message was not accepted although the wallet
- *   may have been debited
+ * @throws ApiError, in this order: VALIDATION_ERROR, MISSING_SENDER_ID, the errors of `checkKeyLimits` and `checkMessage`,
+ *   DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, KEY_BUDGET_REACHED, ORGANIZATION_SUSPENDED, WALLET_MISSING,
+ *   INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. For a test key TEST_LIMIT_REACHED follows the checks.
+ *   It is UNAVAILABLE when the message was not accepted although the wallet may have been debited
  */
 export async function acceptMessage(
   organization: OrganizationRecord,
@@ -41,6 +42,8 @@ export async function acceptMessage(
   const { id: organizationId } = organization;
   const senderId = usableSenderId(organization, request.senderId);
   const { to, messageType } = request;
+  const limits = limitsOf(actor);
+  if (limits !== undefined) checkKeyLimits(limits, to, new Date(scheduledAt ?? queuedAt));
   const isTest = hasTestKey(actor);
   await (isTest ? checkTestMessage : checkMessage)(organization, {
     organizationId,
@@ -63,12 +66,14 @@ export async function acceptMessage(
     await queueForSending([test]);
     return accepted;
   }
-  const placed = await withinRecipientLimit(organizationId, request, async () =>
+  const accept = async (): Promise<readonly MessageRecord[]> =>
     acceptTogether([message], (each, wallet) => {
       const rate = sendRateStatus(wallet);
       if (rate !== undefined) reportRateLimit?.(rate);
       return attempt === undefined ? [] : each.map((accepted) => attempt.complete(presentAccepted(accepted)));
-    }),
+    });
+  const placed = await withinRecipientLimit(organizationId, request, async () =>
+    limits === undefined ? accept() : withinKeyBudget(limits, message.totalMicros, accept),
   );
   return presentAccepted(placed[0] ?? message);
 }

@@ -77,7 +77,11 @@ const rateLimited: ReadonlySet<ErrorCode> = new Set([
   "RECIPIENT_RATE_EXCEEDED",
   "SEND_RATE_EXCEEDED",
 ]);
-const retriedLater: ReadonlySet<ErrorCode> = new Set([...rateLimited, "DAILY_SPEND_CAP_REACHED"]);
+const retriedLater: ReadonlySet<ErrorCode> = new Set([
+  ...rateLimited,
+  "DAILY_SPEND_CAP_REACHED",
+  "KEY_BUDGET_REACHED",
+]);
 
 export const requestIdHeader: Header = {
   description: "Names this request in the gateway's log.",

@@ -212,10 +212,12 @@ async function resetFields(
   await updateItem(SpendingLimits, updateOf(keys.wallet(seen.organizationId), { set }, requirements));
 }
 
-/** Returns the error of a debit beyond the daily cap. */
-export function capReached(): ApiError {
+/** Returns the error of a debit beyond the daily cap, or beyond the daily budget of an API key. */
+export function capReached(
+  code: "DAILY_SPEND_CAP_REACHED" | "KEY_BUDGET_REACHED" = "DAILY_SPEND_CAP_REACHED",
+): ApiError {
   const retryAfterSeconds = waitSeconds(nextDay().getTime() - now().getTime());
-  return new ApiError("DAILY_SPEND_CAP_REACHED", { retryAfterSeconds });
+  return new ApiError(code, { retryAfterSeconds });
 }
 
 /** Returns the error of a send beyond the rate limit. */

@@ -11,15 +11,16 @@ import { errorResponse } from "../../infra/local/local-aws.ts";
 import { forThisMachine, stageNamed } from "../../infra/stages/stage.ts";
 import { suspendOrganization } from "../../shared/accounts/organizations/suspension.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
+import { CreatedApiKey } from "../../shared/contract/api-keys.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
 import { hearWord } from "../../shared/opt-outs/opt-outs.ts";
-import { hourMs } from "../../shared/platform/clock.ts";
+import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { publishRateCard } from "../../shared/prices/publish.ts";
 import { limitDailySpend } from "../../shared/wallet/adjust.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
-import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
+import { call, Customer, dataOf, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { Faults, isBy, isDebit, loseRequest } from "../support/faults.ts";
 import { allowToSend } from "../support/policies.ts";
 import { priceRows } from "../support/prices.ts";
@@ -73,6 +74,22 @@ async function send(fields: Record<string, unknown>, key?: string): Promise<ApiR
   });
 }
 
+/** Sends a message with a key that has limits. */
+async function sendWithLimits(limits: Record<string, unknown>, message = "hello"): Promise<ApiResponse> {
+  const created = await customer.call("/v1/auth/api-keys", { json: { limits } });
+  const { secret } = dataOf(created, CreatedApiKey);
+  return customer.call("/v1/sms/send", {
+    json: { to: "15005550000", message, senderId: "ACME" },
+    credential: secret,
+  });
+}
+
+/** The hours of a key that have ended. */
+function minuteAgo(): { from: string; to: string; timeZone: string } {
+  const at = (agoMs: number): string => new Date(Date.now() - agoMs).toISOString().slice(11, 16);
+  return { from: at(2 * minuteMs), to: at(minuteMs), timeZone: "UTC" };
+}
+
 async function credit(): Promise<void> {
   const { organizationId } = customer;
   await postToWallet({ organizationId, type: "top_up", amountMicros: 1_000_000 });
@@ -119,6 +136,12 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     await limitDailySpend(customer.organizationId, 1);
     return send({});
   },
+  KEY_BUDGET_REACHED: async () => {
+    await credit();
+    return sendWithLimits({ dailyBudget: 0.01 }, "long enough for three segments ".repeat(12));
+  },
+  RECIPIENT_NOT_ALLOWED_FOR_KEY: async () => sendWithLimits({ allowedRecipients: ["+44"] }),
+  OUTSIDE_KEY_HOURS: async () => sendWithLimits({ hours: minuteAgo() }),
   PAYMENT_REQUIRED: async () => {
     const register = async (count: number): Promise<ApiResponse> =>
       customer.call("/v1/webhooks", { json: { url: `https://example.com/${count}` } });
@@ -254,7 +277,8 @@ it.each(Object.entries(ways))("%s reaches the customer, with its status", async 
   const { status } = new Map(Object.entries(errorCatalogue)).get(code) ?? {};
   expect(errorOf(response)).toEqual({ status, code });
   expect(response.text).not.toContain("internals of the table");
-  const comesBackLater = status === 429 || code === "DAILY_SPEND_CAP_REACHED";
+  const comesBackLater =
+    status === 429 || code === "DAILY_SPEND_CAP_REACHED" || code === "KEY_BUDGET_REACHED";
   expect(Number(response.headers.get("Retry-After")) > 0).toBe(comesBackLater);
   expect(response.headers.has("RateLimit")).toBe(status === 429);
 });

@@ -19,6 +19,7 @@ import {
   type ApiKeyRecord,
   countMadeKey,
   endApiKey,
+  inheritedSendLimits,
   maxApiKeys,
   newApiKey,
   toApiApiKey,
@@ -82,7 +83,10 @@ export async function rotateApiKey(
   }
   rejectLongLine(manager.key);
   if (old.disabledAt !== undefined || hasExpired(old)) throw notReplaceable();
-  const { record, secret, writes } = newApiKey(actor, manager.key, old);
+  const { record, secret, writes } = newApiKey(actor, manager.key, {
+    ...old,
+    sendLimits: inheritedSendLimits(old),
+  });
   const notices = await noticesOf(actor.organizationId, old);
   const { key: oldKey, credential: oldCredential } = endApiKey(old, endAfter(old, overlapHours), record.id);
   const rotated = await transact({

@@ -6,11 +6,17 @@ import { areBlocksWithin } from "../../platform/auth/address-blocks.ts";
 import { now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { isSensitive } from "../sessions/recent-proof.ts";
-import { readApiKey, type ApiKeyLimits, type ApiKeyRecord } from "./record.ts";
+import {
+  budgetKeyIdOf,
+  inheritedSendLimits,
+  readApiKey,
+  type ApiKeyLimits,
+  type ApiKeyRecord,
+} from "./record.ts";
 
 /*
  * No one gives a key more rights than they have. A key never makes or renews a key that has more scopes, lives longer,
- * or is allowed from more addresses than itself.
+ * is allowed from more addresses, or may send more than itself.
  */
 
 /** A caller that manages keys, and the limits of the keys that it may make. */
@@ -61,7 +67,13 @@ export function requireGiveable({ limits }: KeyManager, given: ApiKeyLimits): vo
  * @throws ApiError INSUFFICIENT_SCOPE
  */
 export function requireEndable(manager: KeyManager, other: ApiKeyRecord): void {
-  if (manager.key !== undefined && manager.key.id !== other.id) requireGiveable(manager, other);
+  if (manager.key === undefined || manager.key.id === other.id) return;
+  requireGiveable(manager, other);
+  if (manager.key.sendLimits !== undefined && budgetKeyIdOf(manager.key) !== budgetKeyIdOf(other)) {
+    throw new ApiError("INSUFFICIENT_SCOPE", {
+      message: "A limited API key can disable and delete only keys that were made with it.",
+    });
+  }
 }
 
 /**
@@ -76,10 +88,16 @@ export function limitsOfNewKey(manager: KeyManager, request: CreateApiKeyRequest
   if (isTest && request.scopes?.some((scope) => !scopesOfTestKeys.includes(scope)) === true) {
     throw invalidField("scopes", `a test key can have only ${scopesOfTestKeys.join(", ")}`);
   }
+  if (manager.key?.sendLimits !== undefined && request.limits !== undefined) {
+    throw new ApiError("INSUFFICIENT_SCOPE", {
+      message: "This API key has limits. Keys that are made with it have the same ones.",
+    });
+  }
   const limits = {
     scopes: request.scopes ?? defaultScopes(manager, isTest),
     validUntil: expiresAt?.toISOString() ?? validUntil,
     allowedAddresses: request.allowedAddresses ?? allowedAddresses,
+    sendLimits: inheritedSendLimits(manager.key) ?? request.limits,
   };
   requireGiveable(manager, limits);
   return limits;

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import type { ApiKey } from "../../contract/api-keys.ts";
 import { ApiError } from "../../contract/errors.ts";
+import { SendLimits } from "../../contract/key-limits.ts";
 import { allScopes, Scope } from "../../contract/scopes.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { apiKeyHint, hashApiKeySecret, newApiKeySecret } from "../../platform/auth/api-key-secret.ts";
@@ -16,11 +17,15 @@ import { insertOf, updateOf, type Write } from "../../platform/table/write.ts";
 /** The maximum number of keys. Disabled keys are listed and count until they are deleted. */
 export const maxApiKeys = 1_000;
 
-/** The scopes, the end and the addresses of a key. A missing field means no limit. */
+/** The limits of a key on its sends. Without `budgetKeyId` it uses a daily budget of its own. */
+const StoredSendLimits = z.extend(SendLimits, { budgetKeyId: z.optional(z.string()) });
+
+/** The scopes, the end and the addresses of a key, and its limits on sends. A missing field means no limit. */
 const limits = {
   scopes: z.optional(z.array(Scope)),
   validUntil: z.optional(z.string()),
   allowedAddresses: z.optional(z.array(z.string())),
+  sendLimits: z.optional(StoredSendLimits),
 };
 const ApiKeyLimits = z.object(limits);
 export type ApiKeyLimits = z.infer<typeof ApiKeyLimits>;
@@ -36,6 +41,7 @@ export const CredentialRecord = z.object({
   validUntil: z.optional(z.string()),
   /** The addresses and CIDR blocks from which the key may be used. A missing list means any address. */
   allowedAddresses: z.optional(z.array(z.string())),
+  sendLimits: z.optional(StoredSendLimits),
   disabledAt: z.optional(z.string()),
   /** Present for a test key. */
   test: z.optional(z.literal(true)),
@@ -102,7 +108,7 @@ export function newApiKey(
   fields: ApiKeyLimits & Pick<ApiKeyRecord, "name" | "test">,
 ): NewApiKey {
   const { organizationId, userId } = actor;
-  const { name, scopes, validUntil, allowedAddresses } = fields;
+  const { name, scopes, validUntil, allowedAddresses, sendLimits } = fields;
   const test = maker?.test ?? fields.test;
   const secret = newApiKeySecret({ isTest: test === true });
   const record: ApiKeyRecord = {
@@ -115,6 +121,7 @@ export function newApiKey(
     scopes,
     validUntil,
     allowedAddresses,
+    sendLimits,
     test,
     createdAt: now().toISOString(),
     createdBy: maker === undefined ? { type: "user", id: userId } : { type: "apiKey", id: maker.id },
@@ -129,6 +136,7 @@ export function newApiKey(
     scopes,
     validUntil,
     allowedAddresses,
+    sendLimits,
     test,
   };
   const writes = [
@@ -185,10 +193,28 @@ export function toApiApiKey(record: ApiKeyRecord, use?: ApiKeyUseRecord): ApiKey
     test: record.test,
     scopes: [...(record.scopes ?? allScopes)],
     allowedAddresses: record.allowedAddresses,
+    limits: toApiLimits(record),
     createdAt: record.createdAt,
     createdBy: record.createdBy,
     expiresAt: record.validUntil,
     lastUsedAt: use?.lastUsedAt,
     disabledAt: record.disabledAt,
   };
+}
+
+function toApiLimits({ sendLimits }: ApiKeyRecord): ApiKey["limits"] {
+  if (sendLimits === undefined) return undefined;
+  const { budgetKeyId: _, ...published } = sendLimits;
+  return published;
+}
+
+/** Returns the key whose daily budget a key uses. */
+export function budgetKeyIdOf({ id, sendLimits }: ApiKeyRecord): string {
+  return sendLimits?.budgetKeyId ?? id;
+}
+
+/** Returns the limits of a key that is made with a key or replaces it. It shares the daily budget. */
+export function inheritedSendLimits(key: ApiKeyRecord | undefined): ApiKeyLimits["sendLimits"] {
+  if (key?.sendLimits === undefined) return undefined;
+  return { ...key.sendLimits, budgetKeyId: budgetKeyIdOf(key) };
 }

@@ -1,3 +1,4 @@
+import type { SendLimits } from "../../contract/key-limits.ts";
 import type { Scope } from "../../contract/scopes.ts";
 
 /** The caller of a request. */
@@ -12,11 +13,27 @@ export interface Actor {
         /** When the user last gave their password, and a code if they have a second factor, in ISO 8601. */
         readonly provenAt?: string;
       }
-    | { readonly type: "apiKey"; readonly keyId: string; readonly test?: true };
+    | {
+        readonly type: "apiKey";
+        readonly keyId: string;
+        readonly test?: true;
+        readonly limits?: KeyLimits;
+      };
   readonly scopes: readonly Scope[];
 }
 
 /** Whether a caller uses a test key, which reaches test messages only. */
 export function hasTestKey(actor: Actor | undefined): boolean {
   return actor?.credential.type === "apiKey" && actor.credential.test === true;
+}
+
+/** The limits of an API key. */
+export interface KeyLimits extends SendLimits {
+  /** The key whose budget it uses: the first one that has these limits. */
+  readonly budgetKeyId: string;
+}
+
+/** Returns the limits of a caller; undefined for a person, and for a key without limits. */
+export function limitsOf(actor: Actor | undefined): KeyLimits | undefined {
+  return actor?.credential.type === "apiKey" ? actor.credential.limits : undefined;
 }

@@ -1,0 +1,62 @@
+import * as z from "zod/mini";
+
+import { Amount } from "./wallet.ts";
+
+/** The limits on the messages that an API key sends. A missing field means no limit. */
+export const SendLimits = z
+  .object({
+    dailyBudget: z.optional(z.number()),
+    allowedRecipients: z.optional(z.array(z.string())),
+    hours: z.optional(z.object({ from: z.string(), to: z.string(), timeZone: z.string() })),
+  })
+  .register(z.globalRegistry, { id: "SendLimits" });
+export type SendLimits = z.infer<typeof SendLimits>;
+
+const TimeOfDay = z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 08:30"));
+
+const AllowedRecipient = z.string().check(
+  z.regex(/^\+?[1-9]\d{0,14}$/, "must be a phone number in international digits, or the beginning of one"),
+  z.overwrite((text) => text.replace(/^\+/, "")),
+);
+
+/** Unknown fields are rejected, because a limit with a wrong name would not limit anything. */
+export const SendLimitsRequest = z
+  .strictObject({
+    dailyBudget: z.optional(Amount).register(z.globalRegistry, {
+      description:
+        "The most that messages of the key may cost in a day (UTC). The keys that are made with it, and those that replace " +
+        "it, share the budget. Refunds do not return to it.",
+    }),
+    allowedRecipients: z
+      .optional(z.array(AllowedRecipient).check(z.minLength(1), z.maxLength(50)))
+      .register(z.globalRegistry, {
+        description: "The phone numbers that the key may send to, or the first digits of them.",
+      }),
+    hours: z
+      .optional(
+        z
+          .strictObject({
+            from: TimeOfDay,
+            to: TimeOfDay,
+            timeZone: z
+              .string()
+              .check(z.maxLength(64), z.refine(isTimeZone, "must be a time zone such as Europe/Paris")),
+          })
+          .check(z.refine(({ from, to }) => from !== to, "must begin and end at different times")),
+      )
+      .register(z.globalRegistry, {
+        description:
+          "The hours of the day at which messages of the key may be sent: from `from`, and before `to`. They may span " +
+          "midnight. For a scheduled message, `scheduledAt` counts.",
+      }),
+  })
+  .check(z.refine((limits) => Object.keys(limits).length > 0, "must have at least one limit"))
+  .register(z.globalRegistry, { id: "SendLimitsRequest" });
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}

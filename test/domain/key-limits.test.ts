@@ -1,0 +1,118 @@
+import { randomUUID } from "node:crypto";
+
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { ApiError } from "../../shared/contract/errors.ts";
+import { checkKeyLimits, withinKeyBudget } from "../../shared/messages/key-limits.ts";
+import type { Actor, KeyLimits } from "../../shared/platform/auth/actor.ts";
+import { dayMs, hourMs } from "../../shared/platform/clock.ts";
+import { microsOf } from "../../shared/wallet/money.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { acceptMessage } from "../support/as-organization.ts";
+import { openWallet } from "../support/wallets.ts";
+
+const start = new Date("2030-06-01T12:00:00Z");
+const balanceMicros = 10_000_000;
+const seed = 27;
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: start }));
+afterEach(() => void vi.useRealTimers());
+
+function limited(limits: Partial<KeyLimits>): KeyLimits {
+  return { budgetKeyId: randomUUID(), ...limits };
+}
+
+function actorOf(organizationId: string, limits: KeyLimits): Actor {
+  return {
+    organizationId,
+    userId: "usr_1",
+    credential: { type: "apiKey", keyId: "key_1", limits },
+    scopes: ["send"],
+  };
+}
+
+describe("a daily budget", () => {
+  it("is never exceeded by parallel sends of several keys, and only unused by less than a message", async () => {
+    const texts = fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 1, maxLength: 25 });
+    await fc.assert(
+      fc.asyncProperty(texts, fc.integer({ min: 1, max: 30 }), async (lengths, cents) => {
+        const organizationId = await openWallet(balanceMicros);
+        const limits = limited({ dailyBudget: cents / 100 });
+        const actor = actorOf(organizationId, limits);
+        const sends = lengths.map(async (length) =>
+          acceptMessage(
+            organizationId,
+            { to: "15005550000", message: "x".repeat(length), senderId: "ACME", language: "English" },
+            { actor },
+          ).catch((error: unknown) => error),
+        );
+        const results = await Promise.all(sends);
+        const spentMicros = balanceMicros - (await readWallet(organizationId)).balanceMicros;
+        const budgetMicros = microsOf(cents / 100);
+        expect(spentMicros).toBeLessThanOrEqual(budgetMicros);
+        const rejected = results.filter((result) => result instanceof ApiError);
+        for (const { code } of rejected) expect(code).toBe("KEY_BUDGET_REACHED");
+        // The longest text has four segments.
+        const leastMicros = rejected.length > 0 ? budgetMicros - 4 * 7_900 : 0;
+        expect(spentMicros).toBeGreaterThan(leastMicros);
+        expect(results.every((result) => result instanceof ApiError || "id" in Object(result))).toBe(true);
+      }),
+      { seed, numRuns: 25 },
+    );
+  });
+
+  it("begins again with the next day (UTC)", async () => {
+    const limits = limited({ dailyBudget: 0.01 });
+    const spend = async (): Promise<string> => withinKeyBudget(limits, 7_900, async () => "sent");
+    await expect(spend()).resolves.toBe("sent");
+    await expect(spend()).rejects.toMatchObject({
+      code: "KEY_BUDGET_REACHED",
+      facts: { retryAfterSeconds: 12 * 3_600 },
+    });
+    vi.setSystemTime(start.getTime() + 12 * hourMs - 1);
+    await expect(spend()).rejects.toMatchObject({ code: "KEY_BUDGET_REACHED" });
+    vi.setSystemTime(start.getTime() + dayMs);
+    await expect(spend()).resolves.toBe("sent");
+  });
+
+  it.each([
+    ["is released when a send was certainly not charged", new ApiError("INSUFFICIENT_BALANCE"), "sent"],
+    ["stays reserved when the outcome is unknown", new ApiError("UNAVAILABLE"), "KEY_BUDGET_REACHED"],
+    ["stays reserved after a crash", new Error("crashed"), "KEY_BUDGET_REACHED"],
+  ])("%s", async (_name, error, expected) => {
+    const limits = limited({ dailyBudget: 0.01 });
+    await expect(withinKeyBudget(limits, 7_900, async () => Promise.reject(error))).rejects.toBe(error);
+    const next = await withinKeyBudget(limits, 7_900, async () => "sent").catch((later: unknown) =>
+      later instanceof ApiError ? later.code : later,
+    );
+    expect(next).toBe(expected);
+  });
+});
+
+describe("the hours of a key", () => {
+  const at = (time: string): Date => new Date(`2030-06-01T${time}:00Z`);
+  const isAllowed = (from: string, to: string, time: string, timeZone = "UTC"): boolean => {
+    try {
+      checkKeyLimits(limited({ hours: { from, to, timeZone } }), "15005550000", at(time));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it.each([
+    ["08:00", "20:00", "08:00", "UTC", true],
+    ["08:00", "20:00", "07:59", "UTC", false],
+    ["08:00", "20:00", "19:59", "UTC", true],
+    ["08:00", "20:00", "20:00", "UTC", false],
+    ["22:00", "06:00", "23:00", "UTC", true],
+    ["22:00", "06:00", "00:00", "UTC", true],
+    ["22:00", "06:00", "06:00", "UTC", false],
+    // In summer Paris is two hours ahead of UTC.
+    ["08:00", "20:00", "06:00", "Europe/Paris", true],
+    ["08:00", "20:00", "18:00", "Europe/Paris", false],
+  ])("from %s to %s, at %s UTC in %s: %j", (from, to, time, timeZone, expected) => {
+    expect(isAllowed(from, to, time, timeZone)).toBe(expected);
+  });
+});
