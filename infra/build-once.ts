@@ -9,7 +9,7 @@ import { projectRoot } from "./project-root.ts";
 const sources = [
   "{functions,infra,shared}/**/*.*",
   "{cdk,package,tsconfig}.json",
-  "CHANGELOG.md",
+  "{CHANGELOG.md,LICENSE}",
   "node_modules/.package-lock.json",
 ];
 

@@ -13,6 +13,7 @@ import { buildOnce } from "./build-once.ts";
 import { packageOptions, packagesOfOneFunction, serverWithoutValidator } from "./bundled-packages.ts";
 import { buildSite } from "./docs/site.ts";
 import { projectRoot } from "./project-root.ts";
+import { servedPackages } from "./sdks/served.ts";
 
 const bundlesFolder = path.join(projectRoot, ".build/functions");
 const handlersFolder = path.join(projectRoot, ".build/handlers");
@@ -89,7 +90,7 @@ async function bundleAgain(): Promise<void> {
   });
   await putLaterFiles(metafile, options);
   await putPackageFiles();
-  const document = openApiDocument();
+  const document = openApiDocument({ title: "{{brand.name}}" });
   await putBeside("docs/get-open-api", "openapi.json", JSON.stringify(document));
   await putBeside(
     "docs/get-open-api-yaml",
@@ -101,6 +102,9 @@ async function bundleAgain(): Promise<void> {
     await putBeside("docs/get-docs-page", file, content);
     if (file === "index.html") await putBeside("docs/get-docs", file, content);
     if (file === "llms.txt") await putBeside("docs/get-llms", file, content);
+  }
+  for (const [file, content] of await servedPackages()) {
+    await putBeside("docs/get-docs-page", `packages--${file}`, content);
   }
   await bundleConsole();
 }

@@ -33,9 +33,12 @@ import { errorsOf, type Route } from "./routes/route.ts";
 
 /**
  * Returns the OpenAPI document of all operations for customers.
- * @param options `internal` adds the other operations, to check their responses
+ * @param options `internal` adds the other operations, to check their responses; `title` is the name of the gateway
  */
-export function openApiDocument({ internal = false }: { readonly internal?: boolean } = {}) {
+export function openApiDocument({
+  internal = false,
+  title = "SMS gateway",
+}: { readonly internal?: boolean; readonly title?: string } = {}) {
   const components = new Components();
   const paths: Record<string, Record<string, DocumentedOperation>> = {};
   for (const [operation, route] of internal ? operations() : publicOperations()) {
@@ -54,9 +57,9 @@ export function openApiDocument({ internal = false }: { readonly internal?: bool
   return {
     openapi: "3.1.0",
     info: {
-      title: "SMS gateway",
+      title,
       version: apiVersion,
-      summary: "A prepaid SMS gateway: accounts, wallet, messages and signed webhooks",
+      summary: "Prepaid SMS: accounts, wallet, messages and signed webhooks",
       description: introduction,
       license: { name: "MIT", identifier: "MIT" },
     },

@@ -3,16 +3,20 @@ import path from "node:path";
 
 import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
 import { remedies } from "../../shared/contract/remedies.ts";
-import { failureTable } from "../../shared/openapi/introduction.ts";
+import { apiVersion } from "../../shared/contract/version.ts";
+import { failureTable, testNumberTable } from "../../shared/openapi/introduction.ts";
 import { projectRoot } from "../project-root.ts";
 import { fieldList, markdownText } from "./fields.ts";
 import { operationsWithError, type ApiDocument } from "./operation-pages.ts";
 import { jsonBlock, markdownTable, plainText, type Page } from "./page.ts";
 
-/** The guides in their order, as files of `shared/docs/guides/`. The first one is the start page. */
+/** The guides in their order, as files of `shared/docs/guides/` or elsewhere. The first one is the start page. */
 const guides = [
   "start",
   "quickstart",
+  "sdks",
+  "typescript",
+  "python",
   "sending",
   "unicode-and-segments",
   "webhooks",
@@ -26,11 +30,19 @@ const guides = [
   "payments",
 ];
 
+const guideFiles: Readonly<Record<string, string>> = {
+  typescript: "shared/client/README.md",
+  python: "shared/client/python/README.md",
+};
+
 export async function guidePages(): Promise<Page[]> {
   return Promise.all(
     guides.map(async (name) => {
-      const file = path.join(projectRoot, "shared/docs/guides", `${name}.md`);
-      const markdown = (await readFile(file, "utf8")).replace("{{failures}}", failureTable());
+      const file = path.join(projectRoot, guideFiles[name] ?? `shared/docs/guides/${name}.md`);
+      const markdown = (await readFile(file, "utf8"))
+        .replace("{{failures}}", failureTable())
+        .replace("{{testNumbers}}", testNumberTable())
+        .replaceAll("{{version}}", apiVersion);
       const [, title = "", first = ""] = /^# (.+)\n\n((?:.+\n)+)/.exec(markdown) ?? [];
       return {
         path: name === "start" ? "" : `guides/${name}`,

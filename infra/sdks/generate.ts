@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
@@ -41,10 +41,8 @@ export async function generateSdk(language: (typeof generatedLanguages)[number])
     ["-jar", jar, "generate", ...options, `--additional-properties=${versions}`, "--global-property", parts],
     { maxBuffer: 64 * 1_024 * 1_024 },
   );
-  await copyFile(
-    path.join(import.meta.dirname, "generators", `${language}.md`),
-    path.join(folder, "README.md"),
-  );
+  const readme = await readFile(path.join(import.meta.dirname, "generators", `${language}.md`), "utf8");
+  await writeFile(path.join(folder, "README.md"), readme.replaceAll("{{version}}", apiVersion));
   return folder;
 }
 

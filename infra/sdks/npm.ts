@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
 
@@ -12,9 +13,9 @@ import { sdkContract } from "./operations.ts";
 import { typeScriptDeclarations } from "./typescript.ts";
 
 const run = promisify(execFile);
+const require = createRequire(import.meta.url);
 
 const sourceFolder = path.join(projectRoot, "shared/client");
-const packageFolder = path.join(projectRoot, ".build/sdks/npm");
 
 /**
  * Builds the TypeScript SDK, and packs it for npm: one file of JavaScript without dependencies, and its types.
@@ -22,7 +23,7 @@ const packageFolder = path.join(projectRoot, ".build/sdks/npm");
  */
 export async function packNpmPackage(folder: string): Promise<string> {
   const contract = sdkContract();
-  await rm(packageFolder, { recursive: true, force: true });
+  const packageFolder = await mkdtemp(path.join(folder, "npm-"));
   const endpoints = contract.operations.map(({ name, endpoint }) => [name, endpoint]);
   const options = {
     bundle: true,
@@ -40,8 +41,9 @@ export async function packNpmPackage(folder: string): Promise<string> {
       platform: source === "cli" ? "node" : "neutral",
     });
   }
-  const compiler = path.join(projectRoot, "node_modules/typescript/bin/tsc");
-  await run(process.execPath, [compiler, "--project", path.join(import.meta.dirname, "npm.tsconfig.json")]);
+  const compiler = path.join(path.dirname(require.resolve("typescript/package.json")), "bin/tsc");
+  const project = path.join(import.meta.dirname, "npm.tsconfig.json");
+  await run(process.execPath, [compiler, "--project", project, "--outDir", packageFolder]);
   await writeFile(path.join(packageFolder, "index.d.ts"), typeScriptDeclarations(contract));
   const { license } = z
     .object({ license: z.string() })
@@ -62,5 +64,6 @@ export async function packNpmPackage(folder: string): Promise<string> {
   await copyFile(path.join(projectRoot, "LICENSE"), path.join(packageFolder, "LICENSE"));
   await copyFile(path.join(sourceFolder, "README.md"), path.join(packageFolder, "README.md"));
   await run("npm", ["pack", "--pack-destination", folder], { cwd: packageFolder });
+  await rm(packageFolder, { recursive: true });
   return path.join(folder, `sms-gateway-${apiVersion}.tgz`);
 }

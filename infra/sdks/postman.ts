@@ -5,10 +5,16 @@ import { apiVersion } from "../../shared/contract/version.ts";
 import type { JsonSchema } from "../../shared/openapi/components.ts";
 import { nameOf, sdkContract, type SdkContract, type SdkOperation } from "./operations.ts";
 
-/** Writes the Postman collection of the release. @returns its path */
-export async function writePostmanCollection(folder: string): Promise<string> {
+const published = { name: "SMS gateway", baseUrl: "https://sms.example.com" };
+
+/**
+ * Writes the Postman collection.
+ * @param gateway the name and the address of the gateway that offers it; by default those of the release
+ * @returns its path
+ */
+export async function writePostmanCollection(folder: string, gateway = published): Promise<string> {
   const file = path.join(folder, `postman-${apiVersion}.json`);
-  await writeFile(file, `${JSON.stringify(postmanCollection(sdkContract()), null, 2)}\n`);
+  await writeFile(file, `${JSON.stringify(postmanCollection(sdkContract(), gateway), null, 2)}\n`);
   return file;
 }
 
@@ -16,18 +22,21 @@ export async function writePostmanCollection(folder: string): Promise<string> {
  * Returns a collection of Postman's format 2.1: a folder for each tag, with the example bodies of the document. The variables
  * `baseUrl` and `apiKey` are for all requests, `{{$guid}}` is a new id for each.
  */
-function postmanCollection({ operations, schemas }: SdkContract): object {
+function postmanCollection(
+  { operations, schemas }: SdkContract,
+  { name: title, baseUrl }: typeof published,
+): object {
   const folders = Map.groupBy(operations, ({ tag }) => tag);
   return {
     info: {
-      name: "SMS gateway",
+      name: title,
       description: "Set the variables `baseUrl` and `apiKey` of the collection first.",
       version: apiVersion,
       schema: "https://schema.getpostman.com/json/collection/v2.1.0/collection.json",
     },
     auth: { type: "bearer", bearer: [{ key: "token", value: "{{apiKey}}", type: "string" }] },
     variable: [
-      { key: "baseUrl", value: "https://sms.example.com" },
+      { key: "baseUrl", value: baseUrl },
       { key: "apiKey", value: "" },
     ],
     item: [...folders].map(([name, ofTag]) => ({

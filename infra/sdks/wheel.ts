@@ -12,14 +12,15 @@ import { pythonFiles, synchronous } from "./python.ts";
 const run = promisify(execFile);
 
 const sourceFolder = path.join(projectRoot, "shared/client/python");
-const packageFolder = path.join(projectRoot, ".build/sdks/python");
 
 /**
  * Builds the Python SDK.
  * @returns the paths of the source distribution and the wheel, in the folder
  */
 export async function buildPythonPackage(folder: string): Promise<string[]> {
-  await writePythonPackage();
+  const packageFolder = path.join(projectRoot, ".build/sdks/python");
+  await rm(packageFolder, { recursive: true, force: true });
+  await writePythonPackage(packageFolder);
   const python = path.join(await pythonPrograms("infra/sdks/requirements.txt"), "python");
   const options = ["--no-isolation", "--outdir", folder];
   await run(python, ["-m", "build", ...options], { cwd: packageFolder });
@@ -28,9 +29,8 @@ export async function buildPythonPackage(folder: string): Promise<string[]> {
   );
 }
 
-/** Writes the sources of the package, with the generated ones, to `.build/sdks/python`. */
-async function writePythonPackage(): Promise<void> {
-  await rm(packageFolder, { recursive: true, force: true });
+/** Writes the sources of the package, with the generated ones, to a folder. */
+export async function writePythonPackage(packageFolder: string): Promise<void> {
   await cp(sourceFolder, packageFolder, { recursive: true });
   await cp(path.join(projectRoot, "LICENSE"), path.join(packageFolder, "LICENSE"));
   const modules = path.join(packageFolder, "src/sms_gateway");

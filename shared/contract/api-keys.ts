@@ -45,7 +45,7 @@ export const CreateApiKeyRequest = z.prefault(
       test: z.optional(z.boolean()).register(z.globalRegistry, {
         description:
           "Whether to create a test key. Its messages are free and go to no phone. A test key has at most the scopes " +
-          "`send`, `read` and `webhooks`, which it has by default. See *Test keys* in the introduction.",
+          "`send`, `read` and `webhooks`, which it has by default. See the [guide](/docs/guides/test-numbers).",
       }),
     })
     .register(z.globalRegistry, { id: "CreateApiKeyRequest", examples: [{ name: "server" }] }),

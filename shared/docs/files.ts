@@ -1,11 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
+import { gzip } from "node:zlib";
 
 import { brand, filled } from "../brand/brand.ts";
 import { config } from "../platform/config.ts";
 import { acceptsGzip } from "../platform/http/accepts-gzip.ts";
-import { compressedFile } from "../platform/http/compressed-file.ts";
+import { readCompressed } from "../platform/http/compressed-file.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
 
 const contentSecurityPolicy = [
@@ -26,11 +25,15 @@ const contentTypes: Readonly<Record<string, string>> = {
   css: "text/css",
   js: "text/javascript",
   json: "application/json",
+  yaml: "application/yaml",
+  gz: "application/gzip",
+  tgz: "application/gzip",
 };
 
 interface ServedFile {
-  readonly compressed: Buffer;
-  readonly plain: string;
+  readonly plain: string | Buffer;
+  /** Absent for an archive, which is compressed already. */
+  readonly compressed?: Buffer;
 }
 
 /** The files with their texts filled in, as long as the function runs. */
@@ -51,14 +54,14 @@ export async function documentationPage(
   if (notFound === undefined) throw new Error("the documentation has no page for unknown addresses");
   // The links of this page depend on the depth of the address.
   const root = "../".repeat(address.split("/").length);
-  const body = notFound.plain.replaceAll("{{root}}", root);
-  return { ...response("404.html", { ...notFound, plain: body }, undefined), status: 404 };
+  const plain = String(notFound.plain).replaceAll("{{root}}", root);
+  return { ...response("404.html", { plain }, undefined), status: 404 };
 }
 
 /** Returns the file of an address; undefined for an address that no file can have. */
 function fileNameOf(address: string): string | undefined {
   const [, path = "", ending] =
-    /^((?:[a-z]+\/)?[\w-][\w.-]*?)(?:\.(md|css|js|json|txt))?$/.exec(address) ?? [];
+    /^((?:[a-z]+\/)?[\w-][\w.-]*?)(?:\.(md|css|js|json|txt|gz|tgz))?$/.exec(address) ?? [];
   return path === "" ? undefined : `${path.replace("/", "--")}.${ending ?? "html"}`;
 }
 
@@ -72,16 +75,16 @@ async function read(name: string): Promise<ServedFile | undefined> {
 }
 
 async function readFilled(name: string): Promise<ServedFile | undefined> {
-  const compressed = await readFile(new URL(`./${name}.gz`, import.meta.url)).catch((error: unknown) => {
+  const built = await readCompressed(name).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
   });
-  if (compressed === undefined) return undefined;
-  const plain = filledIn(name, (await promisify(gunzip)(compressed)).toString("utf8"));
+  if (built === undefined || name.endsWith("gz")) return built && { plain: built };
+  const plain = filledIn(name, built.toString("utf8"));
   return { plain, compressed: await promisify(gzip)(plain, { level: 9 }) };
 }
 
-/** Fills in the brand and the public address. Only HTML needs an escaped name. */
+/** Fills in the brand and the public address. Only HTML needs an escaped name: no name has a quote or a backslash. */
 function filledIn(name: string, text: string): string {
   const addressed = text.replaceAll("{{brand.url}}", config.apiUrl());
   return name.endsWith(".html")
@@ -94,30 +97,30 @@ function response(
   { plain, compressed }: ServedFile,
   acceptEncoding: string | undefined,
 ): RawResponse {
-  const takesGzip = acceptsGzip(acceptEncoding);
+  const usesGzip = compressed !== undefined && acceptsGzip(acceptEncoding);
   const ending = name.split(".").at(-1) ?? "";
+  const charset = ending.endsWith("gz") ? "" : "; charset=utf-8";
   return {
     headers: {
-      "Content-Type": `${contentTypes[ending]}; charset=utf-8`,
+      "Content-Type": `${contentTypes[ending]}${charset}`,
       // Names of scripts and style sheets have a hash of their contents.
       "Cache-Control":
         ending === "js" || ending === "css" ? "public, max-age=31536000, immutable" : "public, max-age=300",
       "Content-Security-Policy": contentSecurityPolicy,
       Vary: "Accept-Encoding",
-      ...(takesGzip ? { "Content-Encoding": "gzip" } : {}),
+      ...(usesGzip ? { "Content-Encoding": "gzip" } : {}),
     },
-    body: takesGzip ? compressed : plain,
+    body: usesGzip ? compressed : plain,
   };
 }
 
-/** Returns the OpenAPI document, which the build has made. */
+/** Returns the OpenAPI document, whose title is the name of the brand. */
 export async function openApiFile(
   format: "json" | "yaml",
   acceptEncoding: string | undefined,
 ): Promise<RawResponse> {
-  const headers = {
-    "Content-Type": `application/${format}; charset=utf-8`,
-    "Cache-Control": "public, max-age=300",
-  };
-  return compressedFile(`openapi.${format}`, headers, acceptEncoding);
+  const name = `openapi.${format}`;
+  const file = await read(name);
+  if (file === undefined) throw new Error(`the build has made no ${name}`);
+  return response(name, file, acceptEncoding);
 }

@@ -56,7 +56,7 @@ export function failureTable(): string {
 }
 
 /** Returns the outcomes of the sandbox carrier by number as a Markdown table. */
-function testNumberTable(): string {
+export function testNumberTable(): string {
   return table(["Number", "Outcome"], Object.entries(testNumbers));
 }
 
@@ -93,18 +93,7 @@ Send \`Authorization: Bearer\` with the token of a session or the secret of an A
 ## Test keys
 
 Create a test key with \`POST /v1/auth/api-keys\` and \`"test": true\`. Its messages are free, go to no phone, and need no
-approval and no balance. Their \`pricing\` shows the price of a live message, and 0 where there is none. They have
-\`"test": true\` in responses and events, and are not in lists and statistics of live messages: \`GET /v1/sms?test=true\`
-lists them. Opt-outs apply as for live messages. Test messages are deleted after a week.
-
-A test key has at most the scopes \`send\`, \`read\` and \`webhooks\`. It reaches test messages, and webhooks that a test
-key has registered. These get only events about test messages; other webhooks get events about all messages. All other
-operations return \`TEST_KEY_NOT_ALLOWED\`. \`POST /v1/test/inbound\` simulates an inbound message. Its keyword has no
-effect. An organization has 1,000 test messages a day, inbound messages included.
-
-The number decides the outcome:
-
-${testNumberTable()}
+approval and no balance. The [guide](/docs/guides/test-numbers) has the numbers that decide the outcome.
 
 ## Errors
 

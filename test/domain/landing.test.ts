@@ -52,3 +52,11 @@ it("the start page has no price list without prices", async () => {
   expect(await shownPrices()).toEqual([]);
   expect(String((await landingPage()).body)).not.toContain('id="prices"');
 });
+
+it.each(["true", "false"])(
+  "the start page links to the documentation if the stage serves it: %s",
+  async (docsEnabled) => {
+    vi.stubEnv(environmentNames.docsEnabled, docsEnabled);
+    expect(String((await landingPage()).body).includes('href="docs"')).toBe(docsEnabled === "true");
+  },
+);

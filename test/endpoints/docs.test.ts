@@ -159,6 +159,27 @@ describe("the documentation", () => {
     },
   );
 
+  it("offers the packages that its guide names", async () => {
+    const guide = (await call("/docs/guides/sdks.md")).text;
+    const names = new Set([...guide.matchAll(/\/docs\/packages\/([\w.-]+)/g)].map(([, name]) => name));
+    expect(names.size).toBe(3);
+    const [npmPackage = "", sources = "", collection = ""] = [...names].toSorted((one, other) =>
+      (other ?? "").localeCompare(one ?? ""),
+    );
+    for (const archive of [npmPackage, sources]) {
+      const { status, headers, body } = await get(`/docs/packages/${archive}`, { "accept-encoding": "gzip" });
+      expect(status).toBe(200);
+      expect(headers).toMatchObject({ "content-type": "application/gzip" });
+      expect(headers).not.toHaveProperty("content-encoding");
+      expect(gunzipSync(body).toString("utf8")).toContain("/v1/sms/send");
+    }
+    expect(JSON.parse(String((await get(`/docs/packages/${collection}`, {})).body))).toMatchObject({
+      info: { name: "SMS gateway" },
+      variable: [{ key: "baseUrl", value: inject("baseUrl") }, { key: "apiKey" }],
+    });
+    expect((await get("/docs/packages/sms-gateway-0.0.1.tgz", {})).status).toBe(404);
+  });
+
   it("lists its pages for language models", async () => {
     const { headers, text } = await call("/llms.txt");
     expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");

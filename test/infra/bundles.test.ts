@@ -48,6 +48,7 @@ async function bundlesOfCopy(
     "tsconfig.json",
     "README.md",
     "CHANGELOG.md",
+    "LICENSE",
   ]) {
     await cp(path.join(projectRoot, part), path.join(copy, part), { recursive: true });
   }

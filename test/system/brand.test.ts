@@ -28,7 +28,6 @@ beforeAll(async () => {
   const assembly = await assemblyWithVariables(inject("assembly"), {
     [environmentNames.brand]: JSON.stringify(brand),
     [environmentNames.emailName]: brand.name,
-    [environmentNames.docsEnabled]: "false",
     [environmentNames.policies.countries]: "FR DE",
   });
   ({ assemblyFolder } = assembly);
@@ -49,6 +48,25 @@ it.each(["/", "/console", "/account"])("the page %s has the operator's name, and
   expect(text).not.toContain("SMS gateway");
 });
 
+it.each(["/docs", "/docs/guides/sdks", "/docs/errors/NOT_FOUND", "/docs/nothing"])(
+  "the page %s of the documentation has the operator's name, and no other",
+  async (page) => {
+    const { text } = await call(page, { baseUrl: gateway.url });
+    expect(text).toMatch(/<title>.*Ada &amp; Söhne documentation<\/title>/);
+    expect(text).toContain('brand/theme.css"');
+    expect(text).not.toMatch(/\{\{brand|SMS gateway/);
+  },
+);
+
+it.each(["/openapi.json", "/openapi.yaml", "/llms.txt"])(
+  "%s has the operator's name, and no other",
+  async (file) => {
+    const { text } = await call(file, { baseUrl: gateway.url });
+    expect(text).toContain("Ada & Söhne");
+    expect(text).not.toMatch(/\{\{brand|SMS gateway/);
+  },
+);
+
 it("the start page has the prices of the allowed countries and the operator's links, and leads to the console", async () => {
   const { text, headers } = await call("/", { baseUrl: gateway.url });
   expect(text.match(/<li><span>[^<]*<\/span><span>[^<]*<\/span><\/li>/g)).toEqual([
@@ -59,7 +77,7 @@ it("the start page has the prices of the allowed countries and the operator's li
   expect(text).toContain('<a href="https://example.com/terms?of=ada&amp;more">Terms</a>');
   expect(text).toContain(`<meta property="og:url" content="${gateway.url}/">`);
   // This stage serves no documentation, and has no social card.
-  expect(text).not.toContain('href="docs"');
+  expect(text).toContain('href="docs"');
   expect(text).not.toContain("og:image");
   expect(headers.get("cache-control")).toBe("public, max-age=300");
 });

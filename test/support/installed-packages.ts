@@ -1,0 +1,39 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { hasPython } from "../../infra/python-programs.ts";
+
+const run = promisify(execFile);
+
+/** Where programs find the packages of a gateway. */
+export interface InstalledPackages {
+  /** A folder whose Node programs can import the package. */
+  readonly nodeFolder: string;
+  /** A Python that has the package; undefined without Python 3 with venv. */
+  readonly python: string | undefined;
+}
+
+/** Downloads the packages for TypeScript and Python from a gateway, and installs them in a folder. */
+export async function installPackages(gatewayUrl: string, folder: string): Promise<InstalledPackages> {
+  const { version } = JSON.parse(await readFile("package.json", "utf8"));
+  const download = async (name: string): Promise<string> => {
+    const response = await fetch(`${gatewayUrl}/docs/packages/${name}`);
+    const file = path.join(folder, name);
+    await writeFile(file, await response.bytes());
+    return file;
+  };
+  const nodeFolder = path.join(folder, "node");
+  await mkdir(nodeFolder);
+  await writeFile(path.join(nodeFolder, "package.json"), `{ "private": true, "type": "module" }`);
+  const npmPackage = await download(`sms-gateway-${version}.tgz`);
+  await run("npm", ["install", "--no-audit", "--no-fund", npmPackage], { cwd: nodeFolder });
+  if (!(await hasPython())) return { nodeFolder, python: undefined };
+  const environment = path.join(folder, "python");
+  await run("python3", ["-m", "venv", environment]);
+  const python = path.join(environment, "bin/python");
+  const sources = await download(`sms_gateway-${version}.tar.gz`);
+  await run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", sources]);
+  return { nodeFolder, python };
+}
