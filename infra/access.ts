@@ -10,6 +10,8 @@ import {
   changesWallet,
   checksCredentials,
   checksSender,
+  createsAccount,
+  decidesAboutHeld,
   endsKeys,
   endsUnproven,
   grant,
@@ -26,27 +28,7 @@ import {
 /** The permissions of each operation's function, without those that follow from its route. */
 const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getHealth: { commit: true },
-  register: {
-    UpdateItem: ["LIMIT"],
-    transactions: [
-      {
-        PutItem: [
-          "USER",
-          "CREDENTIALS",
-          "MEMBERS",
-          "EMAIL",
-          "ORG",
-          "RIGHTS",
-          "WALLET",
-          "WALLETS",
-          "AUDIT",
-          "DUE",
-        ],
-      },
-    ],
-    queues: ["emails"],
-    sessionKey: ["Sign"],
-  },
+  register: createsAccount,
   login: grant(isAudited, checksCredentials, {
     GetItem: ["USER", "EMAIL", "ORG"],
     PutItem: ["KNOWN_NETWORK"],
@@ -262,6 +244,9 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   createOptOut: changesOptOuts,
   getOptOut: { GetItem: ["OPT_OUTS"] },
   deleteOptOut: changesOptOuts,
+  listHeldMessages: { Query: ["HELD"] },
+  getHeldMessage: { GetItem: ["HELD"] },
+  decideHeldMessage: decidesAboutHeld,
   listInbound: { Query: ["INBOUND"] },
   testInbound: { UpdateItem: ["LIMIT"], queues: ["carrierCallbacks"] },
   listNumbers: { Query: ["NUMBERS"] },

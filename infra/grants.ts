@@ -149,8 +149,38 @@ export const acceptsMessages = grant(changesWallet, notifiesOfWallet, checksSend
   PutItem: ["MESSAGES"],
   UpdateItem: ["STATS", "LIMIT"],
   DeleteItem: ["MESSAGES"],
-  transactions: [{ PutItem: ["LEDGER", "MESSAGES", "DUE"], UpdateItem: ["IDEMPOTENCY"] }],
+  transactions: [{ PutItem: ["LEDGER", "MESSAGES", "DUE", "HELD"], UpdateItem: ["IDEMPOTENCY"] }],
   queues: ["transactionalSends", "marketingSends"],
+});
+
+/** To create a user with an organization and its wallet. */
+export const createsAccount: Access = {
+  UpdateItem: ["LIMIT"],
+  transactions: [
+    {
+      PutItem: [
+        "USER",
+        "CREDENTIALS",
+        "MEMBERS",
+        "EMAIL",
+        "ORG",
+        "RIGHTS",
+        "WALLET",
+        "WALLETS",
+        "AUDIT",
+        "DUE",
+      ],
+    },
+  ],
+  queues: ["emails"],
+  sessionKey: ["Sign"],
+};
+
+/** To accept or reject a held message. */
+export const decidesAboutHeld = grant(acceptsMessages, {
+  GetItem: ["HELD"],
+  UpdateItem: ["HELD"],
+  transactions: [{ UpdateItem: ["HELD"] }],
 });
 
 /** To authenticate and authorize a caller, and to record the use of a key. */

@@ -12,6 +12,7 @@ import { routes as contacts } from "./routes/contacts.ts";
 import { routes as dashboard } from "./routes/dashboard.ts";
 import { routes as docs } from "./routes/docs.ts";
 import { routes as health } from "./routes/health.ts";
+import { routes as heldMessages } from "./routes/held-messages.ts";
 import { routes as inbound } from "./routes/inbound.ts";
 import { routes as kyc } from "./routes/kyc.ts";
 import { routes as mcp } from "./routes/mcp.ts";
@@ -49,6 +50,7 @@ export const routes = {
   ...senderIds,
   ...contacts,
   ...optOuts,
+  ...heldMessages,
   ...inbound,
   ...templates,
   ...auditLog,

@@ -66,8 +66,15 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
     recorder.examples["receivePaymentEvent"] = { received: true };
     const isDone = (route: Route): boolean => [...verification, routes.receivePaymentEvent].includes(route);
     await recorder.play(
-      (route) => !isDone(route) && !isEnding(route) && !endsSessions(route) && !changesMembers(route),
+      (route) =>
+        !isDone(route) &&
+        !isEnding(route) &&
+        !endsSessions(route) &&
+        !changesMembers(route) &&
+        !isAboutHeld(route),
     );
+    await recorder.holdMessage();
+    await recorder.play(isAboutHeld);
     // Before this the id of a user is the owner's, who cannot leave.
     await recorder.renew("inviteMember", { email: "katherine@example.com" });
     await recorder.play(changesMembers);
@@ -121,6 +128,11 @@ function withoutRepeats(all: Readonly<Record<string, unknown>>): Pick<Examples, 
 }
 
 const dayMs = 24 * 60 * 60 * 1_000;
+
+/** Returns whether an operation needs a held message. */
+function isAboutHeld({ tag }: Route): boolean {
+  return tag === "held-messages";
+}
 
 /** Returns whether an operation deletes what others need, so that it is called last. */
 function isEnding(route: Route): boolean {

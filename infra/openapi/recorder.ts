@@ -126,6 +126,18 @@ export class Recorder {
     for (const [id, prefix = ""] of [...text.matchAll(idPattern)].toReversed()) this.#ids.set(prefix, id);
   }
 
+  /** Sends a message with a key whose messages are held, so that there is one to decide about. */
+  async holdMessage(): Promise<void> {
+    const { text } = await this.callOperation("createApiKey", { name: "agent", limits: { holdAbove: 0 } });
+    const secret = /"secret":"([^"]+)"/.exec(text)?.[1] ?? "";
+    const held = await fetch(`${this.#gateway.url}/v1/sms/send`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${secret}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ to: "15005550000", message: "Your order is on its way", senderId: "ADASHOP" }),
+    });
+    this.#remember(await held.text());
+  }
+
   /** Lets the balance fall below its threshold, and a message reach the daily cap. @returns the events of the webhook */
   async playWalletEvents(nextCall: () => Promise<WebhookCall>): Promise<WebhookCall[]> {
     const awaited = new Set(["balance.low", "spend.cap_reached"]);

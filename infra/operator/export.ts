@@ -119,6 +119,7 @@ async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGene
     keys.inbound(id, "").pk,
     keys.testInbound(id),
     keys.template(id, "").pk,
+    keys.heldMessage(id, "").pk,
     keys.campaign(id, "").pk,
     keys.auditEntry(id, "").pk,
     keys.auditOutcome(id, "").pk,

@@ -6,6 +6,7 @@ import { Amount } from "./wallet.ts";
 export const SendLimits = z
   .object({
     dailyBudget: z.optional(z.number()),
+    holdAbove: z.optional(z.number()),
     allowedRecipients: z.optional(z.array(z.string())),
     hours: z.optional(z.object({ from: z.string(), to: z.string(), timeZone: z.string() })),
   })
@@ -26,6 +27,10 @@ export const SendLimitsRequest = z
       description:
         "The most that messages of the key may cost in a day (UTC). The keys that are made with it, and those that replace " +
         "it, share the budget. Refunds do not return to it.",
+    }),
+    holdAbove: z.optional(z.number().check(z.gte(0), z.lte(1_000_000))).register(z.globalRegistry, {
+      description:
+        "A message that costs more than this is held until a person approves it. With 0, each message is held.",
     }),
     allowedRecipients: z
       .optional(z.array(AllowedRecipient).check(z.minLength(1), z.maxLength(50)))

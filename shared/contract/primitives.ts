@@ -11,6 +11,7 @@ export type IdPrefix =
   | "dlv"
   | "eml"
   | "evt"
+  | "hld"
   | "inb"
   | "key"
   | "kyc"

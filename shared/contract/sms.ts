@@ -143,7 +143,7 @@ const Attempt = z
       "`unknown`: it did not report whether it accepted the message.",
   });
 
-const Pricing = z
+export const Pricing = z
   .object({
     segments: z.int().register(z.globalRegistry, {
       description:
@@ -169,8 +169,12 @@ const ExpiresAt = Timestamp.clone().register(z.globalRegistry, {
 
 export const AcceptedMessage = z
   .object({
-    id: idSchema("msg"),
-    status: z.literal("queued"),
+    id: z.union([idSchema("msg"), idSchema("hld")]),
+    status: z.enum(["queued", "held"]).register(z.globalRegistry, {
+      description:
+        "`queued`. Only a key with `holdAbove` in its limits also gets `held`: the message is not charged and waits for the " +
+        "approval of a person. Its id is then that of a held message.",
+    }),
     to: PhoneNumber,
     queuedAt: Timestamp,
     scheduledAt: z.optional(Timestamp),

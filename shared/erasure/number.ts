@@ -11,6 +11,7 @@ import { deleteItem, updateItem, updateOf } from "../platform/table/write.ts";
 import { readWebhooks } from "../webhooks/record.ts";
 
 const StoredMessage = z.object({
+  pk: z.string(),
   sk: z.string(),
   to: z.optional(z.string()),
   status: z.optional(z.string()),
@@ -71,6 +72,9 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
     if (from !== phoneNumber) return;
     await deleteItem({ pk, sk });
     inbound += 1;
+  });
+  await forEachOf(StoredMessage, keys.heldMessage(organizationId, "").pk, async ({ pk, sk, to }) => {
+    if (to === phoneNumber) await deleteItem({ pk, sk });
   });
   for (const webhook of await readWebhooks(organizationId)) {
     const { pk } = keys.webhookDelivery(webhook.id, "");

@@ -74,6 +74,7 @@ export async function eraseOrganization(
     keys.optOut(organizationId, "").pk,
     keys.inbound(organizationId, "").pk,
     keys.testInbound(organizationId),
+    keys.heldMessage(organizationId, "").pk,
     keys.template(organizationId, "").pk,
     keys.apiKeyUse(organizationId, "").pk,
     keys.priceOverrides(organizationId).pk,

@@ -7,8 +7,10 @@ import type { Attempt } from "../platform/http/event.ts";
 import { testMarkOf } from "../platform/ids.ts";
 import { readPrices } from "../prices/prices.ts";
 import { usableSenderId } from "../sender-ids/usable.ts";
+import { microsOf } from "../wallet/money.ts";
 import { sendRateStatus } from "../wallet/spending-limits.ts";
 import { acceptTogether, newMessage, queueForSending } from "./accept.ts";
+import { holdMessage } from "./held.ts";
 import { checkKeyLimits, withinKeyBudget } from "./key-limits.ts";
 import { checkMessage, checkTestMessage } from "./policies.ts";
 import { withinRecipientLimit } from "./recipient-limits.ts";
@@ -20,7 +22,7 @@ import { asTestMessage, recordTestMessage, testPrices } from "./test-messages.ts
 export interface AcceptOptions {
   readonly actor?: Actor;
   readonly attempt?: Attempt | undefined;
-  readonly reportRateLimit?: (status: RateLimitStatus) => void;
+  readonly reportRateLimit?: ((status: RateLimitStatus) => void) | undefined;
 }
 
 /**
@@ -65,6 +67,10 @@ export async function acceptMessage(
     await recordTestMessage(test, attempt === undefined ? [] : [attempt.complete(accepted)]);
     await queueForSending([test]);
     return accepted;
+  }
+  if (limits?.holdAbove !== undefined && message.totalMicros > microsOf(limits.holdAbove)) {
+    const { expiresInSeconds } = request;
+    return holdMessage({ ...message, apiKeyId: apiKeyId ?? "", expiresInSeconds }, attempt);
   }
   const accept = async (): Promise<readonly MessageRecord[]> =>
     acceptTogether([message], (each, wallet) => {

@@ -40,6 +40,8 @@ beforeAll(async () => {
   const webhook = await client.createWebhook({ body: { url: "http://127.0.0.1:9/sms-events" } });
   await client.testWebhook({ params: { id: webhook.id } });
   await client.createApiKey({ body: { name: hostileName } });
+  const agent = await customer.withApiKey({ limits: { holdAbove: 0 } });
+  await agent.send({ message: hostileName });
   const contact = await client.createContact({
     body: {
       phoneNumber: "15005550010",
@@ -96,6 +98,7 @@ beforeAll(async () => {
     { name: "contacts", address: "contacts", heading: "Contacts" },
     { name: "contact", address: `contacts/${contact.id}`, heading: /onerror/ },
     { name: "contacts-import", address: "contacts/import", heading: "Import contacts" },
+    { name: "held-messages", address: "held-messages", heading: "Held messages" },
     { name: "inbound", address: "inbound", heading: "Inbound messages" },
     { name: "opt-outs", address: "opt-outs", heading: "Opt-outs" },
     { name: "templates", address: "templates", heading: "Templates" },

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import type { Browser, Download, Route } from "playwright-core";
+import type { Browser, Download, Locator, Route } from "playwright-core";
 import { decodeQR } from "qr/decode.js";
 import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from "vitest";
 import * as z from "zod/mini";
@@ -15,7 +15,7 @@ import { snippetsFor } from "../../functions/console/app/snippets.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { PageMeta } from "../../shared/contract/primitives.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
-import { Customer, errorOf, password } from "../support/api.ts";
+import { call, Customer, errorOf, password } from "../support/api.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { ConsoleVisitor } from "../support/console.ts";
 import { joinAs } from "../support/members.ts";
@@ -371,8 +371,8 @@ it("finds out why a webhook fails, sends again, and changes it", async () => {
   // The first delivery fails, and its retry is due after the test. The receiver responds to the second delivery after the
   // page has shown it as pending.
   const second = Promise.withResolvers<ServerResponse>();
-  const receiver = await startWebhookReceiver((call) => (response) => {
-    if (call === 1) response.writeHead(500, { "Retry-After": "3600" }).end();
+  const receiver = await startWebhookReceiver((received) => (response) => {
+    if (received === 1) response.writeHead(500, { "Retry-After": "3600" }).end();
     else second.resolve(response);
   });
   const customer = await Customer.register({ balance: 1 });
@@ -788,6 +788,44 @@ it("can be used with the keyboard alone", async () => {
   await page.keyboard.press("Enter");
   await page.getByText("No API keys yet").waitFor();
   await vi.waitFor(async () => expect(await focused()).toBe("API keys"), patience);
+});
+
+it("limits a key, and sends or rejects its held messages", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  await visitor.open("api-keys", "API keys");
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByText("Restrict this key").click();
+  await page.getByLabel("Daily budget").fill("five");
+  await page.getByLabel("Approve messages above").fill("0");
+  await page.getByLabel("Allowed recipients").fill("1500555");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText("Enter an amount such as 25.").waitFor();
+  await page.getByLabel("Daily budget").fill("5");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const secret = await page.locator(".secret code").innerText();
+  const [key] = (await customer.client.listApiKeys()).rows;
+  expect(key?.limits).toEqual({ dailyBudget: 5, holdAbove: 0, allowedRecipients: ["1500555"] });
+  for (const to of ["15005550000", "15005550001"]) {
+    await call("/v1/sms/send", { credential: secret, json: { to, message: "hi", senderId: "ADASHOP" } });
+  }
+  await visitor.open("held-messages", "Held messages");
+  const row = (to: string): Locator => page.getByRole("row").filter({ hasText: to });
+  for (const [to, label] of [
+    ["15005550000", "Approve"],
+    ["15005550001", "Reject"],
+  ] as const) {
+    await row(to).getByRole("button", { name: label }).click();
+    await page.getByRole("dialog").getByRole("button", { name: label }).click();
+    await row(to)
+      .getByText(`${label}${label === "Approve" ? "d" : "ed"}`)
+      .waitFor();
+  }
+  expect((await customer.client.listSms()).rows).toMatchObject([{ to: "15005550000" }]);
+  await row("15005550000").getByRole("link", { name: "Approved" }).click();
+  await visitor.heading("Message to 15005550000");
+  expect(await visitor.violations()).toEqual([]);
 });
 
 it("keeps drafts of a message and a campaign across views, and clears them with the session", async () => {

@@ -31,6 +31,8 @@ const refusesUnknownFields: ReadonlySet<string> = new Set([
   "addPaymentMethod",
   "updateBilling",
   "updateAutoRecharge",
+  "testInbound",
+  "decideHeldMessage",
 ]);
 
 describe.each(routesWithBody)("the body of %s", (operation, route) => {

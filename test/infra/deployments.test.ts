@@ -59,6 +59,7 @@ function aliases(): { id: string; functionId: string; versionId: string; groupNa
 it("gradually deploys new code of functions that move money, and of each worker", () => {
   const ofApi = [
     "ApiCancelSms",
+    "ApiDecideHeldMessage",
     "ApiGetPayment",
     "ApiSendSms",
     "ApiSendTemplate",

@@ -118,7 +118,7 @@ describe("the npm package", () => {
     const compiled = compile(`
       import { createClient, verifyWebhook, RequestError } from "sms-gateway";
       const client = createClient({ baseUrl: "https://sms.example.com" });
-      export const status: Promise<"queued" | "scheduled"> = client
+      export const status: Promise<"queued" | "held"> = client
         .sendSms({ body: { to: "+15551234567", message: "Hello" }, idempotencyKey: "order-1" })
         .then((message) => message.status);
       // @ts-expect-error: a message has a recipient

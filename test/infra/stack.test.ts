@@ -506,6 +506,7 @@ it("lets a send debit and record, and no more", () => {
     "GetItem USER#*",
     "GetItem WALLET#*",
     "PutItem DUE#*",
+    "PutItem HELD#*",
     "PutItem IDEMPOTENCY#*",
     "PutItem LEDGER#*",
     "PutItem MESSAGES#*",
@@ -517,6 +518,7 @@ it("lets a send debit and record, and no more", () => {
     "UpdateItem STATS#*",
     "UpdateItem WALLET#*",
     "UpdateItem beside DUE#*",
+    "UpdateItem beside HELD#*",
     "UpdateItem beside LEDGER#*",
     "UpdateItem beside MESSAGES#*",
   ]);

@@ -12,6 +12,7 @@ export const keyFamilies = [
   "EMAIL",
   "EMAIL_SUPPRESSION",
   "EMAIL_TOKEN",
+  "HELD",
   "IDEMPOTENCY",
   "INBOUND",
   "INVITATION",

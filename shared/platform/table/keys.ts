@@ -41,6 +41,7 @@ import { isTestId } from "../ids.ts";
  * | an organization's usage in a day                 | STATS#<org>, STATS#<org>#<shard> | USAGE#<yyyy-mm-dd> |
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
  * | an organization's test messages in order, or one | MESSAGES#test#<org> | <message>     |
+ * | an organization's held messages in order, or one | HELD#<org>          | <held message> |
  * | an organization's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
  * | the opt-outs from an organization's marketing    | OPT_OUTS#<org> | <number> |
@@ -184,6 +185,10 @@ export const keys = {
   optOut: (organizationId: string, phoneNumber: string): Key => ({
     pk: `OPT_OUTS#${organizationId}`,
     sk: phoneNumber,
+  }),
+  heldMessage: (organizationId: string, heldId: string): Key => ({
+    pk: `HELD#${organizationId}`,
+    sk: heldId,
   }),
   inbound: (organizationId: string, inboundId: string): Key => ({
     pk: `INBOUND#${isTestId(inboundId) ? "test#" : ""}${organizationId}`,

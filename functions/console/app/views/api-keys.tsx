@@ -18,7 +18,7 @@ import { PagedTable } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
 import { snippetsFor } from "../snippets.ts";
-import { given } from "../typed.ts";
+import { amountOf, given } from "../typed.ts";
 
 const overlapHours = 24;
 
@@ -111,14 +111,30 @@ const kinds = [
 
 function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void> }) {
   const scopes: readonly string[] = [];
-  const empty = { name: "", kind: "live", expiresAt: "", allowedAddresses: "", scopes };
+  const empty = {
+    name: "",
+    kind: "live",
+    expiresAt: "",
+    allowedAddresses: "",
+    dailyBudget: "",
+    holdAbove: "",
+    allowedRecipients: "",
+    scopes,
+  };
   const form = useForm(empty, async (values) => {
-    const addresses = values.allowedAddresses.split(/[\s,]+/).filter(Boolean);
+    const addresses = partsOf(values.allowedAddresses);
+    const recipients = partsOf(values.allowedRecipients);
+    const limits = {
+      ...(values.dailyBudget === "" ? {} : { dailyBudget: amountOf("dailyBudget", values.dailyBudget) }),
+      ...(values.holdAbove === "" ? {} : { holdAbove: amountOf("holdAbove", values.holdAbove) }),
+      ...(recipients.length === 0 ? {} : { allowedRecipients: recipients }),
+    };
     const body = {
       name: given(values.name),
       ...(values.kind === "test" ? { test: true } : {}),
       expiresAt: isoOf(values.expiresAt),
       ...(addresses.length === 0 ? {} : { allowedAddresses: addresses }),
+      ...(Object.keys(limits).length === 0 ? {} : { limits }),
       ...(values.scopes.length === 0 ? {} : { scopes: values.scopes.map((each) => Scope.parse(each)) }),
     };
     await onCreated(await api().createApiKey({ body }));
@@ -154,11 +170,34 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
             rows={2}
             hint="One address or CIDR block per line. Leave empty to allow any address."
           />
+          <TextField
+            field={form.field("dailyBudget")}
+            label="Daily budget (optional)"
+            inputMode="decimal"
+            hint="The most that the key's messages may cost in a day."
+          />
+          <TextField
+            field={form.field("holdAbove")}
+            label="Approve messages above (optional)"
+            inputMode="decimal"
+            hint="Messages above this price wait until you approve them. Enter 0 to approve each message."
+          />
+          <TextArea
+            field={form.field("allowedRecipients")}
+            label="Allowed recipients (optional)"
+            rows={2}
+            hint="One phone number, or its first digits, per line."
+          />
           <TextField field={form.field("expiresAt")} label="Expires at (optional)" type="datetime-local" />
         </div>
       </details>
     </Form>
   );
+}
+
+/** The words of a list, separated by spaces, commas or lines. */
+function partsOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
 }
 
 function Created({ created }: { created: CreatedApiKey }) {

@@ -18,6 +18,7 @@ const groups: readonly (readonly [
     [
       ["send", "Send"],
       ["messages", "Messages"],
+      ["held-messages", "Held messages"],
       ["inbound", "Inbound messages"],
       ["contacts", "Contacts"],
       ["templates", "Templates"],

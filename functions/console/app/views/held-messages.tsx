@@ -1,0 +1,75 @@
+import type { HeldMessage } from "../../../../shared/contract/held-messages.ts";
+import { api } from "../api.ts";
+import { ConfirmButton } from "../parts/dialog.tsx";
+import { usePages } from "../parts/load.tsx";
+import { amountText, Money } from "../parts/money.tsx";
+import { announce } from "../parts/notice.tsx";
+import { Page, Section } from "../parts/page.tsx";
+import { Status } from "../parts/status.tsx";
+import { Clamped, PagedTable } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+
+/** Messages of limited API keys that wait for a person. */
+export function HeldMessages() {
+  const held = usePages(async (query) => api().listHeldMessages({ query }), []);
+  return (
+    <Page
+      title="Held messages"
+      lead="Messages of API keys above the price that these keys may send alone. They are sent only if you approve them."
+    >
+      <Section title="Messages">
+        <PagedTable
+          caption="Held messages, newest first"
+          pages={held}
+          keyOf={({ id }) => id}
+          columns={{
+            To: ({ to }) => to,
+            Message: ({ message }) => <Clamped>{message}</Clamped>,
+            "Sender ID": ({ senderId }) => <bdi>{senderId}</bdi>,
+            Price: { number: ({ pricing }) => <Money amount={pricing.total} /> },
+            Status: ({ status, messageId }) =>
+              messageId === undefined ? (
+                <Status of={status} />
+              ) : (
+                <a href={`#/messages/${messageId}`}>
+                  <Status of={status} />
+                </a>
+              ),
+            Held: ({ heldAt }) => <Time at={heldAt} />,
+            Actions: (message) => <Decision of={message} onDecided={held.reload} />,
+          }}
+          empty={{
+            title: "No held messages",
+            hint: "Create an API key that may send only up to a price. Messages above it appear here.",
+          }}
+        />
+      </Section>
+    </Page>
+  );
+}
+
+function Decision({ of: message, onDecided }: { of: HeldMessage; onDecided: () => Promise<void> }) {
+  const { id, status, to, pricing } = message;
+  if (status !== "held") return null;
+  const decide = async (approve: boolean): Promise<void> => {
+    await api().decideHeldMessage({ params: { id }, body: { approve } });
+    announce(approve ? "Message approved." : "Message rejected.");
+    await onDecided();
+  };
+  return (
+    <div class="row">
+      <ConfirmButton
+        label="Approve"
+        question={`Send this message to ${to}?`}
+        consequence={`It costs ${amountText(pricing.total)} and is sent as if you had written it.`}
+        act={async () => decide(true)}
+      />
+      <ConfirmButton
+        label="Reject"
+        question={`Reject this message to ${to}?`}
+        consequence="It is never sent and costs nothing."
+        act={async () => decide(false)}
+      />
+    </div>
+  );
+}

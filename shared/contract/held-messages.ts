@@ -1,0 +1,45 @@
+import * as z from "zod/mini";
+
+import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
+import { MessageType, Pricing } from "./sms.ts";
+
+const HeldStatus = z.enum(["held", "approved", "rejected"]).register(z.globalRegistry, {
+  id: "HeldStatus",
+  description: "`held` until a person decides. An approved message was accepted as the message `messageId`.",
+});
+
+/** A message above the `holdAbove` of its API key. It is neither charged nor sent before a person approves it. */
+export const HeldMessage = z
+  .object({
+    id: idSchema("hld"),
+    status: HeldStatus,
+    to: z.string(),
+    message: z.string(),
+    senderId: z.string(),
+    messageType: z.optional(MessageType),
+    scheduledAt: z.optional(Timestamp),
+    pricing: Pricing,
+    apiKeyId: idSchema("key"),
+    heldAt: Timestamp,
+    expiresAt: Timestamp.clone().register(z.globalRegistry, {
+      description: "When it is deleted, a week after `heldAt`.",
+    }),
+    decidedAt: z.optional(Timestamp),
+    decidedBy: z
+      .optional(idSchema("usr"))
+      .register(z.globalRegistry, { description: "The person who approved or rejected it." }),
+    messageId: z.optional(idSchema("msg")),
+  })
+  .register(z.globalRegistry, { id: "HeldMessage" });
+export type HeldMessage = z.infer<typeof HeldMessage>;
+
+export const HeldMessagesQuery = z.extend(PageQuery, {
+  status: z.optional(HeldStatus).register(z.globalRegistry, { description: "Only messages in this state." }),
+});
+export type HeldMessagesQuery = z.infer<typeof HeldMessagesQuery>;
+
+export const HeldMessageParams = z.object({ id: idSchema("hld") });
+
+export const HeldMessageDecision = z
+  .strictObject({ approve: z.boolean() })
+  .register(z.globalRegistry, { id: "HeldMessageDecision", examples: [{ approve: true }] });

@@ -1,0 +1,55 @@
+import { sendErrors } from "../contract/errors.ts";
+import {
+  HeldMessage,
+  HeldMessageDecision,
+  HeldMessageParams,
+  HeldMessagesQuery,
+} from "../contract/held-messages.ts";
+import type { Route } from "./route.ts";
+
+export const listHeldMessages = {
+  method: "GET",
+  path: "/v1/held-messages",
+  tag: "held-messages",
+  summary: "List messages that wait for the approval of a person, newest first",
+  auth: "bearer",
+  scope: "read",
+  query: HeldMessagesQuery,
+  status: 200,
+  data: HeldMessage,
+  paged: true,
+  errors: [],
+} as const satisfies Route;
+
+export const getHeldMessage = {
+  method: "GET",
+  path: "/v1/held-messages/{id}",
+  tag: "held-messages",
+  summary: "Get a held message, and the decision about it",
+  auth: "bearer",
+  scope: "read",
+  params: HeldMessageParams,
+  status: 200,
+  data: HeldMessage,
+  errors: [],
+} as const satisfies Route;
+
+/** Bundles of the other rows omit a call that is marked as pure, but not a list with `...` in it. */
+const decisionErrors = /* @__PURE__ */ (() => ["CONFLICT", ...sendErrors] as const)();
+
+export const decideHeldMessage = {
+  method: "POST",
+  path: "/v1/held-messages/{id}/decision",
+  tag: "held-messages",
+  summary: "Approve a held message, which charges and sends it, or reject it; only a person can",
+  auth: "bearer",
+  scope: "send",
+  params: HeldMessageParams,
+  body: HeldMessageDecision,
+  status: 200,
+  data: HeldMessage,
+  audited: ["id", "status", "messageId"],
+  errors: decisionErrors,
+} as const satisfies Route;
+
+export const routes = { listHeldMessages, getHeldMessage, decideHeldMessage };
