@@ -1,5 +1,6 @@
 import { sampleAddress } from "../../shared/openapi/samples.ts";
-import { escapeHtml, renderMarkdown, tabs } from "./markdown.ts";
+import { escapeHtml } from "../../shared/platform/html.ts";
+import { renderMarkdown, tabs } from "./markdown.ts";
 import type { Page } from "./page.ts";
 
 /** The names of the built script and style sheet. */

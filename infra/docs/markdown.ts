@@ -9,6 +9,8 @@ import ruby from "highlight.js/lib/languages/ruby";
 import typescript from "highlight.js/lib/languages/typescript";
 import { Marked, type Token, type Tokens } from "marked";
 
+import { escapeHtml } from "../../shared/platform/html.ts";
+
 /*
  * Markdown as HTML: headings with anchors, highlighted code, and the same code in several languages as tabs.
  */
@@ -127,12 +129,4 @@ export function tabs(samples: readonly { lang: string; source: string }[], name:
     ({ lang, source }) => `<div class="panel">${codeBlock(source.trimEnd(), lang)}</div>`,
   );
   return `<div class="tabs" role="group" aria-label="Languages">\n${buttons.join("\n")}\n${panels.join("\n")}</div>\n`;
-}
-
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }

@@ -1,7 +1,7 @@
 import type { openApiDocument } from "../../shared/openapi.ts";
 import type { DocumentedOperation, Parameter } from "../../shared/openapi/document.ts";
+import { escapeHtml } from "../../shared/platform/html.ts";
 import { fieldItem, fieldList, markdownText } from "./fields.ts";
-import { escapeHtml } from "./markdown.ts";
 import { jsonBlock, markdownTable, type Page } from "./page.ts";
 
 export type ApiDocument = ReturnType<typeof openApiDocument>;

@@ -3,6 +3,7 @@ import path from "node:path";
 
 import { build } from "esbuild";
 
+import type { SearchRecord } from "../../shared/contract/docs.ts";
 import { openApiDocument } from "../../shared/openapi.ts";
 import { tagDescriptions } from "../../shared/openapi/introduction.ts";
 import { sampleAddress } from "../../shared/openapi/samples.ts";
@@ -121,14 +122,6 @@ function llmsText(sections: readonly Section[]): string {
 
 ${parts.join("\n\n")}
 `;
-}
-
-interface SearchRecord {
-  readonly id: number;
-  readonly address: string;
-  readonly title: string;
-  readonly section: string;
-  readonly text: string;
 }
 
 /** The most characters of a record's text: enough for its first paragraphs and fields. */

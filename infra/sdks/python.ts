@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../../shared/openapi/components.ts";
 import type { Parameter } from "../../shared/openapi/document.ts";
+import { pythonName } from "../../shared/openapi/samples.ts";
 import type { SdkContract, SdkOperation } from "./operations.ts";
 import { pythonType, pythonTypes, resolve } from "./python-types.ts";
 
@@ -97,7 +98,7 @@ function method(operation: SdkOperation, schemas: SdkContract["schemas"]): strin
     '        """',
   ];
   const isPaged = endpoint.paged === true;
-  const head = `${isPaged ? "def" : "async def"} ${snakeCase(name)}(${signature.join(", ")})`;
+  const head = `${isPaged ? "def" : "async def"} ${pythonName(name)}(${signature.join(", ")})`;
   return [
     `    ${head} -> ${isPaged ? `AsyncRows[${row}]` : row}:`,
     ...documented,
@@ -127,7 +128,7 @@ function argument(
   description: string | undefined,
   owner = "",
 ): Argument {
-  const name = identifier(key);
+  const name = pythonName(key);
   const type = pythonType(schema, inTypes, owner + pascalCase(key));
   const isNullable =
     !isRequired && (schema.anyOf ?? []).some((each) => typeof each === "object" && each.type === "null");
@@ -159,27 +160,6 @@ function escaped(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll('"""', "'''");
 }
 
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
 function pascalCase(name: string): string {
   return `${name[0]?.toUpperCase()}${name.slice(1)}`;
-}
-
-const keywords: ReadonlySet<string> = new Set([
-  "class",
-  "from",
-  "global",
-  "import",
-  "in",
-  "is",
-  "lambda",
-  "pass",
-]);
-
-/** Returns the name of an argument. A keyword of Python gets an underscore. */
-function identifier(key: string): string {
-  const name = snakeCase(key);
-  return keywords.has(name) ? `${name}_` : name;
 }

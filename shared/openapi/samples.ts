@@ -133,7 +133,7 @@ function python({ operation, path, body, credential }: SampleCall): string {
     ...parametersInPath(operation, path).map(([, value]) => pythonLiteral(value)),
     ...Object.entries(body ?? {}).map(([name, value]) => `${pythonName(name)}=${pythonLiteral(value)}`),
   ];
-  const call = `client.${snakeCase(operation.operationId)}(${
+  const call = `client.${pythonName(operation.operationId)}(${
     given.length < 2 ? given.join("") : `\n    ${given.map((each) => indented(each, 4)).join(",\n    ")},\n`
   })`;
   return `import os
@@ -150,9 +150,20 @@ ${operation.isList ? `for row in ${call}:\n    print(row)` : `result = ${call}\n
 `;
 }
 
-/** Names of fields that are keywords of Python get an underscore. */
-function pythonName(name: string): string {
-  return ["from", "import", "global", "pass", "class"].includes(name) ? `${name}_` : snakeCase(name);
+const pythonKeywords: ReadonlySet<string> = new Set([
+  "class",
+  "from",
+  "global",
+  "import",
+  "in",
+  "is",
+  "lambda",
+  "pass",
+]);
+
+/** Returns the name of a field or an operation in Python. A keyword gets an underscore. */
+export function pythonName(field: string): string {
+  return pythonKeywords.has(field) ? `${field}_` : snakeCase(field);
 }
 
 function snakeCase(name: string): string {

@@ -1,12 +1,6 @@
 import MiniSearch from "minisearch";
 
-interface SearchRecord {
-  readonly id: number;
-  readonly address: string;
-  readonly title: string;
-  readonly section: string;
-  readonly text: string;
-}
+import type { SearchRecord } from "../../../shared/contract/docs.ts";
 
 const maxResults = 12;
 /** Splits names such as `sendSms` and `INSUFFICIENT_BALANCE` into words, and keeps them whole as well. */
