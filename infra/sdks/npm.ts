@@ -51,7 +51,7 @@ export async function packNpmPackage(folder: string): Promise<string> {
   const manifest = {
     name: "sms-gateway",
     version: apiVersion,
-    description: "The TypeScript SDK of the SMS gateway",
+    description: "The TypeScript SDK for sending SMS",
     keywords: ["sms", "webhooks"],
     license,
     type: "module",

@@ -1,4 +1,4 @@
-"""The Python SDK of the SMS gateway."""
+"""The Python SDK for sending SMS."""
 
 from . import types
 from ._async_client import AsyncClient
