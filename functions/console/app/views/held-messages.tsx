@@ -6,7 +6,7 @@ import { amountText, Money } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
-import { Clamped, PagedTable } from "../parts/table.tsx";
+import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
 /** Messages of limited API keys that wait for a person. */
@@ -24,7 +24,8 @@ export function HeldMessages() {
           keyOf={({ id }) => id}
           columns={{
             To: ({ to }) => to,
-            Message: ({ message }) => <Clamped>{message}</Clamped>,
+            // Whole, because a person decides about it.
+            Message: ({ message }) => <span dir="auto">{message}</span>,
             "Sender ID": ({ senderId }) => <bdi>{senderId}</bdi>,
             Price: { number: ({ pricing }) => <Money amount={pricing.total} /> },
             Status: ({ status, messageId }) =>
