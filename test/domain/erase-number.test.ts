@@ -23,7 +23,7 @@ import { newDelivery, putDelivery } from "../../shared/webhooks/delivery-record.
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { findWebhook } from "../../shared/webhooks/record.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
-import { acceptMessage } from "../support/as-organization.ts";
+import { acceptMessage, holdMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { replyOf } from "../support/inbound-messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
@@ -92,12 +92,14 @@ it("an erased number is nowhere in the table, and all other data stays", async (
   await deliver(number, "succeeded");
   await deliver(number, "failed");
   const otherDelivery = await deliver(other, "succeeded");
+  await holdMessage(organizationId, number);
+  const otherHeld = await holdMessage(organizationId, other);
 
   const erased = { contacts: 1, optOutsKept: 0, messages: 3, deliveries: 2, inbound: 0, left: 0 };
   expect(await eraseNumber(organizationId, number)).toEqual(erased);
   const rows = await allRows();
   expect(JSON.stringify(rows)).not.toContain(number);
-  expect(rows.map(({ sk }) => sk)).toEqual(expect.arrayContaining([otherContact, otherDelivery]));
+  expect(rows.map(({ sk }) => sk)).toEqual(expect.arrayContaining([otherContact, otherDelivery, otherHeld]));
   const [first = "", , , last = ""] = messages;
   expect(await getMessage(organizationId, first)).toMatchObject({ to: redactedText, message: redactedText });
   expect(await getMessage(organizationId, last)).toMatchObject({ to: other, message: `Hello ${other}` });

@@ -16,6 +16,17 @@ export async function acceptMessage(
   return messages.acceptMessage(await recordOf(organizationId), request, options);
 }
 
+/** Sends a message with a key whose messages are all held. @returns the id of the held message */
+export async function holdMessage(organizationId: string, to: string): Promise<string> {
+  const limits = { holdAbove: 0, budgetKeyId: "key_1" };
+  const credential = { type: "apiKey", keyId: "key_1", limits } as const;
+  const actor = { organizationId, userId: "usr_1", credential, scopes: ["send"] } as const;
+  const request = { to, message: `Hello ${to}`, senderId: "ACME", language: "English" } as const;
+  const { id, status } = await acceptMessage(organizationId, request, { actor });
+  if (status !== "held") throw new Error(`the message is ${status}`);
+  return id;
+}
+
 export async function createCampaign(
   organizationId: string,
   request: CreateCampaignRequest,
