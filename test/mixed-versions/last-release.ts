@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { access, readFile, symlink, writeFile } from "node:fs/promises";
+import { access, copyFile, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -8,6 +8,8 @@ import * as z from "zod/mini";
 
 import type * as synthesize from "../../infra/local/synthesize.ts";
 import { projectRoot } from "../../infra/project-root.ts";
+import * as presentCarrierPath from "../model/carrier-path.ts";
+import type { CarrierPath } from "../model/carriers.ts";
 import * as present from "../model/money-path.ts";
 import type { MoneyPath } from "../model/simulation.ts";
 import { commitId, extractCommit, newestTag } from "../support/commits.ts";
@@ -66,12 +68,30 @@ const added: ReadonlySet<string> = new Set();
  * Returns the money path of the last release and the present one.
  * @throws Error when the last release does not have all functions
  */
-export async function bothMoneyPaths(): Promise<MoneyPath[]> {
+export async function bothMoneyPaths(): Promise<[MoneyPath, MoneyPath]> {
   const file = path.join(await checkOutLastRelease(), "test/model/money-path.ts");
   const last: MoneyPath = await import(pathToFileURL(file).href);
   const missing = Object.keys(present).filter((name) => !(name in last) && !added.has(name));
   if (missing.length > 0) throw new Error(`The money path of the last release has no ${missing.join(", ")}.`);
   return [{ ...present, ...last }, present];
+}
+
+/** Returns the carrier path of the last release and the present one. A release without the file gets a copy of the present one. */
+export async function bothCarrierPaths(): Promise<CarrierPath[]> {
+  const folder = path.join(await checkOutLastRelease(), "test/model");
+  const copy = path.join(folder, "copied-carrier-path.ts");
+  await copyFile(path.join(projectRoot, "test/model/carrier-path.ts"), copy);
+  const own = path.join(folder, "carrier-path.ts");
+  const file = await access(own).then(
+    () => own,
+    () => copy,
+  );
+  const last: typeof presentCarrierPath = await import(pathToFileURL(file).href);
+  const [{ connect }] = await bothMoneyPaths();
+  return [
+    { ...last, connect },
+    { ...presentCarrierPath, connect: present.connect },
+  ];
 }
 
 /** The packages of a release, without the release itself, whose version always differs. */

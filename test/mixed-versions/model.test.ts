@@ -1,12 +1,14 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
+import { randomFrom } from "../chaos/random.ts";
+import { carryMessages } from "../model/carriers.ts";
 import { booksAreInOrder } from "../model/property.ts";
-import { bothMoneyPaths } from "./last-release.ts";
+import { bothCarrierPaths, bothMoneyPaths } from "./last-release.ts";
 
 /*
- * The model of the money path, in which each function call runs the last release or the present code, at random. Both use
- * one table. So each reads what the other wrote, as while a release is deployed, and after it is rolled back.
+ * The models, in which each function runs the last release or the present code, at random. Both use one table. So each reads
+ * what the other wrote, as while a release is deployed, and after it is rolled back.
  */
 
 const seed = Number(process.env["MODEL_SEED"] ?? Date.now() % 2 ** 31);
@@ -15,3 +17,11 @@ it(`the books are in order with the functions of two releases (seed ${seed})`, a
   const releases = await bothMoneyPaths();
   await expect(fc.assert(booksAreInOrder({ releases }), { numRuns: 1_000, seed })).resolves.toBeUndefined();
 }, 600_000);
+
+it(`carriers accept each message once from senders of two releases (seed ${seed})`, async () => {
+  const releases = await bothCarrierPaths();
+  const { problems, ends, passedOn } = await carryMessages(2_000, randomFrom(seed), { releases });
+  expect(problems, `again: npm run test:model -- --model mixed-carriers --seed ${seed}`).toEqual([]);
+  expect(passedOn).toBeGreaterThan(200);
+  expect(ends.get("sent")).toBeGreaterThan(400);
+}, 300_000);

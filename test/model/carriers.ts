@@ -2,32 +2,22 @@ import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs
 import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 
 import { workers } from "../../infra/workers.ts";
-import {
-  QueuedCallback,
-  callbackJob,
-  type CallbackJob,
-} from "../../shared/carrier-callbacks/callback-job.ts";
-import { recordCallback } from "../../shared/carrier-callbacks/record.ts";
-import { Breakers } from "../../shared/carriers/breaker.ts";
-import { countOutcomes, countReceipts } from "../../shared/messages/counts.ts";
+import { callbackJob, type CallbackJob } from "../../shared/carrier-callbacks/callback-job.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { MessageRecord, type FinalDelivery } from "../../shared/messages/record.ts";
-import { refundMessage } from "../../shared/messages/refund.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { assignNumber } from "../../shared/numbers/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
-import { worker } from "../../shared/platform/jobs/worker.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { putItem } from "../../shared/platform/table/write.ts";
-import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { newWallet, readWallet } from "../../shared/wallet/record.ts";
-import type { Random } from "../chaos/random.ts";
+import { oneOf, type Random } from "../chaos/random.ts";
 import { acceptMessage } from "../support/as-organization.ts";
-import { inOrder } from "../support/carriers.ts";
 import { mutateRequest, mutatedAnswer, mutatedJob, type CarrierMutation } from "./carrier-mutations.ts";
+import * as present from "./carrier-path.ts";
+import { withOwnClass } from "./command-classes.ts";
 import { Lambda, QueueWorker, type Handler } from "./lambda.ts";
 import { MemoryTable } from "./memory-table.ts";
 import { problemsOf, type Facts } from "./message-verdict.ts";
@@ -86,19 +76,20 @@ export interface Outcome {
   readonly shownByReceipt: number;
 }
 
+/** The functions of a release, and its connection to the model's AWS. */
+export type CarrierPath = typeof present & { readonly connect: typeof connect };
+
 interface Options {
+  /** The releases whose functions run over the one table: without it, this release alone. */
+  readonly releases?: readonly CarrierPath[] | undefined;
   readonly mutation?: CarrierMutation | undefined;
   /** Receives all events. */
   readonly observe?: Observe | undefined;
 }
 
 /** @param random numbers from 0 to below 1 */
-export async function carryMessages(
-  count: number,
-  random: Random,
-  { mutation, observe }: Options = {},
-): Promise<Outcome> {
-  const world = new CarrierWorld(count, random, { mutation, observe });
+export async function carryMessages(count: number, random: Random, options: Options = {}): Promise<Outcome> {
+  const world = new CarrierWorld(count, random, options);
   const restore = world.takeOver();
   try {
     return await world.run();
@@ -112,11 +103,11 @@ class CarrierWorld {
   readonly #random: Random;
   readonly #mutation: CarrierMutation | undefined;
   readonly #observe: Observe | undefined;
+  readonly #releases: readonly CarrierPath[];
   readonly #time = new VirtualTime(new Date("2026-03-01T06:00:00Z"));
   readonly #lambda: Lambda;
   readonly #table = new MemoryTable();
   readonly #carriers: readonly [UnreliableCarrier, UnreliableCarrier];
-  readonly #rateCard: RateCard;
   readonly #sends: QueueWorker;
   readonly #reports: QueueWorker;
   readonly #people: People;
@@ -133,8 +124,13 @@ class CarrierWorld {
   #requests = 0;
   readonly #startedAtMs = this.#time.nowMs;
 
-  constructor(count: number, random: Random, { mutation, observe }: Options) {
+  constructor(
+    count: number,
+    random: Random,
+    { mutation, observe, releases = [{ ...present, connect }] }: Options,
+  ) {
     this.#count = count;
+    this.#releases = releases;
     this.#random = random;
     this.#mutation = mutation;
     this.#observe = observe;
@@ -142,9 +138,6 @@ class CarrierWorld {
     const sendTimeoutMs = sendMessage.timeoutSeconds * secondMs;
     this.#lambda = new Lambda(this.#time, random, mutation === "deadline" ? sendTimeoutMs : undefined);
     this.#carriers = [this.#newCarrier("alpha", false), this.#newCarrier("beta", true)];
-    const { alpha, beta } = costMicros;
-    const known = mutation === "cost by carrier" ? { alpha: beta, beta: alpha } : costMicros;
-    this.#rateCard = new RateCard(documentOf([{ prefix: "44", priceMicros: 1, costMicros: known }]));
     this.#sends = new QueueWorker(this.#lambda, {
       name: "sendMessage",
       timeoutMs: sendTimeoutMs,
@@ -157,7 +150,7 @@ class CarrierWorld {
       timeoutMs: reportRecorder.timeoutSeconds * secondMs,
       instances: 3,
       batchSize: 10,
-      newHandler: () => this.#newRecorder(),
+      newHandler: () => this.#someRelease().newRecorder((message) => this.#noteProof(message)),
     });
     this.#people = new People(this.#time, random, (report) => this.#report(report));
   }
@@ -207,36 +200,29 @@ class CarrierWorld {
     }
   }
 
+  /** Chooses the release of one instance of a function. */
+  #someRelease(): CarrierPath {
+    const [first, ...others] = this.#releases;
+    return first !== undefined && others.length === 0 ? first : oneOf(this.#random, this.#releases);
+  }
+
   #newSender(index: number): Handler {
-    // Some senders have a circuit breaker each, and the others call carriers regardless of earlier failures.
-    const breakers = index % 4 === 0 ? { breakers: new Breakers() } : {};
-    return worker(
-      MessageJob,
-      async (job, remainingTimeMs) => {
-        if (!this.#firstWorkedMs.has(job.messageId)) {
-          this.#firstWorkedMs.set(job.messageId, this.#time.nowMs);
-        }
+    const { alpha, beta } = costMicros;
+    return this.#someRelease().newSender({
+      route: () => {
         const carriers = this.#carriers.map((carrier) => ({ name: carrier.name, carrier }));
-        const route = this.#random() < 0.5 ? carriers : carriers.toReversed();
-        return submitMessage(job, inOrder(route, { ...breakers, rateCard: this.#rateCard, remainingTimeMs }));
+        return this.#random() < 0.5 ? carriers : carriers.toReversed();
       },
-      async (ended) => countOutcomes(ended.filter((message) => message !== undefined)),
-    );
+      costMicros: this.#mutation === "cost by carrier" ? { alpha: beta, beta: alpha } : costMicros,
+      // Some senders have a circuit breaker each, and the others call carriers regardless of earlier failures.
+      hasBreaker: index % 4 === 0,
+      begins: (id) => {
+        if (!this.#firstWorkedMs.has(id)) this.#firstWorkedMs.set(id, this.#time.nowMs);
+      },
+    });
   }
 
-  #newRecorder(): Handler {
-    return worker(
-      QueuedCallback,
-      async (report, _remainingTimeMs, queuedAt) => {
-        const heard = await recordCallback(report, queuedAt);
-        if (heard !== undefined) this.#noteProof(heard.message);
-        return heard;
-      },
-      async (heard) => countReceipts(heard.filter((receipt) => receipt !== undefined)),
-    );
-  }
-
-  #noteProof({ id, deliveryStatus }: MessageRecord): void {
+  #noteProof({ id, deliveryStatus }: { id: string; deliveryStatus?: unknown }): void {
     // A carrier also reports `undelivered` for a message that it rejected.
     const isProof = deliveryStatus === "delivered" || deliveryStatus === "unknown";
     if (isProof && !this.#provenMs.has(id)) this.#provenMs.set(id, this.#time.nowMs);
@@ -286,7 +272,7 @@ class CarrierWorld {
   }
 
   async #judge(): Promise<Outcome> {
-    for (const job of this.#refunds.splice(0)) await refundMessage(MessageJob.parse(job));
+    for (const job of this.#refunds.splice(0)) await this.#someRelease().refund(job);
     const messages = this.#table.all().filter((item) => item["entity"] === "message");
     if (messages.length !== this.#count)
       this.#problems.push(`${messages.length} messages are there of ${this.#count}`);
@@ -342,10 +328,12 @@ class CarrierWorld {
         sleep: async (delayMs) => this.#lambda.wait(delayMs),
         after: (delayMs, happen) => this.#time.after(delayMs, happen),
       }),
-      connect({
-        request: async (_, command) => this.#request(command),
-        enqueue: async (command) => this.#enqueue(command),
-      }),
+      ...this.#releases.map((release) =>
+        release.connect({
+          request: async (_, command) => this.#request(withOwnClass(command)),
+          enqueue: async (command) => this.#enqueue(withOwnClass(command)),
+        }),
+      ),
     ];
     return () => {
       for (const restore of restores) restore();

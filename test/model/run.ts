@@ -4,18 +4,18 @@ import { parseArgs } from "node:util";
 import fc from "fast-check";
 
 import { randomFrom, type Random } from "../chaos/random.ts";
-import { bothMoneyPaths } from "../mixed-versions/last-release.ts";
+import { bothCarrierPaths, bothMoneyPaths } from "../mixed-versions/last-release.ts";
 import { localSettings } from "../support/local-settings.ts";
-import { carryMessages } from "./carriers.ts";
+import { carryMessages, type CarrierPath } from "./carriers.ts";
 import { makePayments } from "./payments.ts";
 import { booksAreInOrder } from "./property.ts";
 import type { MoneyPath } from "./simulation.ts";
 import type { Observe } from "./trace.ts";
 
 // The long runs of the models. `npm run test:model -- --runs 100000` runs that of the books. A failure prints the seed and
-// the path that repeat it: `-- --seed 1 --path 7:0`. `--model mixed-versions` runs it with the functions of the last
-// release too. `npm run test:model -- --model carriers --runs 50` runs that of the carriers with 50 seeds. A failure prints
-// its seed. `--model payments` does the same for payments. `--trace FILE` writes all events to a file.
+// the path that repeat it: `-- --seed 1 --path 7:0`. `npm run test:model -- --model carriers --runs 50` runs that of the
+// carriers with 50 seeds. A failure prints its seed. `--model payments` does the same for payments. `--model mixed-versions`
+// and `--model mixed-carriers` run the functions of the last release too. `--trace FILE` writes all events to a file.
 
 Object.assign(process.env, localSettings);
 
@@ -33,6 +33,8 @@ const startedAt = performance.now();
 const seconds = (): number => Math.round((performance.now() - startedAt) / 1_000);
 
 if (flags.model === "carriers") await runCarriers(Number(flags.runs ?? 1));
+else if (flags.model === "mixed-carriers")
+  await runCarriers(Number(flags.runs ?? 1), await bothCarrierPaths());
 else if (flags.model === "payments") await runPayments(Number(flags.runs ?? 1));
 else {
   const releases = flags.model === "mixed-versions" ? await bothMoneyPaths() : undefined;
@@ -46,8 +48,8 @@ async function runBooks(numRuns: number, releases?: readonly MoneyPath[]): Promi
   process.stdout.write(`${numRuns} runs without a violation in ${seconds()} s\n`);
 }
 
-async function runCarriers(count: number): Promise<void> {
-  return runSeeds(count, async (random, observe) => carryMessages(5_000, random, { observe }));
+async function runCarriers(count: number, releases?: readonly CarrierPath[]): Promise<void> {
+  return runSeeds(count, async (random, observe) => carryMessages(5_000, random, { observe, releases }));
 }
 
 async function runPayments(count: number): Promise<void> {

@@ -15,6 +15,7 @@ import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { isLow, WalletRecord } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { oneOf, randomFrom, type Random } from "../chaos/random.ts";
+import { withOwnClass } from "./command-classes.ts";
 import { MemoryTable } from "./memory-table.ts";
 import * as present from "./money-path.ts";
 import { takeOver } from "./runtime.ts";
@@ -671,16 +672,6 @@ class World {
       counted.cancelled === total("cancelled");
     return isExact ? [] : [`the counts are wrong: ${JSON.stringify(counts)}`];
   }
-}
-
-const commandClasses: Readonly<Record<string, unknown>> = { ...dynamodb, ...sqs };
-
-/** A command, of the class that this release's packages have. Those of the last release may differ. */
-function withOwnClass(command: object): object {
-  const Own = commandClasses[command.constructor.name];
-  if (typeof Own !== "function" || command instanceof Own) return command;
-  const own: object = Reflect.construct(Own, [Object(command).input]);
-  return own;
 }
 
 /** A failed request's error, as the client sees it. */

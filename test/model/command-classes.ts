@@ -1,0 +1,12 @@
+import * as sqs from "@aws-sdk/client-sqs";
+import * as dynamodb from "@aws-sdk/lib-dynamodb";
+
+const commandClasses: Readonly<Record<string, unknown>> = { ...dynamodb, ...sqs };
+
+/** A command, of the class that this release's packages have. Those of the last release may differ. */
+export function withOwnClass(command: object): object {
+  const Own = commandClasses[command.constructor.name];
+  if (typeof Own !== "function" || command instanceof Own) return command;
+  const own: object = Reflect.construct(Own, [Object(command).input]);
+  return own;
+}
