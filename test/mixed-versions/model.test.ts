@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 
 import { randomFrom } from "../chaos/random.ts";
 import { carryMessages } from "../model/carriers.ts";
+import { makePayments } from "../model/payments.ts";
 import { booksAreInOrder } from "../model/property.ts";
 import { bothCarrierPaths, bothMoneyPaths } from "./last-release.ts";
 
@@ -24,4 +25,12 @@ it(`carriers accept each message once from senders of two releases (seed ${seed}
   expect(problems, `again: npm run test:model -- --model mixed-carriers --seed ${seed}`).toEqual([]);
   expect(passedOn).toBeGreaterThan(200);
   expect(ends.get("sent")).toBeGreaterThan(400);
+}, 300_000);
+
+it(`payments are exact while two releases charge the wallets (seed ${seed})`, async () => {
+  const releases = await bothMoneyPaths();
+  for (let run = 0; run < 40; run += 1) {
+    const { problems } = await makePayments(randomFrom(seed + run), { releases });
+    expect(problems, `again: npm run test:model -- --model mixed-payments --seed ${seed + run}`).toEqual([]);
+  }
 }, 300_000);

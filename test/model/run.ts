@@ -14,8 +14,8 @@ import type { Observe } from "./trace.ts";
 
 // The long runs of the models. `npm run test:model -- --runs 100000` runs that of the books. A failure prints the seed and
 // the path that repeat it: `-- --seed 1 --path 7:0`. `npm run test:model -- --model carriers --runs 50` runs that of the
-// carriers with 50 seeds. A failure prints its seed. `--model payments` does the same for payments. `--model mixed-versions`
-// and `--model mixed-carriers` run the functions of the last release too. `--trace FILE` writes all events to a file.
+// carriers with 50 seeds. A failure prints its seed. `--model payments` does the same for payments. `--model mixed-versions`,
+// `mixed-carriers` and `mixed-payments` run the functions of the last release too. `--trace FILE` writes all events to a file.
 
 Object.assign(process.env, localSettings);
 
@@ -36,6 +36,7 @@ if (flags.model === "carriers") await runCarriers(Number(flags.runs ?? 1));
 else if (flags.model === "mixed-carriers")
   await runCarriers(Number(flags.runs ?? 1), await bothCarrierPaths());
 else if (flags.model === "payments") await runPayments(Number(flags.runs ?? 1));
+else if (flags.model === "mixed-payments") await runPayments(Number(flags.runs ?? 1), await bothMoneyPaths());
 else {
   const releases = flags.model === "mixed-versions" ? await bothMoneyPaths() : undefined;
   await runBooks(Number(flags.runs ?? 10_000), releases);
@@ -52,8 +53,8 @@ async function runCarriers(count: number, releases?: readonly CarrierPath[]): Pr
   return runSeeds(count, async (random, observe) => carryMessages(5_000, random, { observe, releases }));
 }
 
-async function runPayments(count: number): Promise<void> {
-  return runSeeds(count, async (random, observe) => makePayments(random, { observe }));
+async function runPayments(count: number, releases?: readonly MoneyPath[]): Promise<void> {
+  return runSeeds(count, async (random, observe) => makePayments(random, { observe, releases }));
 }
 
 type Run = (
