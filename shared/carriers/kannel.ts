@@ -9,8 +9,11 @@ import type { SettingsOf } from "./settings.ts";
  * the message, which counts as a failure for the breaker, so that later messages go to the next carrier.
  */
 
-/** All receipts of Kannel: delivered, not delivered, buffered, and accepted or rejected by its SMSC. */
-const allReceipts = "31";
+/**
+ * The receipts that state an end: 1 delivered, 2 not delivered, and 16 rejected by the SMSC. The others would double the
+ * requests of Kannel, which come from one address.
+ */
+const finalReceipts = "19";
 
 /** The placeholders that Kannel fills in for a receipt: the event, and the text of the SMSC. */
 const receiptFields = "&type=%d&answer=%A";
@@ -35,7 +38,7 @@ export async function sendWithKannel(
     ...(message.validitySeconds === undefined ? {} : { validity: minutesOf(message.validitySeconds) }),
     ...(message.callbackUrl === undefined
       ? {}
-      : { "dlr-mask": allReceipts, "dlr-url": `${message.callbackUrl}${receiptFields}` }),
+      : { "dlr-mask": finalReceipts, "dlr-url": `${message.callbackUrl}${receiptFields}` }),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return submitResultOf(await callCarrier({ url, method: "GET" }, options));

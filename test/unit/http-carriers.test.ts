@@ -132,7 +132,7 @@ describe("a message is submitted", () => {
       charset: "UTF-8",
       coding: "0",
       smsc: "london",
-      "dlr-mask": "31",
+      "dlr-mask": "19",
       "dlr-url": `${callback}&type=%d&answer=%A`,
     });
     await carrierOfKind("kannel").send({ ...message, encoding: "UCS-2" });
