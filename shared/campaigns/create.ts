@@ -18,7 +18,7 @@ import { requestFirstRun } from "./request-run.ts";
 const maxCampaigns = 100_000;
 
 /**
- * Creates a campaign: a draft, or with a time a scheduled one. Its text, sender ID and audience are fixed from now on. The
+ * Creates a campaign: a draft, or with a time a scheduled one, which the policies must allow. Its text, sender ID and audience are fixed from now on. The
  * contacts of the audience are read when it is sent.
  * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, the rejections of the policies (`checkSender`), CONFLICT at the
  *   limit of campaigns
@@ -33,7 +33,8 @@ export async function createCampaign(
   const scheduledAt = parseSchedule(request.scheduledAt, createdAt);
   const message = await textOf(organizationId, request);
   const senderId = usableSenderId(organization, request.senderId);
-  await checkSender({ organizationId, senderId });
+  // A draft sends nothing; its launch checks the policies.
+  if (scheduledAt !== undefined) await checkSender({ organizationId, senderId });
   const record: CampaignRecord = {
     entity: "campaign",
     id: newId("cmp"),

@@ -47,19 +47,30 @@ beforeEach(async () => {
 });
 
 const campaign = { name: "Spring", message: "hello", audience: { all: true } };
+const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
 
 /** All kinds of sends, each with a sender ID. */
 const ways: Readonly<Record<string, (senderId: string, to?: string) => Promise<ApiResponse>>> = {
   "a message": async (senderId, to = "15005550000") => customer.trySend({ senderId, to }),
   "a scheduled message": async (senderId, to = "15005550000") =>
-    customer.trySend({ senderId, to, scheduledAt: new Date(Date.now() + 3_600_000).toISOString() }),
+    customer.trySend({ senderId, to, scheduledAt: inAnHour() }),
   "a message of a template": async (senderId, to = "15005550000") => {
     const { id } = await customer.client.createTemplate({ body: { name: "greeting", body: "Hello" } });
     return customer.call(`/v1/templates/${id}/send`, { json: { to, senderId } });
   },
-  "a campaign": async (senderId) => customer.call("/v1/campaigns", { json: { ...campaign, senderId } }),
+  "a scheduled campaign": async (senderId) =>
+    customer.call("/v1/campaigns", { json: { ...campaign, senderId, scheduledAt: inAnHour() } }),
+  "the launch of a draft": async (senderId) => {
+    const { id } = await customer.client.createCampaign({
+      body: { ...campaign, audience: { all: true }, senderId },
+    });
+    const launched = await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
+    const { status } = await customer.client.getCampaign({ params: { id } });
+    if (launched.status !== 200) expect(status).toBe("draft");
+    return launched;
+  },
 };
-const messageWays = Object.entries(ways).filter(([name]) => name !== "a campaign");
+const messageWays = Object.entries(ways).filter(([name]) => !/campaign|draft/.test(name));
 
 it.each(Object.entries(ways))(
   "%s requires a verified email, KYC and an approved sender ID",
@@ -77,7 +88,7 @@ it.each(Object.entries(ways))(
     await decideSenderId(organizationId, request.id, { approved: true }, { isShared: true });
     expect(await customer.balance()).toBe(1);
     const taken = await send("MYBANK");
-    expect([201, 202]).toContain(taken.status);
+    expect([200, 201, 202]).toContain(taken.status);
 
     await decideSenderId(organizationId, request.id, { approved: false, reason: "complaints" });
     expect(errorOf(await send("MYBANK")).code).toBe("SENDER_ID_NOT_APPROVED");
@@ -98,7 +109,7 @@ it.each(Object.entries(ways))(
         code: "SENDER_ID_NOT_APPROVED",
       });
     }
-    expect([201, 202]).toContain((await send("Acme")).status);
+    expect([200, 201, 202]).toContain((await send("Acme")).status);
   },
 );
 
@@ -167,21 +178,6 @@ it("a campaign skips contacts in countries that are not listed, and counts them"
     status: "completed",
     progress: { accepted: 1, sent: 1, skipped: { destinationNotAllowed: 2 } },
   });
-});
-
-it("a draft is checked against the policies again when it is launched", async () => {
-  const { organizationId } = customer;
-  await noteVerifiedEmail(organizationId);
-  const kyc = await customer.client.submitKyc({ body: { businessName: "Acme" } });
-  await decideKyc(organizationId, kyc.id, { approved: true });
-  await allowToSend(organizationId, "ACME");
-  const { id } = await customer.client.createCampaign({
-    body: { ...campaign, audience: { all: true }, senderId: "ACME" },
-  });
-  await decideKyc(organizationId, kyc.id, { approved: false, reason: "forged" });
-  const rejected = await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
-  expect(errorOf(rejected)).toEqual({ status: 403, code: "KYC_REQUIRED" });
-  expect((await customer.client.getCampaign({ params: { id } })).status).toBe("draft");
 });
 
 /** Runs the smoke test as an operator would, on a stage of its own that refers to a gateway on this machine. */
