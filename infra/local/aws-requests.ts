@@ -1,3 +1,6 @@
+import type { IncomingMessage } from "node:http";
+
+import { isLocalRequest, isUnder } from "../loopback.ts";
 import { traceAttribute } from "./lineage.ts";
 import { deniedPermission } from "./permissions.ts";
 import type { FunctionDefinition } from "./template.ts";
@@ -22,6 +25,23 @@ export function jsonResponse(status: number, body: unknown): AwsResponse {
 /** Returns an error in the form that every AWS client reads. */
 export function errorResponse(type: string, message: string, status = 400): AwsResponse {
   return jsonResponse(status, { __type: type, message });
+}
+
+/**
+ * Checks that a request comes from a program of this machine that knows the server's address.
+ * @param secretPath the first part of the address
+ * @returns the error response, or undefined for such a request
+ */
+export function rejectionOfStranger(
+  { headers, url }: IncomingMessage,
+  secretPath: string,
+): AwsResponse | undefined {
+  if (isLocalRequest(headers) && isUnder(secretPath, url)) return undefined;
+  return errorResponse(
+    "AccessDeniedException",
+    "use the address in connections.json of the data folder",
+    403,
+  );
 }
 
 /**

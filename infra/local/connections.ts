@@ -11,7 +11,10 @@ export const localRegion = "us-east-1";
 /** The only credentials for the data on this machine: a plain DynamoDB Local keeps a database for each access key. */
 export const localCredentials = { accessKeyId: "local", secretAccessKey: "local" };
 
-/** The addresses by which other programs, such as the operator's commands, reach the gateway's data. */
+/**
+ * The addresses by which other programs, such as the operator's commands, reach the gateway's data. Each run has new ones,
+ * which are secrets of those who may read the file.
+ */
 const Connections = z.object({
   dynamodb: z.string(),
   sqs: z.string(),
@@ -23,11 +26,11 @@ const Connections = z.object({
 });
 type Connections = z.infer<typeof Connections>;
 
-const fileName = "connections.json";
+export const connectionsFile = "connections.json";
 
 /** Writes the addresses of a running gateway into its data folder. */
 export async function writeConnections(dataFolder: string, connections: Connections): Promise<void> {
-  await writeFile(path.join(dataFolder, fileName), JSON.stringify(connections));
+  await writeFile(path.join(dataFolder, connectionsFile), JSON.stringify(connections), { mode: 0o600 });
 }
 
 /**
@@ -35,7 +38,7 @@ export async function writeConnections(dataFolder: string, connections: Connecti
  * @throws Error when none has run there
  */
 export async function readConnections(dataFolder: string): Promise<Connections> {
-  const file = path.join(dataFolder, fileName);
+  const file = path.join(dataFolder, connectionsFile);
   const content = await readFile(file, "utf8").catch((error: unknown) => {
     throw new Error(`No gateway has run here (${file} is missing): npm start`, { cause: error });
   });

@@ -4,7 +4,7 @@ import type { CorsConfiguration } from "./template.ts";
 
 /*
  * CORS as an HTTP API implements it: it responds to preflight requests itself, and adds headers to the responses of
- * functions. It rejects no request: the browser enforces the rules.
+ * functions. The browser enforces the rules.
  */
 
 /** Whether a browser checks with this request if it may send another one. */

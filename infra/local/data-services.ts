@@ -43,8 +43,13 @@ export class DataServices {
   /**
    * @param dataFolder where data stays between runs; without it the data is in memory
    * @param clock how many milliseconds the functions' clock is ahead: items expire by that clock
+   * @param isSecret whether only programs that know the address may use the store
    */
-  static async start(dataFolder?: string, clock: Float64Array = new Float64Array(1)): Promise<DataServices> {
+  static async start(
+    dataFolder?: string,
+    clock: Float64Array = new Float64Array(1),
+    isSecret = true,
+  ): Promise<DataServices> {
     const { DYNAMODB_ENDPOINT: dynamodb, SQS_ENDPOINT: sqs } = process.env;
     const external = {
       ...(dynamodb === undefined ? {} : { dynamodb }),
@@ -52,7 +57,7 @@ export class DataServices {
     };
     await buildThreads();
     if (embedded(external).size === 0) return new DataServices(external);
-    const workerData: StoreThreadData = { dataFolder, clock };
+    const workerData: StoreThreadData = { dataFolder, clock, isSecret };
     const thread = new Worker(storeThreadFile, { workerData });
     const [url] = z.tuple([z.string()]).parse(await once(thread, "message"));
     return new DataServices(external, { thread, url });

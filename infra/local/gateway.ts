@@ -1,9 +1,9 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import * as z from "zod/mini";
 
 import { writeConnections } from "./connections.ts";
+import { documentsFolder, makeDataFolder } from "./data-folder.ts";
 import { DataServices } from "./data-services.ts";
 import { EventSources } from "./event-sources.ts";
 import { FunctionHost, type FunctionsAws } from "./function-host.ts";
@@ -30,6 +30,11 @@ export interface LocalGatewayOptions {
   readonly interceptor?: LocalAwsOptions["interceptor"];
   /** The keys of a test account at Stripe, which then replaces the local provider. */
   readonly stripeKeys?: StripeKeys | undefined;
+  /**
+   * Whether the store and the AWS endpoint have secret addresses. Functions of release 0.3.0 need others: their client of SQS
+   * drops the path of an address.
+   */
+  readonly isSecret?: boolean;
   /** False for a test that calls the scheduled functions itself. */
   readonly runsSchedules?: boolean;
 }
@@ -55,7 +60,7 @@ export interface LocalGateway {
  * An HTTP server has its routes. Event sources, schedules and permissions work as in AWS.
  */
 export async function startLocalGateway(options: LocalGatewayOptions): Promise<LocalGateway> {
-  const { dataFolder, interceptor, log, runsSchedules = true } = options;
+  const { dataFolder, interceptor, isSecret = true, log, runsSchedules = true } = options;
   // Stops the started parts in the opposite order, also when a later part fails to start.
   const running: { stop(): Promise<void> }[] = [];
   const started = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
@@ -68,18 +73,19 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
   // The port comes first: a second gateway must not open the data of a running one.
   const api = await HttpApi.start(options.port, log);
   try {
-    if (dataFolder !== undefined) await makeFolder(dataFolder);
+    if (dataFolder !== undefined) await makeDataFolder(dataFolder);
     const clock = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
-    const dataServices = started(await DataServices.start(dataFolder, clock));
+    const dataServices = started(await DataServices.start(dataFolder, clock, isSecret));
     const { dynamodbEndpoint, sqsEndpoint } = dataServices;
     const mailbox = new Mailbox();
     const secrets = await LocalSecrets.open(dataFolder);
     const aws = started(
       await LocalAws.start({
         dataServices,
+        isSecret,
         mailbox,
         secrets,
-        objects: new LocalObjects(dataFolder && path.join(dataFolder, "documents")),
+        objects: new LocalObjects(dataFolder && path.join(dataFolder, documentsFolder)),
         ...(interceptor === undefined ? {} : { interceptor }),
       }),
     );
@@ -185,13 +191,6 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     await api.stop();
     throw error;
   }
-}
-
-/** Creates a folder for data, which git and the project's checks ignore. */
-async function makeFolder(folder: string): Promise<void> {
-  const made = await mkdir(folder, { recursive: true });
-  // A folder that existed before may have other files.
-  if (made !== undefined) await writeFile(path.join(folder, ".gitignore"), "*\n");
 }
 
 async function createTable({ table, expiry }: StackDefinition, dataServices: DataServices): Promise<void> {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../loopback.ts";
+import { isLocalRequest, listenOnLoopback } from "../loopback.ts";
 import { responseHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { FunctionTimeout } from "./function-host.ts";
 import type { LocalPage } from "./pages.ts";
@@ -136,6 +136,9 @@ export class HttpApi {
       if (body === undefined) return respond(response, 413, "Request Entity Too Large");
       const { method = "GET", headers } = request;
       const cors = this.#cors;
+      if (!isLocalRequest(headers, cors?.AllowOrigins)) {
+        return respond(response, 403, "The local gateway serves requests of this machine to localhost only");
+      }
       if (cors !== undefined && isPreflight(method, headers)) {
         response.writeHead(204, preflightHeaders(cors, headers.origin)).end();
         return;
@@ -144,8 +147,6 @@ export class HttpApi {
       if (url === undefined) return respond(response, 400, "Bad Request");
       const page = method === "GET" ? this.#pages.get(url.pathname)?.() : undefined;
       if (page !== undefined) {
-        // Under another host name, a foreign page could read it by DNS rebinding.
-        if (!isLoopbackHost(headers.host)) return respond(response, 403, "Forbidden");
         response.writeHead(200, page.headers).end(page.body);
         return;
       }
@@ -199,11 +200,6 @@ function urlOf({ url = "/", rawHeaders }: IncomingMessage): URL | undefined {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
   if (hosts.length > 1) return undefined;
   return URL.parse(url, "http://localhost") ?? undefined;
-}
-
-/** Whether a Host header names this machine, with or without a port. */
-export function isLoopbackHost(host = ""): boolean {
-  return /^(localhost|[\w-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host);
 }
 
 interface Match {

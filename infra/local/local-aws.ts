@@ -5,8 +5,14 @@ import { buffer } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../loopback.ts";
-import { errorResponse, jsonResponse, accessDenied, type AwsResponse } from "./aws-requests.ts";
+import { listenOnLoopback, newSecretPath } from "../loopback.ts";
+import {
+  errorResponse,
+  jsonResponse,
+  accessDenied,
+  rejectionOfStranger,
+  type AwsResponse,
+} from "./aws-requests.ts";
 import { localCredentials } from "./connections.ts";
 import type { DataServices } from "./data-services.ts";
 import { traceHeader } from "./lineage.ts";
@@ -34,6 +40,8 @@ export type AwsHandler = (request: AwsRequest) => Promise<AwsResponse>;
 
 export interface LocalAwsOptions {
   readonly dataServices: DataServices;
+  /** Whether only programs that know the address may call it. */
+  readonly isSecret: boolean;
   /** Receives the sent emails. */
   readonly mailbox: Mailbox;
   readonly secrets: LocalSecrets;
@@ -51,10 +59,12 @@ export class LocalAws {
   readonly #options: LocalAwsOptions;
   readonly #functions = new Map<string, FunctionDefinition>();
   readonly #signingKeys = new Map<string, KeyObject>();
+  readonly #secretPath: string;
   #port = 0;
 
   private constructor(options: LocalAwsOptions) {
     this.#options = options;
+    this.#secretPath = options.isSecret ? newSecretPath() : "";
     // Only the client closes an idle connection: otherwise a request could arrive as the server closes it.
     this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       void this.#serve(request, response);
@@ -68,7 +78,7 @@ export class LocalAws {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://127.0.0.1:${this.#port}${this.#secretPath}`;
   }
 
   /** Registers a function with its permissions. */
@@ -89,15 +99,20 @@ export class LocalAws {
 
   async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     try {
-      const request = await readRequest(incoming);
-      const handle: AwsHandler = async (each) => this.#handle(each);
-      const { interceptor } = this.#options;
-      const response = await (interceptor === undefined ? handle(request) : interceptor(request, handle));
+      const response =
+        rejectionOfStranger(incoming, this.#secretPath) ??
+        (await this.#respond(await readRequest(incoming, this.#secretPath)));
       outgoing.writeHead(response.status, response.headers).end(response.bytes ?? response.body);
     } catch (error) {
       // The SDK sees a broken connection: an interceptor wants this, or an emulator is down.
       outgoing.destroy(error instanceof Error ? error : undefined);
     }
+  }
+
+  async #respond(request: AwsRequest): Promise<AwsResponse> {
+    const handle: AwsHandler = async (each) => this.#handle(each);
+    const { interceptor } = this.#options;
+    return interceptor === undefined ? handle(request) : interceptor(request, handle);
   }
 
   async #handle(request: AwsRequest): Promise<AwsResponse> {
@@ -159,19 +174,20 @@ const ToSign = z.object({
   SigningAlgorithm: z.literal("ECDSA_SHA_256"),
 });
 
-async function readRequest(incoming: IncomingMessage): Promise<AwsRequest> {
+async function readRequest(incoming: IncomingMessage, secretPath: string): Promise<AwsRequest> {
   const content = await buffer(incoming);
   const headers = headersOf(incoming);
+  const url = (incoming.url ?? "").slice(secretPath.length);
   // Credential=<access key id>/<date>/<region>/<service>/aws4_request
   const [, functionName = "", service = ""] =
     /Credential=([^/]+)\/[^/]+\/[^/]+\/([^/]+)\//.exec(headers["authorization"] ?? "") ?? [];
   if (service === "s3") {
-    const [operation, body] = readObjectRequest({ headers, url: incoming.url ?? "" }, content);
+    const [operation, body] = readObjectRequest({ headers, url }, content);
     return { functionName, operation, headers, body, connection: incoming.socket };
   }
   const body = content.toString();
   // SES has the operation in the path, all other services have it in a header.
-  const ofPath = incoming.url === "/v2/email/outbound-emails" ? "SendEmail" : "";
+  const ofPath = url === "/v2/email/outbound-emails" ? "SendEmail" : "";
   const action = headers["x-amz-target"]?.split(".").at(-1) ?? ofPath;
   return { functionName, operation: `${service}:${action}`, headers, body, connection: incoming.socket };
 }

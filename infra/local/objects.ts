@@ -59,8 +59,8 @@ export class LocalObjects {
     }
     const file = path.join(this.#folder, key);
     const whole = `${file}.${randomUUID()}`;
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(whole, content);
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(whole, content, { mode: 0o600 });
     try {
       // Unlike a write, it cannot stop in the middle.
       await link(whole, file);

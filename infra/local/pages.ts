@@ -8,7 +8,8 @@ export interface LocalPage {
 
 export const pageHeaders = {
   "cache-control": "no-store",
-  "referrer-policy": "no-referrer",
+  // With no referrer, a browser would send forms to the page's own server with the origin "null".
+  "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
 };
 

@@ -12,7 +12,7 @@ import { projectRoot } from "../../infra/project-root.ts";
 /** The options of a gateway in its own process. */
 export type KilledGatewayOptions = Pick<
   LocalGatewayOptions,
-  "assemblyFolder" | "dataFolder" | "port" | "stackName"
+  "assemblyFolder" | "dataFolder" | "isSecret" | "port" | "stackName"
 >;
 
 /** A gateway in its own process. */

@@ -110,7 +110,8 @@ it("rejects messages that are too large or no messages", async () => {
   expect(large.status).toBe(413);
   const broken = await call("/mcp", { ...options, raw: "{" });
   expect(broken).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
-  const foreign = { ...accept, Origin: "https://evil.example" };
+  // The local gateway itself rejects all origins but those of this machine.
+  const foreign = { ...accept, Origin: "http://localhost:1" };
   expect((await call("/mcp", { ...options, headers: foreign, json: {} })).status).toBe(403);
 });
 

@@ -81,11 +81,13 @@ describe("a stage with origins", () => {
     expect([rejected.status, corsHeaders(rejected.headers)]).toEqual([401, read]);
   });
 
-  it("adds no headers for other pages and for programs", async () => {
+  it("rejects other pages, and adds no headers for pages of this machine and for programs", async () => {
     const rejected = await preflight(gateway.url, "https://app.example.com.evil.example");
-    expect([rejected.status, corsHeaders(rejected.headers)]).toEqual([204, {}]);
-    const elsewhere = await customer.call("/v1/wallet", { headers: { Origin: "https://evil.example" } });
-    expect([elsewhere.status, corsHeaders(elsewhere.headers)]).toEqual([200, {}]);
+    expect([rejected.status, corsHeaders(rejected.headers)]).toEqual([403, {}]);
+    const elsewhere = await fetch(`${gateway.url}/console`, { headers: { Origin: "https://evil.example" } });
+    expect([elsewhere.status, corsHeaders(elsewhere.headers)]).toEqual([403, {}]);
+    const beside = await customer.call("/v1/wallet", { headers: { Origin: "http://localhost:5173" } });
+    expect([beside.status, corsHeaders(beside.headers)]).toEqual([200, {}]);
     expect(corsHeaders((await customer.call("/v1/wallet")).headers)).toEqual({});
   });
 
@@ -107,5 +109,7 @@ it("a stage with the origin * lets every page call", async () => {
 
 it("a stage without origins lets none", async () => {
   const response = await preflight(inject("baseUrl"), origin);
-  expect([response.status, corsHeaders(response.headers)]).toEqual([405, {}]);
+  expect([response.status, corsHeaders(response.headers)]).toEqual([403, {}]);
+  const beside = await preflight(inject("baseUrl"), "http://localhost:5173");
+  expect([beside.status, corsHeaders(beside.headers)]).toEqual([405, {}]);
 });

@@ -35,6 +35,7 @@ async function start(
   running.push(dataServices);
   const aws = await LocalAws.start({
     dataServices,
+    isSecret: true,
     mailbox: new Mailbox(),
     secrets: await LocalSecrets.open(undefined),
     objects: new LocalObjects(dataFolder),

@@ -1,5 +1,5 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { createServer, request as send, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -8,13 +8,14 @@ import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from "@aws-s
 import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { localCredentials } from "../../infra/local/connections.ts";
+import { localCredentials, readConnections } from "../../infra/local/connections.ts";
 import { DataServices } from "../../infra/local/data-services.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
 import { listenOnLoopback } from "../../infra/loopback.ts";
 import { Customer, errorOf } from "../support/api.ts";
 import { functionNamed } from "../support/functions.ts";
 import { patience } from "../support/patience.ts";
+import { payByCard } from "../support/payments.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 let dataFolder: string;
@@ -42,6 +43,70 @@ async function start(options: Partial<LocalGatewayOptions> = {}): Promise<LocalG
   running.push(gateway);
   return gateway;
 }
+
+it("the ports of the data serve only programs that know the addresses of this run", async () => {
+  const gateway = await start({ dataFolder });
+  const { dynamodb, sqs, secretsManager } = await readConnections(dataFolder);
+  const statusOf = async (address: string, target: string, headers: object = {}): Promise<unknown> => {
+    const authorization = `AWS4-HMAC-SHA256 Credential=local/20261123/us-east-1/${target.split(".")[0]}/aws4_request`;
+    const sent = send(address, {
+      method: "POST",
+      headers: { authorization, "x-amz-target": target, ...headers },
+    });
+    const answer = Promise.withResolvers<IncomingMessage>();
+    sent.on("response", answer.resolve).end(JSON.stringify({ SecretId: "x", QueueUrl: "x" }));
+    const body = await text(await answer.promise);
+    expect(body.includes("AccessDeniedException")).toBe((await answer.promise).statusCode === 403);
+    return (await answer.promise).statusCode;
+  };
+  for (const [address, target] of [
+    [dynamodb, "DynamoDB_20120810.DescribeTable"],
+    [sqs, "AmazonSQS.GetQueueAttributes"],
+    [secretsManager, "secretsmanager.GetSecretValue"],
+  ] as const) {
+    const { origin, host, pathname } = new URL(address);
+    expect(await statusOf(address, target), target).toBe(400);
+    const changed = pathname.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+    for (const unknown of ["/", pathname.slice(0, -1), changed, "/v2/email/outbound-emails"]) {
+      expect(await statusOf(`${origin}${unknown}`, target), unknown).toBe(403);
+    }
+    expect(await statusOf(address, target, { host: `evil.example:${host.split(":")[1]}` })).toBe(403);
+    expect(await statusOf(address, target, { origin: "http://evil.example" })).toBe(403);
+  }
+  await gateway.stop();
+  await (await start({ dataFolder })).stop();
+  expect((await readConnections(dataFolder)).dynamodb).not.toContain(new URL(dynamodb).pathname);
+});
+
+it.skipIf(process.platform === "win32")("only the user of the gateway may read its data", async () => {
+  const folder = path.join(dataFolder, "made");
+  const modesOf = async (): Promise<Map<string, string>> => {
+    const names = ["", ...(await readdir(folder, { recursive: true }))].filter(
+      (name) => name !== ".gitignore",
+    );
+    const modes = names.map(
+      async (name) => [name, ((await stat(path.join(folder, name))).mode & 0o777).toString(8)] as const,
+    );
+    return new Map(await Promise.all(modes));
+  };
+  const gateway = await start({ dataFolder: folder });
+  await payByCard(await Customer.register({ baseUrl: gateway.url }), 20);
+  const modes = await modesOf();
+  expect([...modes.keys()]).toEqual(
+    expect.arrayContaining(["aws.sqlite-wal", "aws.sqlite-shm", "connections.json", "stripe.json"]),
+  );
+  expect([...modes.keys()].join(" ")).toContain(".pdf");
+  for (const [name, mode] of modes) expect([name, mode]).toEqual([name, /\./.test(name) ? "600" : "700"]);
+
+  await gateway.stop();
+  // An earlier release has made the files for everyone.
+  for (const name of await readdir(folder))
+    if (name !== "documents") await chmod(path.join(folder, name), 0o644);
+  await chmod(path.join(folder, "documents"), 0o755);
+  await start({ dataFolder: folder });
+  for (const [name, mode] of await modesOf())
+    expect([name, mode]).toEqual([name, /\./.test(name) ? "600" : "700"]);
+});
 
 it("a restart keeps accounts, keys, tokens, money and messages", async () => {
   const before = await start({ dataFolder });

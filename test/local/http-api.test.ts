@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { request } from "node:http";
+import { request, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -82,20 +82,29 @@ it("responds 400 to an invalid address, and to a request for two hosts", async (
   expect(lines).toEqual([]);
 });
 
-it("shows its own pages only under the names of this machine", async () => {
+it("serves requests of this machine only, to its own pages and to functions", async () => {
   api = await HttpApi.start(0, () => undefined);
   const pages = new Map([["/mailbox.json", () => ({ headers: {}, body: "{}" })]]);
   api.serve([{ routeKey: "$default", invoke: async () => ({ statusCode: 204 }) }], { pages });
-  const statusFor = async (host: string): Promise<number | undefined> => {
-    const asked = request(`${api.url}/mailbox.json`, { headers: { host } }).end();
-    const [response] = await once(asked, "response");
-    response.resume();
-    return response.statusCode;
-  };
+  const statusesFor = async (headers: Record<string, string>): Promise<unknown[]> =>
+    Promise.all(
+      ["mailbox.json", "v1/wallet"].map(async (path) => {
+        const asked = request(`${api.url}/${path}`, { headers }).end();
+        const [response]: IncomingMessage[] = await once(asked, "response");
+        return response?.resume().statusCode;
+      }),
+    );
   for (const host of ["localhost:3000", "127.0.0.1", "[::1]:80", "sms.localhost"]) {
-    expect(await statusFor(host), host).toBe(200);
+    expect(await statusesFor({ host }), host).toEqual([200, 204]);
+    for (const scheme of ["http", "https"]) {
+      expect(await statusesFor({ host, origin: `${scheme}://${host}` }), host).toEqual([200, 204]);
+    }
   }
-  for (const host of ["attacker.example", "localhost.attacker.example", "127.0.0.1.nip.example"]) {
-    expect(await statusFor(host), host).toBe(403);
+  for (const name of ["attacker.example", "localhost.attacker.example", "127.0.0.1.nip.example"]) {
+    expect(await statusesFor({ host: name }), name).toEqual([403, 403]);
+    expect(await statusesFor({ host: "localhost", origin: `http://${name}` }), name).toEqual([403, 403]);
+  }
+  for (const origin of ["null", "file://localhost", "localhost", "http://localhost/attacker.example", ""]) {
+    expect(await statusesFor({ host: "localhost", origin }), origin).toEqual([403, 403]);
   }
 });

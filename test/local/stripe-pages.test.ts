@@ -129,12 +129,20 @@ it("shows that a checkout has expired, and accepts no card then", async () => {
   expect(unknown.status).toBe(404);
 });
 
-it("is reached under the name of this machine only", async () => {
+it("is reached under the name of this machine only, and not by forms of foreign pages", async () => {
   const stripe = await startStripe();
   const { url } = await openCheckout(stripe);
   const { promise, resolve } = Promise.withResolvers<number | undefined>();
   request(url, { headers: { host: "example.com" } }, ({ statusCode }) => resolve(statusCode)).end();
   expect(await promise).toBe(403);
+  for (const address of [url, `${stripe.server.url}/dashboard`, `${stripe.server.url}/v1/refunds`]) {
+    const form = {
+      method: "POST",
+      body: "action=refund&id=pi_1",
+      headers: { Origin: "https://example.com" },
+    };
+    expect((await fetch(address, form)).status, address).toBe(403);
+  }
 });
 
 it("the dashboard refunds payments and decides disputes", async () => {

@@ -44,7 +44,7 @@ let ports: Record<Version, number>;
 beforeAll(async () => {
   lastFolder = await checkOutLastRelease();
   dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
-  store = await DataServices.start();
+  store = await DataServices.start(undefined, undefined, false);
   process.env["DYNAMODB_ENDPOINT"] = store.dynamodbEndpoint;
   process.env["SQS_ENDPOINT"] = store.sqsEndpoint;
   const last = await impatientAssembly(await assemblyOf(lastFolder));
@@ -79,7 +79,7 @@ it("two releases over one table lose no message and no money", { timeout: 300_00
   let world: World | undefined;
   let carriers: Carriers | undefined;
   const start = async (version: Version): Promise<KilledGateway> => {
-    const options = { ...assemblies[version], port: ports[version], dataFolder };
+    const options = { ...assemblies[version], port: ports[version], dataFolder, isSecret: false };
     const gateway = gateways.get(version) ?? (await startKilledGateway(options, log));
     gateways.set(version, gateway);
     return gateway;
@@ -107,7 +107,7 @@ it("two releases over one table lose no message and no money", { timeout: 300_00
       gateways.delete(victim);
     }
     // The present code begins work that the last release completes after a rollback.
-    const parts = { dataFolder, carriers };
+    const parts = { dataFolder, carriers, isSecret: false };
     world = await World.start(log, { ...parts, assembly: assemblies.present });
     await traffic.sendSome(sendCount);
     await world.runSchedules();

@@ -3,8 +3,9 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 
-import { listenOnLoopback } from "../../loopback.ts";
-import { accessDenied, withTrace, type Permissions } from "../aws-requests.ts";
+import { listenOnLoopback, newSecretPath } from "../../loopback.ts";
+import { accessDenied, rejectionOfStranger, withTrace, type Permissions } from "../aws-requests.ts";
+import { storeFile } from "../data-folder.ts";
 import { Database } from "./database.ts";
 import { Messages } from "./messages.ts";
 import {
@@ -29,6 +30,8 @@ export interface StoreThreadData {
   readonly dataFolder: string | undefined;
   /** How many milliseconds the functions' clock is ahead. */
   readonly clock: Float64Array;
+  /** Whether only programs that know the address may use the store. */
+  readonly isSecret: boolean;
 }
 
 /** A command to the thread: to serve a port with these permissions (by default all), or to end. */
@@ -43,15 +46,16 @@ const expiryIntervalMs = 30_000;
 
 if (parentPort === null) throw new Error("this file runs in a worker thread");
 const main = parentPort;
-const { dataFolder, clock }: StoreThreadData = workerData;
+const { dataFolder, clock, isSecret }: StoreThreadData = workerData;
 
 // Only the client closes an idle connection: otherwise a request could arrive as the server closes it.
 const server = createServer(
   { keepAliveTimeout: 0 },
   (request, response) => void serveHttp(request, response),
 );
-const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
-const database = new Database(dataFolder === undefined ? undefined : path.join(dataFolder, "aws.sqlite"));
+const secretPath = isSecret ? newSecretPath() : "";
+const url = `http://127.0.0.1:${await listenOnLoopback(server)}${secretPath}`;
+const database = new Database(dataFolder === undefined ? undefined : path.join(dataFolder, storeFile));
 const tables = new Tables(database);
 const queues = new Queues(new Messages(database), url);
 let expiry = setTimeout(removeExpired);
@@ -107,7 +111,9 @@ async function serveHttp(request: IncomingMessage, response: ServerResponse): Pr
     const [target, operation = ""] = String(request.headers["x-amz-target"]).split(".");
     const service = target === "AmazonSQS" ? "sqs" : "dynamodb";
     const body = await text(request);
-    const result = await execute({ service, operation, body }, undefined, gone.signal);
+    const result =
+      rejectionOfStranger(request, secretPath) ??
+      (await execute({ service, operation, body }, undefined, gone.signal));
     const headers = { "content-type": "application/x-amz-json-1.0" };
     response.writeHead(result.status, headers).end(result.body);
   } catch {

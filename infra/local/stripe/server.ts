@@ -7,8 +7,7 @@ import { text } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../../loopback.ts";
-import { isLoopbackHost } from "../http-api.ts";
+import { isLocalRequest, listenOnLoopback } from "../../loopback.ts";
 import { StripeAccount } from "./account.ts";
 import { StripeApi, type KeptResponse } from "./api.ts";
 import type { StripeWorld } from "./object-store.ts";
@@ -72,8 +71,7 @@ export async function startStripe(options: StripeOptions): Promise<LocalStripe> 
 
   const respond = async (request: IncomingMessage): Promise<PageResponse> => {
     const { method = "GET", url: target = "/", headers } = request;
-    // Under another host name, a foreign page could use it by DNS rebinding.
-    if (!isLoopbackHost(headers.host)) return { status: 403, headers: {}, body: "" };
+    if (!isLocalRequest(headers)) return { status: 403, headers: {}, body: "" };
     const body = await text(request);
     if (!target.startsWith("/v1/")) return respondToPage(account, method, target, body);
     const { authorization } = headers;

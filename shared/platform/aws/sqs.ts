@@ -19,10 +19,12 @@ export class Sqs extends AwsClient {
     );
   }
 
-  /** Returns the endpoint in the queue's URL, as the SDK does. */
+  /** Returns the endpoint in the queue's URL, if it is another one, as the SDK does. */
   protected override endpointFor(input: object, region: string): URL {
     const { QueueUrl } = shapeOf(input);
-    return QueueUrl === undefined ? super.endpointFor(input, region) : new URL("/", QueueUrl);
+    const endpoint = super.endpointFor(input, region);
+    if (QueueUrl === undefined || new URL(QueueUrl).origin === endpoint.origin) return endpoint;
+    return new URL("/", QueueUrl);
   }
 
   /** Checks the MD5 that SQS returns for each body that it accepted or delivered. */
