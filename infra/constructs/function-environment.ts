@@ -6,8 +6,15 @@ import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
 import { paymentSecretName } from "./names.ts";
 
-/** Returns the environment variables of a function. */
-export function functionEnvironment(backend: Backend, access: Access): Record<string, string> {
+/**
+ * Returns the environment variables of a function.
+ * @param stackName the gateway's stack: on this machine it has the same name for every stage
+ */
+export function functionEnvironment(
+  backend: Backend,
+  access: Access,
+  stackName: string,
+): Record<string, string> {
   const { stage, table, documents, queues, sessionKey, webhookKey, secondFactorKey, apiUrl } = backend;
   return {
     [environmentNames.stage]: stage.name,
@@ -28,7 +35,7 @@ export function functionEnvironment(backend: Backend, access: Access): Record<st
     ...(access.brand === true ? { [environmentNames.brand]: JSON.stringify(publishedBrand(stage)) } : {}),
     ...(access.paymentTerms === true ? { [environmentNames.payments]: JSON.stringify(stage.payments) } : {}),
     ...(access.paymentProvider === true
-      ? { [environmentNames.paymentSecretId]: paymentSecretName(`sms-gateway-${stage.name}`) }
+      ? { [environmentNames.paymentSecretId]: paymentSecretName(stackName) }
       : {}),
     ...(stage.messageRetentionDays === undefined
       ? {}

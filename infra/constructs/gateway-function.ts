@@ -80,7 +80,7 @@ export class GatewayFunction extends Construct {
       logGroup: props.logs,
       ...(reserved === undefined ? {} : { reservedConcurrentExecutions: reserved }),
       recursiveLoop: props.queuesForItself === true ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
-      environment: functionEnvironment(backend, props.access),
+      environment: functionEnvironment(backend, props.access, this.#stackName()),
       tracing: Tracing.ACTIVE,
       // The CDK would add the permissions of tracing in a separate policy.
       role: role.withoutPolicyUpdates(),
@@ -153,13 +153,19 @@ export class GatewayFunction extends Construct {
     }
   }
 
+  /** Returns the name of the gateway's stack, which may have the function in a nested one. */
+  #stackName(): string {
+    const stack = Stack.of(this);
+    return (stack.nestedStackParent ?? stack).stackName;
+  }
+
   /** Allows the secrets whose names begin with a prefix. An operator creates them. */
   #allowSecrets(
     { region = "<AWS::Region>", account = "<AWS::AccountId>" }: Pick<Stage, "account" | "region">,
     prefixOf: (stackName: string) => string,
   ): void {
     const stack = Stack.of(this);
-    const resourceName = `${prefixOf((stack.nestedStackParent ?? stack).stackName)}*`;
+    const resourceName = `${prefixOf(this.#stackName())}*`;
     const arn = stack.formatArn({
       service: "secretsmanager",
       resource: "secret",

@@ -1,0 +1,46 @@
+import { rm } from "node:fs/promises";
+
+import { expect, it, onTestFinished } from "vitest";
+
+import { bundleFunctions } from "../../infra/bundle.ts";
+import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { startLocalGateway } from "../../infra/local/gateway.ts";
+import { localAssembly } from "../../infra/local/synthesize.ts";
+import { forThisMachine, stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { Customer } from "../support/api.ts";
+import { payByCard } from "../support/payments.ts";
+import { testApp } from "../support/test-app.ts";
+
+const { payments } = stageNamed("local");
+
+it.each<Stage>([
+  stageNamed("local"),
+  stageNamed("dev"),
+  stageNamed("prod"),
+  { ...stageNamed("prod"), name: "prod-cards", payments },
+])("the stage $name starts on this machine, and customers pay by card if it has cards", async (stage) => {
+  const { stackName } = localAssembly;
+  const assemblyFolder = `.build/test-stage-${stage.name}.out`;
+  const app = testApp(assemblyFolder);
+  await bundleFunctions();
+  new GatewayStack(app, stackName, forThisMachine(stage));
+  app.synth();
+  const log: string[] = [];
+  const gateway = await startLocalGateway({
+    assemblyFolder,
+    stackName,
+    port: 0,
+    log: (line) => log.push(line),
+    runsSchedules: false,
+  });
+  onTestFinished(async () => {
+    await gateway.stop();
+    await rm(assemblyFolder, { recursive: true });
+  });
+  const customer = await Customer.register({ baseUrl: gateway.url });
+  const { methods } = await customer.client.getBilling();
+  expect(methods.includes("card")).toBe(stage.payments.cards !== "none");
+  if (methods.includes("card")) await payByCard(customer, 20);
+  expect(await customer.balance()).toBe(methods.includes("card") ? 20 : 0);
+  expect(log.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
+});
