@@ -26,12 +26,25 @@ export class FirewallStack extends Stack {
       tags: { ...stage.tags, stage: stage.name },
     });
     const { requestsPerAddressPer5Minutes, authRequestsPerAddressPer5Minutes } = settings;
-    const { carrierRequestsPerAddressPer5Minutes } = settings;
+    const { carrierRequestsPerAddressPer5Minutes, anonymousRequestsPerAddressPer5Minutes } = settings;
     const limits = [
       {
         name: "AuthRequestsPerAddress",
         requests: authRequestsPerAddressPer5Minutes,
         paths: pathsUnder(authPath),
+      },
+      // Below the throttles of their routes: one address must not use up what these accept from all.
+      {
+        name: "AnonymousRequestsPerAddress",
+        requests: anonymousRequestsPerAddressPer5Minutes,
+        paths: {
+          orStatement: {
+            statements: [
+              pathsUnder(paymentEventsPath),
+              not({ orStatement: { statements: credentialPaths } }),
+            ],
+          },
+        },
       },
       {
         name: "CarrierRequestsPerAddress",
@@ -42,7 +55,7 @@ export class FirewallStack extends Stack {
       {
         name: "RequestsPerAddress",
         requests: requestsPerAddressPer5Minutes,
-        paths: { notStatement: { statement: pathsUnder(carriersPath) } },
+        paths: not(pathsUnder(carriersPath)),
       },
     ];
     const webAcl = new CfnWebACL(this, "WebAcl", {
@@ -77,6 +90,16 @@ const authPath = "/v1/auth/";
 
 /** The routes of carrier callbacks. */
 const carriersPath = "/v1/carriers/";
+
+/** The route of the events of payment providers. */
+const paymentEventsPath = "/v1/payments/events/";
+
+/** All other paths are those of pages. */
+const credentialPaths = ["/v1/", "/mcp"].map(pathsUnder);
+
+function not(statement: CfnWebACL.StatementProperty): CfnWebACL.StatementProperty {
+  return { notStatement: { statement } };
+}
 
 /** Matches requests whose decoded path begins with the prefix: API Gateway decodes paths too. */
 function pathsUnder(prefix: string): CfnWebACL.StatementProperty {

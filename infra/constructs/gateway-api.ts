@@ -115,8 +115,7 @@ export class GatewayApi extends HttpApi {
       });
       for (const endpoint of ofTag) {
         const { name, route } = endpoint;
-        const anonymous =
-          route.auth === "none" ? throttle[tag === "carriers" ? "carriers" : "anonymous"] : undefined;
+        const anonymous = route.auth === "none" ? throttle[throttleOf[tag] ?? "anonymous"] : undefined;
         const limit = limits[name] ?? anonymous;
         for (const apiRoute of stack.addEndpoint(endpoint)) {
           if (limit !== undefined) throttleRoute(this.apiStage, apiRoute, limit);
@@ -125,6 +124,12 @@ export class GatewayApi extends HttpApi {
     }
   }
 }
+
+/** The limits of routes without a credential that programs call, by their tags. */
+const throttleOf: { readonly [tag: string]: "carriers" | "paymentEvents" | undefined } = {
+  carriers: "carriers",
+  payments: "paymentEvents",
+};
 
 /** Returns the format of a line of the access log. */
 function accessLogFormat({ name }: Stage): string {

@@ -136,6 +136,8 @@ export const StageSettings = z.strictObject({
       anonymous: z._default(Throttle, { rateLimit: 50, burstLimit: 100 }),
       /** The limit of each route for carrier callbacks: a receipt for each message, and a burst after an outage. */
       carriers: z._default(Throttle, { rateLimit: 500, burstLimit: 1_000 }),
+      /** The limit of the route for the events of payment providers, which send several for each payment. */
+      paymentEvents: z._default(Throttle, { rateLimit: 200, burstLimit: 400 }),
       operations: z._default(z.partialRecord(z.enum(operationNames), Throttle), {}),
     }),
     { rateLimit: 1_000, burstLimit: 1_000 },
@@ -185,6 +187,8 @@ export const StageSettings = z.strictObject({
       requestsPerAddressPer5Minutes: RequestsPerAddress,
       /** The share of `/v1/auth/`: logins and registrations have no credential that could be limited. */
       authRequestsPerAddressPer5Minutes: z._default(RequestsPerAddress, 300),
+      /** The limit for pages and payment events, which have no credential either. */
+      anonymousRequestsPerAddressPer5Minutes: z._default(RequestsPerAddress, 1_000),
       /** The limit for `/v1/carriers/`, to which the first limit does not apply. */
       carrierRequestsPerAddressPer5Minutes: z._default(RequestsPerAddress, 60_000),
     }),
@@ -224,7 +228,8 @@ export const StageSettings = z.strictObject({
 /** The rules between several settings. */
 export const ConsistentSettings = StageSettings.check(
   z.superRefine((settings, context) => {
-    const { region, domain, firewall, monthlyBudgetUsd, alarmEmails, email, policies, brand } = settings;
+    const { region, domain, firewall, monthlyBudgetUsd, alarmEmails, email, policies, brand, throttle } =
+      settings;
     const problem = (field: string[], message: string): void =>
       context.addIssue({ code: "custom", path: field, message });
     if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
@@ -234,6 +239,17 @@ export const ConsistentSettings = StageSettings.check(
       problem(["brand", "colors", theme], message);
     if (policies.verifiedEmail === "before-sending" && email === undefined) {
       problem(["policies", "verifiedEmail"], "needs email: without it no user can verify an address");
+    }
+    const fiveMinutes = 300 * throttle.anonymous.rateLimit;
+    for (const field of [
+      "anonymousRequestsPerAddressPer5Minutes",
+      "authRequestsPerAddressPer5Minutes",
+    ] as const) {
+      if (firewall === undefined || firewall[field] < fiveMinutes) continue;
+      problem(
+        ["firewall", field],
+        `must be below ${fiveMinutes}, what throttle.anonymous accepts in that time`,
+      );
     }
     const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
     if (domain === undefined || regionOfCertificate === undefined) return;

@@ -253,6 +253,20 @@ describe("a stage with a firewall", () => {
     });
     expect(limits).toEqual([
       { Name: "AuthRequestsPerAddress", Limit: 300, ScopeDownStatement: under("/v1/auth/") },
+      {
+        Name: "AnonymousRequestsPerAddress",
+        Limit: 1_000,
+        ScopeDownStatement: {
+          OrStatement: {
+            Statements: [
+              under("/v1/payments/events/"),
+              {
+                NotStatement: { Statement: { OrStatement: { Statements: [under("/v1/"), under("/mcp")] } } },
+              },
+            ],
+          },
+        },
+      },
       { Name: "CarrierRequestsPerAddress", Limit: 60_000, ScopeDownStatement: under("/v1/carriers/") },
       {
         Name: "RequestsPerAddress",
@@ -260,10 +274,11 @@ describe("a stage with a firewall", () => {
         ScopeDownStatement: { NotStatement: { Statement: under("/v1/carriers/") } },
       },
     ]);
-    const open = Object.values<Route>(routes).filter(({ auth, tag }) => auth === "none" && tag === "auth");
-    const paths = open.filter(({ method }) => method === "POST").map(({ path }) => path);
-    expect(paths.length).toBeGreaterThan(4);
-    for (const path of paths) expect(path).toMatch(/^\/v1\/auth\//);
+    for (const { auth, path } of Object.values<Route>(routes)) {
+      const isPage = !path.startsWith("/v1/") && path !== "/mcp";
+      const isOpen = isPage || /^\/v1\/(auth|carriers|payments\/events)\//.test(path);
+      expect(auth === "none" ? isOpen : !isPage, path).toBe(true);
+    }
   });
 
   it("has its firewall in CloudFront's region, and attaches it to CloudFront", () => {

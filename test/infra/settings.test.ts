@@ -23,6 +23,7 @@ beforeAll(() => {
       burstLimit: 200,
       anonymous: { rateLimit: 7, burstLimit: 9 },
       carriers: { rateLimit: 90, burstLimit: 91 },
+      paymentEvents: { rateLimit: 80, burstLimit: 81 },
       operations: {
         sendSms: { rateLimit: 50, burstLimit: 20 },
         login: { rateLimit: 3, burstLimit: 5 },
@@ -129,7 +130,7 @@ it("gives each route without a credential a separate limit, so that it cannot ex
     "GET /v1/carriers/{carrier}/{callback} 90",
     "POST /v1/carriers/{carrier}/{callback} 90",
     "POST /v1/auth/register 7",
-    "POST /v1/payments/events/{provider} 7",
+    "POST /v1/payments/events/{provider} 80",
     "POST /v1/auth/login 3",
     "POST /v1/auth/verify-email 7",
     "POST /v1/auth/password-reset/request 7",

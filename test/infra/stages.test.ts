@@ -129,6 +129,14 @@ it.each([
     { ...least, region: "eu-west-1", domain, firewall },
     "domain.certificateArn: must be a certificate in us-east-1",
   ],
+  [
+    { ...least, firewall: { ...firewall, anonymousRequestsPerAddressPer5Minutes: 15_000 } },
+    "firewall.anonymousRequestsPerAddressPer5Minutes: must be below 15000",
+  ],
+  [
+    { ...least, firewall: { ...firewall, authRequestsPerAddressPer5Minutes: 15_000 } },
+    "firewall.authRequestsPerAddressPer5Minutes: must be below 15000",
+  ],
 ])("names what is wrong in %j", async (settings, problem) => {
   const read = await stage(settings);
   expect(read).toThrow("blue.json is not valid:");
