@@ -9,6 +9,7 @@ import { idleCosts, sumOfCosts } from "./idle-cost.ts";
 import { Meter, noUsage, shareOf, shortName, sumOf, type Reading, type Usage } from "./meter.ts";
 import { customerOperations, type Operation } from "./operations.ts";
 import { prices } from "./prices.ts";
+import { callsPerMonth } from "./schedules.ts";
 import { storedBytes } from "./storage.ts";
 
 // `npm run bench -- capacity`: the usage of AWS by each operation of a customer, and by each idle wallet.
@@ -41,7 +42,6 @@ export interface Background {
 const defaultRepeats = 5;
 const idleWallets = 400;
 const million = 1_000_000;
-const hoursPerMonth = 730;
 const storedSends = 20;
 
 /** Rounds of a worker that settle the wallets before the measurement, and those of the measurement. */
@@ -237,16 +237,9 @@ async function measureBackground(
     }
     await meter.settle();
     const usage = shareOf(sumOf([...meter.take().byFunction.values()]), noUsage, measuredRounds);
-    workers.set(shortName(functionName), { roundsPerMonth: roundsPerMonthOf(expression), usage });
+    workers.set(shortName(functionName), { roundsPerMonth: callsPerMonth(expression), usage });
   }
   return workers;
-}
-
-function roundsPerMonthOf(expression: string): number {
-  const [, count = "", unit = ""] = /^rate\((\d+) (minute|hour)s?\)$/.exec(expression) ?? [];
-  const perHour = { minute: 60, hour: 1 }[unit];
-  if (perHour === undefined) throw new Error(`the benchmark does not know the schedule ${expression}`);
-  return (hoursPerMonth * perHour) / Number(count);
 }
 
 /** The cost without the functions' time. */

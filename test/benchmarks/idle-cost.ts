@@ -7,6 +7,7 @@ import { alarmsOf, metricsOfAlarm } from "../support/alarms.ts";
 import { testApp } from "../support/test-app.ts";
 import { wholeTemplate } from "../support/whole-template.ts";
 import { prices } from "./prices.ts";
+import { callsPerMonth, hoursPerMonth } from "./schedules.ts";
 
 /** One item of the monthly cost of a stage that does nothing. */
 export interface IdleCost {
@@ -14,8 +15,6 @@ export interface IdleCost {
   readonly count: number;
   readonly dollarsPerMonth: number;
 }
-
-const hoursPerMonth = 730;
 
 /** Lambda's polling of each queue: the number of simultaneous requests, and how long each waits for a job. */
 const pollers = 5;
@@ -49,7 +48,11 @@ export async function idleCosts(clockDollars: number): Promise<IdleCost[]> {
   // X-Ray records the first call in each second. A scheduled call counts as one.
   const clockCalls = ofType("AWS::Events::Rule")
     .map((rule) => Rule.parse(rule).Properties)
-    .reduce((calls, rule) => calls + rule.Targets.length * callsPerMonth(rule.ScheduleExpression), 0);
+    // A rule for events has no schedule.
+    .flatMap(({ ScheduleExpression, Targets }) =>
+      ScheduleExpression === undefined ? [] : [Targets.length * callsPerMonth(ScheduleExpression)],
+    )
+    .reduce((sum, calls) => sum + calls, 0);
   const cost = (what: string, count: number, each: number): IdleCost => ({
     what,
     count,
@@ -73,13 +76,4 @@ export async function idleCosts(clockDollars: number): Promise<IdleCost[]> {
 
 export function sumOfCosts(costs: readonly Pick<IdleCost, "dollarsPerMonth">[]): number {
   return costs.reduce((sum, { dollarsPerMonth }) => sum + dollarsPerMonth, 0);
-}
-
-/** The calls of a rule in a month. A rule for events has none. */
-function callsPerMonth(expression: string | undefined): number {
-  if (expression === undefined) return 0;
-  const [, count = "", unit = ""] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
-  const perHour = { minute: 60, hour: 1, day: 1 / 24 }[unit];
-  if (perHour === undefined) throw new Error(`the benchmark does not know the schedule ${expression}`);
-  return (hoursPerMonth * perHour) / Number(count);
 }

@@ -19,6 +19,7 @@ import { workers } from "../../infra/workers.ts";
 import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { operations, routes } from "../../shared/routes.ts";
 import type { Route } from "../../shared/routes/route.ts";
+import { callsPerMonth, hoursPerMonth } from "../benchmarks/schedules.ts";
 import { roleWith } from "../support/roles.ts";
 import { testApp } from "../support/test-app.ts";
 import { wholeTemplate } from "../support/whole-template.ts";
@@ -47,6 +48,20 @@ const Function = z.object({
     Timeout: z.number(),
     Role: z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) }),
   }),
+});
+
+const Schedule = z.object({ Properties: z.object({ ScheduleExpression: z.string() }) });
+
+it("calls each worker on its schedule, whose cost the benchmarks know", () => {
+  const calls = Object.values(prod.findResources("AWS::Events::Rule"))
+    .map((rule) => Schedule.parse(rule).Properties.ScheduleExpression)
+    .map(callsPerMonth);
+  const expected = Object.values<Worker>(workers).flatMap(({ schedule }) =>
+    schedule === undefined ? [] : [(hoursPerMonth * 60) / schedule.everyMinutes],
+  );
+  expect(expected.length).toBeGreaterThan(4);
+  const rounded = (counts: number[]): number[] => counts.map(Math.round).toSorted((a, b) => a - b);
+  expect(rounded(calls)).toEqual(rounded(expected));
 });
 
 const LeadingKeys = z.pipe(
