@@ -62,7 +62,8 @@ const recordAttempts = 12;
 
 /**
  * Writes the entries of a debit, with the paid messages. All items are new and their keys unique, so contention is short. If a
- * seq has an entry already, the reconciler voided the debit and returned the money.
+ * seq has an entry already, the reconciler voided the debit and returned the money. If only a write of the caller is rejected,
+ * the seqs are free, and the money is returned here.
  */
 async function record(
   entries: readonly NewLedgerEntry[],
@@ -74,7 +75,7 @@ async function record(
     throw new ApiError("UNAVAILABLE", { cause: error });
   });
   if (outcome === "committed") return;
-  if (outcome === "contended") await returnMoney(entries, before);
+  if (outcome === "unrecorded") await returnMoney(entries, before);
   else await discard(before);
   throw new ApiError("UNAVAILABLE");
 }
@@ -83,19 +84,19 @@ async function tryRecord(
   entries: readonly NewLedgerEntry[],
   before: readonly Put[],
   together: readonly Write[],
-): Promise<"committed" | "contended" | "rejected"> {
+): Promise<"committed" | "unrecorded" | "voided"> {
   for (const put of before) await putItem(put, { isOwn: ({ id }) => id === put.put["id"] });
   const [entry] = entries;
   if (entry === undefined || entries.length > 1 || together.length > 0) {
     const result = await tryTransact({ entries: entries.map(ledgerEntry), together }, recordAttempts);
-    if (result.outcome !== "rejected") return result.outcome;
+    if (result.outcome === "committed") return "committed";
+    if (result.outcome === "contended" || result.rejections.entries === undefined) return "unrecorded";
     // An earlier attempt may have succeeded although its response was lost: then the entry at its seq is its own.
-    const found = result.rejections.entries?.found;
-    return found !== undefined && found["id"] === entry?.id ? "committed" : "rejected";
+    return result.rejections.entries.found?.["id"] === entry?.id ? "committed" : "voided";
   }
   // A single entry needs no transaction, which costs twice as much.
   const written = await putItem(ledgerEntry(entry), { isOwn: ({ id }) => id === entry.id });
-  return written.applied ? "committed" : "rejected";
+  return written.applied ? "committed" : "voided";
 }
 
 /**

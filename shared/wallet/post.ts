@@ -15,7 +15,7 @@ import { ledgerEntry, LedgerEntryRecord, type OfMessage } from "./ledger.ts";
 import { lockWallet, unlockWallet } from "./lock.ts";
 import { isLow, readWallet, walletClosed, type WalletRecord } from "./record.ts";
 import { settling, toBeSettled, type Settlement } from "./settlement.ts";
-import type { AcceptedOfDay } from "./spending-limits.ts";
+import { unreserve, type AcceptedOfDay } from "./spending-limits.ts";
 
 /** A change of the balance that is not a charge for messages. */
 export interface Posting extends OfMessage {
@@ -146,10 +146,7 @@ function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting)
   const { type, settles, uncounts, paymentId } = posting;
   const { balanceMicros, seq, lastId, lastAt } = after;
   const settled = settles === undefined ? undefined : settling(settles);
-  const isOfPresentDay = uncounts !== undefined && uncounts.day === seen.spendDay;
-  const uncounted = isOfPresentDay
-    ? { acceptedToday: -uncounts.accepted, acceptedTodayMicros: -uncounts.acceptedMicros }
-    : {};
+  const { add: uncounted, requires } = uncounts === undefined ? {} : unreserve(seen, uncounts);
   const endsRecharge = type === "payment" && paymentId !== undefined && paymentId === seen.rechargeId;
   const { set, setIfAbsent } = toBeSettled(seen.organizationId, lastAt);
   return updateOf(
@@ -168,10 +165,11 @@ function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting)
       is: {
         seq: seen.seq,
         ...settled?.is,
-        ...(isOfPresentDay ? { spendDay: uncounts.day } : {}),
+        ...requires?.is,
         ...(endsRecharge ? { rechargeId: paymentId } : {}),
       },
-      absent: type === "top_up" ? ["closedAt"] : [],
+      present: requires?.present ?? [],
+      absent: [...(requires?.absent ?? []), ...(type === "top_up" ? ["closedAt"] : [])],
     },
   );
 }

@@ -144,6 +144,23 @@ export function reserve({ amountMicros, sends, isPaced }: Reservation): {
   return { add: { ...spent, paceLeft: -sends }, atLeast: { ...atLeast, paceLeft: sends } };
 }
 
+/**
+ * Returns how the return of a debit changes the limits, and what it requires of them. Another day has its own limits. If what
+ * is left is missing, the next debit calculates it.
+ */
+export function unreserve(
+  { spendDay, spendLeftMicros: left }: SpendingLimits,
+  { day, accepted, acceptedMicros }: AcceptedOfDay,
+): { readonly add?: Changes["add"]; readonly requires?: Requirements } {
+  if (day !== spendDay) return {};
+  const counted = { acceptedToday: -accepted, acceptedTodayMicros: -acceptedMicros };
+  const add = { ...counted, spentTodayMicros: -acceptedMicros };
+  const is = { spendDay };
+  return left === undefined
+    ? { add, requires: { is, absent: ["spendLeftMicros"] } }
+    : { add: { ...add, spendLeftMicros: acceptedMicros }, requires: { is, present: ["spendLeftMicros"] } };
+}
+
 /** Why a debit was rejected. `none`: not because of a limit; `day` and `bucket`: because of a reset that is due. */
 type RejectionReason = "bucket" | "cap" | "day" | "none" | "rate";
 

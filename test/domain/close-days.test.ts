@@ -14,11 +14,12 @@ import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { deleteItem, updateItem } from "../../shared/platform/table/write.ts";
+import { deleteItem, updateItem, type Write } from "../../shared/platform/table/write.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { chargeWallet } from "../../shared/wallet/charge.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { resetDailyWindow } from "../../shared/wallet/spending-limits.ts";
+import { updateWallet } from "../../shared/wallet/update.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
@@ -285,18 +286,28 @@ it("a wallet whose daily figures cannot be saved stays on its day", async () => 
   expect(await readWallet(organizationId)).toMatchObject({ spendDay: day, acceptedToday: 1 });
 });
 
-it("a debit without a message is not counted when its money is returned immediately", async () => {
+const otherItem = keys.limit("other", "subject");
+
+it.each<[string, Write]>([
+  ["is invalid", { put: { pk: "", sk: "" } }],
+  ["its caller rejects", { check: otherItem, requires: { is: { status: "sending" } } }],
+])("a debit whose record %s is returned immediately, and not counted", async (_name, write) => {
   const organizationId = await openWallet(1_000_000);
+  await updateWallet(organizationId, { dailySpendCap: 0.01 });
   await accept(organizationId);
   const lost = chargeWallet({
     organizationId,
-    charges: [{ amountMicros: 7_900 }],
+    charges: [{ amountMicros: 2_000 }],
     at: new Date(),
     keepAccepted: async () => undefined,
-    // A write that DynamoDB rejects.
-    recording: () => ({ messageIds: ["msg_lost"], together: [{ put: { pk: "", sk: "" } }] }),
+    recording: () => ({ messageIds: ["msg_lost"], together: [write] }),
   });
   await expect(lost).rejects.toMatchObject({ code: "UNAVAILABLE" });
-  expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 992_100, acceptedToday: 1 });
+  expect(await readWallet(organizationId)).toMatchObject({
+    balanceMicros: 992_100,
+    spentTodayMicros: 7_900,
+    spendLeftMicros: 2_100,
+    acceptedToday: 1,
+  });
   expect((await getDashboardStats(organizationId)).today).toMatchObject({ accepted: 1, spend: 0.0079 });
 });

@@ -115,6 +115,29 @@ describe("a daily spend cap for ten messages", () => {
     expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(0);
   });
 
+  it("grows by a debit that is returned, also after the cap changed", async () => {
+    const organizationId = await openWallet(10_000_000);
+    const { spendDay: day } = await readWallet(organizationId);
+    const returnDebit = async (): Promise<unknown> => {
+      const uncounts = { day, accepted: 1, acceptedMicros: priceMicros };
+      return postToWallet({ organizationId, type: "refund", amountMicros: priceMicros, uncounts });
+    };
+    await sendAtOnce(10, async () => send(organizationId));
+    await returnDebit();
+    expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(1);
+    await updateWallet(organizationId, { dailySpendCap: 0.07 });
+    await returnDebit();
+    await returnDebit();
+    await returnDebit();
+    const { spentTodayMicros, spendLeftMicros } = await readWallet(organizationId);
+    expect({ spentTodayMicros, spendLeftMicros }).toEqual({ spentTodayMicros: 7 * priceMicros });
+    expect((await sendAtOnce(5, async () => send(organizationId))).accepted).toBe(1);
+    advance(12 * hourMs);
+    await send(organizationId);
+    await returnDebit();
+    expect((await readWallet(organizationId)).spentTodayMicros).toBe(priceMicros);
+  });
+
   it("changes when the operator changes it, from the next message on and for all later days", async () => {
     const organizationId = await openWallet(10_000_000);
     await sendAtOnce(4, async () => send(organizationId));

@@ -157,6 +157,8 @@ class World {
   readonly prices = new Set([priceMicros]);
   /** The sum of all debits of a day, in micro-units. */
   readonly spentMicros = new Map<string, number>();
+  /** The ledger entries of returned debits. */
+  readonly #returned = new Set<unknown>();
   toppedUp = 0;
   /** The carriers of the one route, in their order. */
   readonly #carriers: readonly CountingCarrier[];
@@ -477,6 +479,7 @@ class World {
       this.debits.set(debitEntryId, (this.debits.get(debitEntryId) ?? 0) + 1);
       this.#checkSpending(command);
     }
+    this.#noteReturned(command);
     this.#checkBalance();
     return result;
   }
@@ -528,6 +531,19 @@ class World {
       if (item["entity"] === "wallet" && Number(item["balanceMicros"]) < 0) {
         this.#failure = new Error("the balance is negative");
       }
+    }
+  }
+
+  /** Notes a returned debit, which its day no longer counts as spent. The same command may come twice. */
+  #noteReturned(command: object): void {
+    if (!(command instanceof dynamodb.TransactWriteCommand)) return;
+    for (const { Update } of command.input.TransactItems ?? []) {
+      const { UpdateExpression = "", ExpressionAttributeValues: values = {} } = Update ?? {};
+      const [, placeholder] = /ADD .*#spentTodayMicros (:\w+)/.exec(UpdateExpression) ?? [];
+      const { ":lastId": id, ":spendDay": day } = values;
+      if (placeholder === undefined || this.#returned.has(id)) continue;
+      this.#returned.add(id);
+      this.spentMicros.set(day, (this.spentMicros.get(day) ?? 0) + Number(values[placeholder]));
     }
   }
 
