@@ -5,5 +5,5 @@ import * as routes from "../../shared/routes/held-messages.ts";
 export const handler = endpoint(
   routes.decideHeldMessage,
   async ({ actor, organization, params, body, reportRateLimit }) =>
-    decideHeldMessage(organization, params.id, body.approve, { actor, reportRateLimit }),
+    decideHeldMessage(organization, params.id, body, { actor, reportRateLimit }),
 );

@@ -41,5 +41,11 @@ export type HeldMessagesQuery = z.infer<typeof HeldMessagesQuery>;
 export const HeldMessageParams = z.object({ id: idSchema("hld") });
 
 export const HeldMessageDecision = z
-  .strictObject({ approve: z.boolean() })
+  .strictObject({
+    approve: z.boolean(),
+    total: z.optional(z.number().check(z.nonnegative())).register(z.globalRegistry, {
+      description: "The price that the person saw. If the message costs more now, it stays held.",
+    }),
+  })
   .register(z.globalRegistry, { id: "HeldMessageDecision", examples: [{ approve: true }] });
+export type HeldMessageDecision = z.infer<typeof HeldMessageDecision>;

@@ -70,7 +70,8 @@ export async function acceptMessage(
   }
   if (limits?.holdAbove !== undefined && message.totalMicros > microsOf(limits.holdAbove)) {
     const { expiresInSeconds } = request;
-    return holdMessage({ ...message, apiKeyId: apiKeyId ?? "", expiresInSeconds }, attempt);
+    const { budgetKeyId } = limits;
+    return holdMessage({ ...message, apiKeyId: apiKeyId ?? "", budgetKeyId, expiresInSeconds }, attempt);
   }
   const accept = async (): Promise<readonly MessageRecord[]> =>
     acceptTogether([message], (each, wallet) => {

@@ -1,55 +1,98 @@
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
-import { ApiError } from "../contract/errors.ts";
-import type { HeldMessage } from "../contract/held-messages.ts";
-import { AcceptedMessage } from "../contract/sms.ts";
+import { ApiError, type RateLimitStatus } from "../contract/errors.ts";
+import type { HeldMessage, HeldMessageDecision } from "../contract/held-messages.ts";
 import type { Actor } from "../platform/auth/actor.ts";
-import { now } from "../platform/clock.ts";
+import { minuteMs, now } from "../platform/clock.ts";
+import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
-import { updateItem, updateOf, type Update } from "../platform/table/write.ts";
-import { acceptMessage, type AcceptOptions } from "./accept-one.ts";
+import { acquireLease, hasLease, newLease, releaseLease, whileFree } from "../platform/table/lease.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
+import { readPrices } from "../prices/prices.ts";
+import { microsOf, moneyText } from "../wallet/money.ts";
+import { sendRateStatus } from "../wallet/spending-limits.ts";
+import { acceptTogether, newMessage } from "./accept.ts";
 import { getHeldMessage, HeldMessageRecord, readHeldMessage, toApiHeldMessage } from "./held.ts";
+import { checkMessage } from "./policies.ts";
+import { withinRecipientLimit } from "./recipient-limits.ts";
+
+/** How long an approval that crashed prevents another decision. It is longer than any request takes. */
+const leaseMs = minuteMs;
+
+interface Deciding {
+  readonly actor: Actor;
+  readonly reportRateLimit: (status: RateLimitStatus) => void;
+}
 
 /**
- * Accepts a held message on behalf of a person, or rejects it. The message and the decision are one transaction, so that a
- * held message is accepted at most once. The limits of its key do not apply, and a schedule that has passed means now.
- * @throws ApiError INSUFFICIENT_SCOPE for an API key; NOT_FOUND; CONFLICT for one that was decided; and the errors of
- *   `acceptMessage`
+ * Accepts a held message on behalf of a person, or rejects it. An approval acquires a lease before the charge, so that only one
+ * charges at a time. The message and the decision are one transaction that requires the lease. The limits of its key do not
+ * apply, and a schedule that has passed means now.
+ * @throws ApiError INSUFFICIENT_SCOPE for an API key; NOT_FOUND; the errors of `acceptMessage`. CONFLICT if another call
+ *   decided or is deciding, and if it costs more than the person saw
  */
 export async function decideHeldMessage(
   organization: OrganizationRecord,
   heldId: string,
-  isApproved: boolean,
-  { actor, reportRateLimit }: AcceptOptions & { readonly actor: Actor },
+  { approve, total }: HeldMessageDecision,
+  { actor, reportRateLimit }: Deciding,
 ): Promise<HeldMessage> {
   if (actor.credential.type !== "session") {
     throw new ApiError("INSUFFICIENT_SCOPE", { message: "Only a person can decide about a held message." });
   }
-  const held = await readHeldMessage(organization.id, heldId);
-  if (held.status !== "held") throw decidedBefore();
-  const decided = (fields: Partial<HeldMessageRecord>): Update =>
-    updateOf(
-      keys.heldMessage(organization.id, heldId),
-      { set: { ...fields, decidedAt: now().toISOString(), decidedBy: actor.userId } },
-      { is: { status: "held" } },
-    );
-  if (!isApproved) {
-    const rejected = await updateItem(HeldMessageRecord, decided({ status: "rejected" }));
+  const at = now();
+  const decided = { decidedAt: at.toISOString(), decidedBy: actor.userId };
+  const isHeld = { is: { status: "held" } };
+  const { status } = await readHeldMessage(organization.id, heldId);
+  if (status !== "held") throw decidedBefore();
+  const key = keys.heldMessage(organization.id, heldId);
+  if (!approve) {
+    const rejection = updateOf(key, { set: { status: "rejected", ...decided } }, whileFree(at, isHeld));
+    const rejected = await updateItem(HeldMessageRecord, rejection);
     if (!rejected.applied) throw decidedBefore();
     return toApiHeldMessage(rejected.item);
   }
-  const { to, message, senderId, language, messageType, scheduledAt, expiresInSeconds } = held;
-  const isLater = scheduledAt !== undefined && Date.parse(scheduledAt) > now().getTime();
-  const request = { to, message, senderId, language, messageType, expiresInSeconds };
-  await acceptMessage(organization, isLater ? { ...request, scheduledAt } : request, {
-    actor,
-    reportRateLimit,
-    attempt: {
-      complete: (accepted) => decided({ status: "approved", messageId: AcceptedMessage.parse(accepted).id }),
-    },
+  const lease = newLease(at, leaseMs);
+  const acquired = await updateItem(HeldMessageRecord, acquireLease(key, lease, at, { requires: isHeld }), {
+    isOwn: hasLease(lease),
   });
+  if (!acquired.applied) throw decidedBefore();
+  const held = acquired.item;
+  let price: Pick<HeldMessageRecord, "segments" | "totalMicros" | "unitPriceMicros"> | undefined;
+  try {
+    await checkMessage(organization, held);
+    const isLater = held.scheduledAt !== undefined && Date.parse(held.scheduledAt) > at.getTime();
+    const content = { ...held, scheduledAt: isLater ? held.scheduledAt : undefined };
+    const prices = await readPrices(organization, at);
+    const message = newMessage(organization.id, content, { queuedAt: at, prices });
+    const { segments, unitPriceMicros, totalMicros } = message;
+    price = { segments, unitPriceMicros, totalMicros };
+    const seenMicros = total === undefined ? held.totalMicros : microsOf(total);
+    if (totalMicros > Math.min(seenMicros, held.totalMicros)) {
+      throw new ApiError("CONFLICT", { message: `This message costs ${moneyText(totalMicros)} now.` });
+    }
+    await withinRecipientLimit(organization.id, held, async () =>
+      acceptTogether([message], (placed, wallet) => {
+        const rate = sendRateStatus(wallet);
+        if (rate !== undefined) reportRateLimit(rate);
+        return placed.map(({ id: messageId }) => {
+          const set = { status: "approved", messageId, ...decided, ...price };
+          return releaseLease(key, held, { set, requires: isHeld });
+        });
+      }),
+    );
+  } catch (error) {
+    // The next person sees the price of now. A decision of this call that is still in flight is rejected after this.
+    const release = releaseLease(key, held, { set: { ...price }, requires: isHeld });
+    await updateItem(HeldMessageRecord, release).catch((cause: unknown) => {
+      log.warn("held_message.not_released", { organizationId: organization.id, error: cause });
+    });
+    throw error;
+  }
   return getHeldMessage(organization.id, heldId);
 }
 
 function decidedBefore(): ApiError {
-  return new ApiError("CONFLICT", { message: "This message was approved or rejected before." });
+  return new ApiError("CONFLICT", {
+    message: "This message was approved or rejected before, or another call is deciding about it.",
+  });
 }

@@ -9,6 +9,7 @@ import type { Attempt } from "../platform/http/event.ts";
 import { newId } from "../platform/ids.ts";
 import { consumeToday } from "../platform/limits/daily.ts";
 import { keys } from "../platform/table/keys.ts";
+import { leaseFields } from "../platform/table/lease.ts";
 import { readWantedPage } from "../platform/table/page.ts";
 import { findItem } from "../platform/table/read.ts";
 import { transact } from "../platform/table/transact.ts";
@@ -20,7 +21,7 @@ import { toApiPricing, type MessageRecord } from "./record.ts";
  * a message (`decide-held.ts`), or rejects it. They are deleted after a week.
  */
 
-/** The bound of an organization's held messages: a person has to read each. */
+/** The bound of a key's held messages, and of all keys that share its budget: a person has to read each. */
 const dailyLimit = { name: "held-messages", max: 500, code: "RATE_LIMITED" } as const;
 
 const retentionMs = 7 * dayMs;
@@ -45,6 +46,8 @@ export const HeldMessageRecord = z.object({
   decidedAt: z.optional(z.string()),
   decidedBy: z.optional(z.string()),
   messageId: z.optional(z.string()),
+  /** Present while an approval is in progress. */
+  ...leaseFields,
   expiresAt: z.int(),
 });
 export type HeldMessageRecord = z.infer<typeof HeldMessageRecord>;
@@ -64,15 +67,16 @@ interface Holdable extends Pick<
   | "totalMicros"
 > {
   readonly apiKeyId: string;
+  readonly budgetKeyId: string;
   readonly expiresInSeconds?: number | undefined;
 }
 
 /**
  * Stores a message until a person decides about it, together with the response to its request.
- * @throws ApiError RATE_LIMITED when the organization has too many in a day; UNAVAILABLE when nothing was stored
+ * @throws ApiError RATE_LIMITED when the key has too many in a day; UNAVAILABLE when nothing was stored
  */
 export async function holdMessage(message: Holdable, attempt: Attempt | undefined): Promise<AcceptedMessage> {
-  await consumeToday(dailyLimit, message.organizationId);
+  await consumeToday(dailyLimit, message.budgetKeyId);
   const at = now();
   const { organizationId, to, message: text, senderId, language, messageType, scheduledAt } = message;
   const { expiresInSeconds, segments, unitPriceMicros, totalMicros, apiKeyId } = message;

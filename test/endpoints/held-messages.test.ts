@@ -70,10 +70,12 @@ describe("a message above the limit of its key", () => {
     });
     const { id } = dataOf(sent, AcceptedMessage);
     const answers = await Promise.all([1, 2, 3].map(async () => decide(id, true, own.token)));
-    const approved = answers.filter(({ status }) => status === 200);
-    expect(approved).toHaveLength(1);
-    const { messageId = "", ...decided } = dataOf(approved[0] ?? sent, HeldMessage);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);
+    const approved = answers.find(({ status }) => status === 200);
+    const { messageId = "", ...decided } = dataOf(approved ?? sent, HeldMessage);
     expect(decided).toMatchObject({ status: "approved", decidedBy: expect.stringMatching(/^usr_/) });
+    const paid = { balance: 1 - 2 * price, spentToday: 2 * price };
+    expect(await own.client.getWallet()).toMatchObject(paid);
     expect((await own.client.listSms()).rows.map((row) => row.id)).toEqual([messageId]);
     expect(errorOf(await decide(id, true, own.token))).toEqual({ status: 409, code: "CONFLICT" });
     expect(errorOf(await decide(id, false, own.token))).toEqual({ status: 409, code: "CONFLICT" });

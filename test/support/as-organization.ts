@@ -17,9 +17,9 @@ export async function acceptMessage(
 }
 
 /** Sends a message with a key whose messages are all held. @returns the id of the held message */
-export async function holdMessage(organizationId: string, to: string): Promise<string> {
-  const limits = { holdAbove: 0, budgetKeyId: "key_1" };
-  const credential = { type: "apiKey", keyId: "key_1", limits } as const;
+export async function holdMessage(organizationId: string, to: string, keyId = "key_1"): Promise<string> {
+  const limits = { holdAbove: 0, budgetKeyId: keyId };
+  const credential = { type: "apiKey", keyId, limits } as const;
   const actor = { organizationId, userId: "usr_1", credential, scopes: ["send"] } as const;
   const request = { to, message: `Hello ${to}`, senderId: "ACME", language: "English" } as const;
   const { id, status } = await acceptMessage(organizationId, request, { actor });

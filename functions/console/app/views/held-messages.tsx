@@ -53,9 +53,13 @@ function Decision({ of: message, onDecided }: { of: HeldMessage; onDecided: () =
   const { id, status, to, pricing } = message;
   if (status !== "held") return null;
   const decide = async (approve: boolean): Promise<void> => {
-    await api().decideHeldMessage({ params: { id }, body: { approve } });
-    announce(approve ? "Message approved." : "Message rejected.");
-    await onDecided();
+    try {
+      await api().decideHeldMessage({ params: { id }, body: { approve, total: pricing.total } });
+      announce(approve ? "Message approved." : "Message rejected.");
+    } finally {
+      // After an error too: the message may have another price now.
+      await onDecided();
+    }
   };
   return (
     <div class="row">

@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import * as z from "zod/mini";
+
+import { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
+import type { HeldMessage } from "../../shared/contract/held-messages.ts";
+import { decideHeldMessage } from "../../shared/messages/decide-held.ts";
+import { getHeldMessage } from "../../shared/messages/held.ts";
+import { readMessage } from "../../shared/messages/read.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
+import { insertOf, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { rateCardCache } from "../../shared/prices/current.ts";
+import { publishRateCard } from "../../shared/prices/publish.ts";
+import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
+import { debitWallet } from "../../shared/wallet/debit.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { holdMessage } from "../support/as-organization.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { priceRows } from "../support/prices.ts";
+import { openWallet } from "../support/wallets.ts";
+
+await useOwnTable();
+
+const start = new Date("2030-06-01T12:00:00Z");
+const to = "447700900123";
+const balanceMicros = 10_000_000;
+const priceMicros = 40_000;
+
+let version: number | undefined;
+let organization: OrganizationRecord;
+let id: string;
+
+async function setPrice(micros: number): Promise<void> {
+  version = await publishRateCard(priceRows({ "44": micros }), version);
+  rateCardCache.clear();
+}
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  await setPrice(priceMicros);
+  const organizationId = await openWallet(balanceMicros);
+  const createdAt = start.toISOString();
+  const record = { entity: "organization", id: organizationId, name: "Acme", createdAt };
+  await transact({ organization: insertOf({ ...keys.organization(organizationId), ...record }) });
+  organization = OrganizationRecord.parse(record);
+  id = await holdMessage(organizationId, to);
+});
+afterEach(() => void vi.useRealTimers());
+
+async function decide(approve: boolean, total?: number): Promise<HeldMessage> {
+  const credential = { type: "session", sessionId: "ses_1" } as const;
+  const actor = { organizationId: organization.id, userId: "usr_1", scopes: [], credential };
+  return decideHeldMessage(organization, id, { approve, total }, { actor, reportRateLimit: () => {} });
+}
+
+/** Returns the price that the wallet paid in total, and what it counts as spent today. */
+async function paid(): Promise<readonly [number, number]> {
+  const wallet = await readWallet(organization.id);
+  return [balanceMicros - wallet.balanceMicros, wallet.spentTodayMicros];
+}
+
+const conflict = { code: "CONFLICT" };
+
+describe("decisions at the same moment", () => {
+  it.each([
+    ["approvals", [true, true, true, true]],
+    ["approvals and rejections", [true, false, true, false]],
+    ["rejections", [false, false, false]],
+  ])("%s: one counts, the others conflict, and at most one price is paid", async (_name, decisions) => {
+    const results = await Promise.allSettled(decisions.map(async (approve) => decide(approve)));
+    const reasons = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    expect(reasons).toMatchObject(Array.from({ length: decisions.length - 1 }, () => conflict));
+    const { status } = await getHeldMessage(organization.id, id);
+    const costs = status === "approved" ? priceMicros : 0;
+    expect(await paid()).toEqual([costs, costs]);
+  });
+});
+
+it("an approval that crashed after its debit can be repeated, and costs one price", async () => {
+  const { id: organizationId } = organization;
+  const set = { leaseToken: "dead", leaseUntil: new Date(start.getTime() + minuteMs).toISOString() };
+  await updateItem(z.unknown(), updateOf(keys.heldMessage(organizationId, id), { set }));
+  const charges = [{ amountMicros: priceMicros }];
+  await debitWallet({ organizationId, charges, at: start, keepAccepted: async () => undefined });
+  await expect(decide(true)).rejects.toMatchObject(conflict);
+  await expect(decide(false)).rejects.toMatchObject(conflict);
+  vi.setSystemTime(start.getTime() + minuteMs);
+  expect((await decide(true)).status).toBe("approved");
+  vi.setSystemTime(start.getTime() + 15 * minuteMs);
+  await reconcileWallet(organizationId);
+  expect((await paid())[0]).toBe(priceMicros);
+});
+
+describe("a message whose price changed while it was held", () => {
+  it("is not sent for more than the person saw, and shows its new price", async () => {
+    await setPrice(400_000);
+    const message = "This message costs 0.400000 USD now.";
+    await expect(decide(true)).rejects.toMatchObject({ ...conflict, message });
+    const { status, pricing } = await getHeldMessage(organization.id, id);
+    expect({ status, total: pricing.total }).toEqual({ status: "held", total: 0.4 });
+    expect(await paid()).toEqual([0, 0]);
+    await expect(decide(true, 0.04)).rejects.toMatchObject(conflict);
+    expect(await decide(true, 0.4)).toMatchObject({ status: "approved", pricing: { total: 0.4 } });
+    expect(await paid()).toEqual([400_000, 400_000]);
+  });
+
+  it("is sent for less, which it then shows", async () => {
+    await setPrice(10_000);
+    expect(await decide(true, 0.04)).toMatchObject({ status: "approved", pricing: { total: 0.01 } });
+    expect(await paid()).toEqual([10_000, 10_000]);
+  });
+});
+
+it("an approved message keeps the API key that sent it", async () => {
+  const { messageId = "" } = await decide(true);
+  expect(await readMessage(organization.id, messageId)).toMatchObject({ apiKeyId: "key_1", to });
+});
+
+it("held messages have a quota for each key, and for the keys that share its budget", async () => {
+  const quota = keys.limit("held-messages", "key_1#2030-06-01");
+  await updateItem(z.unknown(), updateOf(quota, { set: { uses: 500 } }));
+  const limited = { code: "RATE_LIMITED" };
+  await expect(holdMessage(organization.id, to)).rejects.toMatchObject(limited);
+  await expect(holdMessage(organization.id, to, "key_2")).resolves.toMatch(/^hld_/);
+});
