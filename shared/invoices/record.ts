@@ -3,6 +3,15 @@ import * as z from "zod/mini";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
 
+/** The customer on invoices. */
+export const Buyer = z.object({
+  name: z.string(),
+  address: z.optional(z.array(z.string())),
+  country: z.optional(z.string()),
+  vatNumber: z.optional(z.string()),
+});
+export type Buyer = z.infer<typeof Buyer>;
+
 /** An invoice or a credit note. It is never changed. */
 export const DocumentRecord = z.object({
   entity: z.literal("invoice"),
@@ -26,12 +35,7 @@ export const DocumentRecord = z.object({
   }),
   /** The brand at the time of issue. */
   brand: z.optional(z.object({ name: z.string(), color: z.string() })),
-  buyer: z.object({
-    name: z.string(),
-    address: z.optional(z.array(z.string())),
-    country: z.optional(z.string()),
-    vatNumber: z.optional(z.string()),
-  }),
+  buyer: Buyer,
   lines: z.array(z.object({ description: z.string(), amountMicros: z.int() })),
   /** Net. */
   amountMicros: z.int(),

@@ -69,7 +69,10 @@ export async function toApiBilling(billing: BillingRecord): Promise<Billing> {
 }
 
 /** Returns the buyer's details. Without any, the buyer has the name of the organization. */
-export async function buyerOf({ organizationId, details }: BillingRecord): Promise<BillingDetails> {
+export async function buyerOf({
+  organizationId,
+  details,
+}: Pick<BillingRecord, "details" | "organizationId">): Promise<BillingDetails> {
   if (details !== undefined) return details;
   const organization = await findOrganization(organizationId);
   return { name: organization?.name ?? organizationId };

@@ -28,7 +28,7 @@ interface NewPayment extends Pick<PaymentRecord, "amountMicros" | "method" | "or
   readonly billing: BillingRecord;
 }
 
-/** Returns a new payment with its tax, which does not change later. */
+/** Returns a new payment with its tax and its buyer, which do not change later. */
 export function newPayment({ id = newId("pay"), billing, ...fields }: NewPayment): PaymentRecord {
   const tax = taxOf(billing.details);
   const taxMicros = taxMicrosOf(fields.amountMicros, tax);
@@ -45,6 +45,7 @@ export function newPayment({ id = newId("pay"), billing, ...fields }: NewPayment
     totalMicros: fields.amountMicros + taxMicros,
     taxRate: tax.rate,
     taxNote: tax.note,
+    buyer: billing.details ?? null,
     currency: config.currency(),
     refunds: [],
     disputes: [],

@@ -1,6 +1,6 @@
 import { brand } from "../brand/brand.ts";
 import type { PaymentSettings } from "../contract/payment-settings.ts";
-import { findDocument, NumberRecord, type DocumentRecord } from "../invoices/record.ts";
+import { findDocument, NumberRecord, type Buyer, type DocumentRecord } from "../invoices/record.ts";
 import { storePdf } from "../invoices/storage.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -94,7 +94,7 @@ async function issue(
     (await findItem(NumberRecord, keys.invoiceNumber(due.kind, year), { consistent: true }))?.next ?? 1;
   const prefix = due.kind === "invoice" ? "INV" : "CRN";
   const number = `${prefix}-${year}-${String(next).padStart(6, "0")}`;
-  const { name, address, country, vatNumber } = await buyerOf(await readBilling(organizationId));
+  const buyer = await buyerOfDocument(payment);
   const document: DocumentRecord = {
     entity: "invoice",
     ...due,
@@ -106,7 +106,7 @@ async function issue(
     method: payment.method,
     seller,
     brand: { name: brand().name, color: brand().colors.light },
-    buyer: { name, address, country, vatNumber },
+    buyer,
     lines: [
       {
         description: due.refundId === undefined ? "SMS balance" : "Refund of SMS balance",
@@ -124,6 +124,15 @@ async function issue(
     payment: paymentUpdate(payment, { ...noted(number), unstored: [...unstored, number] }),
   });
   return result.outcome === "committed" ? true : undefined;
+}
+
+/** Returns the buyer on the invoice of a payment, who is also on its credit notes. */
+async function buyerOfDocument({ organizationId, invoiceNumber, buyer }: PaymentRecord): Promise<Buyer> {
+  const invoice = invoiceNumber === undefined ? undefined : await findDocument(organizationId, invoiceNumber);
+  if (invoice !== undefined) return invoice.buyer;
+  const billing = buyer === null ? { organizationId } : await readBilling(organizationId);
+  const { name, address, country, vatNumber } = buyer ?? (await buyerOf(billing));
+  return { name, address, country, vatNumber };
 }
 
 function takeNumber(kind: string, year: string, next: number): Write {

@@ -4,6 +4,7 @@ import { ApiError } from "../contract/errors.ts";
 import { PaymentFailure, PaymentMethodKind, PaymentStatus, providers } from "../contract/payments.ts";
 import type { Payment } from "../contract/payments.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
+import { Buyer } from "../invoices/record.ts";
 import { firstIdAt } from "../platform/ids.ts";
 import { pendingWorkFields, pendingWorkOf } from "../platform/jobs/pending-work.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -62,6 +63,8 @@ export const PaymentRecord = z.object({
   /** In percent. */
   taxRate: z.number(),
   taxNote: z.optional(z.string()),
+  /** The buyer whose tax it is; null for one without billing details. Payments of older releases have none. */
+  buyer: z.optional(z.nullable(Buyer)),
   currency: z.string(),
   /** The saved card to charge. */
   paymentMethodId: z.optional(z.string()),

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import type { BillingDetails } from "../../shared/contract/billing.ts";
+import { findDocument, type DocumentRecord } from "../../shared/invoices/record.ts";
+import type * as storage from "../../shared/invoices/storage.ts";
+import { readBilling, saveBillingDetails } from "../../shared/payments/billing-record.ts";
+import { newPayment } from "../../shared/payments/create.ts";
+import { processPayment } from "../../shared/payments/process.ts";
+import { paymentPut, type PaymentRecord } from "../../shared/payments/record.ts";
+import { recordRefund } from "../../shared/payments/refund.ts";
+import { recordTransfer } from "../../shared/payments/transfer.ts";
+import { config } from "../../shared/platform/config.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
+import { insertOf } from "../../shared/platform/table/write.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { openWallet } from "../support/wallets.ts";
+
+vi.mock("../../shared/invoices/storage.ts", () => ({ storePdf: vi.fn<typeof storage.storePdf>() }));
+
+await useOwnTable();
+
+const settings = {
+  bankTransfer: "Pay to our account.",
+  seller: { name: "Example GmbH", address: ["Weg 1"], country: "DE", vatNumber: "DE123456789" },
+  tax: { rates: { DE: 19, FR: 20 }, reverseCharge: ["FR"] },
+};
+const abroad: BillingDetails = {
+  name: "Claude",
+  address: ["Rue 2"],
+  country: "FR",
+  vatNumber: "FR12345678901",
+};
+const atHome: BillingDetails = { name: "Klaus", country: "DE" };
+const amountMicros = 50_000_000;
+
+beforeEach(() => {
+  vi.spyOn(config, "payments").mockReturnValue(JSON.stringify(settings));
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await takeJobs("emails");
+});
+
+async function openOrganization(): Promise<string> {
+  const organizationId = await openWallet(0);
+  const organization = { entity: "organization", id: organizationId, name: "ACME", createdAt: "2026-01-01" };
+  await transact({ organization: insertOf({ ...keys.organization(organizationId), ...organization }) });
+  return organizationId;
+}
+
+/** Announces a bank transfer. */
+async function announce(organizationId: string, fields: Partial<PaymentRecord> = {}): Promise<string> {
+  const billing = await readBilling(organizationId);
+  const method = { method: "bank_transfer", origin: "checkout" } as const;
+  const payment = { ...newPayment({ organizationId, ...method, amountMicros, billing }), ...fields };
+  await transact({ payment: paymentPut(payment) });
+  return payment.id;
+}
+
+/** The operator records a transfer. @returns its invoice */
+async function receive(organizationId: string, paymentId?: string): Promise<DocumentRecord | undefined> {
+  const reference = `bank-${organizationId}`;
+  const transfer = { organizationId, amountMicros, reference, reason: "Bank transfer", paymentId };
+  const key = await recordTransfer(transfer);
+  const paid = key === undefined ? undefined : await processPayment(key);
+  return findDocument(organizationId, paid?.invoiceNumber ?? "");
+}
+
+it("an invoice and its credit note name the buyer whose tax was charged", async () => {
+  const organizationId = await openOrganization();
+  await saveBillingDetails(organizationId, { ...abroad, emails: { payments: ["billing"] } });
+  const paymentId = await announce(organizationId);
+  await saveBillingDetails(organizationId, atHome);
+  const invoice = await receive(organizationId, paymentId);
+  expect(invoice).toMatchObject({ taxRate: 0, taxNote: expect.stringMatching(/^Reverse charge/) });
+  expect(invoice?.buyer).toEqual(abroad);
+
+  const key = { organizationId, paymentId };
+  await recordRefund(key, { id: "rfd_1", amountMicros: 10_000_000, reason: "Refund" });
+  const creditNote = (await processPayment(key))?.refunds[0]?.creditNote ?? "";
+  expect((await findDocument(organizationId, creditNote))?.buyer).toEqual(abroad);
+});
+
+it("details that are entered after a payment began are not on its invoice", async () => {
+  const organizationId = await openOrganization();
+  const paymentId = await announce(organizationId);
+  await saveBillingDetails(organizationId, abroad);
+  const invoice = await receive(organizationId, paymentId);
+  expect(invoice).toMatchObject({ taxRate: 19, buyer: { name: "ACME" } });
+  expect(invoice?.buyer).toEqual({ name: "ACME" });
+});
+
+it("a transfer that was not announced has the present buyer", async () => {
+  const organizationId = await openOrganization();
+  await saveBillingDetails(organizationId, atHome);
+  expect((await receive(organizationId))?.buyer).toEqual(atHome);
+});
+
+it("a payment of an older release has the present buyer, and its credit note that of the invoice", async () => {
+  const organizationId = await openOrganization();
+  const paymentId = await announce(organizationId, { buyer: undefined });
+  await saveBillingDetails(organizationId, atHome);
+  expect((await receive(organizationId, paymentId))?.buyer).toEqual(atHome);
+
+  await saveBillingDetails(organizationId, abroad);
+  const key = { organizationId, paymentId };
+  await recordRefund(key, { id: "rfd_2", reason: "Refund" });
+  const creditNote = (await processPayment(key))?.refunds[0]?.creditNote ?? "";
+  expect((await findDocument(organizationId, creditNote))?.buyer).toEqual(atHome);
+});
