@@ -32,9 +32,13 @@ function vatPrefix(country: string): string {
   return country === "GR" ? "EL" : country;
 }
 
-/** Returns the tax on an amount, rounded to the minor unit. Both are in micro-units. */
+/** The rates are read to four decimals, so that the product with an amount is a whole number. */
+const ratePrecision = 10_000;
+
+/** Returns the tax on an amount, rounded to the minor unit: half a unit is rounded up. Both are in micro-units. */
 export function taxMicrosOf(amountMicros: number, { rate }: Tax): number {
-  return microsOfMinorUnits(Math.round((minorUnitsOf(amountMicros) * rate) / 100));
+  const product = minorUnitsOf(amountMicros) * Math.round(rate * ratePrecision);
+  return microsOfMinorUnits(Math.round(product / (100 * ratePrecision)));
 }
 
 /** An amount for the wallet, and the total with its tax. */
