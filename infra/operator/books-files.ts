@@ -16,7 +16,7 @@ import { errorText } from "./error-text.ts";
 /** The columns of a file, with the text of each for a row. */
 type Columns<Row> = Readonly<Record<string, (row: Row) => number | string | undefined>>;
 
-const types = TransactionType.options;
+const types = [...TransactionType.options, "unexplained"];
 
 /** The columns that customers and the totals have. */
 function sumColumns(currency: string): Columns<BooksRecord | BooksTotal> {
@@ -94,6 +94,7 @@ export async function writeBooks(total: BooksTotal, folder: string): Promise<str
   const customers = await CsvFile.create<BooksRecord>(folder, "customers.csv", {
     organization: ({ organizationId }) => organizationId,
     ...columns,
+    unexplained_reason: ({ unexplainedReason }) => unexplainedReason,
     open_days: ({ openDays }) => openDays.map(({ pk }) => pk.slice("MARGINS#".length)).join(" "),
   });
   const countries = await CsvFile.create(folder, "countries.csv", countryColumns(currency));

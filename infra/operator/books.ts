@@ -12,20 +12,39 @@ import { listOf } from "./output.ts";
 
 const MonthPart = part("<month>", "month (UTC) such as 2026-11", Month);
 
+const Differences = z
+  .string()
+  .check(z.regex(/^org_\w+:\d+(,org_\w+:\d+)*$/, "must be like org_01M7Y6EGDXHA99AE471ACHQK57:12"));
+
 const close = command({
   name: "books close",
   summary: "Close the books of a month for ever",
   details:
     "Adds up the ledger of each organization by type and country, and compares it with the balances to the micro-unit. Adds " +
-    "the provider's fees and the carriers' costs. A difference stops the command. Repeat it after an interruption. A month can " +
-    "be closed 70 minutes after its end, and never changes afterwards.",
-  examples: ["2026-11 --stage prod", "2026-11"],
+    "the provider's fees and the carriers' costs. A difference leaves the month open, and all other customers are closed. " +
+    "--accept books it as a movement of its own, `unexplained`. Repeat the command after an interruption. A month can be closed " +
+    "70 minutes after its end, and never changes afterwards.",
+  examples: [
+    "2026-11 --stage prod",
+    "2026-11 --accept org_01M7Y6EGDXHA99AE471ACHQK57:12 --reason 'Ticket 4711'",
+  ],
   asksFirst: true,
-  input: z.object({ month: MonthPart }),
-  run: async ({ month }, { output, stage, confirm, changed }) => {
-    await confirm(`close the books of ${month} for ever`);
+  input: z.object({
+    month: MonthPart,
+    accept: part(
+      "--accept <differences>",
+      "differences to book as unexplained, as organization:seq, separated by commas",
+      z.optional(Differences),
+    ),
+    reason: part("--reason <text>", "why they are accepted, kept in the books", z.optional(RequiredText)),
+  }),
+  run: async ({ month, accept, reason }, { output, stage, confirm, changed }) => {
+    if (accept !== undefined && reason === undefined) throw new RejectedError("--accept needs a --reason.");
+    await confirm(`close the books of ${month} for ever. Accepted differences: ${accept ?? "none"}`);
     const total = await closeBooks(month, {
       closedBy: await operatorIdentity(stage),
+      accepted: new Set(accept?.split(",")),
+      reason,
       onProgress: (organizations) => output.progress(`${organizations} organizations added up`),
     });
     changed({ closingMicros: total.closingMicros, liabilityMicros: total.liabilityMicros });

@@ -33,20 +33,32 @@ interface Closing {
   /** The operator who closes the month. */
   readonly closedBy: string;
   readonly onProgress?: (organizations: number) => void;
+  /** The differences in ledgers that the operator accepts, such as `org_1:12` for a seq, and why. */
+  readonly accepted?: ReadonlySet<string>;
+  readonly reason?: string | undefined;
 }
 
 /**
  * Closes the books of a month. Each organization's item is written when it is complete, and the totals last, so that an
  * interrupted close can be repeated. Nothing that was written is changed.
- * @throws RejectedError when the month cannot be closed, with the reason
+ * @throws RejectedError when the month cannot be closed, with the reason, or the organizations that cannot. All others are
+ *   closed then.
  */
-export async function closeBooks(month: string, { closedBy, onProgress }: Closing): Promise<BooksTotal> {
+export async function closeBooks(
+  month: string,
+  { closedBy, onProgress, accepted = new Set(), reason }: Closing,
+): Promise<BooksTotal> {
   const period = periodOf(month);
   const days = daysFrom(period.start, period.end);
   await checkClosable(month, period, days);
   const before = monthBefore(month);
   const isAfterBooks = (await findBooksTotal(before)) !== undefined;
   const total = emptyTotal(month, closedBy);
+  const failures: string[] = [];
+  const rejected = (error: unknown): undefined => {
+    if (!(error instanceof RejectedError)) throw error;
+    failures.push(error.message);
+  };
   let batch: Promise<BooksRecord | undefined>[] = [];
   const addBatch = async (): Promise<void> => {
     for (const books of await Promise.all(batch)) if (books !== undefined) addToTotal(total, books);
@@ -54,10 +66,15 @@ export async function closeBooks(month: string, { closedBy, onProgress }: Closin
     onProgress?.(total.organizations);
   };
   for await (const { organizationId, margins } of organizationsWithMargins(days)) {
-    batch.push(closeOrganization({ organizationId, margins, month, period, before, isAfterBooks }));
+    const organization = { organizationId, margins, month, period, before, isAfterBooks, accepted, reason };
+    batch.push(closeOrganization(organization).catch(rejected));
     if (batch.length === organizationsTogether) await addBatch();
   }
   await addBatch();
+  if (failures.length > 0) {
+    const count = `${month} is closed for ${total.organizations} customers, and not for ${failures.length}:`;
+    throw new RejectedError([count, ...failures].join(" "));
+  }
   const closed = { ...total, closedAt: now().toISOString() };
   // The client repeats a write whose response was lost.
   const isOwn = ({ closedAt }: Record<string, unknown>): boolean => closedAt === closed.closedAt;
@@ -90,6 +107,8 @@ interface OrganizationInMonth {
   readonly before: string;
   /** Whether the month before is closed. */
   readonly isAfterBooks: boolean;
+  readonly accepted: ReadonlySet<string>;
+  readonly reason: string | undefined;
 }
 
 /** @returns the books; undefined for an organization that never had a movement */
@@ -100,13 +119,19 @@ async function closeOrganization({
   period,
   before,
   isAfterBooks,
+  accepted,
+  reason,
 }: OrganizationInMonth): Promise<BooksRecord | undefined> {
   const earlier = await findBooks(month, organizationId);
   if (earlier !== undefined) return earlier;
   const wallet = await readWallet(organizationId);
   if (wallet.seq === 0) return undefined;
   const previous = isAfterBooks ? ((await findBooks(before, organizationId)) ?? nothing) : undefined;
-  const { countries: ofLedger, ofPayments, ...movements } = await sumOfLedger(wallet, period, previous);
+  const {
+    countries: ofLedger,
+    ofPayments,
+    ...movements
+  } = await sumOfLedger(wallet, period, previous, accepted);
   const { costs, openDays } = await sumOfCosts(margins, previous?.openDays ?? []);
   const lines = await paymentLines(organizationId, period, ofPayments);
   const names = new Set([...ofLedger.keys(), ...Object.keys(costs)]);
@@ -120,6 +145,7 @@ async function closeOrganization({
     entity: "books",
     organizationId,
     ...movements,
+    unexplainedReason: movements.movements["unexplained"] === undefined ? undefined : reason,
     messages: sum("messages"),
     segments: sum("segments"),
     revenueMicros: sum("revenueMicros"),

@@ -32,12 +32,14 @@ const disorderMs = graceMs + minuteMs;
  * Adds up the ledger of an organization in a period. An entry belongs to the period of its `createdAt`. One that seems older,
  * and was not there when the period before was closed, belongs to this one.
  * @param previous the books of the period before; without them, all older entries are the opening balance
- * @throws RejectedError when the ledger is not settled or does not add up to the micro-unit
+ * @param accepted the accepted differences, such as `org_1:12` for its seq 12. Each is the movement `unexplained`; one of a later period is not.
+ * @throws RejectedError when the ledger is not settled, or does not add up to the micro-unit at another seq
  */
 export async function sumOfLedger(
   wallet: WalletRecord,
   { start, end }: Period,
   previous: Previous | undefined,
+  accepted: ReadonlySet<string>,
 ): Promise<Movements> {
   const { organizationId, settledSeq } = wallet;
   const certainlyLater = new Date(Date.parse(end) + disorderMs).toISOString();
@@ -47,15 +49,30 @@ export async function sumOfLedger(
   let openingMicros = previous?.closingMicros ?? 0;
   let [laterMicros, sumMicros] = [0, 0];
   let closedSeq = previous?.closedSeq ?? 0;
-  let [readSeq, balanceMicros]: [number, number | undefined] = [closedSeq, undefined];
-  let isEnd = false;
+  const firstSeq = closedSeq + 1;
+  // After entries that are out of order, the balance before the first one is not known.
+  const isBalanceKnown = closedSeq === (previous?.readSeq ?? 0);
+  let [readSeq, balanceMicros] = [closedSeq, isBalanceKnown ? openingMicros : undefined];
+  let [isEnd, isLater] = [false, false];
+  const requireAcceptance = (seq: number): void => {
+    if (!accepted.has(`${organizationId}:${seq}`)) throw wrong(organizationId, seq);
+  };
+  const addMovement = (type: string, micros: number): void => {
+    sumMicros += micros;
+    movements[type] = (movements[type] ?? 0) + micros;
+  };
   for await (const entry of entriesAfter(wallet, closedSeq)) {
     const { seq, type, amountMicros, balanceAfterMicros, createdAt } = entry;
-    if (seq !== readSeq + 1) throw unsettled(organizationId);
     const before = balanceAfterMicros - amountMicros;
-    if (before !== (balanceMicros ?? before)) throw wrong(organizationId, `at seq ${seq}`);
-    const isLater = createdAt >= end;
-    if (isLater) laterMicros += amountMicros;
+    const differenceMicros = before - (balanceMicros ?? before);
+    isLater = createdAt >= end;
+    const isNew = createdAt >= start || seq > (previous?.readSeq ?? Infinity);
+    const isMissing = seq !== readSeq + 1;
+    if (isMissing && readSeq >= settledSeq) throw unsettled(organizationId);
+    // The books before have the differences of their entries, and later books those of later ones.
+    const isOfThese = !isLater && (isNew || previous === undefined);
+    if ((isMissing || differenceMicros !== 0) && isOfThese) requireAcceptance(readSeq + 1);
+    if (isLater) laterMicros += amountMicros + differenceMicros;
     else if (closedSeq === readSeq) closedSeq = seq;
     [readSeq, balanceMicros] = [seq, balanceAfterMicros];
     // A void entry is later than its neighbors.
@@ -63,20 +80,32 @@ export async function sumOfLedger(
     if (isEnd) break;
     if (isLater) continue;
     if (seq > settledSeq) throw unsettled(organizationId);
-    if (createdAt >= start || seq > (previous?.readSeq ?? Infinity)) {
-      sumMicros += amountMicros;
-      movements[type] = (movements[type] ?? 0) + amountMicros;
+    if (isNew) {
+      addMovement(type, amountMicros);
+      if (differenceMicros !== 0) addMovement("unexplained", differenceMicros);
       addToCountry(countries, entry);
       if (type === "payment" || type === "payment_refund" || type === "chargeback") ofPayments.push(entry);
-    } else if (previous === undefined) openingMicros += amountMicros;
+    } else if (previous === undefined) openingMicros += amountMicros + differenceMicros;
   }
-  if (!isEnd && readSeq !== wallet.seq) throw unsettled(organizationId);
-  if (!isEnd && (balanceMicros ?? wallet.balanceMicros) !== wallet.balanceMicros) {
-    throw wrong(organizationId, "at its end");
+  const isMissing = readSeq !== wallet.seq;
+  const endMicros = wallet.balanceMicros - (balanceMicros ?? wallet.balanceMicros);
+  if (!isEnd && (isMissing || endMicros !== 0)) {
+    if (isMissing && readSeq >= settledSeq) throw unsettled(organizationId);
+    if (isLater) laterMicros += endMicros;
+    else {
+      requireAcceptance(readSeq + 1);
+      addMovement("unexplained", endMicros);
+      [readSeq, closedSeq] = [wallet.seq, closedSeq === readSeq ? wallet.seq : closedSeq];
+    }
+    balanceMicros = wallet.balanceMicros;
   }
   // This follows from the balances in the entries, and the other side from their amounts and the books before.
   const closingMicros = (balanceMicros ?? wallet.balanceMicros) - laterMicros;
-  if (openingMicros + sumMicros !== closingMicros) throw wrong(organizationId, `from ${start}`);
+  const restMicros = closingMicros - openingMicros - sumMicros;
+  if (restMicros !== 0) {
+    requireAcceptance(firstSeq);
+    addMovement("unexplained", restMicros);
+  }
   return { openingMicros, closingMicros, movements, countries, ofPayments, closedSeq, readSeq };
 }
 
@@ -114,8 +143,8 @@ function unsettled(organizationId: string): RejectedError {
   );
 }
 
-function wrong(organizationId: string, where: string): RejectedError {
+function wrong(organizationId: string, seq: number): RejectedError {
   return new RejectedError(
-    `The ledger of ${organizationId} does not add up ${where}. Run wallets verify ${organizationId}.`,
+    `The ledger of ${organizationId} does not add up at seq ${seq}. Run wallets verify ${organizationId}.`,
   );
 }

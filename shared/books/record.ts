@@ -31,7 +31,7 @@ export type CountryBooks = z.infer<typeof CountryBooks>;
 const sums = {
   openingMicros: z.int(),
   closingMicros: z.int(),
-  /** The movements of the ledger, by type. */
+  /** The movements of the ledger by type, and accepted differences as `unexplained`. */
   movements: z.record(z.string(), z.int()),
   messages: z.int(),
   segments: z.int(),
@@ -47,6 +47,8 @@ export const BooksRecord = z.object({
   entity: z.literal("books"),
   organizationId: z.string(),
   ...sums,
+  /** Why the operator accepted its differences. */
+  unexplainedReason: z.optional(z.string()),
   countries: z.array(CountryBooks),
   /** The days with messages that were still to be sent. Their costs change the books of a later month. */
   openDays: z.array(OpenDay),

@@ -15,7 +15,7 @@ import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { Customer } from "../support/api.ts";
 import { chargeMessages, settle } from "../support/books.ts";
 import { operator } from "../support/operator.ts";
-import { dayShardOf } from "../support/organization-shards.ts";
+import { dayShardOf, keyOfEntry } from "../support/organization-shards.ts";
 import { startOperatedGateway } from "../support/own-gateway.ts";
 import { inAllShards } from "../support/shards.ts";
 
@@ -105,13 +105,33 @@ it("the exported books of a closed month add up to the ledger", async () => {
     true,
   );
 
-  const closed = await operator(["books", "close", "2031-03"]);
+  // A script has lowered a charge that is in the ledger.
+  const list = { pk: ledgerOf(withAllShards(one.organizationId)), consistent: true };
+  for await (const entry of itemsIn(LedgerEntryRecord, list)) {
+    const put = {
+      ...keyOfEntry(one.organizationId, entry.seq),
+      ...entry,
+      amountMicros: entry.amountMicros + 100,
+    };
+    if (entry.amountMicros === -7_901) await putItem({ put });
+  }
+  const close = ["books", "close", "2031-03"];
+  const place = `${one.organizationId}:3`;
+  expect(await operator(close)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(
+      /^2031-03 is closed for 1 customers, and not for 1: The ledger of \w+ does not add up at seq 3/,
+    ),
+  });
+  expect((await operator([...close, "--accept", place])).err).toBe("--accept needs a --reason.\n");
+  expect((await operator([...close, "--accept", "3", "--reason", "x"])).code).toBe(2);
+  const closed = await operator([...close, "--accept", place, "--reason", "Ticket 1"]);
   expect(closed).toMatchObject({ code: 0, err: "" });
+  const { out: log } = await operator(["audit-log", "--json"]);
+  expect(log).toContain(`{"accept":"${place}","reason":"Ticket 1","month":"2031-03"}`);
   expect(closed.out).toMatch(/^Closing balances +39\.992095 USD$/m);
   expect(closed.out).toMatch(/^Liability \(prepaid balances\) +89\.992096 USD$/m);
-  expect((await operator(["books", "close", "2031-03"])).err).toMatch(
-    /^2031-03 was closed at \S+ by local operator\.\n$/,
-  );
+  expect((await operator(close)).err).toMatch(/^2031-03 was closed at \S+ by local operator\.\n$/);
   expect(await operator(exported)).toMatchObject({ code: 0 });
   expect(await operator(exported)).toMatchObject({
     code: 1,
@@ -134,15 +154,19 @@ it("the exported books of a closed month add up to the ledger", async () => {
     }
   }
   expect([...inLedger.keys()].toSorted()).toEqual(["chargeback", "message", "payment", "payment_refund"]);
+  let inBooks = sumOf(totals, "unexplained");
+  expect(inBooks).toBe(-100n);
   for (const [type, micros] of inLedger) {
     expect(sumOf(customers, type)).toBe(micros);
     expect(sumOf(totals, type)).toBe(micros);
     const ofType = payments.filter(({ kind }) => kind === type);
     expect(type === "message" ? -sumOf(countries, "revenue") : sumOf(ofType, "amount")).toBe(micros);
+    inBooks += micros;
   }
-  expect(sumOf(customers, "closing")).toBe([...inLedger.values()].reduce((sum, each) => sum + each, 0n));
+  expect(sumOf(customers, "closing")).toBe(inBooks);
+  expect(new Set(customers.map((row) => row["unexplained_reason"]))).toEqual(new Set(["", "Ticket 1"]));
   expect(sumOf(countries, "cost")).toBe(5_001n);
-  expect(sumOf(customers, "margin")).toBe(7_904n - 5_001n);
+  expect(sumOf(customers, "margin")).toBe(7_804n - 5_001n);
   expect(sumOf(payments, "fee")).toBe(1_750_000n);
   expect(payments).toContainEqual(
     expect.objectContaining({
