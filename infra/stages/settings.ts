@@ -66,7 +66,7 @@ const Policies = z.strictObject({
   redactOneTimeCodes: z._default(z.boolean(), false),
   /** Whether an API key that was made without scopes may manage keys. */
   apiKeysManageKeys: z._default(z.boolean(), false),
-  /** Whether changes of owners, and API keys for keys or money, need a recently reauthenticated session. */
+  /** Whether changes of members, API keys, webhooks, billing and saved cards need a recently reauthenticated session. */
   reauthentication: z._default(z.enum(["none", "before-changes"]), "before-changes"),
 });
 

@@ -1,4 +1,5 @@
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
+import { requireRecentProof } from "../accounts/sessions/recent-proof.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { hasTestKey, type Actor } from "../platform/auth/actor.ts";
@@ -20,7 +21,7 @@ export interface Caller {
 /**
  * Returns the middleware that finds the caller of a request, and checks that its credential is sufficient for the route.
  * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED, RATE_LIMITED, ORGANIZATION_SUSPENDED, TEST_KEY_NOT_ALLOWED,
- *   INSUFFICIENT_SCOPE
+ *   INSUFFICIENT_SCOPE, REAUTHENTICATION_REQUIRED
  */
 export function authentication(route: ProtectedRoute): EndpointMiddleware {
   return {
@@ -40,6 +41,7 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
       if (hasTestKey(actor) && route.testKeys !== true) throw new ApiError("TEST_KEY_NOT_ALLOWED");
       if (route.auth === "bearer") requireScope(actor, route.scope);
       else requireSession(actor);
+      if (route.recentProof === true && actor.credential.type === "session") requireRecentProof(actor);
     },
   };
 }

@@ -37,10 +37,11 @@ export const createApiKey = {
   auth: "bearer",
   scope: "keys",
   body: CreateApiKeyRequest,
+  recentProof: true,
   status: 201,
   data: CreatedApiKey,
   audited: auditedOfApiKey,
-  errors: ["REAUTHENTICATION_REQUIRED", "CONFLICT"],
+  errors: ["CONFLICT"],
 } as const satisfies Route;
 
 export const rotateApiKey = {
@@ -52,10 +53,11 @@ export const rotateApiKey = {
   scope: "keys",
   params: ApiKeyParams,
   body: RotateApiKeyRequest,
+  recentProof: true,
   status: 201,
   data: CreatedApiKey,
   audited: auditedOfApiKey,
-  errors: ["REAUTHENTICATION_REQUIRED", "CONFLICT"],
+  errors: ["CONFLICT"],
 } as const satisfies Route;
 
 export const disableApiKey = {

@@ -60,7 +60,7 @@ export const reauthenticate = {
   method: "POST",
   path: "/v1/auth/reauthenticate",
   tag: "auth",
-  summary: "Confirm your password, for operations on owners and on API keys with `keys` or `billing`",
+  summary: "Confirm your password, for operations on members, API keys, webhooks, billing and saved cards",
   auth: "session",
   body: ReauthenticateRequest,
   status: 200,

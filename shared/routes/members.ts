@@ -31,10 +31,11 @@ export const inviteMember = {
   summary: "Invite a person by email; repeat to send another link or to change the role",
   auth: "session",
   body: InviteMemberRequest,
+  recentProof: true,
   status: 201,
   data: Member,
   audited: auditedOfMember,
-  errors: ["EMAIL_DISABLED", "EMAIL_NOT_VERIFIED", "REAUTHENTICATION_REQUIRED", "CONFLICT", "RATE_LIMITED"],
+  errors: ["EMAIL_DISABLED", "EMAIL_NOT_VERIFIED", "CONFLICT", "RATE_LIMITED"],
 } as const satisfies Route;
 
 export const updateMember = {
@@ -45,10 +46,11 @@ export const updateMember = {
   auth: "session",
   params: MemberParams,
   body: UpdateMemberRequest,
+  recentProof: true,
   status: 200,
   data: Member,
   audited: auditedOfMember,
-  errors: ["LAST_OWNER", "REAUTHENTICATION_REQUIRED"],
+  errors: ["LAST_OWNER"],
 } as const satisfies Route;
 
 export const deleteMember = {
@@ -58,10 +60,11 @@ export const deleteMember = {
   summary: "Remove a member with their sessions and API keys, or withdraw an invitation",
   auth: "session",
   params: MemberParams,
+  recentProof: true,
   status: 200,
   data: RemovedMember,
   audited: auditedOfMember,
-  errors: ["LAST_OWNER", "REAUTHENTICATION_REQUIRED"],
+  errors: ["LAST_OWNER"],
 } as const satisfies Route;
 
 export const routes = { listMembers, inviteMember, updateMember, deleteMember };

@@ -25,7 +25,12 @@ export const createPayment = {
   data: Payment,
   idempotent: true,
   audited: ["id", "method", "amount", "total", "currency"],
-  errors: ["WALLET_MISSING", "PAYMENT_METHOD_DISABLED", "PAYMENT_PROVIDER_UNAVAILABLE"],
+  errors: [
+    "WALLET_MISSING",
+    "PAYMENT_METHOD_DISABLED",
+    "PAYMENT_PROVIDER_UNAVAILABLE",
+    "REAUTHENTICATION_REQUIRED",
+  ],
 } as const satisfies Route;
 
 export const listPayments = {

@@ -45,6 +45,8 @@ interface Columns {
   readonly alternatives?: readonly string[];
   /** Whether a test key may call the operation, which then reaches test messages, and webhooks for them, only. */
   readonly testKeys?: true;
+  /** Whether a session needs a recent password, where the stage requires one. API keys have scopes instead. */
+  readonly recentProof?: true;
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
   /**
@@ -68,6 +70,7 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
       "RATE_LIMITED",
     );
     if (route.testKeys !== true) codes.push("TEST_KEY_NOT_ALLOWED");
+    if (route.recentProof === true) codes.push("REAUTHENTICATION_REQUIRED");
   }
   // The table may reject any read or write because it is too busy.
   if (route.auth !== "none" || route.body !== undefined) codes.push("UNAVAILABLE");

@@ -27,6 +27,7 @@ export const updateWallet = {
   auth: "bearer",
   scope: "billing",
   body: UpdateWalletRequest,
+  recentProof: true,
   status: 200,
   data: Wallet,
   audited: ["dailySpendCap", "lowBalanceThreshold"],

@@ -17,7 +17,7 @@ import { tokenIn, waitForSubject } from "../support/emails.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
 
 /*
- * A gateway that requires a recent password before owners change, and before keys for keys or money are made.
+ * A gateway that requires a recent password before members, keys, webhooks and payments change.
  */
 
 let assemblyFolder: string;
@@ -132,10 +132,15 @@ describe("a session whose password was given more than ten minutes ago", () => {
     expect((await makeKey(owner.token, {})).status).toBe(201);
   });
 
-  it("changes no owners and makes no key for keys or money, until the password is given again", async () => {
+  it("changes no members, keys, webhooks and payments, until the password is given again", async () => {
     const other = await join("owner");
     const viewer = await join("viewer");
+    const colleague = await join("developer");
     const key = dataOf(await makeKey(owner.token, { scopes: ["billing"] }), CreatedApiKey);
+    const lesser = dataOf(await makeKey(owner.token, { scopes: ["send"] }), CreatedApiKey);
+    const webhook = await owner.client.createWebhook({ body: { url: "https://example.com/hook" } });
+    const recharge = { isEnabled: false, threshold: 5, amount: 10, monthlyCap: 10 };
+    const charge = { amount: 10, paymentMethodId: "pm_unknown" };
     gateway.advanceClock(10 * minuteMs);
     const attempts = [
       async () => invite("owner"),
@@ -144,18 +149,36 @@ describe("a session whose password was given more than ten minutes ago", () => {
       async () => makeKey(owner.token, {}),
       async () => makeKey(owner.token, { scopes: ["keys", "read"] }),
       async () => makeKey(owner.token, { scopes: ["billing"] }),
+      // Each of these outlives the session.
+      async () => makeKey(owner.token, { scopes: ["send"] }),
+      async () => makeKey(owner.token, { scopes: ["send"], expiresAt: "2999-01-01T00:00:00Z" }),
+      async () => as(owner.token, "POST", `/v1/auth/api-keys/${lesser.id}/rotate`, {}),
+      ...(["admin", "developer", "viewer"] as const).map((role) => async () => invite(role)),
+      async () => as(owner.token, "PATCH", `/v1/members/${colleague.id}`, { role: "admin" }),
+      async () => as(owner.token, "DELETE", `/v1/members/${colleague.id}`),
+      async () => as(owner.token, "POST", "/v1/webhooks", { url: "https://example.com/thief" }),
+      async () =>
+        as(owner.token, "PATCH", `/v1/webhooks/${webhook.id}`, { url: "https://example.com/thief" }),
+      async () => as(owner.token, "POST", `/v1/webhooks/${webhook.id}/rotate-secret`),
+      // The next ones decide about money, and about its notices.
+      async () => as(owner.token, "PUT", "/v1/billing", { name: "Ada", emails: { payments: [] } }),
+      async () => as(owner.token, "PATCH", "/v1/wallet", { dailySpendCap: null }),
+      async () => as(owner.token, "PUT", "/v1/wallet/auto-recharge", recharge),
       async () => as(owner.token, "POST", `/v1/auth/api-keys/${key.id}/rotate`, {}),
       async () => as(owner.token, "DELETE", `/v1/members/${viewer.id}`),
     ];
     // The last attempt is an owner's, after the second one has made an owner.
     for (const attempt of attempts.slice(0, -1)) expect(errorOf(await attempt())).toEqual(required);
+    expect(errorOf(await as(owner.token, "POST", "/v1/payments", charge))).toEqual(required);
     const removal = await as(owner.token, "DELETE", `/v1/members/${other.id}`);
     expect(errorOf(removal)).toEqual(required);
-    // All other requests succeed.
-    expect((await invite("admin")).status).toBe(201);
-    expect((await makeKey(owner.token, { scopes: ["send", "read"] })).status).toBe(201);
+    // Other requests and API keys need no recent password.
+    expect((await as(owner.token, "GET", "/v1/members")).status).toBe(200);
+    const cap = await as(key.secret, "PATCH", "/v1/wallet", { lowBalanceThreshold: 1 });
+    expect(cap.status).toBe(200);
     expect((await reauthenticate(owner.token)).status).toBe(200);
     for (const attempt of attempts) expect([200, 201]).toContain((await attempt()).status);
+    expect((await as(owner.token, "POST", "/v1/payments", charge)).status).toBe(400);
     gateway.advanceClock(10 * minuteMs);
     expect(errorOf(await makeKey(owner.token, {}))).toEqual(required);
   });

@@ -35,8 +35,8 @@ const maxAncestors = 100;
 /**
  * Creates an API key. The secret is returned once, here, and stored only as a hash.
  * @throws ApiError CONFLICT when the organization has the maximum number of keys. VALIDATION_ERROR;
- *   INSUFFICIENT_SCOPE. REAUTHENTICATION_REQUIRED for a key that may make keys or move money, where the stage requires
- *   that. UNAUTHORIZED when the key that makes it was disabled meanwhile. UNAVAILABLE
+ *   INSUFFICIENT_SCOPE. REAUTHENTICATION_REQUIRED when a key makes one that may make keys or move money, where the stage
+ *   requires that. UNAUTHORIZED when the key that makes it was disabled meanwhile. UNAVAILABLE
  */
 export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): Promise<CreatedApiKey> {
   const manager = await keyManagerOf(actor);
@@ -64,8 +64,7 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
  * Replaces a key with a new one that has the same limits. The old key works for the overlap.
  * @throws ApiError NOT_FOUND, also for a key of another organization. CONFLICT when the key is not active or was
  *   replaced before, or the organization has the maximum number of keys. INSUFFICIENT_SCOPE for a key with wider limits
- *   than the caller, and when an API key rotates a key that it did not make. REAUTHENTICATION_REQUIRED as for a new
- *   key. UNAVAILABLE
+ *   than the caller, and when an API key rotates a key that it did not make. UNAVAILABLE
  */
 export async function rotateApiKey(
   actor: Actor,
@@ -74,9 +73,7 @@ export async function rotateApiKey(
 ): Promise<CreatedApiKey> {
   const [manager, old] = await Promise.all([keyManagerOf(actor), readApiKey(actor.organizationId, keyId)]);
   requireGiveable(manager, old);
-  if (manager.key === undefined) {
-    if (isSensitive(old.scopes)) requireRecentProof(actor);
-  } else if (manager.key.id !== old.id && !old.ancestorIds.includes(manager.key.id)) {
+  if (manager.key !== undefined && manager.key.id !== old.id && !old.ancestorIds.includes(manager.key.id)) {
     throw new ApiError("INSUFFICIENT_SCOPE", {
       message: "An API key can rotate only itself and the keys that were made with it.",
     });

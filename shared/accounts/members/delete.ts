@@ -1,5 +1,6 @@
 import { ApiError } from "../../contract/errors.ts";
 import type { RemovedMember } from "../../contract/members.ts";
+import type { Role } from "../../contract/scopes.ts";
 import { owedEmail } from "../../emails/email-job.ts";
 import { queueOwedEmails } from "../../emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
@@ -14,12 +15,10 @@ import {
   keyOfInvitedEmail,
   type ActiveMember,
   type InvitationRecord,
-  type MemberRecord,
 } from "../organizations/member-record.ts";
 import { ownerNotices } from "../organizations/owner-notices.ts";
 import { releaseQuota } from "../organizations/quota.ts";
 import { changeRights, readRights, replaceOwners } from "../organizations/rights-record.ts";
-import { requireRecentProof } from "../sessions/recent-proof.ts";
 import { keysOfEmailTokens } from "../users/email-tokens.ts";
 import type { UserRecord } from "../users/record.ts";
 import { readManager, requireMayManage } from "./manager.ts";
@@ -28,13 +27,12 @@ import { readManager, requireMayManage } from "./manager.ts";
  * Removes a member with the API keys that they made, or withdraws an invitation. Sessions of the member end with the
  * next request.
  * @throws ApiError NOT_FOUND, also for a member of another organization. INSUFFICIENT_SCOPE; LAST_OWNER.
- *   REAUTHENTICATION_REQUIRED for an owner, where the stage requires that. UNAUTHORIZED when the caller was removed
- *   meanwhile. UNAVAILABLE when the removal is incomplete: the same call continues it
+ *   UNAUTHORIZED when the caller was removed meanwhile. UNAVAILABLE when the removal is incomplete: the same call
+ *   continues it
  */
 export async function deleteMember(actor: Actor, userId: string): Promise<RemovedMember> {
-  return removeMember(actor.organizationId, userId, async ({ entity, role }) => {
+  return removeMember(actor.organizationId, userId, async (role) => {
     requireMayManage(await readManager(actor), role);
-    if (entity === "user" && role === "owner") requireRecentProof(actor);
   });
 }
 
@@ -45,11 +43,11 @@ export async function deleteMember(actor: Actor, userId: string): Promise<Remove
 export async function removeMember(
   organizationId: string,
   userId: string,
-  check: (member: Pick<MemberRecord, "entity" | "role">) => Promise<void> = async () => undefined,
+  check: (role: Role) => Promise<void> = async () => undefined,
 ): Promise<RemovedMember> {
   const removed = await untilUndisturbed(async () => {
     const member = await findMember(organizationId, userId);
-    await check(member ?? { entity: "invitation", role: "viewer" });
+    await check(member?.role ?? "viewer");
     if (member === undefined) throw new ApiError("NOT_FOUND");
     const isDone = member.entity === "user" ? await shutOut(member) : await takeBack(member);
     return isDone ? member : undefined;

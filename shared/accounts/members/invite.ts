@@ -22,7 +22,6 @@ import {
 import { ownerNotices } from "../organizations/owner-notices.ts";
 import { takeQuota } from "../organizations/quota.ts";
 import { isEmailVerified, readRights } from "../organizations/rights-record.ts";
-import { requireRecentProof } from "../sessions/recent-proof.ts";
 import { lifetimeMsOf } from "../users/email-tokens.ts";
 import { readManager, requireMayManage } from "./manager.ts";
 
@@ -35,9 +34,8 @@ const invitationsPerOrganization: RateLimit = { name: "invitations", max: 50, wi
 /**
  * Invites an email to the organization of a session. If it is invited already, it gets another link and the new role.
  * The response does not show whether the email has an account in another organization.
- * @throws ApiError EMAIL_DISABLED. EMAIL_NOT_VERIFIED when the caller's email is not verified.
- *   REAUTHENTICATION_REQUIRED for an owner, where the stage requires that. INSUFFICIENT_SCOPE. CONFLICT for a member,
- *   and when the organization has the maximum number of members. RATE_LIMITED; UNAVAILABLE
+ * @throws ApiError EMAIL_DISABLED. EMAIL_NOT_VERIFIED when the caller's email is not verified. INSUFFICIENT_SCOPE.
+ *   CONFLICT for a member, and when the organization has the maximum number of members. RATE_LIMITED; UNAVAILABLE
  */
 export async function inviteMember(actor: Actor, { email, role }: InviteMemberRequest): Promise<Member> {
   if (config.emailFrom() === undefined) throw new ApiError("EMAIL_DISABLED");
@@ -46,7 +44,6 @@ export async function inviteMember(actor: Actor, { email, role }: InviteMemberRe
   requireMayManage(manager, role);
   const rights = await readRights(organizationId, { consistent: true });
   if (!isEmailVerified(manager.id, rights)) throw unverified();
-  if (role === "owner") requireRecentProof(actor);
   const members = await allMembers(organizationId);
   if (members.some((member) => member.entity === "user" && member.email === email)) {
     throw new ApiError("CONFLICT", { message: "This email already belongs to a member." });

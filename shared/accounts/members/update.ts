@@ -19,15 +19,14 @@ import {
 } from "../organizations/member-record.ts";
 import { ownerNotices } from "../organizations/owner-notices.ts";
 import { readRights, replaceOwners, type Rights } from "../organizations/rights-record.ts";
-import { requireRecentProof } from "../sessions/recent-proof.ts";
 import { readManager, requireMayManage } from "./manager.ts";
 
 /**
  * Changes the role of a member or of an invitation. API keys of the member end if they have scopes that the new role
  * does not have.
  * @throws ApiError NOT_FOUND, also for a member of another organization. INSUFFICIENT_SCOPE; LAST_OWNER.
- *   REAUTHENTICATION_REQUIRED for a change of owners, where the stage requires that. UNAUTHORIZED when the caller was
- *   removed meanwhile. UNAVAILABLE when the change is incomplete: the same call continues it
+ *   UNAUTHORIZED when the caller was removed meanwhile. UNAVAILABLE when the change is incomplete: the same call
+ *   continues it
  */
 export async function updateMember(
   actor: Actor,
@@ -43,7 +42,6 @@ export async function updateMember(
     requireMayManage(manager, member.role, role);
     // A repeated call ends the keys that the first one left.
     if (member.role === role) return member;
-    if (role === "owner" || (member.entity === "user" && member.role === "owner")) requireRecentProof(actor);
     const rights = await readRights(actor.organizationId, { consistent: true });
     const notices = await noticesOf(rights, member, role);
     if (member.entity === "user") {

@@ -5,9 +5,9 @@ import { minuteMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 
 /*
- * A session is a bearer token: a thief of the token has the rights of its user for at most an hour. A new owner, or a
- * key that makes keys or moves money, would let a thief stay longer. These changes require a proof that the token does
- * not contain.
+ * A session is a bearer token: a thief of the token has the rights of its user for at most an hour. Members, API keys
+ * and webhooks would let a thief stay longer, and saved cards are money. Changes of these require a proof that the token
+ * does not contain. `recentProof` marks their routes.
  */
 
 /** How long a password counts as recently given. */
@@ -19,6 +19,14 @@ const sensitiveScopes: ReadonlySet<Scope> = new Set(["billing", "keys"]);
 /** Reports whether an API key of these scopes may make keys or move money. A key without a list has all scopes. */
 export function isSensitive(scopes: readonly Scope[] | undefined): boolean {
   return scopes === undefined || scopes.some((scope) => sensitiveScopes.has(scope));
+}
+
+/**
+ * Rejects a caller who may not charge a saved card.
+ * @throws ApiError REAUTHENTICATION_REQUIRED for a session without a recent password, where the stage requires one
+ */
+export function requireCharge(actor: Actor): void {
+  if (actor.credential.type === "session") requireRecentProof(actor);
 }
 
 /**

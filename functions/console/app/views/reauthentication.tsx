@@ -20,7 +20,7 @@ function PasswordDialog() {
   return (
     <Dialog title="Confirm your password" onClose={goBack}>
       <p>
-        This action can give other people permanent access. Enter the password for{" "}
+        This action can move money or give permanent access. Enter the password for{" "}
         <strong dir="auto">{email}</strong> to continue. You will not be asked again for ten minutes.
       </p>
       <PasswordForm login={login} other={["Cancel", goBack]} />
