@@ -1,7 +1,7 @@
 import { CredentialRecord } from "../accounts/api-keys/record.ts";
 import { findOrganization, OrganizationRecord } from "../accounts/organizations/record.ts";
 import { ApiError } from "../contract/errors.ts";
-import { allScopes } from "../contract/scopes.ts";
+import { defaultScopes } from "../contract/scopes.ts";
 import { isAddressIn } from "../platform/auth/address-blocks.ts";
 import { hashApiKeySecret, isApiKeySecret } from "../platform/auth/api-key-secret.ts";
 import { noteUse } from "../platform/auth/api-key-use.ts";
@@ -18,7 +18,15 @@ export async function callerOfApiKey(secret: string, address: string): Promise<C
   const { record, organization: known } = await readApiKey(key);
   if (record === undefined) return "unknown";
   if (record.disabledAt !== undefined || hasExpired(record)) return "ended";
-  const { organizationId, userId, keyId, scopes = allScopes, allowedAddresses, test, sendLimits } = record;
+  const {
+    organizationId,
+    userId,
+    keyId,
+    scopes = defaultScopes,
+    allowedAddresses,
+    test,
+    sendLimits,
+  } = record;
   if (allowedAddresses !== undefined && !isAddressIn(address, allowedAddresses)) {
     throw new ApiError("ADDRESS_NOT_ALLOWED");
   }

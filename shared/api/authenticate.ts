@@ -1,8 +1,7 @@
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { requireRecentProof } from "../accounts/sessions/recent-proof.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { Scope } from "../contract/scopes.ts";
-import { hasTestKey, type Actor } from "../platform/auth/actor.ts";
+import { hasTestKey, requireScope, type Actor } from "../platform/auth/actor.ts";
 import { countUnknownCredential } from "../platform/auth/unknown-credentials.ts";
 import type { EndpointMiddleware } from "../platform/http/event.ts";
 import { countRequest, findRejectedCaller, tooManyRequests } from "../platform/http/request-rate.ts";
@@ -103,12 +102,4 @@ function whatIsMissing(headers: Readonly<Record<string, string | undefined>>): s
 function requireSession({ credential }: Actor): void {
   if (credential.type === "session") return;
   throw new ApiError("INSUFFICIENT_SCOPE", { message: "Only a person who is logged in may do this." });
-}
-
-function requireScope({ scopes }: Actor, scope: Scope): void {
-  if (scopes.includes(scope)) return;
-  throw new ApiError("INSUFFICIENT_SCOPE", {
-    requiredScope: scope,
-    message: `This request needs the scope \`${scope}\`, which this credential does not have.`,
-  });
 }

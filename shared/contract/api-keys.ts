@@ -25,8 +25,9 @@ export const CreateApiKeyRequest = z.prefault(
         .register(z.globalRegistry, { description: "A description of the key, in your own words." }),
       scopes: z.optional(Scopes).register(z.globalRegistry, {
         description:
-          "The scopes of the key. By default, all that this gateway grants to keys: every scope, or on a strict gateway " +
-          "every scope except `keys`. A key cannot have more scopes than the credential that creates it.",
+          "The scopes of the key. By default, all that this gateway grants to keys: every scope except `charge`, and on a " +
+          "strict gateway except `keys`. A key cannot have more scopes than the credential that creates it. `charge` is for " +
+          "saved cards, auto-recharge and the daily spend cap.",
       }),
       expiresAt: z.optional(Timestamp).register(z.globalRegistry, {
         description:

@@ -2,11 +2,14 @@ import * as z from "zod/mini";
 
 /** The scopes of credentials. Each route requires one of them. */
 export const Scope = z
-  .enum(["send", "read", "contacts", "campaigns", "webhooks", "billing", "keys"])
+  .enum(["send", "read", "contacts", "campaigns", "webhooks", "billing", "keys", "charge"])
   .register(z.globalRegistry, { id: "Scope" });
 export type Scope = z.infer<typeof Scope>;
 
 export const allScopes: readonly Scope[] = Scope.options;
+
+/** The scopes of an API key whose request names none. Charges of saved cards have to be named. */
+export const defaultScopes: readonly Scope[] = allScopes.filter((scope) => scope !== "charge");
 
 /** The scopes that a test key can have. */
 export const scopesOfTestKeys: readonly Scope[] = ["send", "read", "webhooks"];
@@ -21,7 +24,7 @@ export type Role = z.infer<typeof Role>;
 export const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {
   owner: allScopes,
   admin: allScopes,
-  billing: ["read", "billing"],
+  billing: ["read", "billing", "charge"],
   developer: ["send", "read", "contacts", "campaigns", "webhooks", "keys"],
   viewer: ["read"],
 };

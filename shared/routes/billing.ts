@@ -56,7 +56,7 @@ export const updateAutoRecharge = {
   tag: "billing",
   summary: "Set when and with how much a saved card recharges the wallet",
   auth: "bearer",
-  scope: "billing",
+  scope: "charge",
   body: AutoRecharge,
   recentProof: true,
   status: 200,

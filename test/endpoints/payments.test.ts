@@ -151,6 +151,34 @@ it.each(["viewer", "developer"] as const)("the scopes of a %s do not reach payme
   }
 });
 
+it("a saved card, auto-recharge and the daily spend cap need a scope that a key has only by name", async () => {
+  const { client } = await Customer.register();
+  const { secret: byDefault, scopes } = await client.createApiKey();
+  expect(scopes).not.toContain("charge");
+  const { secret: limited } = await client.createApiKey({ body: { scopes: ["billing"] } });
+  const named = await client.createApiKey({ body: { scopes: ["billing", "charge"] } });
+  const rotated = await client.rotateApiKey({ params: { id: named.id } });
+  expect(rotated.scopes).toEqual(["billing", "charge"]);
+  const amount = billing.minimumPayment;
+  const requests = [
+    ["POST", "/v1/payments", { amount, paymentMethodId: "pm_unknown" }],
+    ["PUT", "/v1/wallet/auto-recharge", { isEnabled: false, threshold: 20, amount, monthlyCap: amount }],
+    ["PATCH", "/v1/wallet", { dailySpendCap: null }],
+  ] as const;
+  for (const [method, path, json] of requests) {
+    for (const credential of [byDefault, limited]) {
+      const rejected = await call(path, { method, json, credential });
+      expect(errorOf(rejected)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+      expect(rejected.headers.get("www-authenticate")).toContain('scope="charge"');
+    }
+    const { status } = await call(path, { method, json, credential: rotated.secret });
+    // The provider does not know the card.
+    expect(status).toBe(path !== "/v1/payments" ? 200 : has("card") ? 400 : 403);
+  }
+  const threshold = { method: "PATCH", json: { lowBalanceThreshold: 1 }, credential: limited };
+  expect((await call("/v1/wallet", threshold)).status).toBe(200);
+});
+
 describe("billing details", () => {
   it.each([
     ["without a name", { country: "GB" }, "name"],

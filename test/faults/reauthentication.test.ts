@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
@@ -11,6 +12,8 @@ import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
 import type { Role } from "../../shared/contract/scopes.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
 import { call, Customer, dataOf, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { assemblyWithVariables } from "../support/changed-assembly.ts";
 import { tokenIn, waitForSubject } from "../support/emails.ts";
@@ -200,6 +203,18 @@ describe("an API key", () => {
     const { scopes } = dataOf(await makeKey(secret, {}), CreatedApiKey);
     expect(scopes).toEqual(["send", "read", "contacts", "campaigns", "webhooks"]);
     expect(errorOf(await reauthenticate(secret))).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+  });
+
+  it("may charge a saved card, which the release before can read as a key without that right", async () => {
+    const { id, scopes } = dataOf(
+      await makeKey(owner.token, { scopes: ["billing", "charge"] }),
+      CreatedApiKey,
+    );
+    expect(scopes).toEqual(["billing", "charge"]);
+    const stored = await findItem(z.looseObject({}), keys.apiKeyOfOrganization(owner.organizationId, id));
+    expect(stored).toMatchObject({ scopes: ["billing"], mayCharge: true });
+    const listed = await owner.client.listApiKeys();
+    expect(listed.rows.find((key) => key.id === id)?.scopes).toEqual(["billing", "charge"]);
   });
 
   it("rotates itself and the keys made with it, but no sibling", async () => {

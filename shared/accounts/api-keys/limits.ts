@@ -1,6 +1,6 @@
 import type { CreateApiKeyRequest } from "../../contract/api-keys.ts";
 import { ApiError, invalidField } from "../../contract/errors.ts";
-import { allScopes, scopesOfTestKeys } from "../../contract/scopes.ts";
+import { defaultScopes, scopesOfTestKeys } from "../../contract/scopes.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { areBlocksWithin } from "../../platform/auth/address-blocks.ts";
 import { now } from "../../platform/clock.ts";
@@ -43,8 +43,8 @@ export async function keyManagerOf(actor: Actor): Promise<KeyManager> {
  * @throws ApiError INSUFFICIENT_SCOPE
  */
 export function requireGiveable({ limits }: KeyManager, given: ApiKeyLimits): void {
-  const { scopes = allScopes } = limits;
-  const missing = (given.scopes ?? allScopes).find((scope) => !scopes.includes(scope));
+  const { scopes = defaultScopes } = limits;
+  const missing = (given.scopes ?? defaultScopes).find((scope) => !scopes.includes(scope));
   if (missing !== undefined) {
     throw new ApiError("INSUFFICIENT_SCOPE", {
       requiredScope: missing,
@@ -94,7 +94,7 @@ export function limitsOfNewKey(manager: KeyManager, request: CreateApiKeyRequest
     });
   }
   const limits = {
-    scopes: request.scopes ?? defaultScopes(manager, isTest),
+    scopes: request.scopes ?? scopesByDefault(manager, isTest),
     validUntil: expiresAt?.toISOString() ?? validUntil,
     allowedAddresses: request.allowedAddresses ?? allowedAddresses,
     sendLimits: inheritedSendLimits(manager.key) ?? request.limits,
@@ -107,18 +107,18 @@ export function limitsOfNewKey(manager: KeyManager, request: CreateApiKeyRequest
  * Returns the scopes of a new key whose request names none.
  * @throws ApiError VALIDATION_ERROR when no scope would be left
  */
-function defaultScopes({ key, limits }: KeyManager, isTest: boolean): ApiKeyLimits["scopes"] {
-  const { scopes = allScopes } = limits;
+function scopesByDefault({ key, limits }: KeyManager, isTest: boolean): ApiKeyLimits["scopes"] {
+  const { scopes = defaultScopes } = limits;
   // A key cannot reauthenticate. Where the stage requires that for sensitive scopes, a key does not pass these on.
   const isLimited = key !== undefined && config.reauthenticationBeforeChanges();
-  const grantable = isTest ? scopesOfTestKeys : allScopes;
+  const grantable = isTest ? scopesOfTestKeys : defaultScopes;
   const given = (
     config.apiKeysManageKeys() ? grantable : grantable.filter((scope) => scope !== "keys")
   ).filter((scope) => !isLimited || !isSensitive([scope]));
   const common = given.filter((scope) => scopes.includes(scope));
   if (common.length === 0) throw invalidField("scopes", "must be named");
-  // A key without a list has all scopes, also those that a later release adds.
-  return common.length === allScopes.length ? undefined : common;
+  // A key without a list has the default scopes, also those that a later release adds.
+  return common.length === defaultScopes.length ? undefined : common;
 }
 
 function endsWithin({ validUntil }: ApiKeyLimits, limits: ApiKeyLimits): boolean {

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import type { ApiKey } from "../../contract/api-keys.ts";
 import { ApiError } from "../../contract/errors.ts";
 import { SendLimits } from "../../contract/key-limits.ts";
-import { allScopes, Scope } from "../../contract/scopes.ts";
+import { defaultScopes, Scope } from "../../contract/scopes.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { apiKeyHint, hashApiKeySecret, newApiKeySecret } from "../../platform/auth/api-key-secret.ts";
 import type { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";
@@ -30,13 +30,30 @@ const limits = {
 const ApiKeyLimits = z.object(limits);
 export type ApiKeyLimits = z.infer<typeof ApiKeyLimits>;
 
+/** The release before cannot read `charge` in a list of scopes. So a field of its own stores it. */
+const mayCharge = z.optional(z.literal(true));
+
+/** Returns a stored item with all its scopes in the list. */
+function withCharge<Item extends { scopes?: Scope[] | undefined; mayCharge?: true | undefined }>(
+  item: Item,
+): Item {
+  if (item.mayCharge === true) item.scopes?.push("charge");
+  return item;
+}
+
+/** Returns the scopes of a new key as they are stored. */
+function storedScopes(scopes: readonly Scope[] | undefined) {
+  const others = scopes?.filter((scope) => scope !== "charge");
+  return { scopes: others, ...(others?.length !== scopes?.length && { mayCharge: true }) };
+}
+
 /** The item that finds an API key by the hash of its secret. */
-export const CredentialRecord = z.object({
+const StoredCredential = z.object({
   entity: z.literal("credential"),
   keyId: z.string(),
   organizationId: z.string(),
   userId: z.string(),
-  /** The scopes of the key. A missing list means all scopes. */
+  /** The scopes of the key. A missing list means the default scopes. */
   scopes: z.optional(z.array(Scope)),
   validUntil: z.optional(z.string()),
   /** The addresses and CIDR blocks from which the key may be used. A missing list means any address. */
@@ -45,11 +62,13 @@ export const CredentialRecord = z.object({
   disabledAt: z.optional(z.string()),
   /** Present for a test key. */
   test: z.optional(z.literal(true)),
+  mayCharge,
 });
+export const CredentialRecord = z.pipe(StoredCredential, z.transform(withCharge));
 export type CredentialRecord = z.infer<typeof CredentialRecord>;
 
 /** A key as its organization sees it. The credential is a second item, found by its hash. */
-export const ApiKeyRecord = z.object({
+const StoredApiKey = z.object({
   entity: z.literal("apiKey"),
   id: z.string(),
   organizationId: z.string(),
@@ -70,7 +89,9 @@ export const ApiKeyRecord = z.object({
   /** The key that replaces this one. */
   replacedBy: z.optional(z.string()),
   disabledAt: z.optional(z.string()),
+  mayCharge,
 });
+export const ApiKeyRecord = z.pipe(StoredApiKey, z.transform(withCharge));
 export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
 
 /**
@@ -140,8 +161,8 @@ export function newApiKey(
     test,
   };
   const writes = [
-    insertOf({ ...keys.apiKeyOfOrganization(organizationId, record.id), ...record }),
-    insertOf({ ...keys.apiKey(record.secretHash), ...credential }),
+    insertOf({ ...keys.apiKeyOfOrganization(organizationId, record.id), ...record, ...storedScopes(scopes) }),
+    insertOf({ ...keys.apiKey(record.secretHash), ...credential, ...storedScopes(scopes) }),
   ];
   return { record, secret, writes };
 }
@@ -191,7 +212,7 @@ export function toApiApiKey(record: ApiKeyRecord, use?: ApiKeyUseRecord): ApiKey
     hint: record.hint,
     status: record.disabledAt !== undefined ? "disabled" : hasExpired(record) ? "expired" : "active",
     test: record.test,
-    scopes: [...(record.scopes ?? allScopes)],
+    scopes: [...(record.scopes ?? defaultScopes)],
     allowedAddresses: record.allowedAddresses,
     limits: toApiLimits(record),
     createdAt: record.createdAt,

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod/mini";
 
 import type { Member } from "../../contract/members.ts";
-import { allScopes, Role, scopesOfRole, type Scope } from "../../contract/scopes.ts";
+import { defaultScopes, Role, scopesOfRole, type Scope } from "../../contract/scopes.ts";
 import { now } from "../../platform/clock.ts";
 import type { Requirements } from "../../platform/table/expressions.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
@@ -75,7 +75,7 @@ export function checkKeyMaker(organizationId: string, userId: string, scopes?: r
 }
 
 /** Reports whether a member in a role may make an API key of these scopes. */
-export function mayHave(role: Role, scopes: readonly Scope[] = allScopes): boolean {
+export function mayHave(role: Role, scopes: readonly Scope[] = defaultScopes): boolean {
   return scopes.every((scope) => scopesOfRole[role].includes(scope));
 }
 

@@ -1,6 +1,6 @@
 import { ApiError } from "../../contract/errors.ts";
 import type { Scope } from "../../contract/scopes.ts";
-import type { Actor } from "../../platform/auth/actor.ts";
+import { requireScope, type Actor } from "../../platform/auth/actor.ts";
 import { minuteMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 
@@ -14,18 +14,19 @@ import { config } from "../../platform/config.ts";
 export const recentMs = 10 * minuteMs;
 
 /** Scopes that let a key outlive its maker, or spend money. */
-const sensitiveScopes: ReadonlySet<Scope> = new Set(["billing", "keys"]);
+const sensitiveScopes: ReadonlySet<Scope> = new Set(["billing", "charge", "keys"]);
 
-/** Reports whether an API key of these scopes may make keys or move money. A key without a list has all scopes. */
+/** Reports whether an API key of these scopes may make keys or move money. A key without a list has the default scopes. */
 export function isSensitive(scopes: readonly Scope[] | undefined): boolean {
   return scopes === undefined || scopes.some((scope) => sensitiveScopes.has(scope));
 }
 
 /**
  * Rejects a caller who may not charge a saved card.
- * @throws ApiError REAUTHENTICATION_REQUIRED for a session without a recent password, where the stage requires one
+ * @throws ApiError INSUFFICIENT_SCOPE. REAUTHENTICATION_REQUIRED for a session without a recent password, where the stage requires one
  */
 export function requireCharge(actor: Actor): void {
+  requireScope(actor, "charge");
   if (actor.credential.type === "session") requireRecentProof(actor);
 }
 

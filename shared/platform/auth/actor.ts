@@ -1,3 +1,4 @@
+import { ApiError } from "../../contract/errors.ts";
 import type { SendLimits } from "../../contract/key-limits.ts";
 import type { Scope } from "../../contract/scopes.ts";
 
@@ -25,6 +26,15 @@ export interface Actor {
 /** Whether a caller uses a test key, which reaches test messages only. */
 export function hasTestKey(actor: Actor | undefined): boolean {
   return actor?.credential.type === "apiKey" && actor.credential.test === true;
+}
+
+/** @throws ApiError INSUFFICIENT_SCOPE */
+export function requireScope({ scopes }: Actor, scope: Scope): void {
+  if (scopes.includes(scope)) return;
+  throw new ApiError("INSUFFICIENT_SCOPE", {
+    requiredScope: scope,
+    message: `This request needs the scope \`${scope}\`, which this credential does not have.`,
+  });
 }
 
 /** The limits of an API key. */

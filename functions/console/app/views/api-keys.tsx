@@ -30,6 +30,7 @@ const scopeLabels: Readonly<Record<Scope, string>> = {
   webhooks: "webhooks: manage webhooks",
   billing: "billing: manage the wallet and business verification",
   keys: "keys: create and disable API keys",
+  charge: "charge: charge saved cards, set auto-recharge and the daily spend cap",
 };
 
 /** API keys for the customer's servers. */
