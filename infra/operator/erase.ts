@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
+import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { eraseNumber } from "../../shared/erasure/number.ts";
 import { eraseOrganization } from "../../shared/erasure/organization.ts";
 import { command, Organization, Organizations, part } from "./command.ts";
@@ -40,7 +40,7 @@ const recipient = command({
   examples: ["15005550100 ada@example.com", "+15005550100 --stage prod"],
   asksFirst: true,
   input: z.object({
-    number: part("<number>", "phone number in international form", KnownPhoneNumber, { isPersonal: true }),
+    number: part("<number>", "phone number in international form", GivenPhoneNumber, { isPersonal: true }),
     organizations: Organizations,
   }),
   run: async ({ number, organizations }, { output, confirm, changed }) => {

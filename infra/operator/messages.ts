@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
+import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { idSchema } from "../../shared/contract/primitives.ts";
 import { MessageStatus } from "../../shared/contract/sms.ts";
 import { attemptsOf, type Attempt } from "../../shared/messages/attempts.ts";
@@ -139,7 +139,7 @@ const list = command({
     number: part(
       "--number <number>",
       "recipient's number, in international form",
-      z.optional(KnownPhoneNumber),
+      z.optional(GivenPhoneNumber),
       {
         isPersonal: true,
       },

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
+import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { liftForOperator } from "../../shared/opt-outs/opt-outs.ts";
 import { findOptOut } from "../../shared/opt-outs/record.ts";
 import { digestOfNumber } from "../../shared/platform/audit-log.ts";
@@ -20,7 +20,7 @@ const remove = command({
   ],
   asksFirst: true,
   input: z.object({
-    number: part("<number>", "phone number in international form", KnownPhoneNumber, { isPersonal: true }),
+    number: part("<number>", "phone number in international form", GivenPhoneNumber, { isPersonal: true }),
     organization: Organization,
     reason: Reason,
   }),

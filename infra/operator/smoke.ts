@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { createClient, type Client } from "../../shared/client.ts";
-import { KnownPhoneNumber } from "../../shared/contract/phone-numbers.ts";
+import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
 import { SenderId } from "../../shared/contract/sms.ts";
 import type { CreatedWebhook } from "../../shared/contract/webhooks.ts";
 import { decideKyc } from "../../shared/kyc/review.ts";
@@ -39,7 +39,7 @@ export const smokeTest = command({
   examples: ["--stage dev", "--to 15551234567 --sender-id ACME --stage prod"],
   input: z
     .object({
-      to: part("--to <number>", "recipient's number, in international form", z.optional(KnownPhoneNumber), {
+      to: part("--to <number>", "recipient's number, in international form", z.optional(GivenPhoneNumber), {
         isPersonal: true,
       }),
       senderId: part("--sender-id <sender>", "sender ID of the message", z.optional(SenderId)),

@@ -57,12 +57,20 @@ async function attempt(settings: ClientSettings, endpoint: Endpoint, options: An
   try {
     return await callOnce(settings, endpoint, {
       ...options,
+      body: withoutPlus(options.body),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
   } catch (error) {
     signal?.throwIfAborted();
     throw error instanceof RequestError ? error : new ConnectionError(error);
   }
+}
+
+/** Takes off the plus sign of a message's number, which the API does not accept. */
+function withoutPlus(body: unknown): unknown {
+  if (typeof body !== "object" || body === null || !("to" in body) || typeof body.to !== "string")
+    return body;
+  return { ...body, to: body.to.replace(/^\+/, "") };
 }
 
 /** How long to wait before the next attempt, in milliseconds; undefined if the request must not be repeated. */

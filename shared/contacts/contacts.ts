@@ -2,6 +2,7 @@ import { releaseQuota, takeQuota, usedQuota } from "../accounts/organizations/qu
 import type { Contact, CreateContactRequest, UpdateContactRequest } from "../contract/contacts.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { Page, PageQuery } from "../contract/primitives.ts";
+import { impossibility } from "../messages/impossible-numbers.ts";
 import { withoutNote } from "../opt-outs/opt-outs.ts";
 import { findOptOutRecord, replaceWishes, wishesOf } from "../opt-outs/record.ts";
 import { optOutOf } from "../opt-outs/standing.ts";
@@ -24,10 +25,11 @@ import {
 
 /**
  * Adds a contact.
- * @throws ApiError CONFLICT when a contact has the number, or the organization has the most contacts allowed;
- *   UNAVAILABLE
+ * @throws ApiError VALIDATION_ERROR for an impossible number; CONFLICT when a contact has the number, or the organization
+ *   has the most contacts allowed; UNAVAILABLE
  */
 export async function createContact(organizationId: string, request: CreateContactRequest): Promise<Contact> {
+  checkNumber(request.phoneNumber);
   const record = await newContact(organizationId, request);
   const created = await transact({
     quota: takeQuota(organizationId, "contactCount", maxContacts),
@@ -65,7 +67,8 @@ async function readContact(organizationId: string, contactId: string): Promise<C
 
 /**
  * Changes the given fields and no others. Without any, nothing changes.
- * @throws ApiError NOT_FOUND, also for a contact of another organization. CONFLICT when another contact has the number.
+ * @throws ApiError VALIDATION_ERROR for an impossible number. NOT_FOUND, also for a contact of another organization. CONFLICT
+ *   when another contact has the number.
  *   OPT_OUT_BY_REPLY when it would lift a person's STOP. UNAVAILABLE when too many other changes came in between.
  */
 export async function updateContact(
@@ -73,6 +76,7 @@ export async function updateContact(
   contactId: string,
   request: UpdateContactRequest,
 ): Promise<Contact> {
+  if (request.phoneNumber !== undefined) checkNumber(request.phoneNumber);
   return untilUndisturbed(async () => {
     const seen = await readContact(organizationId, contactId);
     if (Object.values(request).every((value) => value === undefined)) return toApiContact(seen);
@@ -169,6 +173,12 @@ export async function eraseContact(organizationId: string, phoneNumber: string):
     const removed = await transact({ contact: removalOf(seen) });
     return removed.outcome === "committed" ? "gone" : undefined;
   });
+}
+
+function checkNumber(phoneNumber: string): void {
+  const message = impossibility(phoneNumber);
+  if (message === undefined) return;
+  throw new ApiError("VALIDATION_ERROR", { details: [{ path: "phoneNumber", message }] });
 }
 
 function numberTaken(): ApiError {

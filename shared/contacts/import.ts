@@ -8,6 +8,7 @@ import {
 } from "../contract/contacts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { validate } from "../contract/validation.ts";
+import { impossibility } from "../messages/impossible-numbers.ts";
 import { transact } from "../platform/table/transact.ts";
 import { tooManyContacts } from "./contacts.ts";
 import { contactPuts, maxContacts, newContact, type ContactRecord } from "./record.ts";
@@ -46,8 +47,11 @@ export async function importContacts(
   const numbers = new Set<string>();
   for (const [index, contact] of contacts.entries()) {
     const parsed = validate(CreateContactRequest, contact);
+    const problem = parsed.success ? impossibility(parsed.data.phoneNumber) : undefined;
     if (!parsed.success) {
       results.push({ index, status: "invalid", details: [...parsed.details] });
+    } else if (problem !== undefined) {
+      results.push({ index, status: "invalid", details: [{ path: "phoneNumber", message: problem }] });
     } else if (numbers.has(parsed.data.phoneNumber)) {
       results.push({ index, status: "duplicate", phoneNumber: parsed.data.phoneNumber });
     } else {

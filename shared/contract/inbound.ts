@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { GivenPhoneNumber } from "./phone-numbers.ts";
+import { PhoneNumber } from "./phone-numbers.ts";
 import { idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 
 export const Keyword = z.enum(["start", "stop", "help"]).register(z.globalRegistry, {
@@ -41,7 +41,7 @@ export type InboundQuery = z.infer<typeof InboundQuery>;
 
 export const TestInboundRequest = z
   .strictObject({
-    from: GivenPhoneNumber,
+    from: PhoneNumber,
     to: z
       .string()
       .check(z.regex(/^[0-9A-Za-z]{1,15}$/, "must be 1 to 15 letters and digits"))

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { GivenPhoneNumber, KnownPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
+import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
 import { Timestamp } from "./primitives.ts";
 
 export const OptOutSource = z.enum(["api", "contact", "reply"]).register(z.globalRegistry, {
@@ -17,7 +17,7 @@ export const CreateOptOutRequest = z
 export type CreateOptOutRequest = z.infer<typeof CreateOptOutRequest>;
 
 export const OptOutParams = z.object({
-  phoneNumber: KnownPhoneNumber.clone().register(z.globalRegistry, { examples: ["15005550013"] }),
+  phoneNumber: GivenPhoneNumber.clone().register(z.globalRegistry, { examples: ["15005550013"] }),
 });
 
 export const OptOut = z

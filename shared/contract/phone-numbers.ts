@@ -26,51 +26,34 @@ export const numberTypes = [
 ] as const;
 export type NumberType = (typeof numberTypes)[number];
 
-/** A phone number as it is stored and returned: international digits without a plus sign. */
+/** A phone number as it is stored and returned, and as the numbers of a message have to be. Its length can be impossible. */
 export const PhoneNumber = z
   .string()
-  .check(z.regex(/^[1-9]\d{6,14}$/, "must be 7 to 15 digits in international form"))
+  .check(z.regex(/^[1-9]\d{6,14}$/, { error: ({ input }) => problemOfForm(input, "without a plus sign") }))
   .register(z.globalRegistry, {
     description: "MSISDN in international digits: country code first, no plus sign.",
   });
 
-/** A phone number in a request: E.164, with or without its plus sign. */
-const given = /^\+?[1-9]\d{6,14}$/;
-
-/**
- * A phone number that a request looks something up by. The possible lengths may have changed since the number was stored,
- * so only the form counts.
- */
-export const KnownPhoneNumber = z
+/** A phone number of a list that people paste, or of a look-up: the same, also with a plus sign, which is taken off. */
+export const GivenPhoneNumber = z
   .string()
   .check(
-    z.regex(given, { error: ({ input }) => problemOfForm(input), abort: true }),
-    z.overwrite(withoutPlus),
+    z.regex(/^\+?[1-9]\d{6,14}$/, {
+      error: ({ input }) => problemOfForm(input, "with or without a plus sign"),
+      abort: true,
+    }),
+    z.overwrite((text) => text.replace(/^\+/, "")),
   )
   .register(z.globalRegistry, {
-    description: "A phone number in international digits: country code first, with or without a plus sign.",
+    description:
+      "A phone number in international digits: country code first, with or without a plus sign. It is stored and returned " +
+      "without the plus sign.",
   });
 
-/**
- * A phone number that a request gives: of a country calling code that exists, and as long as numbers of it can be. Whether
- * someone can have the number is not looked at.
- */
-export const GivenPhoneNumber = KnownPhoneNumber.check(
-  z.refine(isPossibleNumber, {
-    error: ({ input }) => problemOfLength(String(input)),
-  }),
-).register(z.globalRegistry, {
-  description:
-    "A phone number in international digits: country code first, with or without a plus sign, and as long as numbers of its " +
-    "country can be. It is stored and returned without the plus sign.",
-});
-
 /** The same in a query string, where a plus sign that was not encoded arrives as a space. */
-export const PhoneNumberInQuery = z.string().check(
-  z.overwrite((text) => text.replace(/^ /, "+")),
-  z.regex(given, { error: ({ input }) => problemOfForm(input), abort: true }),
-  z.overwrite(withoutPlus),
-  z.refine(isPossibleNumber, { error: ({ input }) => problemOfLength(String(input)) }),
+export const PhoneNumberInQuery = z.pipe(
+  z.string().check(z.overwrite((text) => text.replace(/^ /, "+"))),
+  GivenPhoneNumber,
 );
 
 /** The country calling code that international digits begin with; undefined when there is none such. */
@@ -88,24 +71,21 @@ export function isPossibleNumber(number: string): boolean {
   return lengthsOfCodes[code]?.includes(number.length - code.length) === true;
 }
 
-function withoutPlus(text: string): string {
-  return text.replace(/^\+/, "");
-}
-
-function problemOfForm(input: unknown): string {
-  const rule =
-    "must be the country code and the number in digits, with or without a plus sign, such as 447700900123";
+function problemOfForm(input: unknown, plusRule: string): string {
+  const rule = `must be the country code and the number in digits, ${plusRule}, such as 447700900123`;
   const meant = typeof input === "string" ? correctedNumber(input) : undefined;
   return meant === undefined ? rule : `${rule}; did you mean ${meant}?`;
 }
 
-function problemOfLength(number: string): string {
+/** Returns why international digits cannot be a phone number; undefined if they can. */
+export function problemOfLength(number: string): string | undefined {
   const code = callingCodeOf(number);
   if (code === undefined) return "begins with no country code that exists";
+  if (isPossibleNumber(number)) return undefined;
   const lengths = lengthsOfCodes[code]?.join(", ").replace(/, (\d+)$/, " or $1");
   const meant = correctedNumber(number);
-  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-  return `cannot be a phone number: those of country code ${code} have ${lengths} digits after it${hint}`;
+  const example = meant === undefined ? "" : `, such as ${meant}`;
+  return `cannot be a phone number: those of country code ${code} have ${lengths} digits after it${example}`;
 }
 
 /** Longer than a number that someone typed, with all that stands between its digits. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { GivenPhoneNumber, PhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
+import { PhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
 import { Currency, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 
 export const MessageType = z.enum(["otp", "transactional", "marketing"]);
@@ -35,7 +35,7 @@ export const ExpiresInSeconds = z
 
 export const SendSmsRequest = z
   .strictObject({
-    to: GivenPhoneNumber,
+    to: PhoneNumber,
     message: text(1_600)
       .check(z.minLength(1, "must not be empty"))
       .register(z.globalRegistry, { description: "Up to 1,600 characters." }),

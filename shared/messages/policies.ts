@@ -2,12 +2,12 @@ import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { isOwnerVerified, readRights } from "../accounts/organizations/rights-record.ts";
 import { trafficClass } from "../carriers/traffic-class.ts";
 import { ApiError } from "../contract/errors.ts";
-import { isPossibleNumber } from "../contract/phone-numbers.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
 import { findOptOut, hasSaidStopTo } from "../opt-outs/record.ts";
 import { config } from "../platform/config.ts";
 import { isTestId } from "../platform/ids.ts";
 import { isApprovedSenderId } from "../sender-ids/names.ts";
+import { impossibility } from "./impossible-numbers.ts";
 import { countryOfNumber, typesOfNumber } from "./numbering-plan.ts";
 import type { MessageRecord } from "./record.ts";
 
@@ -40,13 +40,12 @@ export async function checkMessage(
 
 /**
  * Checks a test message. No phone gets it, so the policies do not apply. Opt-outs do, so that tests show their errors.
- * @throws ApiError DESTINATION_NOT_ALLOWED for what cannot be a number, RECIPIENT_OPTED_OUT
+ * @throws ApiError RECIPIENT_OPTED_OUT
  */
 export async function checkTestMessage(
   { repliesSince }: OrganizationRecord,
   message: Pick<MessageRecord, "messageType" | "organizationId" | "to">,
 ): Promise<void> {
-  if (!isPossibleNumber(message.to)) checkDestination(message.to);
   if (await isUnwanted(message, repliesSince !== undefined)) throw new ApiError("RECIPIENT_OPTED_OUT");
 }
 
@@ -91,12 +90,13 @@ const sandboxNumbers = /^150055500(0\d|10)$/;
 
 /**
  * Returns why messages may not go to a number, in a sentence for the caller. A number without a country is allowed only if
- * every country is. A number of unknown type is allowed only if every type is.
+ * every country is. A number of unknown type is allowed only if every type is. An impossible number is allowed only if both
+ * are.
  */
 function destinationRejection(to: string): string | undefined {
-  // The possible lengths may have changed since a contact was stored.
-  if (!isPossibleNumber(to)) return "This cannot be a phone number.";
   if (config.carrier() === "sandbox" && sandboxNumbers.test(to)) return undefined;
+  const problem = impossibility(to);
+  if (problem !== undefined) return `This ${problem}.`;
   const countries = config.allowedCountries();
   const country = countryOfNumber(to);
   if (countries !== undefined && !countries.has(country ?? "none")) {

@@ -67,7 +67,7 @@ describe("the Python SDK", () => {
 
   it("does the same asynchronously", async () => {
     const { env, receiver } = await openAccount();
-    const result = await python({ command: "send_async", to: "15005550000" }, env);
+    const result = await python({ command: "send_async", to: "+15005550000" }, env);
     expect(result).toMatchObject({ listed: [expect.stringMatching(/^msg_/)], page: [1, 1] });
     await receiver.stop();
   });

@@ -5,6 +5,8 @@ import { nextRecipients, withinLimits } from "../../shared/campaigns/recipients.
 import { readCampaign } from "../../shared/campaigns/record.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
 import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
+import { createContact, updateContact } from "../../shared/contacts/contacts.ts";
+import { importContacts } from "../../shared/contacts/import.ts";
 import { receiveInboundMessage } from "../../shared/inbound/receive.ts";
 import { getMessage, readMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
@@ -295,17 +297,28 @@ it.each([
 });
 
 it.each(["6114712345678", "12025559", "120255501001234", "9991234567"])(
-  "no stage sends to %s, which is no number at all, also where a contact has it",
+  "a stage with one policy for numbers neither stores %s, which no phone can have, nor sends to it",
   async (to) => {
     vi.stubEnv("ALLOWED_COUNTRIES", "any");
     vi.stubEnv("ALLOWED_NUMBER_TYPES", "any");
+    expect((await acceptMessage(organizationId, { ...message, to })).status).toBe("queued");
+    vi.stubEnv("ALLOWED_COUNTRIES", "AU US");
     const rejected = acceptMessage(organizationId, { ...message, to });
-    await expect(rejected).rejects.toMatchObject({ code: "DESTINATION_NOT_ALLOWED" });
+    const reason = expect.stringMatching(
+      /^This (cannot be a phone number: .* after it|begins with no country .*)\.$/,
+    );
+    await expect(rejected).rejects.toMatchObject({ code: "DESTINATION_NOT_ALLOWED", message: reason });
+    const details = [{ path: "phoneNumber", message: expect.stringMatching(/^(cannot be|begins with)/) }];
+    const contact = { phoneNumber: to, tags: [], attributes: {}, optedOut: false };
+    await expect(createContact(organizationId, contact)).rejects.toMatchObject({ details });
+    const imported = await importContacts(organizationId, { contacts: [contact] });
+    expect(imported.results).toEqual([{ index: 0, status: "invalid", details }]);
     const { id } = await customer.client.createContact({ body: { phoneNumber: "447400123456" } });
     await updateItem(z.unknown(), {
       key: keys.contact(organizationId, id),
       changes: { set: { phoneNumber: to } },
     });
+    await expect(updateContact(organizationId, id, { phoneNumber: to })).rejects.toMatchObject({ details });
     expect((await customer.client.getContact({ params: { id } })).phoneNumber).toBe(to);
     const campaign = await createCampaign(organizationId, {
       name: "Spring",

@@ -54,6 +54,14 @@ describe("the client", () => {
     },
   );
 
+  it("takes off the plus sign of a message's number, and of nothing else", async () => {
+    const body = { to: "+15005550000", message: "+1", values: { to: "+1" } };
+    const { requests } = await play([success], routes.sendSms, { body });
+    expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ ...body, to: "15005550000" });
+    const others = await play([success], routes.createContact, { body: { phoneNumber: "+1" } });
+    expect(others.requests[0]?.body).toBe('{"phoneNumber":"+1"}');
+  });
+
   it("repeats a read whose connection is lost", async () => {
     const { result, delaysMs } = await play([noResponse, success], routes.getWallet);
     expect(result).toEqual({ id: "done" });

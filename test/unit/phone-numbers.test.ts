@@ -2,24 +2,32 @@ import { expect, it } from "vitest";
 
 import {
   GivenPhoneNumber,
-  KnownPhoneNumber,
+  isPossibleNumber,
+  PhoneNumber,
   PhoneNumberInQuery,
+  problemOfLength,
 } from "../../shared/contract/phone-numbers.ts";
 import { PricesQuery } from "../../shared/contract/prices.ts";
 
 /** Returns the message for a rejected number; undefined for a valid one. */
-function problemOf(number: unknown): string | undefined {
-  return GivenPhoneNumber.safeParse(number)
+function problemOf(number: unknown, schema = GivenPhoneNumber): string | undefined {
+  return schema
+    .safeParse(number)
     .error?.issues.map(({ message }) => message)
     .join("; ");
 }
 
-it.each(["447700900123", "15551234567", "15005550000", "2904567", "431234567890123", "870773112345"])(
-  "%s is taken with and without its plus sign, and kept without",
+const numbers = ["447700900123", "15551234567", "15005550000", "2904567", "431234567890123", "870773112345"];
+
+it.each([...numbers, "1234567890", "1500555", "9999999999"])(
+  "%s is taken from lists with and without its plus sign, and for messages only without",
   (number) => {
     expect(GivenPhoneNumber.parse(number)).toBe(number);
     expect(GivenPhoneNumber.parse(`+${number}`)).toBe(number);
-    expect(KnownPhoneNumber.parse(`+${number}`)).toBe(number);
+    expect(PhoneNumber.parse(number)).toBe(number);
+    const hint = numbers.includes(number) ? `; did you mean ${number}?` : "";
+    expect(problemOf(`+${number}`, PhoneNumber)).toBe(form.replace("with or without", "without") + hint);
+    expect(isPossibleNumber(number)).toBe(numbers.includes(number));
   },
 );
 
@@ -28,7 +36,7 @@ it("a plus sign in a query string may come as the space that it decodes to", () 
     expect(PhoneNumberInQuery.parse(to)).toBe("447700900123");
     expect(PricesQuery.parse({ prefix: to }).prefix).toBe("447700900123");
   }
-  expect(PhoneNumberInQuery.safeParse("1500555").success).toBe(false);
+  expect(PhoneNumberInQuery.safeParse("0500555").success).toBe(false);
 });
 
 const form =
@@ -58,19 +66,16 @@ it.each(["07700900123", "1 555", "tel:+447700900123", "++447700900123", "4477009
 it("reports the possible lengths for an impossible one", () => {
   const ofUnitedStates = "cannot be a phone number: those of country code 1 have 10 digits after it";
   for (const number of ["1500555", "12025559", "120255501001234"])
-    expect(problemOf(number)).toBe(ofUnitedStates);
-  expect(problemOf("4477009")).toBe(
+    expect(problemOfLength(number)).toBe(ofUnitedStates);
+  expect(problemOfLength("4477009")).toBe(
     "cannot be a phone number: those of country code 44 have 7, 9 or 10 digits after it",
   );
   // With the 0 that callers inside the country dial first.
-  expect(problemOf("+4407700900123")).toBe(
-    "cannot be a phone number: those of country code 44 have 7, 9 or 10 digits after it; did you mean 447700900123?",
+  expect(problemOfLength("4407700900123")).toBe(
+    "cannot be a phone number: those of country code 44 have 7, 9 or 10 digits after it, such as 447700900123",
   );
   for (const number of ["9991234567", "2101234567"]) {
-    expect(problemOf(number)).toBe("begins with no country code that exists");
+    expect(problemOfLength(number)).toBe("begins with no country code that exists");
   }
-});
-
-it("a number is looked up whatever its length", () => {
-  expect(KnownPhoneNumber.parse("1500555")).toBe("1500555");
+  expect(problemOfLength("447700900123")).toBeUndefined();
 });
