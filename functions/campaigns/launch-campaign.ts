@@ -1,14 +1,10 @@
 import { endpoint } from "../../shared/api/endpoint.ts";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { getCampaign } from "../../shared/campaigns/read.ts";
-import { requireNoLimits } from "../../shared/messages/key-limits.ts";
 import * as routes from "../../shared/routes/campaigns.ts";
 
 export const handler = endpoint(
   routes.launchCampaign,
-  async ({ actor, params }) => {
-    requireNoLimits(actor);
-    return launchCampaign(actor.organizationId, params.id);
-  },
+  async ({ actor, params }) => launchCampaign(actor.organizationId, params.id),
   async ({ actor, params }) => getCampaign(actor.organizationId, params.id),
 );

@@ -1,7 +1,7 @@
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { requireRecentProof } from "../accounts/sessions/recent-proof.ts";
 import { ApiError } from "../contract/errors.ts";
-import { hasTestKey, requireScope, type Actor } from "../platform/auth/actor.ts";
+import { hasTestKey, limitsOf, requireScope, type Actor } from "../platform/auth/actor.ts";
 import { countUnknownCredential } from "../platform/auth/unknown-credentials.ts";
 import type { EndpointMiddleware } from "../platform/http/event.ts";
 import { countRequest, findRejectedCaller, tooManyRequests } from "../platform/http/request-rate.ts";
@@ -38,6 +38,9 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
       await countRequest(actor, authorization);
       if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
       if (hasTestKey(actor) && route.testKeys !== true) throw new ApiError("TEST_KEY_NOT_ALLOWED");
+      if (limitsOf(actor) !== undefined && route.method !== "GET" && route.limitedKeys !== true) {
+        throw new ApiError("INSUFFICIENT_SCOPE", { message: "An API key with limits cannot do this." });
+      }
       if (route.auth === "bearer") requireScope(actor, route.scope);
       else requireSession(actor);
       if (route.recentProof === true && actor.credential.type === "session") requireRecentProof(actor);

@@ -41,7 +41,8 @@ export const CreateApiKeyRequest = z.prefault(
       limits: z.optional(SendLimitsRequest).register(z.globalRegistry, {
         description:
           "Limits on the messages that the key sends. A key that is made with a limited key has its limits, and cannot have " +
-          "others. A limited key cannot start campaigns.",
+          "others. A limited key sends, drafts campaigns, and manages keys and webhooks. It cannot change contacts, templates, " +
+          "or other data and settings that later messages depend on.",
       }),
       test: z.optional(z.boolean()).register(z.globalRegistry, {
         description:

@@ -17,7 +17,7 @@ import { capReached } from "../wallet/spending-limits.ts";
  */
 
 /**
- * Rejects an API key with limits, for campaigns: they send with the rights of the organization.
+ * Rejects an API key with limits, for scheduled campaigns: they send with the rights of the organization.
  * @throws ApiError INSUFFICIENT_SCOPE
  */
 export function requireNoLimits(actor: Actor): void {

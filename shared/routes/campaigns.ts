@@ -26,6 +26,7 @@ export const createCampaign = {
   summary: "Create a campaign: a draft, or with `scheduledAt` a scheduled campaign",
   auth: "bearer",
   scope: "campaigns",
+  limitedKeys: true,
   body: CreateCampaignRequest,
   status: 201,
   data: Campaign,

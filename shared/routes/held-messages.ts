@@ -44,6 +44,7 @@ export const decideHeldMessage = {
   summary: "Approve a held message, which charges and sends it, or reject it; only a person can",
   auth: "bearer",
   scope: "send",
+  limitedKeys: true,
   params: HeldMessageParams,
   body: HeldMessageDecision,
   status: 200,

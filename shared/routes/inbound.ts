@@ -38,6 +38,7 @@ export const testInbound = {
   summary: "Simulate an inbound message, with its event",
   auth: "bearer",
   scope: "send",
+  limitedKeys: true,
   testKeys: true,
   body: TestInboundRequest,
   status: 202,

@@ -9,6 +9,7 @@ export const callMcp = {
   internal: true,
   auth: "bearer",
   scope: "read",
+  limitedKeys: true,
   query: McpQuery,
   status: 200,
   data: McpResponse,

@@ -23,6 +23,7 @@ export const createOptOut = {
   summary: "Add an opt-out; an existing opt-out of the number is unchanged",
   auth: "bearer",
   scope: "contacts",
+  limitedKeys: true,
   body: CreateOptOutRequest,
   status: 201,
   data: OptOut,

@@ -47,6 +47,11 @@ interface Columns {
   readonly testKeys?: true;
   /** Whether a session needs a recent password, where the stage requires one. API keys have scopes instead. */
   readonly recentProof?: true;
+  /**
+   * Whether an API key with limits may call an operation that is not a GET. Its limits have to apply to all that follows:
+   * a list, a template or a setting also changes what others send, without these limits.
+   */
+  readonly limitedKeys?: true;
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
   /**

@@ -85,6 +85,7 @@ export const sendTemplate = {
   summary: "Send a message from a template, with values for its placeholders",
   auth: "bearer",
   scope: "send",
+  limitedKeys: true,
   testKeys: true,
   params: TemplateParams,
   body: SendTemplateRequest,

@@ -2,8 +2,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import type { CreateApiKeyRequest } from "../../shared/contract/api-keys.ts";
+import { routes } from "../../shared/routes.ts";
+import type { Route } from "../../shared/routes/route.ts";
 import { call, Customer, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
 import { Agent } from "../support/mcp.ts";
+import { pathOfNothing } from "../support/paths.ts";
 
 type Limits = NonNullable<CreateApiKeyRequest["limits"]>;
 
@@ -13,8 +16,10 @@ const price = 0.0079;
 const dailyBudget = 0.02;
 
 let customer: Customer;
+let limitedSecret: string;
 beforeAll(async () => {
   customer = await Customer.register({ balance: 10 });
+  limitedSecret = await keyWith({ dailyBudget });
 });
 
 async function keyWith(limits: Limits): Promise<string> {
@@ -127,6 +132,40 @@ describe("the limits of an API key", () => {
   });
 });
 
+/** The operations that change what others send, or the account. A new operation is closed until its row opens it. */
+const closed = Object.entries<Route>(routes).filter(
+  ([, { auth, method, limitedKeys }]) => auth !== "none" && method !== "GET" && limitedKeys !== true,
+);
+it.each(closed)("a key with limits cannot call %s", async (_operation, route) => {
+  const response = await call(pathOfNothing(route), {
+    credential: limitedSecret,
+    method: route.method,
+    ...(route.body === undefined ? {} : { json: {} }),
+  });
+  expect(errorOf(response)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+});
+
+it("a key with limits adds no recipients to the campaign of a person, and changes no text of others", async () => {
+  const own = await Customer.register({ balance: 1 });
+  const { secret } = await own.client.createApiKey({ body: { limits: { allowedRecipients: ["1500555"] } } });
+  await own.client.createContact({ body: { phoneNumber: message.to, tags: ["vip"] } });
+  const { id } = await own.client.createTemplate({ body: { name: "code", body: "Your code" } });
+  const contacts = [{ phoneNumber: "447700900100", tags: ["vip"] }];
+  for (const [path, method, json] of [
+    ["/v1/contacts/import", "POST", { contacts }],
+    ["/v1/contacts", "POST", contacts[0]],
+    [`/v1/templates/${id}`, "PATCH", { body: "PHISH" }],
+  ] as const) {
+    expect((await call(path, { credential: secret, method, json })).status, path).toBe(403);
+  }
+  expect((await own.client.listContacts()).rows.map(({ phoneNumber }) => phoneNumber)).toEqual([message.to]);
+  expect(await own.client.getTemplate({ params: { id } })).toMatchObject({ body: "Your code" });
+  // An opt-out only keeps messages back.
+  const optOut = await call("/v1/opt-outs", { credential: secret, json: { phoneNumber: message.to } });
+  expect(optOut.status).toBe(201);
+  expect(await own.balance()).toBe(1);
+});
+
 it("an agent with a limited key cannot spend more than its budget, in whatever way it tries", async () => {
   const own = await Customer.register({ balance: 10 });
   const { secret } = await own.client.createApiKey({ body: { limits: { dailyBudget: 0.1 } } });
@@ -138,10 +177,10 @@ it("an agent with a limited key cannot spend more than its budget, in whatever w
     return body;
   };
   const Created = z.object({ data: z.object({ id: z.string() }) });
-  const { id: template } = Created.parse(
-    await attempt(agent, "createTemplate", { name: "all", body: "hello" }),
-  ).data;
+  await attempt(agent, "createTemplate", { name: "all", body: "hello" });
   await attempt(agent, "createContact", { phoneNumber: message.to });
+  const { id: template } = await own.client.createTemplate({ body: { name: "all", body: "hello" } });
+  await own.client.createContact({ body: { phoneNumber: message.to } });
   // More keys, also with other limits, and keys of keys.
   const NewKey = z.object({ data: z.object({ secret: z.string() }) });
   const agents = [agent];
@@ -173,6 +212,8 @@ it("an agent with a limited key cannot spend more than its budget, in whatever w
   expect([...errors].toSorted()).toEqual([
     "createApiKey INSUFFICIENT_SCOPE",
     "createCampaign INSUFFICIENT_SCOPE",
+    "createContact INSUFFICIENT_SCOPE",
+    "createTemplate INSUFFICIENT_SCOPE",
     "launchCampaign INSUFFICIENT_SCOPE",
     "sendSms KEY_BUDGET_REACHED",
     "sendTemplate KEY_BUDGET_REACHED",
