@@ -79,7 +79,7 @@ export async function acceptMessage(
       if (rate !== undefined) reportRateLimit?.(rate);
       return attempt === undefined ? [] : each.map((accepted) => attempt.complete(presentAccepted(accepted)));
     });
-  const placed = await withinRecipientLimit(organizationId, request, async () =>
+  const placed = await withinRecipientLimit(message, async () =>
     limits === undefined ? accept() : withinKeyBudget(limits, message.totalMicros, accept),
   );
   return presentAccepted(placed[0] ?? message);

@@ -70,7 +70,7 @@ export async function decideHeldMessage(
     if (totalMicros > Math.min(seenMicros, held.totalMicros)) {
       throw new ApiError("CONFLICT", { message: `This message costs ${moneyText(totalMicros)} now.` });
     }
-    await withinRecipientLimit(organization.id, held, async () =>
+    await withinRecipientLimit(message, async () =>
       acceptTogether([message], (placed, wallet) => {
         const rate = sendRateStatus(wallet);
         if (rate !== undefined) reportRateLimit(rate);

@@ -1,6 +1,5 @@
 import { trafficClass } from "../carriers/traffic-class.ts";
-import type { SendSmsRequest } from "../contract/sms.ts";
-import { dayMs, minuteMs } from "../platform/clock.ts";
+import { dayMs, minuteMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import type { RateLimit } from "../platform/limits/rate-limit.ts";
 import { consume, refund, tryConsume } from "../platform/limits/sliding-window.ts";
@@ -11,6 +10,9 @@ import type { MessageRecord } from "./record.ts";
  * The limit of one organization's messages to one number, separate for each class of traffic. The caller chooses the class,
  * so every class needs a limit. A message without a type counts as a one-time code, because most codes have no type. The
  * stage has the figures (`limits` in `infra/stages/README.md`); without a figure, nothing is counted.
+ *
+ * A message counts at the time at which it is to be sent. Messages that are due within the next window count together
+ * with those that are sent now. Later windows begin at fixed times, and each has a count of its own.
  */
 
 /** The fields that decide the limit of a message. */
@@ -38,13 +40,16 @@ function limit(name: string, max: number | undefined, windowMs: number): RateLim
  * @throws ApiError RECIPIENT_RATE_EXCEEDED, and the errors of `accept`: then the message is not counted
  */
 export async function withinRecipientLimit<Accepted>(
-  organizationId: string,
-  message: Classified & Pick<SendSmsRequest, "to">,
+  message: Classified & Pick<MessageRecord, "id" | "organizationId" | "scheduledAt" | "to">,
   accept: () => Promise<Accepted>,
 ): Promise<Accepted> {
   const own = limitOf(message);
   if (own === undefined) return accept();
-  const use = await consume(own, subjectOf(organizationId, message.to));
+  const { id: name, organizationId, scheduledAt, to } = message;
+  const at = scheduledAt === undefined ? now() : new Date(scheduledAt);
+  const isLater = at.getTime() - now().getTime() >= own.windowMs;
+  const window = isLater ? ` ${Math.floor(at.getTime() / own.windowMs)}` : "";
+  const use = await consume(own, `${subjectOf(organizationId, to)}${window}`, { name, at });
   try {
     return await accept();
   } catch (error) {

@@ -290,6 +290,28 @@ describe("at most five one-time codes to a number in ten minutes", () => {
     },
   );
 
+  it("count at the time at which they are to be sent, whenever they were scheduled", async () => {
+    const organizationId = await openWallet(10_000_000);
+    const windowStart = Math.ceil(Date.now() / (10 * minuteMs)) * 10 * minuteMs;
+    const at = async (minutes: number): Promise<unknown> =>
+      acceptMessage(organizationId, {
+        ...request,
+        scheduledAt: new Date(windowStart + minutes * minuteMs).toISOString(),
+      });
+    expect(await sendAtOnce(15, async () => at(61))).toMatchObject({
+      accepted: 5,
+      rejected: { RECIPIENT_RATE_EXCEEDED: 10 },
+    });
+    advance(10 * minuteMs);
+    expect((await sendAtOnce(15, async () => at(61))).accepted).toBe(0);
+    // Another time, and messages of now, have counts of their own.
+    expect((await sendAtOnce(15, async () => at(71))).accepted).toBe(5);
+    expect((await sendAtOnce(3, async () => send(organizationId))).accepted).toBe(3);
+    // Messages that are due soon count together with these.
+    expect((await sendAtOnce(15, async () => at(11))).accepted).toBe(2);
+    expect((await readWallet(organizationId)).messageCount).toBe(15);
+  });
+
   it("are not used up by other messages", async () => {
     const organizationId = await openWallet(10_000_000);
     for (const messageType of ["marketing", "transactional"] as const) {

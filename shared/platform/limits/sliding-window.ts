@@ -70,8 +70,8 @@ export async function refund({ key, id }: Use): Promise<void> {
 }
 
 async function add({ key, id }: Use, limit: RateLimit, at: Date): Promise<Outcome<Uses>> {
-  // Twice the window, because the writes of one moment may come in any order.
-  const expiresAt = epochSeconds(new Date(at.getTime() + 2 * limit.windowMs));
+  // Twice the window, because the writes of one moment may come in any order. A use may be in the future.
+  const expiresAt = epochSeconds(new Date(Math.max(at.getTime(), timeOf(id)) + 2 * limit.windowMs));
   return updateItem(
     Uses,
     updateOf(
