@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { CarrierName, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
 import {
   assigned,
   assignNumber,
@@ -10,6 +11,7 @@ import {
   type NumberRecord,
   type Owners,
 } from "../../shared/numbers/record.ts";
+import { readCarrier } from "./carriers-test.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import { readOrganization } from "./organization.ts";
 
@@ -34,18 +36,45 @@ const Keyword = part(
   z.optional(RequiredText),
 );
 
+const CarrierOfNumber = part(
+  "--carrier <name>",
+  "carrier of the number: messages to it that other carriers report are discarded",
+  z.optional(CarrierName),
+);
+
+/**
+ * Returns the name under which the carrier of a number reports messages. AWS carriers share one account.
+ * @throws Error when there is no such carrier, or when several could be meant
+ */
+async function reportingName(number: string, given: string | undefined): Promise<string | undefined> {
+  const { carriers } = await readCarriers();
+  const nameOf = ({ name, settings }: CarrierRecord): string => (settings.kind === "aws" ? "aws" : name);
+  if (given === "aws") return given;
+  if (given !== undefined) return nameOf(await readCarrier(given));
+  const present = (await findNumber(number))?.carrier;
+  const names = [...carriers.values()].filter(({ settings }) => settings.kind !== "sandbox").map(nameOf);
+  const [first, ...others] = new Set(names);
+  if (present === undefined && others.length > 0)
+    throw new Error("Name the carrier of the number: --carrier.");
+  return present ?? first;
+}
+
 const assign = command({
   name: "numbers assign",
   summary: "Assign the inbound messages of a number to an organization",
   details:
     "Without --keyword the organization receives all of them. The carrier must report inbound messages: carriers show has the " +
-    "address. A person who sends STOP opts out of the marketing of the organization, or of all that share the number.",
-  examples: ["12025550100 ada@example.com --stage prod", "90909 ada@example.com --keyword PIZZA"],
+    "address. Only messages from the number's carrier count; --carrier can be omitted if there is only one. A person who sends STOP opts out of the marketing of the organization, or of all that share the number.",
+  examples: [
+    "12025550100 ada@example.com --stage prod",
+    "90909 ada@example.com --keyword PIZZA --carrier acme",
+  ],
   asksFirst: true,
-  input: z.object({ number: Number, organization: Organization, keyword: Keyword }),
-  run: async ({ number, organization, keyword }, { output, confirm, changed }) => {
+  input: z.object({ number: Number, organization: Organization, keyword: Keyword, carrier: CarrierOfNumber }),
+  run: async ({ number, organization, keyword, carrier: given }, { output, confirm, changed }) => {
     const { id: organizationId, name } = await readOrganization(organization);
-    const assignment = { number, organizationId, keyword };
+    const carrier = await reportingName(number, given);
+    const assignment = { number, organizationId, keyword, carrier };
     assigned(await findNumber(number), assignment);
     const what = keyword === undefined ? "all messages" : `messages that begin with ${keyword}`;
     await confirm(`assign ${what} to ${number} to ${name} (${organizationId})`, { organizationId });
@@ -83,25 +112,29 @@ const list = command({
       { heading: "NUMBER", text: ({ number }) => number },
       { heading: "KEYWORD", text: ({ keyword }) => keyword },
       { heading: "ORGANIZATION", text: ({ organizationId }) => organizationId },
+      { heading: "CARRIER", text: ({ carrier }) => carrier ?? "any carrier" },
     ]),
 });
 
 /** The owners of a number, for the stage's audit log. An organization's log must not show the other owners. */
-function ownersOf({ organizationId, keywords = {} }: Partial<Owners> = {}): Partial<Owners> {
-  return { organizationId, ...(Object.keys(keywords).length === 0 ? {} : { keywords }) };
+function ownersOf({ organizationId, carrier, keywords = {} }: Partial<Owners> = {}): Partial<Owners> {
+  return { organizationId, carrier, ...(Object.keys(keywords).length === 0 ? {} : { keywords }) };
 }
 
 interface Row {
   readonly number: string;
   readonly keyword: string;
   readonly organizationId: string;
+  readonly carrier: string | undefined;
 }
 
-function rowsOf({ number, organizationId, keywords }: NumberRecord): Row[] {
+function rowsOf({ number, organizationId, keywords, carrier }: NumberRecord): Row[] {
   // DynamoDB does not keep the order of a map.
   const inOrder = Object.entries(keywords).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const shared = inOrder.map(([keyword, each]) => ({ number, keyword, organizationId: each }));
-  return organizationId === undefined ? shared : [{ number, keyword: "", organizationId }, ...shared];
+  const shared = inOrder.map(([keyword, each]) => ({ number, keyword, organizationId: each, carrier }));
+  return organizationId === undefined
+    ? shared
+    : [{ number, keyword: "", organizationId, carrier }, ...shared];
 }
 
 function textOf({ number, keyword, organizationId }: Row): string {

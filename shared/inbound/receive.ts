@@ -39,14 +39,20 @@ const addresseesPerJob = 50;
 const addresseesAtOnce = 10;
 
 /**
- * Stores an inbound message for the organizations of its number, applies a STOP or START, and publishes the event. A
- * message that the carrier repeats is stored and applied once. Where there are more organizations than one job can do,
+ * Stores an inbound message for the organizations of its number, applies a STOP or START, and publishes the event. It
+ * discards a message from another carrier than the number's. A message that the carrier repeats is stored and applied once. Where there are more organizations than one job can do,
  * each part of them gets a job of its own.
  * @throws Error when the job must be repeated; it has tried each of its organizations before
  */
 export async function receiveInboundMessage(inbound: ReceivedMessage): Promise<void> {
   const { organizationIds, ...whole } = inbound;
-  const all = addresseesOf(await findNumber(inbound.to), inbound.message);
+  const number = await findNumber(inbound.to);
+  if ((number?.carrier ?? inbound.carrier) !== inbound.carrier) {
+    // Its token may be stolen. Otherwise it could lift each STOP, and forge each reply.
+    log.warn("inbound.of_other_carrier", { carrier: inbound.carrier });
+    return;
+  }
+  const all = addresseesOf(number, inbound.message);
   if (all.length === 0) {
     log.warn("inbound.without_organization");
     return;

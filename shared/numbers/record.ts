@@ -23,6 +23,8 @@ export const NumberRecord = z.object({
   organizationId: z.optional(z.string()),
   /** The organizations that share the number, by their keywords in capital letters. */
   keywords: z._default(z.record(z.string(), z.string()), {}),
+  /** The only carrier whose inbound messages count; absent if any carrier's do, as in items of 0.3.0. */
+  carrier: z.optional(z.string()),
   updatedAt: z.string(),
   /** Grows with each change. */
   version: z.int(),
@@ -52,10 +54,12 @@ interface Assignment {
   readonly organizationId: string;
   /** The keyword for a shared number; without it the organization has the number alone. */
   readonly keyword?: string | undefined;
+  /** The carrier of the number; without it the number keeps the one that it has. */
+  readonly carrier?: string | undefined;
 }
 
-/** The organization or organizations of a number. */
-export type Owners = Pick<NumberRecord, "keywords" | "organizationId">;
+/** The organization or organizations of a number, and its carrier. */
+export type Owners = Pick<NumberRecord, "carrier" | "keywords" | "organizationId">;
 
 /**
  * Assigns a number to an organization, alone or with a keyword. Its earlier assignments stay.
@@ -73,7 +77,7 @@ export async function assignNumber(assignment: Assignment): Promise<NumberRecord
  */
 export function assigned(
   seen: NumberRecord | undefined,
-  { number, organizationId, keyword }: Assignment,
+  { number, organizationId, keyword, carrier = seen?.carrier }: Assignment,
 ): Owners {
   const { organizationId: owner, keywords = {} } = seen ?? {};
   const others = Object.values(keywords);
@@ -84,7 +88,7 @@ export function assigned(
     if (others.length > 0) {
       throw new RejectedError(`${number} is shared by ${others.length} keywords: run numbers release first.`);
     }
-    return { organizationId, keywords };
+    return { organizationId, keywords, carrier };
   }
   const word = keywordAsKept(keyword);
   const taken = keywords[word];
@@ -92,7 +96,7 @@ export function assigned(
     throw new RejectedError(`${word} at ${number} is assigned to ${taken}: run numbers release first.`);
   }
   if (others.length >= maxKeywords) throw new RejectedError(`A number has at most ${maxKeywords} keywords.`);
-  return { keywords: { ...keywords, [word]: organizationId } };
+  return { keywords: { ...keywords, [word]: organizationId }, carrier };
 }
 
 /**
@@ -121,7 +125,8 @@ export function released(
   const word = keywordAsKept(keyword);
   if (keywords[word] === undefined)
     throw new RejectedError(`${word} at ${number} belongs to no organization.`);
-  return { keywords: Object.fromEntries(Object.entries(keywords).filter(([each]) => each !== word)) };
+  const left = Object.entries(keywords).filter(([each]) => each !== word);
+  return { keywords: Object.fromEntries(left), carrier: seen?.carrier };
 }
 
 /** Releases all numbers and keywords of an organization. */

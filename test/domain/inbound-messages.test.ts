@@ -198,3 +198,23 @@ it("inbound messages expire with the stage's retention of messages, and go with 
   expect(await eraseNumber(organizationId, phone)).toMatchObject({ inbound: 1, optOutsKept: 0 });
   expect(await texts()).toEqual([]);
 });
+
+it("a message counts only from the carrier of its number, and an earlier number without one has any", async () => {
+  await receiveInboundMessage(reply("STOP", { carrier: "hx" }));
+  await assignNumber({ number, organizationId, carrier: "hx" });
+  await receiveInboundMessage(reply("START", { carrier: "hy", receivedAt: "2099-01-01T00:00:00.000Z" }));
+  await receiveInboundMessage(reply("YES I approve", { carrier: "hy" }));
+  expect(await sourceOf()).toBe("reply");
+  expect(await texts()).toEqual(["STOP"]);
+  expect(await events()).toHaveLength(1);
+  // The carrier stays when the number is assigned again, and all its keywords share it.
+  await assignNumber({ number, organizationId });
+  await receiveInboundMessage(reply("START", { carrier: "hx", receivedAt: "2099-01-01T00:00:00.000Z" }));
+  expect(await texts()).toHaveLength(2);
+  expect(await sourceOf()).toBeUndefined();
+  await releaseNumber(number);
+  await assignNumber({ number, organizationId, keyword: "pizza", carrier: "hx" });
+  await assignNumber({ number, organizationId: newId("org"), keyword: "taxi" });
+  await releaseNumber(number, "taxi");
+  expect((await findNumber(number))?.carrier).toBe("hx");
+});

@@ -445,14 +445,20 @@ it("a name of the stage's own carriers is reserved for their kind", async () => 
 
 it("a number belongs to one organization, or to several by their keywords", async () => {
   const other = await Customer.register({ baseUrl: gateway.url });
-  expect(await run("numbers", "assign", "+12025550100", customer.email)).toMatchObject({
+  const several = await run("numbers", "assign", "+12025550100", customer.email);
+  expect(several).toMatchObject({ code: 1, err: "Name the carrier of the number: --carrier.\n" });
+  const none = await run("numbers", "assign", "+12025550100", customer.email, "--carrier", "none");
+  expect(none).toMatchObject({ code: 1, err: "There is no carrier none.\n" });
+  expect(await run("numbers", "assign", "+12025550100", customer.email, "--carrier", "acme")).toMatchObject({
     code: 0,
     out: `12025550100  ${customer.organizationId}\n`,
   });
+  // The number keeps its carrier.
+  expect((await run("numbers", "assign", "12025550100", customer.email)).code).toBe(0);
   expect((await run("numbers", "assign", "12025550100", other.email)).err).toBe(
     `12025550100 is assigned to ${customer.organizationId} alone: run numbers release first.\n`,
   );
-  await run("numbers", "assign", "90909", customer.email, "--keyword", "pizza");
+  await run("numbers", "assign", "90909", customer.email, "--keyword", "pizza", "--carrier", "aws");
   await run("numbers", "assign", "90909", other.email, "--keyword", "Pasta");
   for (const [keyword, reason] of [
     ["PIZZA", `PIZZA at 90909 is assigned to ${customer.organizationId}: run numbers release first.`],
@@ -467,8 +473,8 @@ it("a number belongs to one organization, or to several by their keywords", asyn
   );
   expect((await run("numbers", "list")).out).toMatch(
     new RegExp(
-      `^NUMBER +KEYWORD +ORGANIZATION\\n12025550100 +${customer.organizationId}\\n` +
-        `90909 +PASTA +${other.organizationId}\\n90909 +PIZZA +${customer.organizationId}\\n$`,
+      `^NUMBER +KEYWORD +ORGANIZATION +CARRIER\\n12025550100 +${customer.organizationId} +acme\\n` +
+        `90909 +PASTA +${other.organizationId} +aws\\n90909 +PIZZA +${customer.organizationId} +aws\\n$`,
     ),
   );
   expect(await run("numbers", "release", "90909", "--keyword", "pizza")).toMatchObject({
@@ -477,7 +483,8 @@ it("a number belongs to one organization, or to several by their keywords", asyn
   });
   await run("numbers", "release", "12025550100");
   const rows = await json(nothing, "numbers", "list");
-  expect(rows).toEqual([{ number: "90909", keyword: "PASTA", organizationId: other.organizationId }]);
+  const pasta = { number: "90909", keyword: "PASTA", organizationId: other.organizationId, carrier: "aws" };
+  expect(rows).toEqual([pasta]);
   expect(await auditLog("numbers release")).toMatchObject([
     { before: { organizationId: customer.organizationId }, after: {} },
     { before: { keywords: { PIZZA: customer.organizationId, PASTA: other.organizationId } } },
