@@ -68,8 +68,10 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     firstStep: "See which carrier it is, and whether its routes have another.",
     command: `npm run operator -- carriers list --stage ${stage.name}`,
     metric: countedMetric(stage, "CarrierBreakersOpened"),
-    // A breaker that closes within one period needs no operator.
-    evaluationPeriods: 2,
+    // A breaker that closes within one period needs no operator. One that stays open reports each failed probe, and these
+    // are up to twenty minutes apart.
+    evaluationPeriods: 6,
+    datapointsToAlarm: 2,
   });
   if (stage.carrier !== "aws" || stage.monthlyCarrierSpendLimitUsd === undefined) return;
   alarms.add({

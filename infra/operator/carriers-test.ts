@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { closeBreaker } from "../../shared/carriers/breaker.ts";
 import type { CarrierResponse } from "../../shared/carriers/call.ts";
 import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
@@ -28,7 +29,8 @@ export const testCarrier = command({
   summary: "Send one message through a carrier, and show its response",
   details:
     "This machine sends a real message, with the stage's credentials, and the carrier charges for it. No wallet pays. The " +
-    "carrier may be disabled or have no route.",
+    "carrier may be disabled or have no route. If the carrier did not respond before, and accepts the message, it gets " +
+    "messages of customers again.",
   examples: ["kannel-london --to 447700900123 --from ACME --stage prod"],
   asksFirst: true,
   input: z.object({
@@ -76,13 +78,16 @@ async function tryCarrier(
   }
   const durationMs = Math.round(performance.now() - startedAtMs);
   const body = response === undefined ? undefined : withoutSecrets(response.text, await readSecret(record));
-  changed({ outcome: result.outcome });
+  const isAccepted = result.outcome === "accepted" && result.isBuffered !== true;
+  const closesBreaker = isAccepted && (await closeBreaker(record.name));
+  changed({ outcome: result.outcome, ...(closesBreaker && { closesBreaker }) });
   output.result(
     { carrier: record.name, reference, ...result, durationMs, status: response?.status, body },
     listOf({
       Carrier: record.name,
       Outcome: result.outcome,
       Code: "providerCode" in result ? result.providerCode : undefined,
+      Breaker: closesBreaker ? "closed: customers' messages use the carrier again" : undefined,
       Buffered: "isBuffered" in result && result.isBuffered ? "yes, the link is down" : undefined,
       Reason: "errorCode" in result ? result.errorCode : "reason" in result ? result.reason : undefined,
       Reference: result.outcome === "accepted" ? (result.carrierReference ?? "none") : undefined,

@@ -167,8 +167,11 @@ const list = command({
   run: async (_, { output }) => {
     const [{ carriers, routes }, breakers] = await Promise.all([readCarriers(), readBreakers()]);
     const rows = [...carriers.values()].map((record): Listed => {
-      const openedAt = breakers.get(record.name)?.openedAt;
-      const state = openedAt === undefined ? "enabled" : `not responding since ${openedAt}`;
+      const { openedAt, probeFailedAt = "none", leaseUntil = "now" } = breakers.get(record.name) ?? {};
+      const state =
+        openedAt === undefined
+          ? "enabled"
+          : `not responding since ${openedAt}, last probe: ${probeFailedAt}, next: ${leaseUntil}`;
       return {
         name: record.name,
         kind: record.settings.kind,

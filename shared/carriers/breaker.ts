@@ -8,6 +8,7 @@ import {
   acquireLease,
   hasLease,
   isFree,
+  leaseFieldNames,
   leaseFields,
   newLease,
   releaseLease,
@@ -19,7 +20,7 @@ import { TtlCache } from "../platform/ttl-cache.ts";
 /*
  * A breaker for each carrier, which all senders share. While it is open, no sender calls the carrier, so that messages
  * go to the next carrier without waiting for a timeout. Once its time is over it is half open: it lets one message
- * through, whose outcome closes or reopens it.
+ * through, the probe, whose outcome closes or reopens it. The operator can close it by a test message.
  *
  * Without failures nothing is written. Each sender counts its own calls. It reports a failure only when at least half
  * of its last calls failed. A lost response in one of a hundred messages therefore opens nothing, whatever the volume.
@@ -33,6 +34,9 @@ const BreakerRecord = z.object({
   windowUntil: z.optional(z.string()),
   /** Set while it is open. */
   openedAt: z.optional(z.string()),
+  /** The probes that have failed since then, and when the last one did. */
+  failedProbes: z.optional(z.int()),
+  probeFailedAt: z.optional(z.string()),
   /** While the breaker is open, its lease is deferred. Later the sender of the probe message holds it. */
   ...leaseFields,
 });
@@ -42,8 +46,14 @@ type BreakerRecord = z.infer<typeof BreakerRecord>;
 const failuresToOpen = 5;
 const windowMs = minuteMs;
 
-/** How long it stays open before a probe message, and how long the probe may take. */
+/** How long it stays open before the first probe, and how long a probe may take. */
 const openMs = 30 * secondMs;
+
+/** The longest time between two probes. Each failed one doubles the time, because it may cost a customer's message. */
+const maxOpenMs = 10 * minuteMs;
+
+/** The fields of a breaker that has been open, without its lease. */
+const openFields = ["openedAt", "failures", "windowUntil", "failedProbes", "probeFailedAt"];
 
 /** How long a sender uses the state that it has read. */
 const keptMs = 10 * secondMs;
@@ -66,10 +76,15 @@ export class Breakers {
   readonly #own = new Map<string, { readonly breaker: BreakerRecord; readonly untilMs: number }>();
   readonly #cache = new TtlCache<Map<string, BreakerRecord>>({ ttlMs: keptMs });
 
-  /** Returns until when a carrier is not called; undefined when it may be called, or when a probe is due. */
-  async openUntil(carrier: string): Promise<string | undefined> {
-    const breaker = await this.#find(carrier);
-    return breaker === undefined || isFree(breaker, now()) ? undefined : breaker.leaseUntil;
+  /**
+   * Returns until when a carrier is not called; undefined when it may be called, or when a probe is due.
+   * @param patienceMs how much longer a message waits that should not be the probe
+   */
+  async openUntil(carrier: string, patienceMs = 0): Promise<string | undefined> {
+    const leaseUntil = (await this.#find(carrier))?.leaseUntil;
+    if (leaseUntil === undefined) return undefined;
+    const until = later(new Date(leaseUntil), patienceMs);
+    return until <= now().toISOString() ? undefined : until;
   }
 
   /** Decides whether one message may be submitted to a carrier now. */
@@ -160,10 +175,9 @@ export class Breakers {
   }
 
   async #close(carrier: string, probe: string): Promise<void> {
-    const remove = ["openedAt", "failures", "windowUntil"];
     const closed = await updateItem(
       BreakerRecord,
-      releaseLease(keys.breaker(carrier), { leaseToken: probe }, { remove }),
+      releaseLease(keys.breaker(carrier), { leaseToken: probe }, { remove: openFields }),
     );
     if (!closed.applied) return;
     this.#lately.delete(carrier);
@@ -173,10 +187,13 @@ export class Breakers {
   }
 
   async #reopen(carrier: string, probe: string): Promise<void> {
-    const until = new Date(now().getTime() + openMs);
+    const at = now();
+    const { failedProbes = 0 } = (await this.#find(carrier)) ?? {};
+    const until = new Date(later(at, Math.min(maxOpenMs, openMs * 2 ** (failedProbes + 1))));
+    const set = { failedProbes: failedProbes + 1, probeFailedAt: at.toISOString() };
     const reopened = await updateItem(
       BreakerRecord,
-      releaseLease(keys.breaker(carrier), { leaseToken: probe }, { until }),
+      releaseLease(keys.breaker(carrier), { leaseToken: probe }, { until, set }),
     );
     if (!reopened.applied) return;
     this.#know(reopened.item);
@@ -187,6 +204,16 @@ export class Breakers {
 
 function later(at: Date, ms: number): string {
   return new Date(at.getTime() + ms).toISOString();
+}
+
+/**
+ * Closes the breaker of a carrier that has responded to the operator. The senders notice it within ten seconds.
+ * @returns whether it was open
+ */
+export async function closeBreaker(carrier: string): Promise<boolean> {
+  const remove = [...openFields, ...leaseFieldNames];
+  const closed = updateOf(keys.breaker(carrier), { remove }, { present: ["openedAt"] });
+  return (await updateItem(BreakerRecord, closed)).applied;
 }
 
 /** Reads all breakers, by the names of their carriers. */

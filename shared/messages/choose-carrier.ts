@@ -6,7 +6,7 @@ import type { Carriers, NamedCarrier } from "../carriers/carriers.ts";
 import type { Throughput } from "../carriers/throughput.ts";
 import { trafficClass } from "../carriers/traffic-class.ts";
 import type { MessageErrorCode } from "../contract/sms.ts";
-import { minuteMs, now, secondMs } from "../platform/clock.ts";
+import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { log } from "../platform/log.ts";
@@ -63,6 +63,17 @@ const reservedStartValidMs = minuteMs / 2;
 
 /** The period over which jobs that wait for a breaker return, so that they do not all return together. */
 const spreadSeconds = 30;
+
+/**
+ * How long a message lets others be the probe of a carrier that did not respond, because a probe may be lost. A one-time
+ * code goes to another carrier instead. Most codes have no type. A message that only this carrier may get loses nothing.
+ * @param isLastResort whether no other carrier of its route may be called
+ */
+function patienceMs({ openClaims, campaignId, messageType }: Choosable, isLastResort: boolean): number {
+  if (openClaims > 0 || campaignId !== undefined || messageType === "marketing") return 0;
+  if (isLastResort || messageType === "transactional") return minuteMs / 2;
+  return messageType === "otp" ? dayMs : 10 * minuteMs;
+}
 
 /**
  * Chooses the carrier of a message that no sender holds. If the outcome of an earlier attempt is unknown, only its carrier
@@ -148,19 +159,36 @@ function logAbovePrice(abovePrice: readonly NamedCarrier[], { organizationId, id
   }
 }
 
+/** Chooses the first carrier that may be called. Only if there is none, a message becomes a probe for want of another. */
 async function firstWilling(
   candidates: readonly NamedCarrier[],
   message: Choosable,
-  { breakers, throughput }: Sender,
+  sender: Sender,
   reservedStart?: ReservedStart,
 ): Promise<Choice> {
+  const enabled = candidates.filter(({ isDisabled }) => !isDisabled);
+  const first = await firstOpen(enabled, message, sender, { isLastResort: false, reservedStart });
+  if ("kind" in first) return first;
+  const choice = await firstOpen(enabled, message, sender, { isLastResort: true, reservedStart });
+  if ("kind" in choice) return choice;
+  return { kind: "wait", delaySeconds: choice.length === 0 ? heldBackSeconds : Math.min(...choice) };
+}
+
+/** @returns the choice, or the seconds after which each carrier may be called */
+async function firstOpen(
+  enabled: readonly NamedCarrier[],
+  message: Choosable,
+  { breakers, throughput }: Sender,
+  { isLastResort, reservedStart }: { isLastResort: boolean; reservedStart: ReservedStart | undefined },
+): Promise<Choice | number[]> {
   const delays: number[] = [];
+  // The breaker may close earlier than it lets a probe through.
   const retryAfter = (openUntil: string): void => {
-    delays.push(secondsUntil(openUntil) + Math.floor(Math.random() * spreadSeconds));
+    const seconds = Math.min(secondsUntil(openUntil), heldBackSeconds);
+    delays.push(seconds + Math.floor(Math.random() * spreadSeconds));
   };
-  for (const named of candidates) {
-    if (named.isDisabled) continue;
-    const openUntil = await breakers?.openUntil(named.name);
+  for (const named of enabled) {
+    const openUntil = await breakers?.openUntil(named.name, patienceMs(message, isLastResort));
     if (openUntil !== undefined) {
       retryAfter(openUntil);
       continue;
@@ -180,7 +208,7 @@ async function firstWilling(
     if (waitMs > 0) await delay(waitMs);
     return { kind: "ask", named, probe: admission?.probe };
   }
-  return { kind: "wait", delaySeconds: delays.length === 0 ? heldBackSeconds : Math.min(...delays) };
+  return delays;
 }
 
 /** Returns when a carrier's throughput lets a message start: the start that its job reserved, or the next free one. */

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { Breakers, readBreakers, type Admission } from "../../shared/carriers/breaker.ts";
+import { Breakers, closeBreaker, readBreakers, type Admission } from "../../shared/carriers/breaker.ts";
 import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
-import { minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
@@ -31,6 +31,7 @@ beforeEach(() => {
   vi.spyOn(process.stdout, "write").mockImplementation((line) => written.push(String(line)) > 0);
 });
 afterEach(async () => {
+  writeMetrics();
   vi.restoreAllMocks();
   vi.useRealTimers();
   for (const queue of ["refunds", "transactionalSends", "webhookDeliveries"] as const) await takeJobs(queue);
@@ -146,10 +147,85 @@ it("a breaker stays open for another period when the message that it let through
   await sender.note(carrier, false, probeOf(await sender.admit(carrier)));
   expect(toldSoFar()).toMatchObject({ opened: 2, closed: 0 });
   expect(toldSoFar().events.at(-1)).toBe("error carrier.breaker_opened");
-  advance(30 * secondMs - 1);
+  advance(60 * secondMs - 1);
   expect(await sender.admit(carrier)).toMatchObject({ isAdmitted: false });
   advance(1);
   expect(await sender.admit(carrier)).toMatchObject({ isAdmitted: true });
+});
+
+it("the time before the next probe doubles with each failed one, up to ten minutes", async () => {
+  await opened();
+  for (const seconds of [30, 60, 120, 240, 480, 600, 600]) {
+    advance(seconds * secondMs - 1);
+    expect((await new Breakers().admit(carrier)).isAdmitted, `${seconds}`).toBe(false);
+    advance(1);
+    const sender = new Breakers();
+    await sender.note(carrier, false, probeOf(await sender.admit(carrier)));
+  }
+  const closer = new Breakers();
+  advance(600 * secondMs);
+  await closer.note(carrier, true, probeOf(await closer.admit(carrier)));
+  await fail(closer, 5);
+  advance(30 * secondMs);
+  expect((await new Breakers().admit(carrier)).isAdmitted).toBe(true);
+  expect(toldSoFar()).toMatchObject({ opened: 9, closed: 1 });
+});
+
+it("the operator closes it by a test, and an outcome of an earlier probe changes nothing", async () => {
+  const sender = await opened();
+  advance(30 * secondMs);
+  const probe = probeOf(await sender.admit(carrier));
+  expect([await closeBreaker(carrier), await closeBreaker(carrier)]).toEqual([true, false]);
+  await sender.note(carrier, false, probe);
+  expect(await new Breakers().admit(carrier)).toEqual({ isAdmitted: true });
+});
+
+describe("the probe", () => {
+  const types = ["marketing", "transactional", undefined, "otp"] as const;
+  const isProbe = async (
+    messageType: (typeof types)[number],
+    { afterMs, isAlone = false }: { afterMs: number; isAlone?: boolean },
+  ): Promise<boolean> => {
+    const breakers = await opened();
+    advance(30 * secondMs + afterMs);
+    const broken = { name: carrier, carrier: new ScriptedCarrier(silent) };
+    const next = { name: "next", carrier: new ScriptedCarrier(accept) };
+    const job = await acceptedMessage({ messageType });
+    const sender = inOrder(isAlone ? [broken] : [broken, next], { breakers });
+    await submitMessage(job, sender).catch(() => undefined);
+    const wasAsked = broken.carrier.received.length > 0;
+    const { status } = await recordOf(job);
+    expect(status).toBe(wasAsked || isAlone ? "queued" : "sent");
+    return wasAsked;
+  };
+  const silent = async (): Promise<SubmitResult> => Promise.reject(new Error("the response was lost"));
+
+  it.each([
+    [0, [true, false, false, false]],
+    [30 * secondMs, [true, true, false, false]],
+    [10 * minuteMs, [true, true, true, false]],
+    [hourMs, [true, true, true, false]],
+  ])(
+    "%d ms after its time is a message that may be lost, never a code for another carrier",
+    async (afterMs, expected) => {
+      const probed: boolean[] = [];
+      for (const type of types) {
+        carrier = `carrier-${randomUUID().slice(0, 8)}`;
+        probed.push(await isProbe(type, { afterMs }));
+      }
+      expect(probed).toEqual(expected);
+    },
+  );
+
+  it.each(types)(
+    "is a message of the type %s where there is no other carrier, half a minute later",
+    async (type) => {
+      const isMarketing = type === "marketing";
+      expect(await isProbe(type, { afterMs: 29 * secondMs, isAlone: true })).toBe(isMarketing);
+      carrier = `carrier-${randomUUID().slice(0, 8)}`;
+      expect(await isProbe(type, { afterMs: 30 * secondMs, isAlone: true })).toBe(true);
+    },
+  );
 });
 
 it("another message is let through after the first one got lost, and a late result of the first changes nothing", async () => {
@@ -177,8 +253,8 @@ it("while it is open a message goes to the next carrier, and waits without a lea
   );
   expect(waiting).toMatchObject([{ body: alone }]);
   // Not before the breaker lets a message through, and spread over time.
-  expect(waiting[0]?.delaySeconds).toBeGreaterThanOrEqual(30);
-  expect(waiting[0]?.delaySeconds).toBeLessThan(60);
+  expect(waiting[0]?.delaySeconds).toBeGreaterThanOrEqual(60);
+  expect(waiting[0]?.delaySeconds).toBeLessThan(90);
   expect(await recordOf(alone)).toMatchObject({ status: "queued", attempts: 0 });
   await submitMessage(passedOn, inOrder([broken, next], { breakers, throughput }));
   expect(await recordOf(passedOn)).toMatchObject({ status: "sent", carrier: "next" });
@@ -207,7 +283,7 @@ it.each([
 
 it("a message that is let through closes it for the messages after it", async () => {
   const breakers = await opened();
-  advance(30 * secondMs);
+  advance(60 * secondMs);
   const scripted = new ScriptedCarrier(accept);
   const sender = inOrder([{ name: carrier, carrier: scripted }], { breakers });
   for (let count = 1; count <= 2; count += 1) {

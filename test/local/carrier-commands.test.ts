@@ -7,7 +7,10 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { readBreakers } from "../../shared/carriers/breaker.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { Customer } from "../support/api.ts";
 import { HttpCarrier, says } from "../support/http-carrier.ts";
 import { operator, type Ended } from "../support/operator.ts";
@@ -277,6 +280,28 @@ it("a carrier is tested with one message, and its response is shown without secr
   expect((await run("carriers", "test", "acme", "--to", "447700900123")).out).toMatch(
     /Outcome +unknown\nReason +UnclearAnswer500\n(.*\n)*Status +500\nResponse +oh\n/,
   );
+});
+
+it("an accepted test closes the breaker of a carrier that did not respond", async () => {
+  const [openedAt, probeFailedAt] = ["2026-01-01T00:00:00.000Z", "2026-01-01T00:10:00.000Z"];
+  const set = {
+    entity: "breaker",
+    openedAt,
+    probeFailedAt,
+    failedProbes: 3,
+    leaseUntil: "2099-01-01T00:00:00.000Z",
+  };
+  await updateItem(z.unknown(), updateOf(keys.breaker("acme"), { set }));
+  const state = `not responding since ${openedAt}, last probe: ${probeFailedAt}, next: ${set.leaseUntil}`;
+  expect((await run("carriers", "list")).out).toContain(state);
+  carrier.answer = says(500, "no");
+  await run("carriers", "test", "acme", "--to", "447700900123");
+  expect((await readBreakers()).get("acme")).toMatchObject({ failedProbes: 3 });
+  carrier.answer = says(200, JSON.stringify({ id: "carrier-1" }));
+  const tried = await run("carriers", "test", "acme", "--to", "447700900123");
+  expect(tried.out).toMatch(/Breaker +closed/);
+  expect(Object.keys((await readBreakers()).get("acme") ?? {}).toSorted()).toEqual(["entity", "sk"]);
+  expect((await run("carriers", "list")).out).not.toContain("not responding");
 });
 
 it.each([
