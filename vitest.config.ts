@@ -92,7 +92,7 @@ export default defineConfig({
           globalSetup: [...sharedGateway.globalSetup, "test/payments/install-stripe-mock.ts"],
         },
       },
-      // The SDKs, installed as customers do. It needs Python, Java with Maven, Go and PHP.
+      // The SDKs, installed as customers do. It needs Python, Go, and Java with Maven for the generators of clients.
       { test: { name: "sdks", include: ["test/sdks/**/*.test.ts"], ...sharedGateway } },
       // It needs Python.
       { test: { name: "sam", include: ["test/sam/**/*.test.ts"] } },

@@ -15,15 +15,15 @@ import type {
   Parameter,
 } from "./openapi/document.ts";
 import {
-  errorResponse,
+  errorReference,
+  errorResponses,
   frontDoorMessages,
   rateLimitHeaders,
   requestIdHeader,
 } from "./openapi/error-responses.ts";
 import { eventExample, responseExample } from "./openapi/examples.ts";
 import { introduction, tagDescriptions } from "./openapi/introduction.ts";
-import { samplesOf } from "./openapi/samples.ts";
-import { operations, publicOperations } from "./routes.ts";
+import { operations, publicOperations, type Operation } from "./routes.ts";
 import { errorsOf, type Route } from "./routes/route.ts";
 
 /*
@@ -45,15 +45,16 @@ export function openApiDocument({
     const described = documentedOperation(operation, route, components);
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
   }
-  const tags = new Set(
-    Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((each) => each.tags)),
-  );
+  const documented = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const tags = new Set(documented.flatMap((each) => each.tags));
   const webhooks = Object.fromEntries(
     WebhookEvent.def.options.map((event) => {
       const [name = ""] = event.shape.event.def.values;
       return [name, { post: documentedEvent(name, event, components) }];
     }),
   );
+  const statuses = new Set(documented.flatMap((each) => Object.keys(each.responses)));
+  const responses = errorResponses(statuses, components);
   return {
     openapi: "3.1.0",
     info: {
@@ -68,9 +69,11 @@ export function openApiDocument({
       tags.has(name) ? [{ name, description }] : [],
     ),
     paths,
-    webhooks,
+    // Not `webhooks`: openapi-generator makes broken methods of it, in the place of the operations on webhooks.
+    "x-webhooks": webhooks,
     components: {
       schemas: components.schemas,
+      responses,
       securitySchemes: {
         bearer: {
           type: "http",
@@ -87,7 +90,11 @@ export function openApiDocument({
 
 const successDescriptions = { 200: "Done", 201: "Created", 202: "Accepted" };
 
-function documentedOperation(operation: string, route: Route, components: Components): DocumentedOperation {
+function documentedOperation(
+  operation: Operation,
+  route: Route,
+  components: Components,
+): DocumentedOperation {
   const parameters = [
     ...parametersOf(route.params, "path", components),
     ...parametersOf(route.query, "query", components),
@@ -109,9 +116,9 @@ function documentedOperation(operation: string, route: Route, components: Compon
     (each) => each !== "413" || route.body !== undefined,
   );
   for (const status of new Set([...codes.keys(), ...frontDoor.map(Number)])) {
-    responses[status] = errorResponse(status, codes.get(status) ?? [], components);
+    responses[status] = errorReference(status, codes.get(status) ?? []);
   }
-  const documented = {
+  return {
     operationId: operation,
     summary: route.summary,
     ...accessOf(route),
@@ -120,9 +127,6 @@ function documentedOperation(operation: string, route: Route, components: Compon
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
     responses,
   };
-  if (route.internal === true) return documented;
-  const { method, path, paged = false } = route;
-  return { ...documented, "x-codeSamples": samplesOf({ ...documented, method, path, isList: paged }) };
 }
 
 /** The security requirement of an operation. The scope is in the place of OpenAPI 3.1's roles. */

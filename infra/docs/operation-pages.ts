@@ -1,6 +1,10 @@
+import { errorCatalogue } from "../../shared/contract/errors.ts";
 import type { openApiDocument } from "../../shared/openapi.ts";
 import type { DocumentedOperation, Parameter } from "../../shared/openapi/document.ts";
+import { samplesOf } from "../../shared/openapi/samples.ts";
 import { escapeHtml } from "../../shared/platform/html.ts";
+import { routes } from "../../shared/routes.ts";
+import { errorsOf } from "../../shared/routes/route.ts";
 import { fieldItem, fieldList, markdownText } from "./fields.ts";
 import { jsonBlock, markdownTable, type Page } from "./page.ts";
 
@@ -23,7 +27,7 @@ export function operationPages(document: ApiDocument): Page[] {
       title: titleOf(operation),
       description: `${method} ${placed.path}: ${operation.summary}.`,
       markdown: operationMarkdown(placed, document),
-      samples: operation["x-codeSamples"] ?? [],
+      samples: samplesOf({ ...operation, method, path: placed.path }),
       aside: liveConsole(placed),
       method,
     };
@@ -39,22 +43,6 @@ function operationsOf({ paths }: ApiDocument): Placed[] {
 /** Returns the summary of an operation without its explanation. */
 function titleOf({ summary }: DocumentedOperation): string {
   return summary.replace(/[:;] .*/, "");
-}
-
-/** Returns the operations that return an error. */
-export function operationsWithError(document: ApiDocument, code: string): DocumentedOperation[] {
-  return operationsOf(document)
-    .map(({ operation }) => operation)
-    .filter((operation) => errorsOf(operation).some(([, each]) => each === code));
-}
-
-/** Returns the statuses and codes of an operation's errors. */
-function errorsOf({ responses }: DocumentedOperation): [status: string, code: string][] {
-  return Object.entries(responses).flatMap(([status, { content }]) =>
-    Object.keys(content?.["application/json"]?.examples ?? {}).flatMap((code): [string, string][] =>
-      code === "FrontDoor" ? [] : [[status, code]],
-    ),
-  );
 }
 
 function operationMarkdown({ operation, method, path }: Placed, document: ApiDocument): string {
@@ -79,10 +67,10 @@ function operationMarkdown({ operation, method, path }: Placed, document: ApiDoc
   parts.push("## Response", `Status \`${status}\` with this JSON:`);
   if (json !== undefined) parts.push(fieldList(json.schema, schemas));
   if (json?.example !== undefined) parts.push("### Example", jsonBlock(json.example));
-  const rows = errorsOf(operation).map(([each, code]) => [
-    each,
+  const rows = errorsOf(routes[operation.operationId]).map((code) => [
+    String(errorCatalogue[code].status),
     `[\`${code}\`](/docs/errors/${code})`,
-    markdownText(errorMessage(operation, each, code)),
+    markdownText(errorCatalogue[code].message),
   ]);
   parts.push("## Errors", markdownTable(["Status", "Code", "What it means"], rows));
   return parts.filter((part) => part !== "").join("\n\n");
@@ -109,12 +97,6 @@ function parameterParts(
       fieldItem(name, { ...schema, description }, required, schemas),
     );
   return items.length === 0 ? [] : [`## ${title}`, items.join("\n")];
-}
-
-function errorMessage({ responses }: DocumentedOperation, status: string, code: string): string {
-  const value: unknown = responses[status]?.content?.["application/json"]?.examples?.[code]?.value;
-  const text = JSON.stringify(value ?? {});
-  return JSON.parse(/"message":("(?:[^"\\]|\\.)*")/.exec(text)?.[1] ?? '""');
 }
 
 /** Returns the form that sends the operation to this gateway. A script shows it. */

@@ -1,13 +1,15 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { errorCatalogue, type ErrorCode } from "../../shared/contract/errors.ts";
+import { errorCatalogue } from "../../shared/contract/errors.ts";
 import { remedies } from "../../shared/contract/remedies.ts";
 import { apiVersion } from "../../shared/contract/version.ts";
-import { failureTable, testNumberTable } from "../../shared/openapi/introduction.ts";
+import { errorCodes, failureTable, testNumberTable } from "../../shared/openapi/introduction.ts";
+import { publicOperations } from "../../shared/routes.ts";
+import { errorsOf } from "../../shared/routes/route.ts";
 import { projectRoot } from "../project-root.ts";
 import { fieldList, markdownText } from "./fields.ts";
-import { operationsWithError, type ApiDocument } from "./operation-pages.ts";
+import type { ApiDocument } from "./operation-pages.ts";
 import { jsonBlock, markdownTable, plainText, type Page } from "./page.ts";
 
 /** The guides in their order, as files of `shared/docs/guides/` or elsewhere. The first one is the start page. */
@@ -56,21 +58,20 @@ export async function guidePages(): Promise<Page[]> {
 }
 
 /** Returns a page for each error code, and one that lists them. */
-export function errorPages(document: ApiDocument): Page[] {
-  const codes = Object.keys(errorCatalogue).filter((code): code is ErrorCode => code in errorCatalogue);
+export function errorPages(): Page[] {
   const list = markdownTable(
     ["Code", "Status", "What it means"],
-    codes.map((code) => [
+    errorCodes.map((code) => [
       `[\`${code}\`](/docs/errors/${code})`,
       String(errorCatalogue[code].status),
       markdownText(errorCatalogue[code].message),
     ]),
   );
-  const pages = codes.map((code): Page => {
+  const pages = errorCodes.map((code): Page => {
     const { status, message } = errorCatalogue[code];
-    const operations = operationsWithError(document, code).map(
-      ({ operationId, summary }) => `- [${summary}](/docs/operations/${operationId})`,
-    );
+    const operations = publicOperations()
+      .filter(([, route]) => errorsOf(route).includes(code))
+      .map(([operation, { summary }]) => `- [${summary}](/docs/operations/${operation})`);
     const parts = [
       `# ${code}`,
       `Status \`${status}\``,
@@ -111,7 +112,7 @@ export function errorPages(document: ApiDocument): Page[] {
 
 /** Returns a page for each event, and one that lists them. */
 export function eventPages(document: ApiDocument): Page[] {
-  const events = Object.entries(document.webhooks).map(([name, { post }]) => ({ name, ...post }));
+  const events = Object.entries(document["x-webhooks"]).map(([name, { post }]) => ({ name, ...post }));
   const pages = events.map(({ name, summary, requestBody }): Page => {
     const { schema, example } = requestBody.content["application/json"] ?? {};
     const parts = [

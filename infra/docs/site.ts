@@ -44,7 +44,7 @@ async function documentationPages(): Promise<Page[]> {
     ...(await guidePages()),
     ...operationPages(document),
     ...eventPages(document),
-    ...errorPages(document),
+    ...errorPages(),
     await changelogPage(),
   ];
 }

@@ -16,7 +16,7 @@ export function typeScriptDeclarations({ operations, schemas }: SdkContract): st
     `export { ConnectionError, RequestError } from "./client/errors.js";`,
     `export type { ClientSettings } from "./client/retries.js";`,
     `export { WebhookVerificationError, type WebhookCall } from "./client/verify-webhook.js";`,
-    `export type { ErrorCode, ErrorDetail } from "./contract/errors.js";`,
+    `export type { ErrorCode } from "./contract/errors.js";`,
     "",
     "/** Creates a client with one method for each operation. */",
     "export declare function createClient(settings: ClientSettings): Client;",

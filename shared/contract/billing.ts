@@ -11,6 +11,16 @@ const Recipients = z.array(Role).check(z.maxLength(5));
 
 const nonEmpty = (maxLength: number) => text(maxLength).check(z.regex(/\S/, "must not be empty"));
 
+/** The roles whose members get each kind of email. */
+const emails = {
+  payments: z.optional(Recipients).register(z.globalRegistry, {
+    description: "Receipts with invoices. Default: owners and billing.",
+  }),
+  warnings: z.optional(Recipients).register(z.globalRegistry, {
+    description: "Low balance, reached caps, failed recharges. Default: owners and billing.",
+  }),
+};
+
 /** The name, address and tax number on invoices, and who gets emails. */
 export const BillingDetails = z
   .strictObject({
@@ -25,20 +35,11 @@ export const BillingDetails = z
       .optional(VatNumber)
       .register(z.globalRegistry, { description: "With its country code, for the reverse charge." }),
     emails: z
-      .optional(
-        z.strictObject({
-          payments: z.optional(Recipients).register(z.globalRegistry, {
-            description: "Receipts with invoices. Default: owners and billing.",
-          }),
-          warnings: z.optional(Recipients).register(z.globalRegistry, {
-            description: "Low balance, reached caps, failed recharges. Default: owners and billing.",
-          }),
-        }),
-      )
+      .optional(z.strictObject(emails).register(z.globalRegistry, { id: "BillingEmailsRequest" }))
       .register(z.globalRegistry, { description: "The roles whose members get each kind of email." }),
   })
   .register(z.globalRegistry, {
-    id: "BillingDetails",
+    id: "BillingDetailsRequest",
     examples: [
       {
         name: "Ada's shop Ltd",
@@ -53,7 +54,12 @@ export type BillingDetails = z.infer<typeof BillingDetails>;
 /** The billing details, with the terms of the gateway. */
 export const Billing = z
   .object({
-    details: z.object(BillingDetails.shape),
+    details: z
+      .object({
+        ...BillingDetails.shape,
+        emails: z.optional(z.object(emails).register(z.globalRegistry, { id: "BillingEmails" })),
+      })
+      .register(z.globalRegistry, { id: "BillingDetails" }),
     currency: Currency,
     methods: z.array(PaymentMethodKind),
     minimumPayment: z.number(),

@@ -24,7 +24,8 @@ const Audience = z
   .register(z.globalRegistry, {
     description:
       "The recipients, selected in exactly one way. Contacts that have opted out are always left out.",
-    oneOf: [{ required: ["contactIds"] }, { required: ["tags"] }, { required: ["all"] }],
+    minProperties: 1,
+    maxProperties: 1,
   });
 export type Audience = z.infer<typeof Audience>;
 
@@ -62,7 +63,6 @@ export const CreateCampaignRequest = z
   )
   .register(z.globalRegistry, {
     id: "CreateCampaignRequest",
-    oneOf: [{ required: ["message"] }, { required: ["templateId"] }],
     examples: [
       {
         name: "Autumn sale",

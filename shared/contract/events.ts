@@ -15,16 +15,18 @@ const test = z
   .optional(z.literal(true))
   .register(z.globalRegistry, { description: "Present for a test message." });
 
-export const EventName = z.enum([
-  "message.sent",
-  "message.failed",
-  "message.delivered",
-  "message.undelivered",
-  "message.received",
-  "spend.cap_reached",
-  "balance.low",
-  "campaign.completed",
-]);
+export const EventName = z
+  .enum([
+    "message.sent",
+    "message.failed",
+    "message.delivered",
+    "message.undelivered",
+    "message.received",
+    "spend.cap_reached",
+    "balance.low",
+    "campaign.completed",
+  ])
+  .register(z.globalRegistry, { id: "EventName" });
 export type EventName = z.infer<typeof EventName>;
 
 /** The body of a webhook call for an event. */

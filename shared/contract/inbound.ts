@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { PhoneNumber } from "./phone-numbers.ts";
-import { idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
+import { BooleanParameter, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 
 export const Keyword = z.enum(["start", "stop", "help"]).register(z.globalRegistry, {
   id: "InboundKeyword",
@@ -32,7 +32,7 @@ export const InboundMessage = z
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
 export const InboundQuery = z.safeExtend(PageQuery, {
-  test: z.optional(z.enum(["true", "false"])).register(z.globalRegistry, {
+  test: z.optional(BooleanParameter).register(z.globalRegistry, {
     description:
       "With `true`, the list has test messages instead of live ones. A test key always gets test messages.",
   }),

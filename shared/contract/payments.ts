@@ -9,24 +9,29 @@ export const providers = ["stripe", "manual"] as const;
 export const PaymentStatus = z
   .enum(["pending", "succeeded", "failed", "expired"])
   .register(z.globalRegistry, {
+    id: "PaymentStatus",
     description:
       "`pending` until the provider reports a result. `expired` when no one paid at the checkout. A late payment still changes " +
       "`failed` and `expired` to `succeeded`.",
   });
 export type PaymentStatus = z.infer<typeof PaymentStatus>;
 
-export const PaymentMethodKind = z.enum(["card", "bank_transfer"]);
+export const PaymentMethodKind = z
+  .enum(["card", "bank_transfer"])
+  .register(z.globalRegistry, { id: "PaymentMethodKind" });
 export type PaymentMethodKind = z.infer<typeof PaymentMethodKind>;
 
 /** Why a card was not charged. */
-export const PaymentFailure = z.enum([
-  "authentication_required",
-  "card_declined",
-  "card_expired",
-  "insufficient_funds",
-  "no_payment_method",
-  "provider_error",
-]);
+export const PaymentFailure = z
+  .enum([
+    "authentication_required",
+    "card_declined",
+    "card_expired",
+    "insufficient_funds",
+    "no_payment_method",
+    "provider_error",
+  ])
+  .register(z.globalRegistry, { id: "PaymentFailure" });
 export type PaymentFailure = z.infer<typeof PaymentFailure>;
 
 const ReturnUrl = z

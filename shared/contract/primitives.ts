@@ -91,6 +91,11 @@ function integerParameter(minimum: number, maximum: number): z.ZodMiniType<numbe
   );
 }
 
+export const BooleanParameter = z.pipe(
+  z.transform((value) => (value === "true" ? true : value === "false" ? false : value)),
+  z.boolean('must be "true" or "false"'),
+);
+
 export const PageQuery = z
   .strictObject({
     page: z._default(integerParameter(1, Number.MAX_SAFE_INTEGER), 1).register(z.globalRegistry, {
@@ -136,21 +141,31 @@ export interface Page<Row> {
   readonly meta: PageMeta;
 }
 
-export const ErrorBody = z.object({
-  error: z.object({
-    code: z.string(),
+export const ErrorFields = z
+  .object({
+    code: z.string().register(z.globalRegistry, {
+      description: "The reason. A newer gateway may have codes that this document does not name.",
+    }),
     message: z.string(),
     requestId: z.string(),
     docUrl: z.optional(z.string()).register(z.globalRegistry, {
       description: "The page about this error, where the gateway serves its documentation.",
     }),
     details: z
-      .optional(z.array(z.object({ path: z.string(), message: z.string() })))
+      .optional(
+        z.array(
+          z
+            .object({ path: z.string(), message: z.string() })
+            .register(z.globalRegistry, { id: "ErrorDetail" }),
+        ),
+      )
       .register(z.globalRegistry, {
         description: "The fields that are wrong, in dot notation; an empty `path` is the whole.",
       }),
-  }),
-});
+  })
+  .register(z.globalRegistry, { id: "ErrorFields" });
+
+export const ErrorBody = z.object({ error: ErrorFields });
 
 /** A month in UTC, such as `2026-11`. */
 export const Month = z

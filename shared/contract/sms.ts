@@ -1,12 +1,15 @@
 import * as z from "zod/mini";
 
 import { PhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
-import { Currency, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
+import { BooleanParameter, Currency, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 
-export const MessageType = z.enum(["otp", "transactional", "marketing"]);
+export const MessageType = z
+  .enum(["otp", "transactional", "marketing"])
+  .register(z.globalRegistry, { id: "MessageType" });
 export type MessageType = z.infer<typeof MessageType>;
 
 export const Language = z.enum(["English", "Unicode"]).register(z.globalRegistry, {
+  id: "Language",
   description: "`English` is sent as GSM-7 where its characters allow, `Unicode` always as UCS-2.",
 });
 
@@ -64,7 +67,7 @@ export const SendSmsRequest = z
 export type SendSmsRequest = z.infer<typeof SendSmsRequest>;
 
 /** How a text travels: in 7-bit characters, or in 16-bit ones where it has others. */
-export const Encoding = z.enum(["GSM-7", "UCS-2"]);
+export const Encoding = z.enum(["GSM-7", "UCS-2"]).register(z.globalRegistry, { id: "Encoding" });
 export type Encoding = z.infer<typeof Encoding>;
 
 export const MessageStatus = z.enum(["queued", "sent", "failed", "cancelled"]).register(z.globalRegistry, {
@@ -233,7 +236,7 @@ export const MessagesQuery = z.safeExtend(PageQuery, {
   to: z
     .optional(PhoneNumberInQuery)
     .register(z.globalRegistry, { description: "Only messages to this number." }),
-  test: z.optional(z.enum(["true", "false"])).register(z.globalRegistry, {
+  test: z.optional(BooleanParameter).register(z.globalRegistry, {
     description:
       "With `true`, the list has test messages instead of live ones. A test key always gets test messages, and `total` " +
       "then counts as with a filter.",

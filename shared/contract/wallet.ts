@@ -77,6 +77,7 @@ export const operatorTransactionTypes = [
 export const TransactionType = z
   .enum(["top_up", "message", "refund", "void", ...operatorTransactionTypes])
   .register(z.globalRegistry, {
+    id: "TransactionType",
     description:
       "`payment` is money that the customer paid. `payment_refund` is a payment that was paid back. `chargeback` is a " +
       "payment that the customer's bank took back. `credit` is money from the operator. `correction` fixes a mistake. " +

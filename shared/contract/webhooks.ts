@@ -47,6 +47,7 @@ export const UpdateWebhookRequest = z
 export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>;
 
 export const DisabledReason = z.enum(["gone", "failing", "by_customer"]).register(z.globalRegistry, {
+  id: "WebhookDisabledReason",
   description:
     "Why the endpoint is no longer called: it responded with 410 (`gone`), all calls failed for five days (`failing`), or " +
     "you disabled it (`by_customer`).",

@@ -9,7 +9,7 @@ import { inboundIds, InboundRecord, toApiInboundMessage } from "./record.ts";
 export async function listInbound(
   organizationId: string,
   query: InboundQuery,
-  { isTest = query.test === "true" } = {},
+  { isTest = query.test === true } = {},
 ): Promise<Page<InboundMessage>> {
   const pk = isTest ? keys.testInbound(organizationId) : keys.inbound(organizationId, "").pk;
   const at = epochSeconds(now());

@@ -55,7 +55,7 @@ export async function newestMessageAt(wallet: WalletRecord): Promise<Date | unde
 export async function listMessages(
   organizationId: string,
   query: MessagesQuery,
-  { isTest = query.test === "true" } = {},
+  { isTest = query.test === true } = {},
 ): Promise<Page<Message>> {
   const { status, to } = query;
   const wallet = isTest ? undefined : await findWallet(organizationId);

@@ -45,6 +45,16 @@ function tidy(schema: JsonSchema, io: "input" | "output"): void {
   // A response may get new fields, which code that is generated from the document should not reject.
   if (io === "output" && schema.additionalProperties === false) delete schema.additionalProperties;
   if (io === "output" && schema.format !== undefined) delete schema.pattern;
+  // Generators make a class of alternatives, even if all of them are text.
+  const texts = (schema.anyOf ?? []).flatMap((each) =>
+    typeof each === "object" && each.type === "string" ? [each.pattern] : [undefined, undefined],
+  );
+  if (texts.length > 0 && texts.every((pattern) => pattern !== undefined)) {
+    delete schema.anyOf;
+    Object.assign(schema, { type: "string", pattern: texts.join("|") });
+  }
+  // These need a flag that the document cannot state.
+  if (schema.pattern?.includes("\\p{") === true) delete schema.pattern;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 }

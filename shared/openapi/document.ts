@@ -1,3 +1,4 @@
+import type { Operation } from "../routes.ts";
 import type { JsonSchema } from "./components.ts";
 
 /*
@@ -36,12 +37,14 @@ export interface Body {
 }
 
 export interface OperationResponse {
+  /** A response that several operations share. The description is that of this operation. */
+  readonly $ref?: string;
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header>>;
   readonly content?: Content;
 }
 
-/** A sample of an operation, as `x-codeSamples` lists it. */
+/** A sample of an operation, which the documentation shows. */
 export interface Sample {
   readonly lang: string;
   readonly label: string;
@@ -49,7 +52,7 @@ export interface Sample {
 }
 
 export interface DocumentedOperation {
-  readonly operationId: string;
+  readonly operationId: Operation;
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
@@ -57,5 +60,4 @@ export interface DocumentedOperation {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: Body;
   readonly responses: Readonly<Record<string, OperationResponse>>;
-  readonly "x-codeSamples"?: readonly Sample[];
 }

@@ -1,18 +1,13 @@
 import * as z from "zod/mini";
 
 import { errorCatalogue, type ErrorCode } from "../contract/errors.ts";
-import { ErrorBody } from "../contract/primitives.ts";
+import { ErrorFields } from "../contract/primitives.ts";
 import { remedies } from "../contract/remedies.ts";
-import type { Components, JsonSchema } from "./components.ts";
+import type { Components } from "./components.ts";
 import type { Example, Header, OperationResponse } from "./document.ts";
-import { markdown } from "./introduction.ts";
+import { errorCodes, markdown } from "./introduction.ts";
 
-/** The responses of API Gateway itself, when a request does not reach its function or the function fails. */
-const FrontDoorError = z.object({ message: z.string() }).register(z.globalRegistry, {
-  id: "FrontDoorError",
-  description: "A response of API Gateway itself, before or instead of the operation.",
-});
-
+/** The statuses of API Gateway itself, when a request does not reach its function or the function fails. */
 export const frontDoorMessages: Readonly<Record<number, string>> = {
   413: "Request Entity Too Large",
   429: "Too Many Requests",
@@ -20,45 +15,58 @@ export const frontDoorMessages: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-export function errorResponse(
-  status: number,
-  codes: readonly ErrorCode[],
+/** The body of all errors: one schema, so that generated clients have one type. */
+const ErrorResponse = z
+  .object({
+    error: z.optional(ErrorFields),
+    message: z.optional(z.string()).register(z.globalRegistry, {
+      description: "Present instead of `error` if API Gateway itself responded, before the operation.",
+    }),
+  })
+  .register(z.globalRegistry, { id: "ErrorResponse" });
+
+/** Returns a response for each of these statuses of errors. The operations refer to them, and name their own codes. */
+export function errorResponses(
+  statuses: ReadonlySet<string>,
   components: Components,
-): OperationResponse {
-  const frontDoorMessage = frontDoorMessages[status];
-  const schemas: JsonSchema[] = [];
-  const examples: Record<string, Example> = {};
-  if (codes.length > 0) schemas.push(components.add(errorBody(codes), "output"));
-  for (const code of codes) {
-    examples[code] = { summary: code, description: remedies[code], value: errorExample(code) };
-  }
-  if (frontDoorMessage !== undefined) {
-    schemas.push(components.add(FrontDoorError, "output"));
-    examples["FrontDoor"] = { summary: "The front door", value: { message: frontDoorMessage } };
-  }
-  const [only = {}, ...others] = schemas;
-  const headers = {
-    "X-Request-Id": { ...requestIdHeader, required: frontDoorMessage === undefined },
-    ...(codes.some((code) => retriedLater.has(code)) ? { "Retry-After": retryAfterHeader } : {}),
-    ...(codes.some((code) => rateLimited.has(code)) ? rateLimitHeaders : {}),
-    ...(codes.includes("UNAUTHORIZED") ? { "WWW-Authenticate": challengeHeader } : {}),
-    ...(codes.includes("INSUFFICIENT_SCOPE") ? { "WWW-Authenticate": scopeChallengeHeader } : {}),
-  };
-  return {
-    description:
-      codes.map((code) => `**${code}**: ${markdown(errorCatalogue[code].message)}`).join("\n\n") ||
-      `${frontDoorMessage}.`,
-    ...(codes.length === 0 ? {} : { headers }),
-    content: {
-      "application/json": { schema: others.length === 0 ? only : { anyOf: schemas }, examples },
-    },
-  };
+): Record<string, OperationResponse> {
+  const schema = components.add(ErrorResponse, "output");
+  const used = errorCodes.filter((code) => statuses.has(String(errorCatalogue[code].status)));
+  const byStatus = Map.groupBy(used, (code): number => errorCatalogue[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => {
+      const frontDoorMessage = frontDoorMessages[status];
+      const examples: Record<string, Example> = Object.fromEntries(
+        codes.map((code) => [
+          code,
+          { summary: code, description: remedies[code], value: errorExample(code) },
+        ]),
+      );
+      const headers = {
+        "X-Request-Id": { ...requestIdHeader, required: frontDoorMessage === undefined },
+        ...(codes.some((code) => retriedLater.has(code)) ? { "Retry-After": retryAfterHeader } : {}),
+        ...(codes.some((code) => rateLimited.has(code)) ? rateLimitHeaders : {}),
+        ...(codes.includes("UNAUTHORIZED") ? { "WWW-Authenticate": challengeHeader } : {}),
+        ...(codes.includes("INSUFFICIENT_SCOPE") ? { "WWW-Authenticate": scopeChallengeHeader } : {}),
+      };
+      const description = codes
+        .map((code) => `**${code}**: ${markdown(errorCatalogue[code].message)}`)
+        .join("\n\n");
+      return [
+        nameOf(status),
+        { description, headers, content: { "application/json": { schema, examples } } },
+      ];
+    }),
+  );
 }
 
-/** The body of an error that has one of these codes. */
-function errorBody(codes: readonly ErrorCode[]): z.ZodMiniType {
-  return z.extend(ErrorBody, { error: z.extend(ErrorBody.shape.error, { code: z.enum(codes) }) });
+/** Returns the reference to the response of a status, with the codes of the operation. */
+export function errorReference(status: number, codes: readonly ErrorCode[]): OperationResponse {
+  const description = codes.length > 0 ? codes.join(", ") : `${frontDoorMessages[status]}.`;
+  return { $ref: `#/components/responses/${nameOf(status)}`, description };
 }
+
+const nameOf = (status: number): string => `Error${status}`;
 
 function errorExample(code: ErrorCode): unknown {
   return {

@@ -1,4 +1,4 @@
-import { errorCatalogue } from "../contract/errors.ts";
+import { errorCatalogue, type ErrorCode } from "../contract/errors.ts";
 import { deliveryFailures, messageFailures } from "../contract/failures.ts";
 import { remedies } from "../contract/remedies.ts";
 import { testNumbers } from "../contract/test-numbers.ts";
@@ -39,15 +39,16 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
   docs: "This documentation.",
 };
 
+export const errorCodes = Object.keys(errorCatalogue).filter(
+  (code): code is ErrorCode => code in errorCatalogue,
+);
+
 /** Returns the catalogue of errors as a Markdown table. */
 export function errorTable(): string {
-  const remedyOf: Readonly<Record<string, string>> = remedies;
-  const rows = Object.entries(errorCatalogue).map(([code, { status, message }]) => [
-    code,
-    String(status),
-    message,
-    remedyOf[code] ?? "",
-  ]);
+  const rows = errorCodes.map((code) => {
+    const { status, message } = errorCatalogue[code];
+    return [code, String(status), message, remedies[code]];
+  });
   return table(["Code", "Status", "What it means", "What to do"], rows);
 }
 

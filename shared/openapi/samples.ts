@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { routes } from "../routes.ts";
 import type { JsonSchema } from "./components.ts";
 import type { DocumentedOperation, Parameter, Sample } from "./document.ts";
 
@@ -9,13 +10,9 @@ import type { DocumentedOperation, Parameter, Sample } from "./document.ts";
  */
 
 /** An operation with its place in the document. */
-export interface PlacedOperation extends Pick<
-  DocumentedOperation,
-  "operationId" | "parameters" | "requestBody" | "security"
-> {
+export interface PlacedOperation extends DocumentedOperation {
   readonly method: string;
   readonly path: string;
-  readonly isList: boolean;
 }
 
 /** The address in samples, unless the environment has another. */
@@ -146,7 +143,7 @@ client = Client(
     }
 )
 
-${operation.isList ? `for row in ${call}:\n    print(row)` : `result = ${call}\nprint(result)`}
+${"paged" in routes[operation.operationId] ? `for row in ${call}:\n    print(row)` : `result = ${call}\nprint(result)`}
 `;
 }
 

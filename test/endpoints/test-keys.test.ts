@@ -88,7 +88,7 @@ describe("a test message", () => {
       (await caller.client.listSms({ query })).rows.map(({ id }) => id);
     expect(await idsOf(customer)).toEqual([live.id]);
     expect(await idsOf(customer, { test: "false" })).toEqual([live.id]);
-    expect(await idsOf(customer, { test: "true" })).toEqual([test.id]);
+    expect(await idsOf(customer, { test: true })).toEqual([test.id]);
     expect(await idsOf(tester)).toEqual([test.id]);
     expect(await idsOf(tester, { test: "false" })).toEqual([test.id]);
     expect(await customer.message(test.id)).toMatchObject({ test: true });
@@ -218,7 +218,7 @@ describe("an inbound test message", () => {
     const shown = { id, ...inbound, keyword: "stop", test: true };
     expect(JSON.parse(hook.calls[0]?.body ?? "")).toMatchObject({ event: "message.received", data: shown });
     expect((await tester.client.listInbound()).rows).toMatchObject([shown]);
-    expect((await customer.client.listInbound({ query: { test: "true" } })).rows).toMatchObject([shown]);
+    expect((await customer.client.listInbound({ query: { test: true } })).rows).toMatchObject([shown]);
     expect((await customer.client.listInbound()).rows).toEqual([]);
     expect((await customer.client.listOptOuts()).rows).toEqual([]);
     await customer.send({ to: inbound.from, messageType: "marketing" });

@@ -1,9 +1,11 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as z from "zod/mini";
 
+import { errorCatalogue } from "../../shared/contract/errors.ts";
 import { openApiDocument } from "../../shared/openapi.ts";
+import { frontDoorMessages } from "../../shared/openapi/error-responses.ts";
 import { methodsOf, routes } from "../../shared/routes.ts";
-import { pathPattern, type Route } from "../../shared/routes/route.ts";
+import { errorsOf, pathPattern, type Route } from "../../shared/routes/route.ts";
 
 /*
  * Checks the gateway's responses against the document that it publishes, more strictly than a customer should. A field that
@@ -72,12 +74,23 @@ function problemOf(route: Route, { status, headers, body }: ObservedAnswer): str
     return undefined;
   const documented = document.paths[route.path]?.[method]?.responses[status];
   if (documented === undefined) return "no such status";
+  const { content = {}, headers: described = {} } =
+    documented.$ref === undefined ? documented : (document.components.responses[`Error${status}`] ?? {});
   const contentType = headers.get("content-type")?.split(";")[0] ?? "";
-  if (!(contentType in (documented.content ?? {}))) return `no such content type as ${contentType}`;
-  for (const [name, { required = false }] of Object.entries(documented.headers ?? {})) {
+  if (!(contentType in content)) return `no such content type as ${contentType}`;
+  for (const [name, { required = false }] of Object.entries(described)) {
     if (required && !headers.has(name)) return `no header ${name}`;
   }
-  const response = ["paths", route.path, method, "responses", String(status)];
+  const shared = documented.$ref?.split("/").slice(1);
+  if (shared !== undefined) {
+    const code: unknown = Object(Object(body).error).code;
+    const isFrontDoor = code === undefined && status in frontDoorMessages;
+    const isDocumented = errorsOf(route).some(
+      (each) => each === code && errorCatalogue[each].status === status,
+    );
+    if (!isFrontDoor && !isDocumented) return `no such code as ${String(code)}`;
+  }
+  const response = shared ?? ["paths", route.path, method, "responses", String(status)];
   return schemaProblem([...response, "content", contentType, "schema"], body);
 }
 

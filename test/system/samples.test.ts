@@ -13,6 +13,7 @@ import { listenOnLoopback } from "../../infra/loopback.ts";
 import { recordExamples } from "../../infra/openapi/examples.ts";
 import { openApiDocument } from "../../shared/openapi.ts";
 import type { DocumentedOperation } from "../../shared/openapi/document.ts";
+import { samplesOf } from "../../shared/openapi/samples.ts";
 import { publicOperations } from "../../shared/routes.ts";
 import { installPackages, type InstalledPackages } from "../support/installed-packages.ts";
 
@@ -27,8 +28,12 @@ const run = promisify(execFile);
 const programs = { curl: "curl", typescript: "node", python: "python3", php: "php", go: "go", java: "javac" };
 type Language = keyof typeof programs;
 
-const operations = Object.values(openApiDocument().paths).flatMap((methods) =>
-  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), ...operation })),
+const operations = Object.entries(openApiDocument().paths).flatMap(([template, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    ...operation,
+    method: method.toUpperCase(),
+    path: template,
+  })),
 );
 
 let folder = "";
@@ -57,8 +62,9 @@ afterAll(async () => rm(folder, { recursive: true, force: true }));
 async function prepare(language: Language): Promise<void> {
   const target = folderOf(language);
   await mkdir(target, { recursive: true });
-  for (const { operationId, ...operation } of operations) {
-    const source = sourceOf(operation, language);
+  for (const operation of operations) {
+    const { operationId } = operation;
+    const source = samplesOf(operation).find(({ lang }) => lang === language)?.source ?? "";
     const [file, content] = {
       curl: [`${operationId}.sh`, source],
       typescript: [`${operationId}.ts`, source],
@@ -90,10 +96,6 @@ async function prepare(language: Language): Promise<void> {
 /** Node looks for packages in the folders above a program. */
 function folderOf(language: Language): string {
   return path.join(language === "typescript" ? packages.nodeFolder : folder, `samples-${language}`);
-}
-
-function sourceOf(operation: Pick<DocumentedOperation, "x-codeSamples">, language: string): string {
-  return operation["x-codeSamples"]?.find(({ lang }) => lang === language)?.source ?? "";
 }
 
 /** Runs a sample, and returns what it prints. */

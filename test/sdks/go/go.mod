@@ -2,4 +2,4 @@ module customer
 
 go 1.23
 
-require sms.example.com/sdks/go v0.0.0
+require openapi v0.0.0

@@ -28,7 +28,7 @@ const kinds = [
 export function Messages({ query }: ViewProps) {
   const to = phoneNumberOf(query.get("to") ?? "");
   const status = z.catch(z.optional(MessageStatus), undefined).parse(query.get("status") ?? undefined);
-  const test = query.get("test") === "true" ? "true" : undefined;
+  const test = query.get("test") === "true" ? true : undefined;
   const pages = usePages(
     async (page) => api().listSms({ query: { ...page, status, test, to: given(to) } }),
     [to, status, test],
@@ -37,7 +37,7 @@ export function Messages({ query }: ViewProps) {
   return (
     <Page title="Messages" actions={<LinkButton href="#/send" label="Send a message" look="primary" />}>
       <div class="panel">
-        <FilterForm view="messages" query={{ to, status: status ?? "", test: test ?? "" }}>
+        <FilterForm view="messages" query={{ to, status: status ?? "", test: test === true ? "true" : "" }}>
           {(form) => (
             <>
               <PhoneField field={form.field("to")} />

@@ -1,0 +1,142 @@
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+
+import { pythonPrograms } from "../../infra/python-programs.ts";
+import { openAccount, runProgram } from "./account.ts";
+import { generatorJar } from "./openapi-generator.ts";
+
+/*
+ * The OpenAPI document that the gateway serves, with two linters that `npm run check` does not have, and with the usual
+ * generators of clients. Each client is compiled.
+ */
+
+/** Generators of TypeScript need its compiler, whose version 7 has no interface for programs. */
+const npmPackages = ["@hey-api/openapi-ts@0.99.0", "@stoplight/spectral-cli@6.16.3", "typescript@5.9.3"];
+
+/** The usual folder of Go, which is not in every PATH. */
+const env = { ...process.env, PATH: `${process.env["PATH"] ?? ""}${path.delimiter}/usr/local/go/bin` };
+
+let folder: string;
+let python: string;
+const run = async (command: string, ...options: readonly string[]): Promise<string> =>
+  (await promisify(execFile)(command, options, { cwd: folder, env, maxBuffer: 64 * 1_024 * 1_024 })).stdout;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "openapi-"));
+  await writeFile(path.join(folder, "package.json"), `{ "private": true, "type": "module" }`);
+  const response = await fetch(`${inject("baseUrl")}/openapi.json`);
+  await writeFile(path.join(folder, "openapi.json"), await response.text());
+  const install = run("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", ...npmPackages);
+  [python] = await Promise.all([pythonPrograms("test/sdks/python/requirements.txt"), install]);
+}, 600_000);
+afterAll(async () => rm(folder, { recursive: true }));
+
+/** Runs a program of a package of npm with this Node, which may be newer than that of the PATH. */
+const runNode = async (file: string, ...options: readonly string[]): Promise<string> =>
+  run(process.execPath, path.join("node_modules", file), ...options);
+
+/** Returns what the compiler of TypeScript prints, which is nothing without errors. */
+async function typeErrors(source: string): Promise<string> {
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    target: "es2022",
+    lib: ["es2023", "dom", "dom.iterable"],
+    module: "esnext",
+    moduleResolution: "bundler",
+    types: [],
+  };
+  const project = path.join(folder, `${path.basename(source)}.json`);
+  await writeFile(project, JSON.stringify({ compilerOptions, files: [source] }));
+  return runNode("typescript/bin/tsc", "--project", project).catch((error: unknown) =>
+    String(Object(error).stdout),
+  );
+}
+
+async function compilePython(source: string): Promise<void> {
+  await run(path.join(python, "python"), "-m", "compileall", "-q", source);
+}
+
+/** Makes a client as the guide shows. @returns its folder */
+async function generate(language: string): Promise<string> {
+  const guide = await readFile("shared/docs/guides/sdks.md", "utf8");
+  const [, options = ""] = /openapi-generator-cli generate -i \S+ -g go -o \S+ (.+)/.exec(guide) ?? [];
+  const target = path.join(folder, language);
+  const command = ["generate", "-i", "openapi.json", "-g", language, "-o", target, ...options.split(" ")];
+  await run("java", "-jar", await generatorJar(), ...command);
+  return target;
+}
+
+describe("the document", () => {
+  it("is small", async () => {
+    expect((await readFile(path.join(folder, "openapi.json"))).byteLength).toBeLessThan(350_000);
+  });
+
+  it("has no errors for openapi-spec-validator and Spectral", async () => {
+    expect(await run(path.join(python, "openapi-spec-validator"), "openapi.json")).toContain("OK");
+    await writeFile(path.join(folder, "spectral.json"), `{ "extends": ["spectral:oas"] }`);
+    const options = ["--ruleset", "spectral.json", "--fail-severity", "error"];
+    const text = await runNode("@stoplight/spectral-cli/dist/index.js", "lint", "openapi.json", ...options);
+    expect(text).toContain("(0 errors");
+  });
+});
+
+describe("a client from the document", () => {
+  it("for TypeScript by @hey-api/openapi-ts has a type for each request, result, error and event", async () => {
+    await runNode("@hey-api/openapi-ts/bin/run.js", "-i", "openapi.json", "-o", "hey-api");
+    const program = `
+      import { createPayment, sendSms, type MessageType, type WebhookPayload } from "./hey-api/index";
+      const messageType: MessageType = "otp";
+      const { data, error } = await sendSms({ body: { to: "15005550000", message: "Hello", messageType } });
+      const { data: payment } = await createPayment({ body: { amount: 10 } });
+      const method: "card" | "bank_transfer" | undefined = payment?.data.method;
+      const event = (call: WebhookPayload) => call.event === "message.failed" ? call.data.errorCode : call.event;
+      export const results: [string | undefined, string | undefined] = [data?.data.id, error?.error?.code];
+      export { event, method };`;
+    await writeFile(path.join(folder, "program.ts"), program);
+    expect(await typeErrors("program.ts")).toBe("");
+  });
+
+  it("for Python by openapi-python-client loses nothing", async () => {
+    await writeFile(path.join(folder, "settings.json"), `{ "post_hooks": [] }`);
+    const options = ["--path", "openapi.json", "--config", "settings.json", "--meta", "none"];
+    const program = path.join(python, "openapi-python-client");
+    await run(program, "generate", ...options, "--output-path", "python_client", "--fail-on-warning");
+    const imports =
+      "from python_client.api.billing import update_billing; import python_client.models.billing_details";
+    await compilePython("python_client");
+    expect(await run(path.join(python, "python"), "-c", imports)).toBe("");
+  });
+
+  it("for Go by openapi-generator sends once for repeated requests, reads and lists, and has the code of an error", async () => {
+    const client = await generate("go");
+    const customer = path.join(folder, "customer");
+    await cp(path.join(import.meta.dirname, "go"), customer, { recursive: true });
+    await writeFile(
+      path.join(client, "go.mod"),
+      (await readFile(path.join(client, "go.mod"), "utf8")).replace(/^module .*/, "module openapi"),
+    );
+    await run("go", "-C", customer, "mod", "edit", "-replace", `openapi=${client}`);
+    await run("go", "-C", customer, "build", "-mod=mod", "-o", "program", ".");
+    const account = await openAccount();
+    const result = await runProgram([path.join(customer, "program")], {}, account.env);
+    await account.receiver.stop();
+    const id: unknown = expect.stringMatching(/^msg_/);
+    expect(result).toMatchObject({ id, text: "Hello", code: "VALIDATION_ERROR" });
+    const { id: sent, repeated, listed } = Object(result);
+    expect([repeated, listed]).toEqual([sent, [sent]]);
+  });
+
+  it("for TypeScript and Python by openapi-generator compiles", async () => {
+    const client = await generate("typescript-fetch");
+    const files = await readdir(path.join(client, "apis"));
+    expect(files).toContain("WebhooksApi.ts");
+    expect(await typeErrors(path.join(client, "index.ts"))).toBe("");
+    await compilePython(await generate("python"));
+  });
+});
