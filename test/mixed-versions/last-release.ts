@@ -62,7 +62,7 @@ async function lastRelease(): Promise<string> {
 }
 
 /** Functions of the model's money path that the last release does not have. The present ones run in their place. */
-const added: ReadonlySet<string> = new Set();
+const added: ReadonlySet<string> = new Set(["decideHeld", "sendWithKey"]);
 
 /**
  * Returns the money path of the last release and the present one.

@@ -36,7 +36,9 @@ it.each([
   "ambiguity check",
   "throttle-only retry",
   "block condition",
+  "budget condition",
   "cap condition",
+  "held condition",
   "noted day",
 ] satisfies Mutation[])(
   "the model notices within 1,000 runs when the %s is removed",
@@ -50,7 +52,7 @@ it.each([
     });
     expect(failed).toBe(true);
     expect(String(errorInstance)).toMatch(
-      /balance|add up|cap|paid|applied|no entry|counted|messageCount|two messages|WALLET cannot be read/,
+      /balance|add up|cap|paid|applied|no entry|counted|messageCount|two messages|budget|approv|WALLET cannot be read/,
     );
   },
   120_000,

@@ -1,5 +1,6 @@
 import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 
+import { findOrganization } from "../../shared/accounts/organizations/record.ts";
 import { CampaignJob } from "../../shared/campaigns/campaign-job.ts";
 import * as campaigns from "../../shared/campaigns/cancel.ts";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
@@ -9,6 +10,7 @@ import { createContact } from "../../shared/contacts/contacts.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import * as messages from "../../shared/messages/cancel.ts";
 import { countOutcomes } from "../../shared/messages/counts.ts";
+import { decideHeldMessage } from "../../shared/messages/decide-held.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
 import { recount, type Look } from "../../shared/messages/recount.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
@@ -173,6 +175,37 @@ export async function sendBlock(organizationId: string, count: number): Promise<
   );
   const placed = await acceptTogether(block, () => []);
   return placed.map(({ id }) => id);
+}
+
+/** The API keys of the model: one with a daily budget, one whose messages are all held, and a test key. */
+const keyCredentials = {
+  budget: { type: "apiKey", keyId: "key_budget", limits: { dailyBudget: 0.02, budgetKeyId: "key_budget" } },
+  held: { type: "apiKey", keyId: "key_held", limits: { holdAbove: 0, budgetKeyId: "key_held" } },
+  test: { type: "apiKey", keyId: "key_test", test: true },
+} as const;
+
+/** Sends a message of one segment with an API key. @returns the id of the message, or of the held message */
+export async function sendWithKey(
+  organizationId: string,
+  kind: keyof typeof keyCredentials,
+): Promise<string> {
+  const credential = keyCredentials[kind];
+  const actor = { organizationId, userId: "usr_1", credential, scopes: ["send"] } as const;
+  return (await acceptMessage(organizationId, content, { actor })).id;
+}
+
+/** Approves or rejects a held message. */
+export async function decideHeld(organizationId: string, id: string, isApproved: boolean): Promise<void> {
+  const organization = await findOrganization(organizationId);
+  if (organization === undefined) throw new Error("there is no organization");
+  const credential = { type: "session", sessionId: "ses_1" } as const;
+  const actor = { organizationId, userId: "usr_1", credential, scopes: ["send"] } as const;
+  await decideHeldMessage(
+    organization,
+    id,
+    { approve: isApproved },
+    { actor, reportRateLimit: () => undefined },
+  );
 }
 
 export async function cancelMessage(organizationId: string, id: string): Promise<void> {

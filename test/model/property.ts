@@ -77,7 +77,24 @@ const campaignStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Steps of all kinds, or a campaign that is launched and interrupted. */
+/** Mostly messages of API keys, and decisions about held ones, at the same time and at changed prices. */
+const keyStep: fc.Arbitrary<Step> = fc.constantFrom<Step>(
+  { kind: "sendWithKey", key: "budget" },
+  { kind: "sendWithKey", key: "budget" },
+  { kind: "sendWithKey", key: "held" },
+  { kind: "sendWithKey", key: "test" },
+  { kind: "decide", isApproved: true },
+  { kind: "decide", isApproved: true },
+  { kind: "decide", isApproved: true },
+  { kind: "decide", isApproved: false },
+  { kind: "changePrice", priceMicros: 5_300 },
+  { kind: "changePrice", priceMicros: 11_100 },
+  { kind: "advance", minutes: 2 },
+  { kind: "deliver" },
+  { kind: "reconcile" },
+);
+
+/** Steps of all kinds, a campaign that is launched and interrupted, or API keys. */
 const schedule: fc.Arbitrary<Step[]> = fc.oneof(
   { weight: 2, arbitrary: fc.array(step, { minLength: 1, maxLength: 14 }) },
   {
@@ -85,6 +102,12 @@ const schedule: fc.Arbitrary<Step[]> = fc.oneof(
     arbitrary: fc
       .array(campaignStep, { minLength: 2, maxLength: 14 })
       .map((rest): Step[] => [{ kind: "launchCampaign" }, ...rest]),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(keyStep, { minLength: 2, maxLength: 14 })
+      .map((rest): Step[] => [{ kind: "sendWithKey", key: "held" }, ...rest]),
   },
 );
 

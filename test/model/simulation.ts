@@ -7,7 +7,7 @@ import { CampaignRecord } from "../../shared/campaigns/record.ts";
 import { CountsRecord, emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
 import { MessageRecord } from "../../shared/messages/record.ts";
 import { dayMs, dayOf, epochSeconds, minuteMs, secondMs } from "../../shared/platform/clock.ts";
-import { firstIdAt } from "../../shared/platform/ids.ts";
+import { firstIdAt, isTestId } from "../../shared/platform/ids.ts";
 import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import { shardCount } from "../../shared/platform/jobs/shards.ts";
 import { daySortKey } from "../../shared/platform/table/shards.ts";
@@ -44,19 +44,25 @@ export type Step =
   | { readonly kind: "capSpending"; readonly messages: number | "none" }
   /** The operator imports a price for a segment to any number. */
   | { readonly kind: "changePrice"; readonly priceMicros: number }
+  /** A person approves or rejects one of the held messages. */
+  | { readonly kind: "decide"; readonly isApproved: boolean }
   | { readonly kind: "deliver" }
   | { readonly kind: "reconcile" }
   /** A message that is due in ten minutes. */
   | { readonly kind: "schedule" }
   /** A message with a number of segments. */
   | { readonly kind: "send"; readonly segments: number; readonly key?: "a" | "b" }
+  /** A message of an API key: within a daily budget, held for approval, or a test. */
+  | { readonly kind: "sendWithKey"; readonly key: "budget" | "held" | "test" }
   | { readonly kind: "topUp"; readonly key?: "c" | "d" };
 
 /** A protection that a test removes, to show that the model would notice. */
 export type Mutation =
   | "ambiguity check"
   | "block condition"
+  | "budget condition"
   | "cap condition"
+  | "held condition"
   | "noted day"
   | "void"
   | "throttle-only retry";
@@ -64,6 +70,7 @@ export type Mutation =
 const organizationId = "org_01J00000000000000000000000";
 const initialMicros = 40_000;
 const priceMicros = 7_900;
+const keyBudgetMicros = 20_000;
 const firstDay = "2026-03-01";
 const contactCount = 5;
 const faultsInAThousand = 120;
@@ -84,6 +91,8 @@ const faults = [
   "dieAfter",
 ] as const;
 type Fault = (typeof faults)[number];
+
+type Item = Readonly<Record<string, unknown>>;
 
 /** A function call. */
 interface Operation {
@@ -174,6 +183,7 @@ class World {
   readonly #waiting: Waiting[] = [];
   readonly #late: (() => void)[] = [];
   readonly #scheduled: string[] = [];
+  readonly #held: string[] = [];
   #campaignId = "";
   #choice = 0;
   #isFaulty = true;
@@ -223,10 +233,14 @@ class World {
     for (const arrive of this.#late.splice(0)) arrive();
     await this.#bringToAnEnd();
     const day = dayOf(new Date().toISOString());
+    // Held messages and budgets expire before the check.
+    const ofKeys = this.table
+      .all()
+      .filter(({ entity }) => entity === "heldMessage" || entity === "keyBudget");
     // Messages that were written and never paid for expire.
     this.timeMs += 8 * dayMs;
     this.table.expire(epochSeconds(new Date()));
-    await this.#check(day);
+    await this.#check(day, ofKeys);
   }
 
   /** Returns a number below `below`, decided by the choices, or 0 when they are used up. */
@@ -324,6 +338,17 @@ class World {
       case "runCampaign":
         await release.continueCampaign(organizationId, this.#campaignId);
         return;
+      case "sendWithKey": {
+        const id = await release.sendWithKey(organizationId, step.key);
+        if (step.key === "held") this.#held.push(id);
+        if (step.key === "budget") this.acceptedMessages.add(id);
+        return;
+      }
+      case "decide": {
+        const id = this.#held[this.choose(this.#held.length)];
+        if (id !== undefined) await release.decideHeld(organizationId, id, step.isApproved);
+        return;
+      }
       case "block":
         for (const id of await release.sendBlock(organizationId, step.messages))
           this.acceptedMessages.add(id);
@@ -461,8 +486,11 @@ class World {
     const operation = this.operations.getStore();
     const debitEntryId = debitEntryIdOf(command);
     if (this.#mutation === "void" && isVoid(command)) return {};
-    if (this.#mutation === "block condition") forgetBlockCondition(command);
+    if (this.#mutation === "block condition" && command instanceof dynamodb.TransactWriteCommand)
+      forgetCondition(command, "CAMPAIGNS#");
     if (this.#mutation === "cap condition") forgetCapCondition(command);
+    if (this.#mutation === "budget condition") forgetCondition(command, "LIMIT#");
+    if (this.#mutation === "held condition") forgetCondition(command, "HELD#");
     if (this.#mutation === "noted day") forgetNotedDay(command);
     const isOld = this.#isFaulty && needNotBeConsistent(command) && this.choose(4) === 1;
     this.#observe?.(`${this.timeMs} ${describe(command)}`);
@@ -561,7 +589,7 @@ class World {
   }
 
   /** Checks the invariant at the end of a run. */
-  async #check(day: string): Promise<void> {
+  async #check(day: string, ofKeys: readonly Item[]): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     const problems: string[] = [];
     for (const release of this.releases) {
@@ -573,7 +601,8 @@ class World {
 
     const items = this.table.all();
     const entries = items.filter(isEntity("ledgerEntry")).map((item) => LedgerEntryRecord.parse(item));
-    const messages = items.filter(isEntity("message")).map((item) => MessageRecord.parse(item));
+    const allMessages = items.filter(isEntity("message")).map((item) => MessageRecord.parse(item));
+    const messages = allMessages.filter(({ id }) => !isTestId(id));
     const [wallet] = items.filter(isEntity("wallet")).map((item) => WalletRecord.parse(item));
     const credits = entries.filter(({ type }) => type === "top_up");
     const kept = messages.filter(({ refund }) => refund !== "done");
@@ -603,6 +632,14 @@ class World {
     }
     problems.push(...this.#problemsOfAccepted(messages, wallet));
     problems.push(...this.#problemsOfCampaign(messages));
+    problems.push(...this.#problemsOfKeys(messages, ofKeys));
+    for (const { id, status, refund } of allMessages.filter((each) => isTestId(each.id))) {
+      const isFree = refund === undefined && entries.every(({ messageId }) => messageId !== id);
+      if (!isFree || this.#carriers.some(({ taken }) => taken.has(id)))
+        problems.push(`${id} is no mere test`);
+      // The last release knows no test messages, and drops their jobs.
+      if (status === "queued" && this.releases.length === 1) problems.push(`${id} never ended`);
+    }
     // One top-up at the start, the successful ones, and at most one for each key.
     if (credits.length < 1 + this.toppedUp) problems.push("a successful top-up is not in the ledger");
     for (const { id, unitPriceMicros, totalMicros, segments } of messages) {
@@ -644,6 +681,31 @@ class World {
     const debits = entries.filter(({ type }) => type === "message" || type === "void").length;
     if (accepted >= messages.length && accepted <= debits) return [];
     return [`the wallet has counted ${accepted} of ${messages.length} messages, in ${debits} debits`];
+  }
+
+  /** Checks that each held message was decided once and at its price, and that the budget covers the messages of its key. */
+  #problemsOfKeys(messages: readonly MessageRecord[], ofKeys: readonly Item[]): string[] {
+    const problems: string[] = [];
+    const approved = new Map(
+      ofKeys
+        .filter((item) => item["entity"] === "heldMessage" && item["status"] === "approved")
+        .map((item) => [item["messageId"], item["totalMicros"]] as const),
+    );
+    const ofHeld = messages.filter(({ apiKeyId }) => apiKeyId === "key_held");
+    if (ofHeld.length !== approved.size)
+      problems.push(`${approved.size} approvals made ${ofHeld.length} messages`);
+    for (const { id, totalMicros } of ofHeld)
+      if (approved.get(id) !== totalMicros) problems.push(`${id} has another price than was approved`);
+    let budgetedMicros = 0;
+    for (const { spentMicros } of ofKeys.filter(isEntity("keyBudget"))) {
+      budgetedMicros += Number(spentMicros);
+      if (Number(spentMicros) > keyBudgetMicros) problems.push("a key spent more than its budget");
+    }
+    const spentMicros = messages
+      .filter(({ apiKeyId }) => apiKeyId === "key_budget")
+      .reduce((sum, { totalMicros }) => sum + totalMicros, 0);
+    if (spentMicros > budgetedMicros) problems.push("a key spent more than was counted");
+    return problems;
   }
 
   /** Checks that no contact got two messages, and that the progress matches the messages. */
@@ -730,7 +792,7 @@ function forgetCapCondition(command: object): void {
   if (others !== undefined) command.input.ConditionExpression = others;
 }
 
-function isEntity(entity: string): (item: Record<string, unknown>) => boolean {
+function isEntity(entity: string): (item: Item) => boolean {
   return (item) => item["entity"] === entity;
 }
 
@@ -741,12 +803,14 @@ function isVoid(command: object): boolean {
   );
 }
 
-/** Lets a block of a campaign be recorded even if the campaign has changed. */
-function forgetBlockCondition(command: object): void {
-  if (!(command instanceof dynamodb.TransactWriteCommand)) return;
-  for (const { Update } of command.input.TransactItems ?? []) {
-    if (String(Update?.Key?.["pk"]).startsWith("CAMPAIGNS#")) delete Update?.ConditionExpression;
-  }
+/** Lets updates of the partitions with a prefix pass, whatever they require. */
+function forgetCondition(command: object, prefix: string): void {
+  const updates =
+    command instanceof dynamodb.TransactWriteCommand
+      ? (command.input.TransactItems ?? []).map(({ Update }) => Update)
+      : [command instanceof dynamodb.UpdateCommand ? command.input : undefined];
+  for (const update of updates)
+    if (String(update?.Key?.["pk"]).startsWith(prefix)) delete update?.ConditionExpression;
 }
 
 function needNotBeConsistent(command: object): boolean {
