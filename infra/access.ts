@@ -116,10 +116,10 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     queues: ["emails"],
   },
   disableApiKey: grant(endsKeys, { GetItem: ["KEY_USES"] }),
-  deleteApiKey: {
-    GetItem: ["ORG"],
+  deleteApiKey: grant(endsKeys, {
+    GetItem: ["KEY_USES"],
     transactions: [{ UpdateItem: ["ORG"], DeleteItem: ["ORG", "KEY", "KEY_USES"] }],
-  },
+  }),
   revokeAllApiKeys: endsKeys,
   listMembers: { GetItem: ["USER", "INVITATION"], Query: ["MEMBERS"] },
   inviteMember: {

@@ -72,11 +72,13 @@ export type RotateApiKeyRequest = z.infer<typeof RotateApiKeyRequest>;
 export const DisableApiKeyRequest = z.prefault(
   z
     .object({
-      descendants: z._default(z.boolean(), false).register(z.globalRegistry, {
-        description: "Whether the keys that were made with it go too, and those made with them.",
+      descendants: z._default(z.boolean(), true).register(z.globalRegistry, {
+        description:
+          "Whether the keys that were made with it are disabled too, and those made with them. This includes its " +
+          "replacement if the key rotated itself.",
       }),
     })
-    .register(z.globalRegistry, { id: "DisableApiKeyRequest", examples: [{ descendants: true }] }),
+    .register(z.globalRegistry, { id: "DisableApiKeyRequest", examples: [{ descendants: false }] }),
   {},
 );
 export type DisableApiKeyRequest = z.infer<typeof DisableApiKeyRequest>;

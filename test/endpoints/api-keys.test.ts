@@ -145,20 +145,31 @@ describe("a key that leaked", () => {
       }),
       CreatedApiKey,
     );
+    const alone = { params: { id: child.id }, body: { descendants: false } };
+    await customer.client.disableApiKey(alone);
     const deleting = { credential: leaked.secret, method: "DELETE" };
     expect((await call(`/v1/auth/api-keys/${child.id}`, deleting)).status).toBe(200);
+    expect(await statusOf(greatGrandchild)).toBe(200);
     const ofOther = await childOf(other);
-    await customer.client.disableApiKey({ params: { id: leaked.id }, body: { descendants: true } });
+    await customer.client.disableApiKey({ params: { id: leaked.id } });
     for (const key of [leaked, child, grandchild, greatGrandchild, rotated])
       expect(await statusOf(key)).toBe(401);
     for (const key of [other, ofOther]) expect(await statusOf(key)).toBe(200);
   });
 
-  it("leaves the others alone where the request does not include them", async () => {
+  it("takes them along too when it is deleted", async () => {
+    const customer = await Customer.register();
+    const leaked = await managingKey(customer);
+    const child = await childOf(leaked);
+    await customer.client.deleteApiKey({ params: { id: leaked.id } });
+    expect([await statusOf(leaked), await statusOf(child)]).toEqual([401, 401]);
+  });
+
+  it("leaves the others alone where the request excludes them", async () => {
     const customer = await Customer.register();
     const parent = await managingKey(customer);
     const child = await childOf(parent);
-    await customer.client.disableApiKey({ params: { id: parent.id } });
+    await customer.client.disableApiKey({ params: { id: parent.id }, body: { descendants: false } });
     expect([await statusOf(parent), await statusOf(child)]).toEqual([401, 200]);
   });
 
@@ -166,8 +177,7 @@ describe("a key that leaked", () => {
     const customer = await Customer.register();
     const leaked = await managingKey(customer);
     const make = async () => call("/v1/auth/api-keys", { credential: leaked.secret, method: "POST" });
-    const disable = async () =>
-      customer.call(`/v1/auth/api-keys/${leaked.id}/disable`, { json: { descendants: true } });
+    const disable = async () => customer.call(`/v1/auth/api-keys/${leaked.id}/disable`, { method: "POST" });
     const [, ...made] = await Promise.all([disable(), ...Array.from({ length: 10 }, make)]);
     // A transaction that met the others too many times gets a retryable error.
     await vi.waitFor(async () => expect((await disable()).status).toBe(200), patience);

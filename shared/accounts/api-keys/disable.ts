@@ -14,8 +14,8 @@ import { keyManagerOf, requireEndable } from "./limits.ts";
 import { toApiApiKey, readApiKey } from "./record.ts";
 
 /**
- * Revokes a key, so that the next request with it is rejected. Disabling a disabled key changes nothing. With
- * `descendants`, also revokes the keys that were made with it, directly or indirectly.
+ * Revokes a key, so that the next request with it is rejected. Disabling a disabled key changes nothing. By
+ * default also revokes the keys that were made with it, directly or indirectly.
  * @throws ApiError NOT_FOUND, also for a key of another organization. INSUFFICIENT_SCOPE for a key with wider limits
  *   than the calling key. UNAVAILABLE when not all keys were revoked: the same call continues
  */

@@ -8,6 +8,7 @@ import { pageOf } from "../../platform/table/page.ts";
 import { itemsOf, queryRows } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { releaseQuota } from "../organizations/quota.ts";
+import { disableApiKey } from "./disable.ts";
 import { keyManagerOf, requireEndable } from "./limits.ts";
 import { allApiKeys, maxApiKeys, toApiApiKey, readApiKey } from "./record.ts";
 
@@ -27,13 +28,14 @@ async function usesOfKeys(organizationId: string): Promise<ReadonlyMap<string, A
 }
 
 /**
- * Revokes a key and deletes it. The data that it made stays, and still names the key.
+ * Revokes a key and deletes it. The keys that were made with an active key are revoked too. The data that it made stays, and still names the key.
  * @throws ApiError NOT_FOUND, also for a key of another organization. INSUFFICIENT_SCOPE; UNAVAILABLE
  */
 export async function deleteApiKey(actor: Actor, keyId: string): Promise<{ id: string; deleted: true }> {
   const { organizationId } = actor;
   const [manager, record] = await Promise.all([keyManagerOf(actor), readApiKey(organizationId, keyId)]);
   requireEndable(manager, record);
+  if (record.disabledAt === undefined) await disableApiKey(actor, keyId, { descendants: true });
   const deleted = await transact({
     key: { delete: keys.apiKeyOfOrganization(organizationId, keyId), requires: { present: ["pk"] } },
     others: [{ delete: keys.apiKey(record.secretHash) }, { delete: keys.apiKeyUse(organizationId, keyId) }],
