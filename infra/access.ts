@@ -162,7 +162,11 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   cancelCampaign: { GetItem: ["CAMPAIGNS", "STATS"], transactions: [{ UpdateItem: ["CAMPAIGNS"] }] },
   getDashboardStats: { GetItem: ["WALLET"], Query: ["STATS"] },
   getWallet: { GetItem: ["WALLET"] },
-  updateWallet: { GetItem: ["WALLET"], UpdateItem: ["WALLET"] },
+  updateWallet: {
+    GetItem: ["ORG", "WALLET"],
+    UpdateItem: ["WALLET"],
+    transactions: [{ UpdateItem: ["ORG", "WALLET"] }],
+  },
   listTransactions: { GetItem: ["LEDGER", "MESSAGES", "WALLET"], Query: ["LEDGER", "MESSAGES"] },
   getUsage: { GetItem: ["CAMPAIGNS", "WALLET"], Query: ["ORG", "STATS"] },
   topUpWallet: grant(changesWallet, {

@@ -199,7 +199,8 @@ async function accept(
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.code === "WALLET_MISSING" || error.code === "ORGANIZATION_SUSPENDED") return error.code;
+    if (error.code === "ORGANIZATION_SUSPENDED" || error.code === "SENDING_PAUSED") return error.code;
+    if (error.code === "WALLET_MISSING") return error.code;
     if (error.code !== "INSUFFICIENT_BALANCE" && error.code !== "DAILY_SPEND_CAP_REACHED") throw error;
     const covered = await coveredResults(campaign.organizationId, results);
     // If not even the first message is covered, its own error decides whether the balance or the cap is the reason.

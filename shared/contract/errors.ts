@@ -78,6 +78,10 @@ export const errorCatalogue = {
     status: 403,
     message: "The organization is suspended.",
   },
+  SENDING_PAUSED: {
+    status: 403,
+    message: "A member of the organization has paused all sending.",
+  },
   INSUFFICIENT_SCOPE: {
     status: 403,
     message: "This credential does not have the required scope.",
@@ -208,6 +212,7 @@ export const sendErrors = [
   "DESTINATION_NOT_ALLOWED",
   "DESTINATION_NOT_PRICED",
   "RECIPIENT_OPTED_OUT",
+  "SENDING_PAUSED",
   "WALLET_MISSING",
   "INSUFFICIENT_BALANCE",
   "BALANCE_NEGATIVE",

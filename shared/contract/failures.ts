@@ -16,6 +16,7 @@ export const messageFailures: Readonly<Record<MessageErrorCode, string>> = {
   MESSAGE_SENDER_ID_NOT_APPROVED: "The approval of the sender ID was withdrawn before the message was sent.",
   MESSAGE_RECIPIENT_OPTED_OUT: "The recipient opted out of marketing before the message was sent.",
   ORGANIZATION_SUSPENDED: "The organization was suspended when the message was due.",
+  SENDING_PAUSED: "A member of the organization had paused all sending when the message was due.",
 };
 
 /** Why a phone did not get a sent message, by the `errorCode` of its delivery. */

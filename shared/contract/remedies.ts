@@ -26,6 +26,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   TOP_UP_DISABLED: "Ask the operator of the gateway to credit the wallet.",
   EMAIL_DISABLED: "Ask the operator of the gateway for help.",
   ORGANIZATION_SUSPENDED: "Ask the operator of the gateway for the reason, and how to lift the suspension.",
+  SENDING_PAUSED:
+    "Find out why it was paused. Then resume it in the console, or with `PATCH /v1/wallet` and `sendingPaused: false`.",
   INSUFFICIENT_SCOPE: "Use a credential with the scope that the operation requires, or log in.",
   TEST_KEY_NOT_ALLOWED:
     "Use a live API key, or log in. A test key sends and reads test messages, and manages webhooks for them.",

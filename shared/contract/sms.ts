@@ -86,6 +86,7 @@ export const MessageErrorCode = z
     "MESSAGE_SENDER_ID_NOT_APPROVED",
     "MESSAGE_RECIPIENT_OPTED_OUT",
     "ORGANIZATION_SUSPENDED",
+    "SENDING_PAUSED",
   ])
   .register(z.globalRegistry, {
     id: "MessageErrorCode",

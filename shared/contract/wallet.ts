@@ -43,6 +43,9 @@ export const Wallet = z
       description:
         "Present while the operator keeps the wallet closed: sends and top-ups are rejected, refunds still arrive.",
     }),
+    sendingPausedAt: z.optional(Timestamp).register(z.globalRegistry, {
+      description: "Present while sending is paused.",
+    }),
   })
   .register(z.globalRegistry, { id: "Wallet" });
 export type Wallet = z.infer<typeof Wallet>;
@@ -57,6 +60,11 @@ export const UpdateWalletRequest = z
     }),
     lowBalanceThreshold: z.nullish(Amount).register(z.globalRegistry, {
       description: `${amountDescription} null takes it away.`,
+    }),
+    sendingPaused: z.optional(z.boolean()).register(z.globalRegistry, {
+      description:
+        "With `true`, sends end with `SENDING_PAUSED`, campaigns stop, and scheduled messages that become due fail and are " +
+        "refunded. With `false`, sending resumes; failed messages stay failed.",
     }),
   })
   .register(z.globalRegistry, {

@@ -26,10 +26,11 @@ import { isExpired } from "./validity.ts";
 export async function chooseByFacts(
   job: MessageJob,
   sender: Sender,
-  { isSuspended, mayHaveReplies }: OrganizationState,
+  { isSuspended, isPaused, mayHaveReplies }: OrganizationState,
 ): Promise<Choice | undefined> {
   const { facts, organizationId, messageId } = job;
-  if (facts === undefined || isSuspended || sender.sending?.pausedAt !== undefined) return undefined;
+  if (facts === undefined || isSuspended || isPaused || sender.sending?.pausedAt !== undefined)
+    return undefined;
   if (isExpired(facts) || mayBeUnwanted(facts, mayHaveReplies)) return undefined;
   if (!isTestId(messageId) && (await isSenderIdRejected({ organizationId, senderId: facts.senderId })))
     return undefined;

@@ -127,10 +127,12 @@ async function chooseOrFail(
   sender: Sender,
   { organization, job }: { readonly organization: OrganizationState; readonly job: MessageJob },
 ): Promise<Choice> {
-  const { isSuspended, mayHaveReplies } = organization;
+  const { isSuspended, isPaused, mayHaveReplies } = organization;
   const rejection = isSuspended
     ? "ORGANIZATION_SUSPENDED"
-    : await rejectionBeforeSubmit(message, mayHaveReplies);
+    : isPaused && !isTestId(message.id)
+      ? "SENDING_PAUSED"
+      : await rejectionBeforeSubmit(message, mayHaveReplies);
   if (rejection !== undefined) return { kind: "fail", errorCode: rejection };
   if (isExpired(message)) return { kind: "fail", errorCode: "MESSAGE_EXPIRED" };
   const choice = await chooseCarrier(message, sender, job.reservedStart);

@@ -23,15 +23,14 @@ export const updateWallet = {
   method: "PATCH",
   path: "/v1/wallet",
   tag: "wallet",
-  summary: "Lower the daily spend cap, or set the threshold of the low-balance notice",
+  summary: "Lower the daily spend cap, set the threshold of the low-balance notice, or pause all sending",
   auth: "bearer",
   scope: "billing",
   body: UpdateWalletRequest,
-  recentProof: true,
   status: 200,
   data: Wallet,
-  audited: ["dailySpendCap", "lowBalanceThreshold"],
-  errors: ["WALLET_MISSING"],
+  audited: ["dailySpendCap", "lowBalanceThreshold", "sendingPausedAt"],
+  errors: ["WALLET_MISSING", "REAUTHENTICATION_REQUIRED"],
 } as const satisfies Route;
 
 export const listTransactions = {

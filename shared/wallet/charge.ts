@@ -40,8 +40,8 @@ export interface Recording {
  * Debits the prices of messages from a wallet, all or none and never twice. It records them in its ledger together with the
  * paid messages.
  * @param charging its writes share a transaction of a hundred writes with one entry for each charge
- * @throws ApiError ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED.
- *   UNAVAILABLE when nothing was recorded: a possible debit was refunded, or the reconciler will refund it.
+ * @throws ApiError ORGANIZATION_SUSPENDED, SENDING_PAUSED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED,
+ *   SEND_RATE_EXCEEDED. UNAVAILABLE when nothing was recorded: a possible debit was refunded, or the reconciler will refund it.
  * @returns the record
  */
 export async function chargeWallet<Recorded extends Recording>({

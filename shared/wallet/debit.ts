@@ -65,6 +65,7 @@ export async function debitWallet(
     if (debited.found === undefined) throw new ApiError("WALLET_MISSING");
     const wallet = WalletRecord.parse(debited.found);
     if (wallet.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
+    if (wallet.pausedAt !== undefined) throw new ApiError("SENDING_PAUSED");
     if (wallet.closedAt !== undefined) throw walletClosed();
     if (wallet.balanceMicros < 0) throw new ApiError("BALANCE_NEGATIVE");
     if (wallet.balanceMicros < sumOf(charges)) {
@@ -114,7 +115,7 @@ async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletR
       },
       // A missing wallet fails this too, but without an old item, so that no extra read is needed.
       whileFree(now(), {
-        absent: ["closedAt", "suspendedAt"],
+        absent: ["closedAt", "suspendedAt", "pausedAt"],
         atLeast: { balanceMicros: amountMicros, ...limits.atLeast },
       }),
     ),

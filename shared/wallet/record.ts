@@ -57,6 +57,8 @@ export const WalletRecord = z.object({
   closedReason: z.optional(z.string()),
   /** Since when its organization is suspended, as in the organization's record. */
   suspendedAt: z.optional(z.string()),
+  /** Since when its organization has paused all sending, as in the organization's record. */
+  pausedAt: z.optional(z.string()),
   /** When the erasure of the organization began. Only the ledger of its messages remains. */
   erasedAt: z.optional(z.string()),
 });
@@ -149,6 +151,7 @@ export function toApiWallet(wallet: WalletRecord): Wallet {
     lowBalanceThreshold:
       lowBalanceThresholdMicros === undefined ? undefined : amountOf(lowBalanceThresholdMicros),
     closedAt: wallet.closedAt,
+    sendingPausedAt: wallet.pausedAt,
   };
 }
 

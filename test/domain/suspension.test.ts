@@ -1,13 +1,18 @@
 import { afterEach, expect, it, vi } from "vitest";
 
 import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
-import { resumeOrganization, suspendOrganization } from "../../shared/accounts/organizations/suspension.ts";
+import {
+  resumeOrganization,
+  setSendingPaused,
+  suspendOrganization,
+} from "../../shared/accounts/organizations/suspension.ts";
 import { launchCampaign } from "../../shared/campaigns/launch.ts";
 import { getCampaign } from "../../shared/campaigns/read.ts";
 import { runCampaign } from "../../shared/campaigns/run.ts";
 import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { CreateContactRequest } from "../../shared/contract/contacts.ts";
+import { cancelMessage } from "../../shared/messages/cancel.ts";
 import type { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
@@ -65,24 +70,39 @@ async function send(organizationId: string, scheduledAt?: string): Promise<Messa
   return { organizationId, messageId: id };
 }
 
-it("a scheduled message of a suspended organization fails and is refunded once, and its event is published", async () => {
-  const organizationId = await openOrganization(1_000_000);
-  const job = await send(organizationId, new Date(Date.now() + 10 * minuteMs).toISOString());
-  await suspendOrganization(organizationId, "Fraud");
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * minuteMs });
+/** The error code of a stop, the stop itself, and its end. */
+const stops = [
+  [
+    "ORGANIZATION_SUSPENDED",
+    async (id: string) => suspendOrganization(id, "Fraud"),
+    async (id: string) => resumeOrganization(id),
+  ],
+  [
+    "SENDING_PAUSED",
+    async (id: string) => setSendingPaused(id, true),
+    async (id: string) => setSendingPaused(id, false),
+  ],
+] as const;
 
-  const carrier = new WillingCarrier();
-  const ended = await submitMessage(job, only(carrier));
-  expect(carrier.taken).toEqual([]);
-  expect(ended).toMatchObject({ status: "failed", errorCode: "ORGANIZATION_SUSPENDED" });
-  expect(await takeJobs("refunds")).toEqual([job]);
-  expect(JSON.stringify(await takeJobs("webhookDeliveries"))).toContain(
-    '"errorCode":"ORGANIZATION_SUSPENDED"',
-  );
+it.each(stops)(
+  "a scheduled message fails with %s and is refunded once, and its event is published",
+  async (code, stop) => {
+    const organizationId = await openOrganization(1_000_000);
+    const job = await send(organizationId, new Date(Date.now() + 10 * minuteMs).toISOString());
+    await stop(organizationId);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * minuteMs });
 
-  await Promise.all([refundMessage(job), refundMessage(job)]);
-  expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000, seq: 3 });
-});
+    const carrier = new WillingCarrier();
+    const ended = await submitMessage(job, only(carrier));
+    expect(carrier.taken).toEqual([]);
+    expect(ended).toMatchObject({ status: "failed", errorCode: code });
+    expect(await takeJobs("refunds")).toEqual([job]);
+    expect(JSON.stringify(await takeJobs("webhookDeliveries"))).toContain(`"errorCode":"${code}"`);
+
+    await Promise.all([refundMessage(job), refundMessage(job)]);
+    expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000, seq: 3 });
+  },
+);
 
 it("a message that a carrier may have accepted before the suspension fails with an unknown outcome", async () => {
   const organizationId = await openOrganization(1_000_000);
@@ -158,35 +178,64 @@ it("continuous sends neither prevent a suspension nor get past it, and the money
   expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });
 
-it("a running campaign stops at its next block, and continues from there when it is launched again", async () => {
-  const organizationId = await openOrganization(1_000_000);
-  for (const phoneNumber of ["15005550100", "15005550101", "15005550102"]) {
-    await createContact(organizationId, CreateContactRequest.parse({ phoneNumber }));
-  }
-  const { id: campaignId } = await createCampaign(organizationId, {
-    name: "Spring",
-    message: "hi",
-    audience: { all: true },
-    senderId: "ACME",
-    language: "English",
-    messageType: "marketing",
-  });
-  const job = { organizationId, campaignId };
-  const oneContact = { blocks: 1, blockSize: 1, timeMs: 60_000 };
-  await launchCampaign(organizationId, campaignId);
-  await runCampaign(job, oneContact);
-  await suspendOrganization(organizationId, "Fraud");
-  await runCampaign(job, oneContact);
-  expect(await getCampaign(organizationId, campaignId)).toMatchObject({
-    status: "failed",
-    errorCode: "ORGANIZATION_SUSPENDED",
-    progress: { accepted: 1 },
-  });
+it.each(stops)(
+  "a running campaign ends with %s at its next block, and continues when it is launched again",
+  async (code, stop, resume) => {
+    const organizationId = await openOrganization(1_000_000);
+    for (const phoneNumber of ["15005550100", "15005550101", "15005550102"]) {
+      await createContact(organizationId, CreateContactRequest.parse({ phoneNumber }));
+    }
+    const { id: campaignId } = await createCampaign(organizationId, {
+      name: "Spring",
+      message: "hi",
+      audience: { all: true },
+      senderId: "ACME",
+      language: "English",
+      messageType: "marketing",
+    });
+    const job = { organizationId, campaignId };
+    const oneContact = { blocks: 1, blockSize: 1, timeMs: 60_000 };
+    await launchCampaign(organizationId, campaignId);
+    await runCampaign(job, oneContact);
+    await stop(organizationId);
+    await runCampaign(job, oneContact);
+    expect(await getCampaign(organizationId, campaignId)).toMatchObject({
+      status: "failed",
+      errorCode: code,
+      progress: { accepted: 1 },
+    });
 
+    await resume(organizationId);
+    await launchCampaign(organizationId, campaignId);
+    await runCampaign(job, { ...oneContact, blocks: 10 });
+    expect((await getCampaign(organizationId, campaignId)).progress.accepted).toBe(3);
+  },
+);
+
+it("an organization that paused its sending sends again once it is resumed, and refunds meanwhile", async () => {
+  const organizationId = await openOrganization(1_000_000);
+  const queued = await send(organizationId);
+  const later = await send(organizationId, new Date(Date.now() + 10 * minuteMs).toISOString());
+  await setSendingPaused(organizationId, true);
+  await expect(send(organizationId)).rejects.toMatchObject({ code: "SENDING_PAUSED" });
+  const carrier = new WillingCarrier();
+  await submitMessage(queued, only(carrier));
+  await refundMessage(queued);
+  await cancelMessage(organizationId, later.messageId);
+  expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
+  await setSendingPaused(organizationId, false);
+  const after = await send(organizationId);
+  await submitMessage(queued, only(carrier));
+  await submitMessage(after, only(carrier));
+  expect(carrier.taken).toEqual([after.messageId]);
+});
+
+it("a pause and a suspension do not end each other", async () => {
+  const organizationId = await openOrganization(1_000_000);
+  await suspendOrganization(organizationId, "Fraud");
+  await setSendingPaused(organizationId, true);
   await resumeOrganization(organizationId);
-  await launchCampaign(organizationId, campaignId);
-  await runCampaign(job, { ...oneContact, blocks: 10 });
-  expect((await getCampaign(organizationId, campaignId)).progress.accepted).toBe(3);
+  await expect(send(organizationId)).rejects.toMatchObject({ code: "SENDING_PAUSED" });
 });
 
 it("a missing organization cannot be suspended, and one without a wallet can", async () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { Wallet } from "../../shared/contract/wallet.ts";
-import { Customer, errorOf, invalidFields } from "../support/api.ts";
+import { call, Customer, errorOf, invalidFields } from "../support/api.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
 
 it("a top-up without an amount adds 10.00, with or without a body", async () => {
@@ -67,6 +67,22 @@ it("a cap and a threshold are set, kept by other changes, and removed", async ()
   const { data } = z.object({ data: Wallet }).parse((await patch({ dailySpendCap: null })).body);
   expect(data).not.toHaveProperty("dailySpendCap");
   expect(data).toHaveProperty("lowBalanceThreshold", 1.5);
+  expect((await customer.trySend()).status).toBe(202);
+});
+
+it("all sending is paused and resumed, for a person and each API key", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  const paused = await customer.client.updateWallet({ body: { sendingPaused: true } });
+  expect(paused.sendingPausedAt).toBeDefined();
+  const { secret } = await customer.createApiKey();
+  for (const credential of [customer.token, secret]) {
+    const json = { to: "15005550000", message: "hi", senderId: "ACME" };
+    const rejected = await call("/v1/sms/send", { credential, json });
+    expect(errorOf(rejected)).toEqual({ status: 403, code: "SENDING_PAUSED" });
+  }
+  expect(await customer.client.updateWallet({ body: { sendingPaused: true } })).toEqual(paused);
+  const { sendingPausedAt: _, ...resumed } = paused;
+  expect(await customer.client.updateWallet({ body: { sendingPaused: false } })).toEqual(resumed);
   expect((await customer.trySend()).status).toBe(202);
 });
 

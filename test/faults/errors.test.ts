@@ -157,6 +157,10 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     await suspendOrganization(customer.organizationId, "Fraud");
     return logIn(password);
   },
+  SENDING_PAUSED: async () => {
+    await customer.client.updateWallet({ body: { sendingPaused: true } });
+    return send({});
+  },
   INSUFFICIENT_SCOPE: async () => {
     const { secret } = await customer.client.createApiKey({ body: { scopes: ["read"] } });
     return customer.call("/v1/auth/api-keys", { credential: secret });

@@ -186,6 +186,20 @@ describe("a session whose password was given more than ten minutes ago", () => {
     expect(errorOf(await makeKey(owner.token, {}))).toEqual(required);
   });
 
+  it("pauses sending, and resumes it only when the password is given again", async () => {
+    const key = dataOf(await makeKey(owner.token, { scopes: ["billing"] }), CreatedApiKey);
+    gateway.advanceClock(10 * minuteMs);
+    const pause = async (token: string, sendingPaused: boolean): Promise<ApiResponse> =>
+      as(token, "PATCH", "/v1/wallet", { sendingPaused });
+    expect((await pause(owner.token, true)).status).toBe(200);
+    expect((await pause(key.secret, true)).status).toBe(200);
+    for (const token of [owner.token, key.secret])
+      expect(errorOf(await pause(token, false))).toEqual(required);
+    expect((await owner.client.getWallet()).sendingPausedAt).toBeDefined();
+    expect((await reauthenticate(owner.token)).status).toBe(200);
+    expect((await pause(owner.token, false)).status).toBe(200);
+  });
+
   it("does not profit from another session of its user", async () => {
     const stolen = await logIn(owner.email);
     gateway.advanceClock(10 * minuteMs);

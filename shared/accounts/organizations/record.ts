@@ -30,6 +30,8 @@ export const OrganizationRecord = z.object({
   /** When the operator suspended the organization, and why. Its calls are rejected while this is set. */
   suspendedAt: z.optional(z.string()),
   suspendedReason: z.optional(z.string()),
+  /** When a member paused all sending, until they resume it. */
+  pausedAt: z.optional(z.string()),
   /** The version of the organization's own prices. Without a version, the prices are not looked up. */
   priceOverridesVersion: z.optional(z.string()),
   /** Since when it has a number that people can reply to. Without such a number there can be no STOP. */
@@ -47,12 +49,19 @@ export async function findOrganization(
 }
 
 /** The part of the record that is the state of its organization. */
-const State = z.pick(OrganizationRecord, { repliesSince: true, suspendedAt: true, webhookCount: true });
+const State = z.pick(OrganizationRecord, {
+  pausedAt: true,
+  repliesSince: true,
+  suspendedAt: true,
+  webhookCount: true,
+});
 
 /** The state of an organization that jobs need, and other work outside its own requests. */
 export interface OrganizationState {
   /** Whether an operator has suspended it. */
   readonly isSuspended: boolean;
+  /** Whether it has paused its own sending. */
+  readonly isPaused: boolean;
   /** Whether webhooks receive its events. */
   readonly hasWebhooks: boolean;
   /** Whether people can have replied to it. */
@@ -67,6 +76,7 @@ export async function stateOfOrganization(organizationId: string): Promise<Organ
   const found = await findItem(State, keys.organization(organizationId), { consistent: true });
   return {
     isSuspended: found?.suspendedAt !== undefined,
+    isPaused: found?.pausedAt !== undefined,
     hasWebhooks: (found?.webhookCount ?? 0) > 0,
     mayHaveReplies: found === undefined || found.repliesSince !== undefined,
   };

@@ -1,3 +1,4 @@
+import type { Wallet } from "../../contract/wallet.ts";
 import { now } from "../../platform/clock.ts";
 import { RejectedError } from "../../platform/rejected-error.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
@@ -7,13 +8,13 @@ import { findItem } from "../../platform/table/read.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { type Update, updateOf } from "../../platform/table/write.ts";
 import { lockWallet } from "../../wallet/lock.ts";
-import { WalletRecord } from "../../wallet/record.ts";
+import { readWallet, toApiWallet, WalletRecord } from "../../wallet/record.ts";
 import { findOrganization, type OrganizationRecord } from "./record.ts";
 
 /*
- * The suspension of a customer by an operator. The organization's record and its wallet change in one transaction.
- * Log-ins, credentials and senders check the record. Debits check the wallet, which decides between a send and a
- * suspension at the same moment.
+ * The suspension of a customer by an operator, and the pause of all sending by the customer. The organization's record and
+ * its wallet change in one transaction. Log-ins and credentials check the record for a suspension, senders for both. Debits
+ * check the wallet, which decides between a send and a suspension at the same moment.
  */
 
 /**
@@ -30,6 +31,7 @@ export async function suspendOrganization(
 ): Promise<OrganizationRecord> {
   const suspendedAt = now().toISOString();
   return change(organizationId, {
+    field: "suspendedAt",
     isDone: (organization) => organization.suspendedAt !== undefined,
     organization: { set: { suspendedAt, suspendedReason: reason } },
     wallet: { set: { suspendedAt } },
@@ -43,13 +45,32 @@ export async function suspendOrganization(
  */
 export async function resumeOrganization(organizationId: string): Promise<OrganizationRecord> {
   return change(organizationId, {
+    field: "suspendedAt",
     isDone: (organization) => organization.suspendedAt === undefined,
     organization: { remove: ["suspendedAt", "suspendedReason"] },
     wallet: { remove: ["suspendedAt"] },
   });
 }
 
+/**
+ * Pauses or resumes all sending at the request of a member. While it is paused, sends are rejected, campaigns stop at their next
+ * block, and messages that become due fail and are refunded. They do not wait, so that a resumed organization never sends what
+ * a stolen key scheduled.
+ * @throws ApiError WALLET_MISSING, UNAVAILABLE
+ */
+export async function setSendingPaused(organizationId: string, isPaused: boolean): Promise<Wallet> {
+  const changes = isPaused ? { set: { pausedAt: now().toISOString() } } : { remove: ["pausedAt"] };
+  await change(organizationId, {
+    field: "pausedAt",
+    isDone: ({ pausedAt }) => (pausedAt !== undefined) === isPaused,
+    organization: changes,
+    wallet: changes,
+  });
+  return toApiWallet(await readWallet(organizationId));
+}
+
 interface Change {
+  readonly field: "pausedAt" | "suspendedAt";
   readonly isDone: (organization: OrganizationRecord) => boolean;
   readonly organization: Changes;
   readonly wallet: Changes;
@@ -61,9 +82,9 @@ async function change(organizationId: string, wanted: Change): Promise<Organizat
     const organization = await findOrganization(organizationId, { consistent: true });
     if (organization === undefined) throw new RejectedError(`There is no organization ${organizationId}.`);
     if (wanted.isDone(organization)) return organization;
-    const { suspendedAt } = organization;
-    const asSeen =
-      suspendedAt === undefined ? { present: ["pk"], absent: ["suspendedAt"] } : { is: { suspendedAt } };
+    const { field } = wanted;
+    const { [field]: seen } = organization;
+    const asSeen = seen === undefined ? { present: ["pk"], absent: [field] } : { is: { [field]: seen } };
     const { outcome } = await transact({
       organization: updateOf(keys.organization(organizationId), wanted.organization, asSeen),
       wallet: await changeOfWallet(organizationId, wanted.wallet),
