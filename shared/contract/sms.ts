@@ -237,6 +237,12 @@ export const MessagesQuery = z.safeExtend(PageQuery, {
   to: z
     .optional(PhoneNumberInQuery)
     .register(z.globalRegistry, { description: "Only messages to this number." }),
+  scheduled: z.optional(z.literal("true")).register(z.globalRegistry, {
+    description: "Only messages that wait for their `scheduledAt`.",
+  }),
+  apiKeyId: z
+    .optional(idSchema("key"))
+    .register(z.globalRegistry, { description: "Only messages that were sent with this API key." }),
   test: z.optional(BooleanParameter).register(z.globalRegistry, {
     description:
       "With `true`, the list has test messages instead of live ones. A test key always gets test messages, and `total` " +

@@ -4,6 +4,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { Page } from "../contract/primitives.ts";
 import type { Message, MessagesQuery } from "../contract/sms.ts";
 import { hasTestKey, type Actor } from "../platform/auth/actor.ts";
+import { now } from "../platform/clock.ts";
 import { isTestId, momentOf } from "../platform/ids.ts";
 import { firstItems } from "../platform/table/lists.ts";
 import { readPage, readWantedPage } from "../platform/table/page.ts";
@@ -11,6 +12,7 @@ import { findItem } from "../platform/table/read.ts";
 import { messageKey, messagesOf, testMessagesOf } from "../platform/table/shards.ts";
 import { findWallet, type WalletRecord } from "../wallet/record.ts";
 import { hasExpired, MessageRecord, toApiMessage } from "./record.ts";
+import { maxScheduleAheadMs } from "./schedule.ts";
 
 /**
  * Reads one message of an organization in its present state.
@@ -49,7 +51,7 @@ export async function newestMessageAt(wallet: WalletRecord): Promise<Date | unde
 }
 
 /**
- * Returns a page of an organization's messages, newest first, filtered by status and number.
+ * Returns a page of an organization's messages, newest first, filtered by the query.
  * @param isTest whether of test messages, which have no counter
  */
 export async function listMessages(
@@ -57,7 +59,9 @@ export async function listMessages(
   query: MessagesQuery,
   { isTest = query.test === true } = {},
 ): Promise<Page<Message>> {
-  const { status, to } = query;
+  const { status, to, scheduled, apiKeyId } = query;
+  const at = now();
+  const oldest = new Date(at.getTime() - maxScheduleAheadMs).toISOString();
   const wallet = isTest ? undefined : await findWallet(organizationId);
   const list = {
     pk: isTest ? testMessagesOf(organizationId) : wallet === undefined ? [] : messagesOf(wallet),
@@ -66,7 +70,7 @@ export async function listMessages(
   };
   // No index serves a filter: it would cost a write for each change of each message, and filters are rare.
   const page =
-    !isTest && status === undefined && to === undefined
+    !isTest && [status, to, scheduled, apiKeyId].every((filter) => filter === undefined)
       ? await readPage(MessageRecord, list, query, wallet?.messageCount ?? 0)
       : await readWantedPage(
           MessageRecord,
@@ -75,7 +79,15 @@ export async function listMessages(
           (record) =>
             !hasExpired(record) &&
             (status === undefined || record.status === status) &&
-            (to === undefined || record.to === to),
+            (to === undefined || record.to === to) &&
+            (scheduled === undefined || isWaiting(record, at)) &&
+            (apiKeyId === undefined || record.apiKeyId === apiKeyId),
+          ({ queuedAt }) => scheduled !== undefined && queuedAt < oldest,
         );
   return { rows: page.rows.filter((record) => !hasExpired(record)).map(toApiMessage), meta: page.meta };
+}
+
+/** Whether a message waits for its scheduled time. */
+function isWaiting({ status, scheduledAt }: MessageRecord, at: Date): boolean {
+  return status === "queued" && scheduledAt !== undefined && scheduledAt > at.toISOString();
 }

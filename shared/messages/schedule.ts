@@ -1,7 +1,8 @@
 import { invalidField } from "../contract/errors.ts";
 import { dayMs } from "../platform/clock.ts";
 
-const maxScheduleAheadMs = 30 * dayMs;
+/** How long before its time a message or a campaign can be scheduled. */
+export const maxScheduleAheadMs = 30 * dayMs;
 
 /**
  * Returns the time to send at in UTC, or undefined for now.

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { AcceptedMessage, Estimate, Message } from "../../shared/contract/sms.ts";
-import { Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
+import { call, Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
 import { patience } from "../support/patience.ts";
 
@@ -248,6 +248,23 @@ describe("messages", () => {
     const response = await customer.call("/v1/sms?status=lost&to=150055");
     expect(errorOf(response)).toEqual(invalid);
     expect(invalidFields(response).toSorted()).toEqual(["status", "to"]);
+  });
+
+  it("that wait for their time are listed, also those of one API key", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const { id: apiKeyId, secret } = await customer.createApiKey();
+    const scheduledAt = new Date(Date.now() + 86_400_000).toISOString();
+    await customer.send();
+    const own = await customer.send({ scheduledAt });
+    const json = { to: "15005550000", message: "hi", senderId: "ACME", scheduledAt };
+    const sent = await call("/v1/sms/send", { credential: secret, json });
+    const ofKey = dataOf(sent, AcceptedMessage);
+    const idsOf = async (query: Record<string, string>): Promise<string[]> =>
+      (await customer.client.listSms({ query: { scheduled: "true", ...query } })).rows.map(({ id }) => id);
+    expect(await idsOf({})).toEqual([ofKey.id, own.id]);
+    expect(await idsOf({ apiKeyId })).toEqual([ofKey.id]);
+    await customer.client.cancelSms({ params: { id: ofKey.id } });
+    expect(await idsOf({ apiKeyId })).toEqual([]);
   });
 
   it("beyond 10,000 rows are reached by cursor, as the error states", async () => {
