@@ -790,6 +790,52 @@ it("can be used with the keyboard alone", async () => {
   await vi.waitFor(async () => expect(await focused()).toBe("API keys"), patience);
 });
 
+it("lists and cancels what a leaked key scheduled, and pauses all sending", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  const { secret } = await customer.createApiKey();
+  const scheduledAt = new Date(Date.now() + 86_400_000).toISOString();
+  const json = { to: "15005550000", message: "spam", senderId: "BANK", scheduledAt };
+  await call("/v1/sms/send", { credential: secret, json });
+  for (let count = 1; count <= 11; count += 1) await customer.send({ to: "15005550002", scheduledAt });
+  const { id } = await customer.client.createCampaign({
+    body: { name: "Spam", message: "spam", audience: { all: true }, senderId: "BANK", scheduledAt },
+  });
+  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const { page } = visitor;
+  const choose = async (name: string): Promise<void> => {
+    await page.getByRole("button", { name, exact: true }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+  };
+  await visitor.open("api-keys", "API keys");
+  await page.getByRole("button", { name: "Actions for the key" }).click();
+  await page.getByRole("menuitem", { name: "Disable" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
+  await page.getByRole("link", { name: "Campaign Spam" }).waitFor();
+  const listed = page.getByRole("link", { name: "Message to" });
+  expect(await listed.allInnerTexts()).toEqual(["Message to 15005550000"]);
+  await choose("Disable all keys");
+  await page.getByText("and more").waitFor();
+  expect(await listed.count()).toBe(10);
+  expect(await visitor.violations()).toEqual([]);
+  await visitor.screenshot("still-scheduled", { colorScheme: "light", width: 1_280 });
+  await choose("Cancel everything scheduled");
+  await page.getByText("13 messages and campaigns cancelled.").waitFor();
+  await page.getByText("No message is scheduled").waitFor();
+  expect((await customer.client.getWallet()).balance).toBe(1);
+  expect((await customer.client.getCampaign({ params: { id } })).status).toBe("cancelled");
+
+  await choose("Pause sending");
+  await page.getByRole("button", { name: "Resume sending" }).waitFor();
+  expect(errorOf(await customer.trySend()).code).toBe("SENDING_PAUSED");
+  await visitor.open("", "Overview");
+  await visitor.screenshot("overview-paused", { colorScheme: "light", width: 1_280 });
+  await page.getByRole("link", { name: "Resume sending" }).click();
+  await visitor.heading("API keys");
+  await choose("Resume sending");
+  await page.getByRole("button", { name: "Pause sending" }).waitFor();
+  expect((await customer.trySend()).status).toBe(202);
+});
+
 it("limits a key, and sends or rejects its held messages", async () => {
   const customer = await Customer.register({ balance: 1 });
   visitor = await ConsoleVisitor.arriveAs(browser, customer);

@@ -13,6 +13,7 @@ import { confirmItem, Menu, type MenuItem } from "../parts/menu.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { CancelScheduled, SendingPause, StillScheduled } from "../parts/scheduled.tsx";
 import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -37,6 +38,12 @@ const scopeLabels: Readonly<Record<Scope, string>> = {
 export function ApiKeys() {
   const keys = usePages(async (query) => api().listApiKeys({ query }), []);
   const created = useSignal<CreatedApiKey | undefined>(undefined);
+  /** The key that was disabled last; without an id, all keys. */
+  const ended = useSignal<{ readonly id?: string } | undefined>(undefined);
+  const onEnd = async (id?: string): Promise<void> => {
+    ended.value = id === undefined ? {} : { id };
+    await keys.reload();
+  };
   const onCreated = async (key: CreatedApiKey): Promise<void> => {
     created.value = key;
     await keys.reload();
@@ -53,6 +60,7 @@ export function ApiKeys() {
       actions={add}
     >
       {created.value === undefined ? null : <Created key={created.value.id} created={created.value} />}
+      {ended.value === undefined ? null : <StillScheduled apiKeyId={ended.value.id} />}
       <Section title="Keys">
         <PagedTable
           caption="API keys"
@@ -76,7 +84,7 @@ export function ApiKeys() {
             Actions: (key) => (
               <Menu
                 label={`Actions for the key ${key.name ?? key.hint}`}
-                items={actionsOf(key, { onCreated, onChange: keys.reload })}
+                items={actionsOf(key, { onCreated, onEnd })}
               />
             ),
           }}
@@ -85,8 +93,8 @@ export function ApiKeys() {
       </Section>
       <Section title="Compromised keys">
         <p>
-          If a key may have leaked, disable it immediately. To replace a key without downtime, rotate it: the
-          old key keeps working for {overlapHours} hours.
+          If a key may have leaked, disable it immediately, and cancel what was scheduled with it. To replace
+          a key without downtime, rotate it: the old key keeps working for {overlapHours} hours.
         </p>
         <div class="row">
           <ConfirmButton
@@ -96,9 +104,11 @@ export function ApiKeys() {
             act={async () => {
               const { count } = await api().revokeAllApiKeys();
               announce(`${countText(count, "key")} disabled.`);
-              await keys.reload();
+              await onEnd();
             }}
           />
+          <CancelScheduled />
+          <SendingPause />
         </div>
       </Section>
     </Page>
@@ -227,21 +237,22 @@ function actionsOf(
   { id, status }: ApiKey,
   {
     onCreated,
-    onChange,
+    onEnd,
   }: {
     onCreated: (key: CreatedApiKey) => Promise<void>;
-    onChange: () => Promise<void>;
+    onEnd: (id: string) => Promise<void>;
   },
 ): MenuItem[] {
   const params = { id };
   const remove = confirmItem({
     label: "Delete",
     question: "Delete this key?",
-    consequence: "The key stops working and is removed from this list. The audit log keeps a record of it.",
+    consequence:
+      "The key stops working and is removed from this list, and keys that an active key made are disabled. The audit log keeps a record of it.",
     act: async () => {
       await api().deleteApiKey({ params });
       announce("API key deleted.");
-      await onChange();
+      await onEnd(id);
     },
   });
   if (status !== "active") return [remove];
@@ -254,11 +265,12 @@ function actionsOf(
   const disable = confirmItem({
     label: "Disable",
     question: "Disable this key?",
-    consequence: "Requests with this key are rejected from now on. You cannot enable it again.",
+    consequence:
+      "Requests with this key, and with keys that it made, are rejected from now on. You cannot enable them again.",
     act: async () => {
       await api().disableApiKey({ params });
       announce("API key disabled.");
-      await onChange();
+      await onEnd(id);
     },
   });
   return [rotate, disable, remove];

@@ -141,7 +141,7 @@ interface Point {
 }
 
 function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): Point[] {
-  const { balance, lowBalanceThreshold = 0, spentToday, dailySpendCap, closedAt } = wallet;
+  const { balance, lowBalanceThreshold = 0, spentToday, dailySpendCap, closedAt, sendingPausedAt } = wallet;
   const pending = senderIds.filter(({ status }) => status === "pending");
   const points: readonly (Point | false)[] = [
     closedAt !== undefined && {
@@ -149,6 +149,12 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
       detail: "You cannot send messages. Contact the gateway operator.",
       href: "#/wallet",
       action: "Wallet",
+    },
+    sendingPausedAt !== undefined && {
+      what: "Sending is paused.",
+      detail: "New messages are rejected. Messages that become due fail and are refunded.",
+      href: "#/api-keys",
+      action: "Resume sending",
     },
     balance <= 0 && {
       what: balance < 0 ? "Your balance is negative." : "Your wallet is empty.",
