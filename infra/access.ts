@@ -28,7 +28,7 @@ import {
 /** The permissions of each operation's function, without those that follow from its route. */
 const accessOfOperation: Readonly<Record<Operation, Access>> = {
   getHealth: { commit: true },
-  register: createsAccount,
+  register: grant(createsAccount, { UpdateItem: ["LIMIT"], sessionKey: ["Sign"] }),
   login: grant(isAudited, checksCredentials, {
     GetItem: ["USER", "EMAIL", "ORG"],
     PutItem: ["KNOWN_NETWORK"],
@@ -47,20 +47,20 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     UpdateItem: ["LIMIT"],
     queues: ["emails"],
   },
-  verifyEmail: grant(endsUnproven, checksCredentials, {
-    GetItem: ["EMAIL_TOKEN"],
+  verifyEmail: grant(checksCredentials, {
+    GetItem: ["EMAIL_TOKEN", "MEMBERS", "RIGHTS", "USER"],
     transactions: [
       { PutItem: ["AUDIT"], UpdateItem: ["USER", "ORG", "RIGHTS"], DeleteItem: ["EMAIL_TOKEN"] },
     ],
   }),
   acceptInvitation: {
-    GetItem: ["RIGHTS", "EMAIL_TOKEN", "INVITATION", "ORG", "USER"],
+    GetItem: ["RIGHTS", "EMAIL", "EMAIL_TOKEN", "INVITATION", "ORG", "USER", "WALLET"],
     transactions: [
       {
         PutItem: ["EMAIL", "MEMBERS", "USER", "CREDENTIALS", "AUDIT", "DUE"],
-        UpdateItem: ["ORG", "RIGHTS"],
+        UpdateItem: ["ORG", "RIGHTS", "USER"],
         DeleteItem: ["EMAIL_TOKEN", "INVITATION", "MEMBERS"],
-        ConditionCheckItem: ["MEMBERS", "USER"],
+        ConditionCheckItem: ["MEMBERS", "USER", "WALLET"],
       },
     ],
     queues: ["emails"],
@@ -82,16 +82,21 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     secondFactorKey: true,
   }),
   requestPasswordReset: { UpdateItem: ["LIMIT"], queues: ["emails"] },
-  resetPassword: grant(endsUnproven, {
-    GetItem: ["EMAIL_TOKEN"],
+  resetPassword: grant(endsUnproven, createsAccount, {
+    GetItem: ["EMAIL_TOKEN", "WALLET"],
     transactions: [
       {
         PutItem: ["CREDENTIALS", "AUDIT", "DUE"],
         UpdateItem: ["USER", "ORG", "RIGHTS"],
         DeleteItem: ["EMAIL_TOKEN", "CREDENTIALS"],
       },
+      {
+        ...createsAccount.transactions?.[0],
+        UpdateItem: ["USER", "ORG"],
+        DeleteItem: ["EMAIL_TOKEN"],
+        ConditionCheckItem: ["WALLET"],
+      },
     ],
-    queues: ["emails"],
   }),
   changePassword: grant(checksCredentials, {
     GetItem: ["USER"],

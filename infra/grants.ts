@@ -155,7 +155,6 @@ export const acceptsMessages = grant(changesWallet, notifiesOfWallet, checksSend
 
 /** To create a user with an organization and its wallet. */
 export const createsAccount: Access = {
-  UpdateItem: ["LIMIT"],
   transactions: [
     {
       PutItem: [
@@ -173,7 +172,6 @@ export const createsAccount: Access = {
     },
   ],
   queues: ["emails"],
-  sessionKey: ["Sign"],
 };
 
 /** To accept or reject a held message. */

@@ -22,8 +22,7 @@ export function verificationText(url: string): EmailText {
     paragraphs: [
       `An account at ${brand().name} was registered with this email address. Please verify that the address is yours. Until ` +
         "then you cannot invite others, and you may not be able to send.",
-      "You need the password of the account. For your security, verification ends all earlier sessions, API keys, webhooks " +
-        "and invitations. Log in again afterwards, and create the API keys that you need.",
+      "You need the password of the account, because someone else could have registered with your address.",
     ],
     link: { label: "Verify the email", url },
     closing:
@@ -39,7 +38,8 @@ export function verificationText(url: string): EmailText {
 export function passwordResetText(url: string, isUnverified: boolean): EmailText {
   const ofStranger =
     "This email address was never verified, so someone else may have registered with it. With a new password, the account " +
-    "is yours. It removes all earlier sessions, API keys, webhooks, invitations, other members and the second factor.";
+    "is yours. Its organization is empty then, without earlier data, API keys and members. If you registered and know " +
+    "your password, verify the address by the earlier email instead: then everything stays.";
   return {
     subject: "Set a new password",
     paragraphs: [
@@ -55,9 +55,9 @@ export function passwordResetText(url: string, isUnverified: boolean): EmailText
 /** @param wasUnverified whether a stranger may have registered with the email */
 export function passwordChangedText(wasUnverified: boolean): EmailText {
   const ofStranger =
-    "This email address had never been verified, so someone else may have registered with it. All earlier sessions, API " +
-    "keys, webhooks, invitations, other members and the second factor were removed. Create the API keys and webhooks " +
-    "that you need again.";
+    "This email address had never been verified, so someone else may have registered with it. Your account therefore has " +
+    "an empty organization now. If money had moved in the earlier one, it stays: without earlier sessions, API keys, " +
+    "webhooks, invitations, other members and second factor. Then check its contacts, templates, campaigns and details.";
   return {
     subject: "Your password was changed",
     paragraphs: [

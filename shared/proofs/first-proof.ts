@@ -1,36 +1,58 @@
 import { endAll, endApiKeysMadeBy } from "../accounts/api-keys/end.ts";
+import { newAccount } from "../accounts/authentication/new-account.ts";
 import { removeMember } from "../accounts/members/delete.ts";
-import { allMembers, findActiveMember, type ActiveMember } from "../accounts/organizations/member-record.ts";
-import { isEmailVerified, readRights } from "../accounts/organizations/rights-record.ts";
-import { findEmailToken, type TokenPurpose } from "../accounts/users/email-tokens.ts";
-import { findUser } from "../accounts/users/record.ts";
+import { allMembers, type ActiveMember } from "../accounts/organizations/member-record.ts";
+import {
+  isReplaceable,
+  listVerified,
+  replaceUnproven,
+  verifiedSince,
+} from "../accounts/organizations/verification.ts";
+import { replacePassword } from "../accounts/passwords/record.ts";
+import { endAllSessions, type UserRecord } from "../accounts/users/record.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { Delete } from "../platform/table/write.ts";
+import { now } from "../platform/clock.ts";
+import { keys } from "../platform/table/keys.ts";
+import type { Write } from "../platform/table/write.ts";
 import { readWebhooks } from "../webhooks/record.ts";
 import { deleteWebhook } from "../webhooks/webhooks.ts";
+import type { Proof } from "./proof.ts";
 
-/** The proof that a person has opened a link in an email to a user. */
-export interface Proof {
-  readonly user: ActiveMember;
-  /** Whether this is the first proof that the email is the user's. */
-  readonly isFirst: boolean;
-  /** The write that invalidates the link, for the transaction of the link's purpose. */
-  readonly use: Delete;
+/** The account of a person who has proven its email, and the writes that give it to them with their new password. */
+export interface ProvenAccount {
+  readonly user: Pick<UserRecord, "id" | "organizationId">;
+  readonly writes: readonly Write[];
 }
 
 /**
- * Reads the token of a link.
- * @throws ApiError INVALID_EMAIL_TOKEN when it does not exist, was used or replaced, has expired, or its user is
- *   removed
+ * Decides which account a person gets who has proven an email, and not the password of its account. It is the account
+ * itself, unless this is the first proof: a stranger may have registered with the email. Then it is a new account with
+ * an empty organization. An account with money, and a member of another's organization, stay without their credentials.
+ *
+ * A person who also gives the password has registered themselves, and keeps everything (`verify-email.ts`).
+ * @throws ApiError UNAVAILABLE when it was not completed: the same call continues it
  */
-export async function readProof(purpose: TokenPurpose, token: string): Promise<Proof> {
-  const shown = await findEmailToken(purpose, token);
-  const found = shown && (await findUser(shown.userId, { consistent: true }));
-  if (shown === undefined || found === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
-  const user = await findActiveMember(found.organizationId, found.id);
-  if (user === undefined || user.removedAt !== undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
-  const rights = await readRights(user.organizationId, { consistent: true });
-  return { user, isFirst: !isEmailVerified(user.id, rights), use: shown.use };
+export async function accountAfterReset(
+  { user, isFirst }: Proof,
+  passwordHash: string,
+): Promise<ProvenAccount> {
+  const at = now();
+  if (isFirst && (await isReplaceable(user))) {
+    const account = newAccount({ email: user.email, passwordHash, isVerified: true }, at);
+    return { ...account, writes: [...account.writes, ...replaceUnproven(user, account.user.id, at)] };
+  }
+  if (isFirst) await endUnproven(user);
+  const { set, remove } = endAllSessions(user, at.toISOString());
+  const changes = { ...verifiedSince(at.toISOString()), set };
+  const writes = [
+    ...replacePassword(user.id, passwordHash, {
+      ...changes,
+      remove: isFirst ? [...remove, "secondFactorAt"] : remove,
+    }),
+    ...(isFirst ? [{ delete: keys.secondFactor(user.id) }] : []),
+    ...listVerified(user),
+  ];
+  return { user, writes };
 }
 
 /**

@@ -38,10 +38,10 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   expect(watched.requested.filter((each) => each.includes("usr_"))).toEqual([]);
   expect(watched.requested.filter((each) => each.startsWith("POST"))).toEqual([]);
   expect(page.url()).toBe(`${inject("baseUrl")}/account`);
-  await page.getByText("Earlier sessions, API keys, webhooks and invitations end").waitFor();
+  await page.getByText("Your password shows that you registered this account").waitFor();
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button").click();
-  await said("Your email is verified. Log in again");
+  await said("Your email is verified. Your sessions, API keys and webhooks stay as they are.");
   expect(await page.getByRole("button").count()).toBe(0);
   expect(watched.complaints).toEqual([]);
 

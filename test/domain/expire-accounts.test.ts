@@ -6,6 +6,7 @@ import * as z from "zod/mini";
 import { register } from "../../shared/accounts/authentication/register.ts";
 import { findOrganization } from "../../shared/accounts/organizations/record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
+import { newEmailToken } from "../../shared/accounts/users/email-tokens.ts";
 import { findUserByEmail } from "../../shared/accounts/users/record.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { expireAccounts } from "../../shared/erasure/expire.ts";
@@ -13,7 +14,9 @@ import { dayMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
+import { resetPassword } from "../../shared/proofs/reset-password.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
@@ -94,3 +97,26 @@ it("a stage that does not require verification keeps accounts", async () => {
   await expireAccounts();
   expect(await isThere(id)).toBe(true);
 });
+
+it.each(["before-sending", "none"] as const)(
+  "an account that another person takes over by a reset is deleted, and theirs stays (verification %s)",
+  async (policy) => {
+    const id = await registered(policy);
+    const strangerId = (await findUserByEmail(email))?.id ?? "";
+    const contact = { phoneNumber: "15005550009", tags: [], attributes: {}, optedOut: false };
+    await createContact(id, contact);
+    const [token, other] = [await newEmailToken("reset", strangerId), "staple battery horse"];
+    const resets = [other, other].map(async (password) => resetPassword({ token, password }, "203.0.113.2"));
+    const results = await Promise.allSettled(resets);
+    expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    const person = await findUserByEmail(email);
+    expect(person?.organizationId).not.toBe(id);
+    expect(await findOrganization(id, { consistent: true })).toHaveProperty("suspendedAt");
+    pass(7.1);
+    expect(await expireAccounts()).toBe(1);
+    expect(await isThere(id)).toBe(false);
+    expect(await findUserByEmail(email)).toEqual(person);
+    expect(await isThere(person?.organizationId ?? "")).toBe(true);
+    expect((await readWallet(person?.organizationId ?? "")).seq).toBe(0);
+  },
+);

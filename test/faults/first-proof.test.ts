@@ -132,14 +132,14 @@ describe("a verified email", () => {
   });
 });
 
-/** A squatter's account, with all kinds of credentials. */
-async function squat(): Promise<{
+/** A squatter's account with money, and with all kinds of credentials. */
+async function squat(balance = 1): Promise<{
   squatter: Customer;
   member: Joined;
   invited: string;
   secrets: string[];
 }> {
-  const squatter = await Customer.register({ baseUrl: gateway.url });
+  const squatter = await Customer.register({ baseUrl: gateway.url, ...(balance > 0 && { balance }) });
   // This email is sent only before the address counts as verified.
   await tokenOf(squatter.email, "Verify your email");
   await noteVerifiedEmail(squatter.organizationId);
@@ -176,21 +176,90 @@ async function expectAlone(squatted: Awaited<ReturnType<typeof squat>>, credenti
 }
 
 describe("the first proof of an address", () => {
-  it("by a password reset removes everything that a squatter made, and a second factor", async () => {
+  it("by a password reset gives an empty organization to the person, and suspends that of the squatter", async () => {
+    const { squatter, secrets, member } = await squat(0);
+    const { client, email } = squatter;
+    await client.submitKyc({ body: { businessName: "Stranger" } });
+    await client.createSenderId({ body: { senderId: "STRANGER" } });
+    await client.createTemplate({ body: { name: "t", body: "stranger text" } });
+    await client.createContact({ body: { phoneNumber: "15005550000" } });
+    const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+    const campaign = {
+      name: "c",
+      message: "m",
+      senderId: "ACME",
+      audience: { all: true },
+      scheduledAt,
+    } as const;
+    await client.createCampaign({ body: campaign });
+    await client.updateBilling({ body: { name: "Stranger Ltd" } });
+    await enableSecondFactor(squatter);
+    const token = await resetTokenOf(email);
+    expect((await post("/v1/auth/password-reset", { token, password: newPassword })).status).toBe(200);
+    const credential = await sessionOf(email, newPassword);
+    const read = async (path: string) => (await squatter.call(path, { credential })).body;
+    for (const path of ["sender-ids", "templates", "campaigns", "contacts", "webhooks", "auth/api-keys"]) {
+      expect(await read(`/v1/${path}`), path).toMatchObject({ data: [] });
+    }
+    expect(await read("/v1/kyc")).toMatchObject({ data: null });
+    expect(await read("/v1/members")).toMatchObject({
+      data: [{ email, role: "owner", secondFactor: false }],
+    });
+    expect(await read("/v1/wallet")).toMatchObject({ data: { balance: 0 } });
+    expect(JSON.stringify(await read("/v1/billing"))).not.toContain("Stranger");
+    const { organization } = dataOf(await squatter.call("/v1/auth/me", { credential }), Account);
+    expect(isOwnerVerified(await readRights(organization.id, { consistent: true }))).toBe(true);
+    // The earlier organization is closed to all who had access to it.
+    expect(await statusWith(squatter.token)).toBe(401);
+    for (const secret of secrets) expect(await statusWith(secret)).toBe(403);
+    const login = await post("/v1/auth/login", { email: member.email, password });
+    expect(errorOf(login).code).toBe("ORGANIZATION_SUSPENDED");
+    const login2 = await post("/v1/auth/login", { email, password });
+    expect(errorOf(login2).code).toBe("INVALID_CREDENTIALS");
+  });
+
+  it("by an invitation replaces an account, unless its wallet had a movement", async () => {
+    const boss = await Customer.register({ baseUrl: gateway.url });
+    await noteVerifiedEmail(boss.organizationId);
+    const accept = async (email: string): Promise<ApiResponse> => {
+      await boss.client.inviteMember({ body: { email, role: "developer" } });
+      const token = await tokenOf(email, "You are invited");
+      return post("/v1/auth/accept-invitation", { token, password: newPassword });
+    };
+    const squatter = await Customer.register({ baseUrl: gateway.url });
+    expect((await accept(squatter.email)).status).toBe(201);
+    const credential = await sessionOf(squatter.email, newPassword);
+    const { organization } = dataOf(await squatter.call("/v1/auth/me", { credential }), Account);
+    expect(organization.id).toBe(boss.organizationId);
+    expect(await statusWith(squatter.token)).toBe(401);
+    expect(await organizationOf(squatter)).toHaveProperty("suspendedAt");
+    // Customers, and an account that proved the email.
+    const verified = await Customer.register({ baseUrl: gateway.url });
+    await noteVerifiedEmail(verified.organizationId);
+    for (const other of [verified, await Customer.register({ baseUrl: gateway.url, balance: 1 })]) {
+      expect(errorOf(await accept(other.email))).toEqual({ status: 409, code: "EMAIL_TAKEN" });
+      expect(await statusWith(other.token)).toBe(200);
+    }
+  });
+
+  it("by a password reset of a customer removes all access that a squatter made, and a second factor", async () => {
     const squatted = await squat();
     const { email } = squatted.squatter;
     await enableSecondFactor(squatted.squatter);
     const token = await resetTokenOf(email);
     const asked = emailsTo(gateway, email).find(({ subject }) => subject === "Set a new password");
     expect(asked?.text).toContain(
-      "With a new password, the account is yours. It removes all earlier sessions",
+      "With a new password, the account is yours. Its organization is empty then",
     );
     expect((await post("/v1/auth/password-reset", { token, password: newPassword })).status).toBe(200);
     // The second factor is gone: no code of the squatter's app is needed.
-    await expectAlone(squatted, await sessionOf(email, newPassword));
+    const credential = await sessionOf(email, newPassword);
+    await expectAlone(squatted, credential);
+    const wallet = await squatted.squatter.call("/v1/wallet", { credential });
+    expect(wallet.body).toMatchObject({ data: { balance: 1 } });
   });
 
-  it("by the link requires the password, removes everything made before, and lets the person log in again", async () => {
+  it("by the link requires the password, and keeps all that the person made", async () => {
     const squatted = await squat();
     const { squatter } = squatted;
     const token = await tokenOf(squatter.email, "Verify your email");
@@ -198,7 +267,10 @@ describe("the first proof of an address", () => {
     expect(errorOf(ofStranger)).toEqual({ status: 401, code: "INVALID_CREDENTIALS" });
     expect(await statusWith(squatter.token)).toBe(200);
     expect((await post("/v1/auth/verify-email", { token, password })).status).toBe(200);
-    await expectAlone(squatted, await sessionOf(squatter.email));
+    for (const secret of [...squatted.secrets, squatter.token]) expect(await statusWith(secret)).toBe(200);
+    expect((await squatter.client.listWebhooks()).rows).toHaveLength(1);
+    expect((await squatter.client.listMembers()).rows).toHaveLength(3);
+    expect(isOwnerVerified(await rightsIn(squatter))).toBe(true);
   });
 
   it("that failed before its end leaves the link valid for another try", async () => {

@@ -249,7 +249,7 @@ describe("an invitation", () => {
   });
 
   it("of an email with an account in another organization looks like any other, until it is accepted", async () => {
-    const elsewhere = await Customer.register({ baseUrl: gateway.url });
+    const elsewhere = await Customer.register({ baseUrl: gateway.url, balance: 1 });
     const [known, unknown] = [await invite(elsewhere.email, "viewer"), await invite(newEmail(), "viewer")];
     const fieldsOf = (response: ApiResponse): string[] => Object.keys(dataOf(response, Member));
     expect(known.status).toBe(unknown.status);

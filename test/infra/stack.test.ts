@@ -380,25 +380,18 @@ it("limits access to login credentials to functions that create, check or replac
   const putting = ["AcceptInvitation", "ChangePassword", "Register", "ResetPassword", "StartTotp"];
   expect(mayTouch("PutItem")).toEqual(putting);
   expect(mayTouch("UpdateItem")).toEqual(["ConfirmTotp", "DeleteTotp", "Login", "Reauthenticate"]);
-  expect(mayTouch("DeleteItem")).toEqual([
-    "DeleteMember",
-    "DeleteTotp",
-    "ExpireAccounts",
-    "ResetPassword",
-    "VerifyEmail",
-  ]);
+  expect(mayTouch("DeleteItem")).toEqual(["DeleteMember", "DeleteTotp", "ExpireAccounts", "ResetPassword"]);
 });
 
 it("lets only functions that create, change or remove members write roles", () => {
   const mayTouch = (action: string): string[] => functionsThatMay(action, "MEMBERS");
-  expect(mayTouch("PutItem")).toEqual(["AcceptInvitation", "InviteMember", "Register"]);
+  expect(mayTouch("PutItem")).toEqual(["AcceptInvitation", "InviteMember", "Register", "ResetPassword"]);
   expect(mayTouch("UpdateItem")).toEqual(["UpdateMember"]);
   expect(mayTouch("DeleteItem")).toEqual([
     "AcceptInvitation",
     "DeleteMember",
     "ExpireAccounts",
     "ResetPassword",
-    "VerifyEmail",
   ]);
 });
 
@@ -406,7 +399,7 @@ it("lets only registration, verification and changes of members write ownership 
   const mayTouch = (action: string): string[] => functionsThatMay(action, "RIGHTS");
   const changing = ["AcceptInvitation", "DeleteMember", "ResetPassword", "UpdateMember", "VerifyEmail"];
   expect(mayTouch("UpdateItem")).toEqual(changing);
-  expect(mayTouch("PutItem")).toEqual(["Register"]);
+  expect(mayTouch("PutItem")).toEqual(["Register", "ResetPassword"]);
   expect(mayTouch("DeleteItem")).toEqual(["ExpireAccounts"]);
 });
 
@@ -437,7 +430,7 @@ it("gives the secrets of webhooks and their key only to functions that create, r
   expect(mayTouch("Query")).toEqual([]);
   expect(mayTouch("PutItem")).toEqual(["CreateWebhook"]);
   expect(mayTouch("UpdateItem")).toEqual(["RotateWebhookSecret"]);
-  expect(mayTouch("DeleteItem")).toEqual(["DeleteWebhook", "ExpireAccounts", "ResetPassword", "VerifyEmail"]);
+  expect(mayTouch("DeleteItem")).toEqual(["DeleteWebhook", "ExpireAccounts", "ResetPassword"]);
   const haveKey = ["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"];
   expect(functionsWithKey("WebhookKey")).toEqual(haveKey);
 });

@@ -6,21 +6,15 @@ import { auditEntry } from "../../platform/audit-log.ts";
 import { hourMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { networkOf } from "../../platform/http/source-network.ts";
-import { newId } from "../../platform/ids.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { insertOf } from "../../platform/table/write.ts";
-import { newWallet } from "../../wallet/record.ts";
-import { membershipOf } from "../organizations/member-record.ts";
-import type { OrganizationRecord } from "../organizations/record.ts";
-import { putRights } from "../organizations/rights-record.ts";
-import { expiryOf } from "../organizations/verification.ts";
 import { requireUncommonPassword } from "../passwords/common-passwords.ts";
 import { hashPassword } from "../passwords/hash.ts";
-import { putFirstPassword } from "../passwords/record.ts";
 import { startSession } from "../sessions/session.ts";
-import type { EmailRecord, UserRecord } from "../users/record.ts";
+import type { EmailRecord } from "../users/record.ts";
+import { newAccount } from "./new-account.ts";
 
 /**
  * Creates a user with an organization and an empty wallet in one transaction, and logs the user in.
@@ -33,45 +27,14 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
   await countRegistration(networkOf(sourceIp));
   const passwordHash = await hashPassword(request.password);
   const createdAt = now();
-  const user: UserRecord = {
-    entity: "user",
-    id: newId("usr"),
-    organizationId: newId("org"),
-    email: request.email,
-    firstName: request.firstName,
-    lastName: request.lastName,
-    createdAt: createdAt.toISOString(),
-  };
-  const organization: OrganizationRecord = {
-    entity: "organization",
-    id: user.organizationId,
-    name: request.organizationName ?? request.email,
-    createdAt: createdAt.toISOString(),
-    apiKeyCount: 0,
-    campaignCount: 0,
-    contactCount: 0,
-    furtherMemberCount: 0,
-    senderIdCount: 0,
-    templateCount: 0,
-    webhookCount: 0,
-  };
+  const account = newAccount({ ...request, passwordHash, isVerified: false }, createdAt);
+  const { user, organization } = account;
   const email: EmailRecord = { entity: "email", userId: user.id };
   const verification = emailJob(organization.id, { kind: "verification", userId: user.id });
   const sendsEmails = config.emailFrom() !== undefined;
-  const rights = putRights({ organizationId: organization.id, ownerId: user.id, ownerIds: [user.id] });
   const created = await transact({
     email: insertOf({ ...keys.email(user.email), ...email }),
-    user: [insertOf({ ...keys.user(user.id), ...user }), putFirstPassword(user.id, passwordHash)],
-    organization: [
-      insertOf(membershipOf(organization.id, user.id, "owner")),
-      insertOf({
-        ...keys.organization(organization.id),
-        ...organization,
-        ...expiryOf(organization.id, createdAt),
-      }),
-      insertOf(rights),
-      ...newWallet(organization.id, createdAt),
-    ],
+    account: account.writes,
     verification: sendsEmails ? owedEmail(verification) : [],
     audit: auditEntry({
       organizationId: organization.id,

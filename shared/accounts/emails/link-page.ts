@@ -15,8 +15,8 @@ const purposes = {
     path: "v1/auth/verify-email",
     title: "Verify your email",
     button: "Verify the email",
-    about: "Your password shows that you registered this account. Earlier sessions, API keys, webhooks and invitations end.",
-    done: "Your email is verified. Log in again, and make the API keys and webhooks that you need: earlier ones have ended.",
+    about: "Your password shows that you registered this account.",
+    done: "Your email is verified. Your sessions, API keys and webhooks stay as they are.",
     fields: ["currentPassword"],
   },
   reset: {

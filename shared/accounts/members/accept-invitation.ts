@@ -16,18 +16,19 @@ import {
 import { ownerNotices } from "../organizations/owner-notices.ts";
 import { findOrganization, toApiOrganization } from "../organizations/record.ts";
 import { changeRights, readRights, replaceOwners } from "../organizations/rights-record.ts";
-import { doesNotExpire, verifiedIn } from "../organizations/verification.ts";
+import { doesNotExpire, isReplaceable, replaceUnproven, verifiedIn } from "../organizations/verification.ts";
 import { requireUncommonPassword } from "../passwords/common-passwords.ts";
 import { hashPassword } from "../passwords/hash.ts";
 import { putFirstPassword } from "../passwords/record.ts";
 import { findEmailToken } from "../users/email-tokens.ts";
-import { toApiUser, type EmailRecord, type UserRecord } from "../users/record.ts";
+import { findUserByEmail, toApiUser, type EmailRecord, type UserRecord } from "../users/record.ts";
 import { managersOf } from "./manager.ts";
 
 /**
  * Makes the user who opened the link of an invitation a member. The link shows that the email is theirs.
  * @throws ApiError INVALID_EMAIL_TOKEN, also when the invitation was withdrawn, or its inviter was removed or may no
- *   longer grant its role. EMAIL_TAKEN when an account has the email, because a user belongs to one organization.
+ *   longer grant its role. EMAIL_TAKEN when an account has the email, because a user belongs to one organization. One
+ *   that never proved it, and never had money, is replaced: anyone can register with the email.
  *   ORGANIZATION_SUSPENDED. VALIDATION_ERROR for a password that the stage or bcrypt does not accept. UNAVAILABLE
  */
 export async function acceptInvitation(
@@ -60,9 +61,14 @@ export async function acceptInvitation(
       emailVerifiedAt: at,
     };
     const owner: EmailRecord = { entity: "email", userId: id };
+    const other = await findUserByEmail(email);
+    const isReplaced =
+      other !== undefined && other.organizationId !== organizationId && (await isReplaceable(other));
     const notices = role === "owner" ? await ownerNotices(rights, { what: "ownerAdded", email }) : [];
     const accepted = await transact({
-      email: insertOf({ ...keys.email(email), ...owner }),
+      email: isReplaced
+        ? replaceUnproven(other, id, new Date(at))
+        : insertOf({ ...keys.email(email), ...owner }),
       token: shown.use,
       invitation: {
         delete: keys.invitation(id),
@@ -102,8 +108,8 @@ export async function acceptInvitation(
         message: "The person who invited you can no longer grant this role. Request another invitation.",
       });
     }
-    if (rejections.email !== undefined) throw new ApiError("EMAIL_TAKEN");
-    // The role or the owners changed meanwhile.
+    if (rejections.email !== undefined && !isReplaced) throw new ApiError("EMAIL_TAKEN");
+    // The role, the owners, or the other account with the email changed meanwhile.
     return undefined;
   });
 }

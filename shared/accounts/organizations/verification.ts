@@ -5,9 +5,10 @@ import { pendingWorkFields, pendingWorkOf } from "../../platform/jobs/pending-wo
 import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { type Update, updateOf } from "../../platform/table/write.ts";
-import { findUser, type UserRecord } from "../users/record.ts";
-import { changeRights, readRights } from "./rights-record.ts";
+import { type Update, updateOf, type Write } from "../../platform/table/write.ts";
+import { findWallet } from "../../wallet/record.ts";
+import { findUser, type EmailRecord, type UserRecord } from "../users/record.ts";
+import { changeRights, isEmailVerified, readRights } from "./rights-record.ts";
 
 /** Returns the change in the record of a user whose email is now verified. */
 export function verifiedSince(at: string): Required<Pick<Changes, "setIfAbsent">> {
@@ -32,9 +33,50 @@ const unverifiedLifetimeMs = 7 * dayMs;
  * verification.
  */
 export function expiryOf(organizationId: string, createdAt: Date): { agenda?: string; lookAt?: string } {
-  if (!config.verifiedEmailBeforeSending()) return {};
-  const lookAt = new Date(createdAt.getTime() + unverifiedLifetimeMs).toISOString();
+  return config.verifiedEmailBeforeSending() ? expiryAfter(organizationId, createdAt) : {};
+}
+
+function expiryAfter(organizationId: string, at: Date) {
+  const lookAt = new Date(at.getTime() + unverifiedLifetimeMs).toISOString();
   return { agenda: pendingWorkOf("EXPIRE-ACCOUNT", organizationId), lookAt };
+}
+
+/**
+ * Whether an account is given up for its email: its owner never proved it, so a stranger may have registered. An
+ * account stays if its wallet ever had a movement, because then it may be the business of a customer.
+ */
+export async function isReplaceable({ id, organizationId }: UserRecord): Promise<boolean> {
+  const rights = await readRights(organizationId, { consistent: true });
+  if (!rights.ownerIds.includes(id) || isEmailVerified(id, rights)) return false;
+  return (await findWallet(organizationId))?.seq === 0;
+}
+
+/**
+ * Returns the writes that take the email from a replaceable account. Its rightful owner gets nothing that a
+ * stranger may have made. The earlier organization is suspended and expires, unless money comes in the meantime.
+ * @param userId the user who has the email from then on
+ */
+export function replaceUnproven(
+  { id, organizationId, email }: UserRecord,
+  userId: string,
+  at: Date,
+): Write[] {
+  const owner: EmailRecord = { entity: "email", userId };
+  const suspended = { suspendedAt: at.toISOString(), suspendedReason: "another person proved its email" };
+  return [
+    { put: { ...keys.email(email), ...owner }, requires: { is: { userId: id } } },
+    updateOf(
+      keys.user(id),
+      { set: { removedAt: at.toISOString() } },
+      { present: ["pk"], absent: ["removedAt", "emailVerifiedAt"] },
+    ),
+    updateOf(
+      keys.organization(organizationId),
+      { set: expiryAfter(organizationId, at), setIfAbsent: suspended },
+      { present: ["pk"] },
+    ),
+    { check: keys.wallet(organizationId), requires: { is: { seq: 0 } } },
+  ];
 }
 
 /** Returns the write that cancels the expiry of an organization. */

@@ -54,8 +54,7 @@ function VerifyEmail() {
     <Section title="Email verification">
       <p>
         You need a verified email to invite members and, on some gateways, to send messages. Verification
-        requires your password and revokes everything created before it: sessions, API keys, webhooks and
-        invitations. You then log in again.
+        requires your password, and keeps everything that you created.
       </p>
       <div class="row">
         <ActionButton

@@ -1,0 +1,64 @@
+import { newId } from "../../platform/ids.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { insertOf, type Write } from "../../platform/table/write.ts";
+import { newWallet } from "../../wallet/record.ts";
+import { membershipOf } from "../organizations/member-record.ts";
+import type { OrganizationRecord } from "../organizations/record.ts";
+import { putRights } from "../organizations/rights-record.ts";
+import { expiryOf } from "../organizations/verification.ts";
+import { putFirstPassword } from "../passwords/record.ts";
+import type { UserRecord } from "../users/record.ts";
+
+interface Request extends Pick<UserRecord, "email" | "firstName" | "lastName"> {
+  readonly organizationName?: string | undefined;
+  readonly passwordHash: string;
+  /** Whether the email is known to be the user's. */
+  readonly isVerified: boolean;
+}
+
+/** A user who owns a new organization with an empty wallet, and the writes that create them, except that of the email. */
+export interface NewAccount {
+  readonly user: UserRecord;
+  readonly organization: OrganizationRecord;
+  readonly writes: readonly Write[];
+}
+
+export function newAccount(request: Request, at: Date): NewAccount {
+  const { email, firstName, lastName, organizationName = email, passwordHash, isVerified } = request;
+  const createdAt = at.toISOString();
+  const [id, organizationId] = [newId("usr"), newId("org")];
+  const user: UserRecord = {
+    entity: "user",
+    id,
+    organizationId,
+    email,
+    firstName,
+    lastName,
+    createdAt,
+    ...(isVerified && { emailVerifiedAt: createdAt }),
+  };
+  const organization: OrganizationRecord = {
+    entity: "organization",
+    id: organizationId,
+    name: organizationName,
+    createdAt,
+    apiKeyCount: 0,
+    campaignCount: 0,
+    contactCount: 0,
+    furtherMemberCount: 0,
+    senderIdCount: 0,
+    templateCount: 0,
+    webhookCount: 0,
+  };
+  const rights = putRights({ organizationId, ownerId: id, ownerIds: [id] });
+  const expiry = isVerified ? {} : expiryOf(organizationId, at);
+  const writes = [
+    insertOf({ ...keys.user(id), ...user }),
+    putFirstPassword(id, passwordHash),
+    insertOf(membershipOf(organizationId, id, "owner")),
+    insertOf({ ...keys.organization(organizationId), ...organization, ...expiry }),
+    insertOf({ ...rights, ...(isVerified && { verifiedUserIds: new Set([id]) }) }),
+    ...newWallet(organizationId, at),
+  ];
+  return { user, organization, writes };
+}
