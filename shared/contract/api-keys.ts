@@ -19,7 +19,7 @@ const AllowedAddresses = z
 
 export const CreateApiKeyRequest = z.prefault(
   z
-    .object({
+    .strictObject({
       name: z
         .optional(text(100))
         .register(z.globalRegistry, { description: "A description of the key, in your own words." }),

@@ -4,16 +4,22 @@ import { Tag } from "./contacts.ts";
 import { Currency, idSchema, text, Timestamp } from "./primitives.ts";
 import { ExpiresInSeconds, Language, MessageType, SenderId, SendSmsRequest } from "./sms.ts";
 
+const audienceRule =
+  'must be an object such as {"all": true}, {"tags": ["customers"]} or {"contactIds": ["con_…"]}';
+
 const Audience = z
-  .strictObject({
-    contactIds: z
-      .optional(z.array(idSchema("con")).check(z.minLength(1), z.maxLength(1_000)))
-      .register(z.globalRegistry, { description: "These contacts, each once." }),
-    tags: z
-      .optional(z.array(Tag).check(z.minLength(1), z.maxLength(20)))
-      .register(z.globalRegistry, { description: "The contacts that have at least one of these tags." }),
-    all: z.optional(z.literal(true)).register(z.globalRegistry, { description: "All contacts." }),
-  })
+  .strictObject(
+    {
+      contactIds: z
+        .optional(z.array(idSchema("con")).check(z.minLength(1), z.maxLength(1_000)))
+        .register(z.globalRegistry, { description: "These contacts, each once." }),
+      tags: z
+        .optional(z.array(Tag).check(z.minLength(1), z.maxLength(20)))
+        .register(z.globalRegistry, { description: "The contacts that have at least one of these tags." }),
+      all: z.optional(z.literal(true)).register(z.globalRegistry, { description: "All contacts." }),
+    },
+    { error: ({ code }) => (code === "invalid_type" ? audienceRule : undefined) },
+  )
   .check(
     z.refine(
       ({ contactIds, tags, all }) =>

@@ -82,7 +82,7 @@ export const CreateContactRequest = z
 export type CreateContactRequest = z.infer<typeof CreateContactRequest>;
 
 export const UpdateContactRequest = z
-  .object({
+  .strictObject({
     phoneNumber: z.optional(GivenPhoneNumber),
     firstName: z.optional(z.nullable(Name)),
     lastName: z.optional(z.nullable(Name)),

@@ -38,7 +38,7 @@ export const InviteMemberRequest = z.object({ email: Email, role: Role }).regist
 export type InviteMemberRequest = z.infer<typeof InviteMemberRequest>;
 
 export const UpdateMemberRequest = z
-  .object({ role: Role })
+  .strictObject({ role: Role })
   .register(z.globalRegistry, { id: "UpdateMemberRequest", examples: [{ role: "viewer" }] });
 export type UpdateMemberRequest = z.infer<typeof UpdateMemberRequest>;
 

@@ -16,7 +16,7 @@ export const CreateTemplateRequest = z.object({ name: Name, body: Body }).regist
 export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>;
 
 export const UpdateTemplateRequest = z
-  .object({ name: z.optional(Name), body: z.optional(Body) })
+  .strictObject({ name: z.optional(Name), body: z.optional(Body) })
   .register(z.globalRegistry, {
     id: "UpdateTemplateRequest",
     description: "Fields that are not there stay as they are.",

@@ -17,7 +17,8 @@ type Validated<Schema extends z.ZodMiniType> =
   | { readonly success: false; readonly details: readonly ErrorDetail[] };
 
 /**
- * Checks a value.
+ * Checks a value. An unknown field that resembles a known one is wrong too, because the caller meant that one. When a
+ * required field is missing, all unknown fields are reported, because one of them may be its wrong name.
  * @param noun what a field of the value is called
  * @returns what the schema makes of it, or each field that is wrong
  */
@@ -33,17 +34,48 @@ export function validate<Schema extends z.ZodMiniType>(
       return validationMessage(issue);
     },
   });
-  if (result.success) return { success: true, data: result.data };
-  const details = result.error.issues.flatMap((issue): ErrorDetail[] => {
+  const issues = result.error?.issues ?? [];
+  const given: object = Object(value);
+  const isIncomplete = issues.some(
+    ({ path: [name, ...rest] }) => name !== undefined && rest.length === 0 && !(name in given),
+  );
+  const { shape, catchall } = definitionOf(schema);
+  const known = Object.keys(shape ?? {});
+  // A schema with a rule for other fields has reported them, or allows them.
+  const others = shape === undefined || catchall !== undefined ? [] : Object.keys(given);
+  const ignored = others
+    .filter((name) => !known.includes(name) && (isIncomplete || nearest(name, known) !== undefined))
+    .map((name) => unknownField([name], known, noun));
+  if (result.success && ignored.length === 0) return { success: true, data: result.data };
+  const details = issues.flatMap((issue): ErrorDetail[] => {
     const { path, message } = issue;
     if (issue.code !== "unrecognized_keys") return [{ path: path.join("."), message }];
-    const known = knownNames.get(issue.keys) ?? [];
-    return issue.keys.map((name) => ({
-      path: [...path, name.slice(0, maxNameLength)].join("."),
-      message: `unknown ${noun}${suggestion(name, known)}`,
-    }));
+    const names = knownNames.get(issue.keys) ?? [];
+    return issue.keys.map((name) => unknownField([...path, name], names, noun));
   });
-  return { success: false, details: details.slice(0, maxDetails) };
+  return { success: false, details: [...details, ...ignored].slice(0, maxDetails) };
+}
+
+function unknownField(path: readonly PropertyKey[], known: readonly string[], noun: string): ErrorDetail {
+  const name = String(path.at(-1));
+  const meant = nearest(name, known);
+  return {
+    path: [...path.slice(0, -1), name.slice(0, maxNameLength)].join("."),
+    message: `unknown ${noun}${meant === undefined ? "" : `; did you mean \`${meant}\`?`}`,
+  };
+}
+
+/** The definition of a schema, of which objects have a shape. */
+interface Definition {
+  readonly type: string;
+  readonly innerType?: { readonly def: Definition };
+  readonly shape?: object;
+  readonly catchall?: object;
+}
+
+/** Returns the definition of a schema, or of the one within it when it has a default. */
+function definitionOf({ def }: { readonly def: Definition }): Definition {
+  return def.innerType === undefined ? def : definitionOf(def.innerType);
 }
 
 /** The names of the fields of an object's schema. It is looked at by its form, for functions without a schema carry no zod. */
@@ -122,16 +154,20 @@ function oneOf(values: readonly unknown[]): string {
   return others.length === 0 ? String(only) : `one of ${[only, ...others].join(", ")}`;
 }
 
-/** The known name that someone probably meant, as the end of a sentence. */
-function suggestion(name: string, known: readonly string[]): string {
-  if (name.length > maxNameLength) return "";
+/** The known name that someone probably meant: one that begins with theirs, or differs in few letters. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > maxNameLength) return undefined;
   const plainName = plain(name);
-  const [nearest] = known
-    .map((each) => ({ each, distance: editDistance(plainName, plain(each)) }))
-    // A third of the letters may be wrong: of fewer the name would be another word.
-    .filter(({ each, distance }) => distance <= Math.max(1, Math.floor(plain(each).length / 3)))
+  const [found] = known
+    .map((each) => ({ each, plainEach: plain(each), distance: editDistance(plainName, plain(each)) }))
+    .filter(
+      ({ plainEach, distance }) =>
+        (plainName.length > 2 && plainEach.startsWith(plainName)) ||
+        // A third of the letters may be wrong: of fewer the name would be another word.
+        distance <= Math.max(1, Math.floor(plainEach.length / 3)),
+    )
     .toSorted((one, other) => one.distance - other.distance);
-  return nearest === undefined ? "" : `; did you mean \`${nearest.each}\`?`;
+  return found?.each;
 }
 
 /** A name without what conventions of writing names differ in: `schedule_at`, `Schedule-At`. */

@@ -52,7 +52,7 @@ export type Wallet = z.infer<typeof Wallet>;
 
 /** Fields that are not there stay as they are. */
 export const UpdateWalletRequest = z
-  .object({
+  .strictObject({
     dailySpendCap: z.nullish(Amount).register(z.globalRegistry, {
       description:
         `${amountDescription} At most what the operator allows; holds from the next message on. ` +

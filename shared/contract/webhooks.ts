@@ -27,7 +27,7 @@ const Events = z
   });
 
 export const CreateWebhookRequest = z
-  .object({ url: Url, events: z._default(Events, ["message.sent", "message.failed"]) })
+  .strictObject({ url: Url, events: z._default(Events, ["message.sent", "message.failed"]) })
   .register(z.globalRegistry, {
     id: "CreateWebhookRequest",
     examples: [{ url: "https://shop.example/sms-events" }],
@@ -36,7 +36,7 @@ export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>;
 
 /** Fields that are not there stay as they are. */
 export const UpdateWebhookRequest = z
-  .object({
+  .strictObject({
     url: z.optional(Url),
     events: z.optional(Events),
     enabled: z.optional(z.boolean()).register(z.globalRegistry, {

@@ -79,10 +79,12 @@ export const introduction = `To send a first message, follow the [quickstart](/d
 ## Requests and responses
 
 Bodies are JSON. A success is \`{ "data": … }\`, a list is \`{ "data": […], "meta": … }\`. Read a list with \`page\` and
-\`limit\`, or pass \`meta.nextCursor\` as \`cursor\`. Responses may get new fields: ignore those that you do not know. Sends,
-estimates, campaigns, top-ups and the queries of lists reject unknown fields; other requests ignore them. Times are ISO
-8601 in UTC. All amounts are in the one currency of the gateway, which responses state as \`currency\`. Ids of one kind
-sort by the time of creation.
+\`limit\`, or pass \`meta.nextCursor\` as \`cursor\`. Times are ISO 8601 in UTC. All amounts are in the one currency of the
+gateway, which responses state as \`currency\`. Ids of one kind sort by the time of creation.
+
+Responses may get new fields: ignore those that you do not know. Requests that spend money or change something reject
+unknown fields, as do new API keys, new webhooks and the queries of lists. Other requests reject an unknown field if it
+resembles a known one. In a \`POST\`, \`null\` means that an optional field is absent.
 
 Every response of an operation has an \`X-Request-Id\`; include it when you contact support. Operations with an
 \`Idempotency-Key\` header can be [repeated safely](/docs/guides/idempotency).

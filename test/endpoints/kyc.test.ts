@@ -164,7 +164,6 @@ describe("a KYC submission with", () => {
     ["a country that ISO does not list", { country: "UK" }, "country"],
     ["a country by its name", { country: "Germany" }, "country"],
     ["an address of 501 characters", { address: "x".repeat(501) }, "address"],
-    ["a contactName that is null", { contactName: null }, "contactName"],
     ["a website without a scheme", { website: "example.com" }, "website"],
     ["a website that is a script", { website: "javascript:alert(1)" }, "website"],
     ["a website without end", { website: `https://example.com/${"x".repeat(2_048)}` }, "website"],

@@ -53,6 +53,116 @@ it.each([
   expect(await customer.balance()).toBe(1);
 });
 
+it.each([
+  ["/v1/auth/api-keys", "scope", "scopes"],
+  ["/v1/auth/api-keys", "limit", "limits"],
+  ["/v1/auth/api-keys", "allowedIps", undefined],
+  ["/v1/auth/api-keys", "expires_at", "expiresAt"],
+  ["/v1/auth/api-keys", "dailyBudget", undefined],
+  ["/v1/auth/api-keys", "permissions", undefined],
+  ["/v1/auth/api-keys", "isTest", undefined],
+  ["/v1/webhooks", "event", "events"],
+  ["/v1/webhooks", "secret", undefined],
+])("%s creates nothing with the unknown field %s", async (path, field, meant) => {
+  const body = path.endsWith("keys") ? { name: "shop" } : { url: "https://shop.example/events" };
+  const hint = meant === undefined ? "" : `; did you mean \`${meant}\`?`;
+  const details = await rejection(path, { json: { ...body, [field]: ["send"] } });
+  expect(details).toEqual({ [field]: `unknown field${hint}` });
+  expect((await customer.call(path)).body).toMatchObject({ data: [], meta: { total: 0 } });
+});
+
+it.each([
+  ["/v1/contacts", { phoneNumber: "15005550041" }, "optedout", "optedOut"],
+  ["/v1/contacts", { phoneNumber: "15005550041" }, "opted_out", "optedOut"],
+  ["/v1/sender-ids", { senderId: "SHOP" }, "sender_Id", "senderId"],
+])("%s rejects a field that resembles a known one", async (path, body, field, meant) => {
+  const details = await rejection(path, { json: { ...body, [field]: true } });
+  expect(details).toEqual({ [field]: `unknown field; did you mean \`${meant}\`?` });
+  expect((await customer.call(path)).body).toMatchObject({ data: [] });
+});
+
+it("an unknown field that resembles none is ignored where nothing depends on it", async () => {
+  const json = { phoneNumber: "15005550042", externalId: "7" };
+  expect((await customer.call("/v1/contacts", { json })).status).toBe(201);
+});
+
+it("a missing field is reported together with the unknown fields", async () => {
+  expect(await rejection("/v1/contacts", { json: { phone: "15005550043", msisdn: "1" } })).toEqual({
+    phoneNumber: "is required",
+    phone: "unknown field; did you mean `phoneNumber`?",
+    msisdn: "unknown field",
+  });
+  expect(await rejection("/v1/templates", { json: { name: "hello", content: "Hello" } })).toEqual({
+    body: "is required",
+    content: "unknown field",
+  });
+  const contacts = [{ phone: "15005550043" }, { phoneNumber: "15005550043", tag: ["x"] }];
+  const { results } = await customer.client.importContacts({ body: { contacts } });
+  expect(results).toMatchObject([
+    { status: "invalid", details: [{ path: "phoneNumber" }, { path: "phone" }] },
+    { status: "invalid", details: [{ path: "tag", message: "unknown field; did you mean `tags`?" }] },
+  ]);
+});
+
+describe("null in a POST", () => {
+  it("means that an optional field is absent, at each level", async () => {
+    const nothing = { firstName: null, lastName: null };
+    const created = await customer.call("/v1/contacts", {
+      json: { phoneNumber: "15005550044", ...nothing, tags: null, attributes: { city: null, name: "Ada" } },
+    });
+    expect(created.status, created.text).toBe(201);
+    expect(created.body).toMatchObject({ data: { tags: [], attributes: { name: "Ada" } } });
+    const sent = await customer.call("/v1/sms/send", {
+      json: { ...message, language: null, scheduledAt: null, messageType: null, expiresInSeconds: null },
+    });
+    expect(sent.status, sent.text).toBe(202);
+    const contacts = [{ phoneNumber: "15005550045", ...nothing }];
+    const imported = await customer.call("/v1/contacts/import", { json: { contacts } });
+    expect(imported.body).toMatchObject({ data: { totals: { created: 1 } } });
+    // A PATCH clears the field instead.
+    const { id } = await customer.client.createContact({
+      body: { phoneNumber: "15005550046", firstName: "Ada" },
+    });
+    const cleared = await customer.call(`/v1/contacts/${id}`, { method: "PATCH", json: { firstName: null } });
+    expect(cleared.status).toBe(200);
+    expect(await customer.client.getContact({ params: { id } })).not.toHaveProperty("firstName");
+  });
+
+  it("does not stand for a required field, an entry of a list, or a limit", async () => {
+    expect(await rejection("/v1/sms/send", { json: { ...message, to: null } })).toEqual({
+      to: "is required",
+    });
+    expect(
+      await rejection("/v1/webhooks", { json: { url: "https://shop.example", events: [null] } }),
+    ).toHaveProperty("events.0");
+    // JavaScript writes NaN as null.
+    const limits = { dailyBudget: Number.NaN, allowedRecipients: ["1"] };
+    expect(await rejection("/v1/auth/api-keys", { json: { limits } })).toEqual({
+      "limits.dailyBudget": "must be a number",
+    });
+    expect(await rejection("/v1/auth/api-keys", { json: { limits: null } })).toEqual({
+      limits: "must be an object",
+    });
+    expect(await rejection("/v1/wallet/top-up", { json: { amount: Number.NaN } })).toEqual({
+      amount: "must be a number",
+    });
+    expect((await customer.client.listApiKeys()).rows).toEqual([]);
+    const created = await customer.call("/v1/auth/api-keys", {
+      json: { name: null, scopes: null, expiresAt: null },
+    });
+    expect(created.status, created.text).toBe(201);
+  });
+});
+
+it("the message for a missing audience shows its form", async () => {
+  for (const audience of [undefined, ["con_1"], "all"]) {
+    const details = await rejection("/v1/campaigns", {
+      json: { name: "Spring", message: "hello", audience },
+    });
+    expect(details["audience"]).toContain('such as {"all": true}');
+  }
+});
+
 it("an unknown field inside a field is named with its place", async () => {
   const body = { name: "Spring", message: "hello", audience: { all: true, tag: ["x"] } };
   expect(await rejection("/v1/campaigns", { json: body })).toMatchObject({

@@ -24,7 +24,8 @@ const report = path.join(projectRoot, ".build/reports/fuzz.xml");
 
 /** Runs a program with our output. @returns its exit code */
 async function run(program: string, ...args: string[]): Promise<number> {
-  const child = spawn(program, args, { cwd: folder, stdio: "inherit" });
+  const env = { ...process.env, PYTHONPATH: path.join(projectRoot, "test/fuzz") };
+  const child = spawn(program, args, { cwd: folder, env, stdio: "inherit" });
   const [code]: (number | null)[] = await once(child, "exit");
   return code ?? 1;
 }

@@ -114,6 +114,50 @@ describe("an unknown field", () => {
   });
 });
 
+describe("an object that ignores unknown fields", () => {
+  const schema = z.prefault(
+    z.object({ phoneNumber: z.optional(z.string()), tags: z.optional(z.string()) }),
+    {},
+  );
+
+  it.each([
+    ["phone", "phoneNumber"],
+    ["phone_number", "phoneNumber"],
+    ["Tag", "tags"],
+  ])("rejects %s, because it resembles %s", (name, meant) => {
+    expect(problems(schema, { [name]: 1 })).toEqual({ [name]: `unknown field; did you mean \`${meant}\`?` });
+  });
+
+  it.each(["msisdn", "ph", "group", "constructor", "x".repeat(10_000)])("ignores %.20s", (name) => {
+    expect(validate(schema, { phoneNumber: "1", [name]: 1 })).toEqual({
+      success: true,
+      data: { phoneNumber: "1" },
+    });
+  });
+
+  it("names them when a required field is missing", () => {
+    const required = z.object({ to: z.string(), sender: z.object({ name: z.string() }) });
+    expect(problems(required, { number: 1, sender: { name: "x" } })).toEqual({
+      to: "is required",
+      number: "unknown field",
+    });
+    expect(problems(required, { to: 1, number: 1, sender: { name: "x" } })).toEqual({
+      to: "must be a string",
+    });
+    expect(problems(z.looseObject({ to: z.string() }), { t: 1 })).toEqual({ to: "is required" });
+  });
+});
+
+it("each PATCH and PUT rejects unknown fields at each level", () => {
+  const openObjects = Object.entries<Route>(routes).flatMap(([operation, { method, body }]) => {
+    if (body === undefined || (method !== "PATCH" && method !== "PUT")) return [];
+    const found = JSON.stringify(z.toJSONSchema(body, { io: "input", unrepresentable: "any" }));
+    const count = (pattern: RegExp): number => found.match(pattern)?.length ?? 0;
+    return count(/"properties":/g) === count(/"additionalProperties":false/g) ? [] : [operation];
+  });
+  expect(openObjects).toEqual([]);
+});
+
 const schemas = Object.entries<Route>(routes).flatMap(([operation, { body, query }]) =>
   [body, query].flatMap((schema) => (schema === undefined ? [] : [[operation, schema] as const])),
 );

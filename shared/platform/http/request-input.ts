@@ -59,7 +59,8 @@ function readBody(route: ServedRoute, event: APIGatewayProxyEventV2): unknown {
   if (typeof body !== "object" || body === null || (Array.isArray(body) && route.list !== true)) {
     throw invalidBody("The body must be a JSON object.");
   }
-  return body;
+  // In a PATCH or PUT, null clears a field. Carriers have rules of their own.
+  return route.method === "POST" && route.form !== true ? withoutNulls(body) : body;
 }
 
 function parseJson(bytes: Uint8Array): unknown {
@@ -77,6 +78,21 @@ function rejectLoneSurrogates(_key: string, value: unknown): unknown {
     throw invalidBody("The body holds a lone surrogate, which is not a character.");
   }
   return value;
+}
+
+/** JavaScript writes NaN as `null`. An amount or a limit that was lost must not become the default, or no limit. */
+const meaningfulNulls: ReadonlySet<string> = new Set(["amount", "limits"]);
+
+/** Leaves out the fields that are `null`: many clients write those without a value so. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, field]: [string, unknown]) => {
+      if (meaningfulNulls.has(name)) return [[name, field]];
+      return field === null ? [] : [[name, withoutNulls(field)]];
+    }),
+  );
 }
 
 function invalidBody(message: string): ApiError {
