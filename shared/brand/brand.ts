@@ -15,12 +15,14 @@ export function brand(): PublishedBrand {
 
 /**
  * Fills the brand into a page that was made at build time.
- * @param html with `{{brand.name}}`, `{{brand.json}}` and `{{brand.links}}`
+ * @param html with `{{brand.name}}`, `{{brand.logo}}`, `{{brand.json}}` and `{{brand.links}}`
  */
 export function filled(html: string): string {
-  const { name } = brand();
+  const { images } = brand();
+  const name = escapeHtml(brand().name);
   const values: Readonly<Record<string, string>> = {
-    name: escapeHtml(name),
+    name,
+    logo: images.includes("logo.svg") ? `<img src="brand/logo.svg" alt="${name}">` : name,
     json: escapeHtml(JSON.stringify(brand())),
     links: brandLinks(),
   };

@@ -58,6 +58,9 @@ export const User = z
   .object({
     id: idSchema("usr"),
     email: z.string(),
+    emailVerified: z
+      .optional(z.literal(true))
+      .register(z.globalRegistry, { description: "Present once the user has verified the email." }),
     firstName: z.optional(z.string()),
     lastName: z.optional(z.string()),
     secondFactor: z.boolean().register(z.globalRegistry, {

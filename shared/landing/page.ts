@@ -101,14 +101,10 @@ function socialCard(): string {
 }
 
 function contentWith(prices: string): string {
-  const { images } = brand();
-  const logo = images.includes("logo.svg")
-    ? '<img src="brand/logo.svg" alt="{{brand.name}}">'
-    : "{{brand.name}}";
   const docs = config.docsEnabled() ? '<a href="docs">Documentation</a>' : "";
   const items = features.map(([title, text]) => `<li><h3>${title}</h3><p>${text}</p></li>`).join("\n");
   return `<header>
-<a href="./">${logo}</a>
+<a href="./">{{brand.logo}}</a>
 ${docs}
 <a href="console">Log in</a>
 </header>

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
 
@@ -43,6 +45,7 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   await page.getByRole("button").click();
   await said("Your email is verified. Your sessions, API keys and webhooks stay as they are.");
   expect(await page.getByRole("button").count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Log in" }).getAttribute("href")).toBe("console");
   expect(watched.complaints).toEqual([]);
 
   // The same tab: only the fragment changes.
@@ -50,6 +53,8 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Verify the email" }).click();
   await said("The link is invalid or expired");
+  await page.getByRole("link", { name: "Log in to get a new link" }).click();
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
 });
 
 it("a link sets a new password, and an invalid password is explained", async () => {
@@ -68,6 +73,44 @@ it("a link sets a new password, and an invalid password is explained", async () 
   expect(await logIn(customer, password)).toBe(401);
   expect(await logIn(customer, newPassword)).toBe(200);
   expect(watched.complaints.filter((each) => !each.includes("400"))).toEqual([]);
+});
+
+it("the page has the brand, and the colors of the person's theme", async () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.goto(`${inject("baseUrl")}/account#reset=usr_none`);
+    await page.getByRole("link", { name: "SMS gateway" }).waitFor();
+    const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(background).toBe(colorScheme === "light" ? "rgb(255, 255, 255)" : "rgb(14, 20, 18)");
+  }
+  await page.getByLabel("New password").fill("staple battery horse");
+  await page.getByRole("button").click();
+  await said("The link is invalid or expired");
+  await page.getByRole("link", { name: "Get a new link" }).click();
+  await page.getByRole("heading", { name: "password" }).waitFor();
+});
+
+it("an invitation names the organization, and where to log in", async () => {
+  const owner = await Customer.register();
+  const [, token = ""] = (await linkIn(owner.email, "Verify your email")).split("#verify=");
+  await owner.client.verifyEmail({ body: { token, password } });
+  const session = await owner.client.login({ body: { email: owner.email, password } });
+  expect(session.user.emailVerified).toBe(true);
+  const email = `${randomUUID()}@example.com`;
+  const credential = session.token;
+  const invited = await call("/v1/members", { credential, json: { email, role: "viewer" } });
+  expect(invited.status, invited.text).toBe(201);
+  const link = await linkIn(email, "You are invited");
+  await page.goto(link);
+  await page.getByLabel("New password").fill(password);
+  await page.getByRole("button").click();
+  await said(`You are now a member of ${owner.email}.`);
+  await page.getByRole("link", { name: "Log in" }).click();
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
+  await page.goto(link);
+  await page.getByLabel("New password").fill(password);
+  await page.getByRole("button").click();
+  await said("Ask the person who invited you for a new link.");
 });
 
 it("an invitation requests names and a password", async () => {

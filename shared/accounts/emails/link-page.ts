@@ -18,6 +18,7 @@ const purposes = {
     about: "Your password shows that you registered this account.",
     done: "Your email is verified. Your sessions, API keys and webhooks stay as they are.",
     fields: ["currentPassword"],
+    again: ["console#/security", "Log in to get a new link"],
   },
   reset: {
     path: "v1/auth/password-reset",
@@ -25,13 +26,15 @@ const purposes = {
     button: "Set the password",
     done: "Your password is set, and all sessions have ended. Log in with the new password.",
     fields: ["password"],
+    again: ["console#/forgot-password", "Get a new link"],
   },
   invitation: {
     path: "v1/auth/accept-invitation",
     title: "Accept the invitation",
     button: "Accept",
-    done: "You have an account now. Log in with your email and the password.",
+    done: "You are now a member of {organization}. Log in with your email and the password.",
     fields: ["firstName", "lastName", "password"],
+    invalid: "Ask the person who invited you for a new link.",
   },
 };
 
@@ -53,14 +56,25 @@ const say = (text) => {
   message.textContent = text;
 };
 
-const problemOf = async (response) => {
-  const { error } = await response.json().catch(() => ({}));
+const lead = ([href, label]) => {
+  const link = document.querySelector("#next a");
+  link.href = href;
+  link.textContent = label;
+  link.parentElement.hidden = false;
+};
+
+const problemOf = ({ error }, { again, invalid }) => {
   const details = (error?.details ?? []).map((detail) => detail.message);
+  const isInvalid = error?.code === "INVALID_EMAIL_TOKEN";
+  form.hidden = isInvalid;
+  if (isInvalid && again !== undefined) lead(again);
+  if (isInvalid && invalid !== undefined) details.push(invalid);
   return [error?.message ?? "The request failed. Try again.", ...details].join(" ");
 };
 
 if (purpose === undefined) {
   say("This page is for links in emails. Open the complete link again.");
+  lead(["console", "Log in"]);
 } else {
   const fields = purpose.fields ?? [];
   document.title = purpose.title;
@@ -81,8 +95,11 @@ if (purpose === undefined) {
     const headers = { "Content-Type": "application/json" };
     try {
       const response = await fetch(purpose.path, { method: "POST", headers, body });
+      const received = await response.json().catch(() => ({}));
       form.hidden = response.ok;
-      say(response.ok ? purpose.done : await problemOf(response));
+      if (response.ok) lead(["console", "Log in"]);
+      const organization = received.data?.organization?.name ?? "the organization";
+      say(response.ok ? purpose.done.replace("{organization}", () => organization) : problemOf(received, purpose));
     } catch {
       say("The gateway could not be reached. Try again.");
     }
@@ -92,14 +109,24 @@ if (purpose === undefined) {
 `;
 
 const style = `
-body { font-family: sans-serif; line-height: 1.5; margin: 4em auto; max-width: 26em; padding: 0 1em; }
-
+:root { color-scheme: light dark; --text: light-dark(#16211c, #e8efeb); --ground: light-dark(#ffffff, #0e1412);
+  --field-line: light-dark(#77857e, #7d8d85); --accent-ink: light-dark(#ffffff, #06180f); }
+body { background: var(--ground); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; margin: 3em auto; max-width: 26em;
+  padding: 0 1em; }
+header a { color: var(--text); font-weight: 700; text-decoration: none; }
+header img { display: block; height: 2rem; max-width: 14rem; }
+h1 { font-size: 1.6rem; margin: 1.5rem 0 1rem; }
 label { display: block; }
-input { box-sizing: border-box; font: inherit; padding: 0.4em; width: 100%; }
-button { font: inherit; padding: 0.4em 1em; }
+input { background: var(--ground); border: 1px solid var(--field-line); border-radius: 8px; box-sizing: border-box;
+  color: var(--text); font: inherit; padding: 0.5em 0.7em; width: 100%; }
+button, #next a { background: var(--accent); border: 0; border-radius: 8px; color: var(--accent-ink); cursor: pointer;
+  display: inline-block; font: inherit; font-weight: 600; padding: 0.6em 1.2em; text-decoration: none; }
+button:disabled { opacity: 0.6; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 `;
 
-const body = `<h1>Account</h1>
+const body = `<header><a href="./">{{brand.logo}}</a></header>
+<h1>Account</h1>
 <form hidden>
 <p id="about"></p>
 <p id="of-firstName" hidden><label for="firstName">First name</label>
@@ -113,6 +140,7 @@ const body = `<h1>Account</h1>
 <p><button></button></p>
 </form>
 <p id="message" role="status"></p>
+<p id="next" hidden><a></a></p>
 <noscript>This page needs JavaScript.</noscript>`;
 
 const page = inlinePage({ title: "Account · {{brand.name}}", style, script, body });

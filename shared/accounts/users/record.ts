@@ -71,6 +71,15 @@ export function endAllSessions(
 }
 
 export function toApiUser(user: UserRecord): User {
-  const { id, email, firstName, lastName, createdAt, secondFactorAt } = user;
-  return { id, email, firstName, lastName, secondFactor: secondFactorAt !== undefined, createdAt };
+  const { id, email, emailVerifiedAt, firstName, lastName, createdAt, secondFactorAt } = user;
+  const emailVerified = emailVerifiedAt === undefined ? undefined : true;
+  return {
+    id,
+    email,
+    emailVerified,
+    firstName,
+    lastName,
+    secondFactor: secondFactorAt !== undefined,
+    createdAt,
+  };
 }

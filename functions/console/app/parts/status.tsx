@@ -8,7 +8,10 @@ const signs: Readonly<Record<Tone, string>> = { good: "✓", bad: "✕", waiting
 
 const statuses: readonly (readonly [Tone, readonly string[]])[] = [
   ["waiting", ["queued", "scheduled", "sending", "pending", "invited", "held"]],
-  ["good", ["sent", "delivered", "completed", "approved", "active", "enabled", "succeeded", "done"]],
+  [
+    "good",
+    ["sent", "delivered", "completed", "approved", "active", "enabled", "succeeded", "done", "verified"],
+  ],
   ["bad", ["failed", "failing", "undelivered", "rejected", "refused", "suspended"]],
 ];
 

@@ -6,6 +6,7 @@ import { Loaded, useLoad } from "../parts/load.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { SecondFactor } from "../parts/second-factor.tsx";
+import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { clearSession, session } from "../session.ts";
 
@@ -25,7 +26,9 @@ export function Security() {
           }}
         />
       </Section>
-      <VerifyEmail />
+      <Loaded load={account}>
+        {(shown) => <VerifyEmail isVerified={shown.user.emailVerified === true} />}
+      </Loaded>
       <ChangePassword />
       <Loaded load={account}>{(shown) => <SecondFactor isOn={shown.user.secondFactor} />}</Loaded>
       <Section title="Sessions">
@@ -48,8 +51,15 @@ export function Security() {
   );
 }
 
-/** If the gateway sends no emails or the email is verified already, its response reports that. */
-function VerifyEmail() {
+/** If the gateway sends no emails, its response reports that. */
+function VerifyEmail({ isVerified }: { isVerified: boolean }) {
+  if (isVerified) {
+    return (
+      <Section title="Email verification">
+        <Status of="verified" />
+      </Section>
+    );
+  }
   return (
     <Section title="Email verification">
       <p>
