@@ -107,7 +107,7 @@ function destinationRejection(to: string): string | undefined {
   const types = typesOfNumber(to);
   if (types.some((type) => allowed.has(type))) return undefined;
   const found = types.length === 0 ? "is in no assigned range" : `is of the type ${types.join(" or ")}`;
-  return `Messages are sent to numbers of the type ${[...allowed].join(" or ")} only from here; this one ${found}.`;
+  return `This gateway sends only to numbers of the type ${[...allowed].join(" or ")}; this one ${found}.`;
 }
 
 /**

@@ -350,8 +350,7 @@ it("the error for a number states the reason", async () => {
   const rejectionOf = async (to: string): Promise<unknown> =>
     acceptMessage(organizationId, { ...message, to }).catch((error: unknown) => error);
   expect(await rejectionOf("19005550100")).toMatchObject({
-    message:
-      "Messages are sent to numbers of the type mobile only from here; this one is of the type premium.",
+    message: "This gateway sends only to numbers of the type mobile; this one is of the type premium.",
   });
   expect(await rejectionOf("12115550100")).toMatchObject({
     message: "No messages are sent to numbers of no country from here.",

@@ -9,7 +9,7 @@ import { Time } from "../parts/time.tsx";
 
 const keywords = {
   start: "START: opted in to marketing",
-  stop: "STOP: opted out of marketing",
+  stop: "STOP: gets only one-time codes from now on",
   help: "HELP",
 } as const;
 
