@@ -6,6 +6,7 @@ import { IdempotencyKey, PageMeta } from "./contract/primitives.ts";
 import { apiVersion } from "./contract/version.ts";
 import { webhookHeaders } from "./contract/webhooks.ts";
 import { Components } from "./openapi/components.ts";
+import { descriptionOf } from "./openapi/descriptions.ts";
 import type {
   Body,
   Content,
@@ -121,7 +122,7 @@ function documentedOperation(
   return {
     operationId: operation,
     summary: route.summary,
-    ...accessOf(route),
+    ...accessOf(operation, route),
     tags: [route.tag],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
@@ -129,13 +130,20 @@ function documentedOperation(
   };
 }
 
-/** The security requirement of an operation. The scope is in the place of OpenAPI 3.1's roles. */
-function accessOf(route: Route): Pick<DocumentedOperation, "description" | "security"> {
-  if (route.auth === "none") return { security: [] };
-  if (route.auth === "bearer") {
-    return { description: `Needs the scope \`${route.scope}\`.`, security: [{ bearer: [route.scope] }] };
-  }
-  return { description: "For people who are logged in: an API key may not.", security: [{ bearer: [] }] };
+/** The description and the security requirement of an operation. The scope is in the place of OpenAPI 3.1's roles. */
+function accessOf(
+  operation: Operation,
+  { auth, scope }: Route,
+): Pick<DocumentedOperation, "description" | "security"> {
+  const access = {
+    none: { rule: "", security: [] },
+    bearer: {
+      rule: ` Needs the scope \`${scope}\`.`,
+      security: [{ bearer: scope === undefined ? [] : [scope] }],
+    },
+    session: { rule: " For people who are logged in: an API key may not.", security: [{ bearer: [] }] },
+  }[auth];
+  return { description: `${descriptionOf(operation)}${access.rule}`.trim(), security: access.security };
 }
 
 function documentedEvent(name: string, event: z.ZodMiniType, components: Components) {

@@ -1,12 +1,13 @@
 import { errorCatalogue } from "../../shared/contract/errors.ts";
 import type { openApiDocument } from "../../shared/openapi.ts";
+import { descriptionOf } from "../../shared/openapi/descriptions.ts";
 import type { DocumentedOperation, Parameter } from "../../shared/openapi/document.ts";
 import { samplesOf } from "../../shared/openapi/samples.ts";
 import { escapeHtml } from "../../shared/platform/html.ts";
 import { routes } from "../../shared/routes.ts";
 import { errorsOf } from "../../shared/routes/route.ts";
 import { fieldItem, fieldList, markdownText } from "./fields.ts";
-import { jsonBlock, markdownTable, type Page } from "./page.ts";
+import { jsonBlock, markdownTable, plainText, type Page } from "./page.ts";
 
 export type ApiDocument = ReturnType<typeof openApiDocument>;
 
@@ -24,7 +25,7 @@ export function operationPages(document: ApiDocument): Page[] {
     return {
       path: `operations/${operation.operationId}`,
       section: operation.tags[0] ?? "",
-      title: titleOf(operation),
+      title: plainText(titleOf(operation)),
       description: `${method} ${placed.path}: ${operation.summary}.`,
       markdown: operationMarkdown(placed, document),
       samples: samplesOf({ ...operation, method, path: placed.path }),
@@ -54,6 +55,7 @@ function operationMarkdown({ operation, method, path }: Placed, document: ApiDoc
     `# ${titleOf(operation)}`,
     `**${method}** \`${path}\``,
     titleOf(operation) === operation.summary ? "" : `${operation.summary}.`,
+    descriptionOf(operation.operationId),
     credentialText(operation),
     ...parameterParts("Path parameters", "path", parameters, schemas),
     ...parameterParts("Query parameters", "query", parameters, schemas),
@@ -76,12 +78,12 @@ function operationMarkdown({ operation, method, path }: Placed, document: ApiDoc
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-function credentialText({ security, description = "" }: DocumentedOperation): string {
+function credentialText({ security }: DocumentedOperation): string {
   const [requirement] = security;
   if (requirement === undefined) return "Requires no credential.";
   const [scope] = requirement["bearer"] ?? [];
   return scope === undefined
-    ? `Requires the token of a session. ${description}`
+    ? "Requires the token of a session."
     : `Requires a credential with the [scope](/docs/guides/going-live#credentials) \`${scope}\`.`;
 }
 

@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { buildSite, type SiteFiles } from "../../infra/docs/site.ts";
 import { errorCatalogue } from "../../shared/contract/errors.ts";
 import { EventName } from "../../shared/contract/events.ts";
+import { openApiDocument } from "../../shared/openapi.ts";
+import { descriptionOf } from "../../shared/openapi/descriptions.ts";
 import { publicOperations } from "../../shared/routes.ts";
 
 let files: SiteFiles;
@@ -23,7 +25,12 @@ it.each(publicOperations())("%s has a page with samples in six languages and a f
     expect(page).toContain(`data-language="${language}"`);
   }
   expect(page).toContain(`data-method="${route.method}" data-path="${route.path}"`);
-  expect(files.get(`operations--${operation}.md`)).toContain("### Java");
+  const markdown = files.get(`operations--${operation}.md`);
+  expect(markdown).toContain("### Java");
+  const text = descriptionOf(operation);
+  expect(text).toMatch(/^[A-Z].{15,}\.$/);
+  expect(openApiDocument().paths[route.path]?.[route.method.toLowerCase()]?.description).toContain(text);
+  expect(markdown).toContain(text);
 });
 
 it.each(Object.keys(errorCatalogue))("the error %s has a page", (code) => {

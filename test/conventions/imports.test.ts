@@ -138,7 +138,7 @@ it("a handler imports the routes of its own tag, so that its bundle has no other
 
 it("the infrastructure reads the route table and names, never a handler or a domain", () => {
   const allowed =
-    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/client\/call\.ts$|^shared\/openapi\/(components|document|introduction|samples|tools)\.ts$|^shared\/routes\/route\.ts$|^shared\/contract\/examples\.json$|^shared\/contract\/(brand|countries|currencies|docs|errors|payment-settings|phone-numbers|remedies|sms|validation|version)\.ts$|^shared\/platform\/(auth\/(sealed-text|totp)|config|html|metrics|jobs\/(queue-names|shards)|table\/(key-families|keys))\.ts$/;
+    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/client\/call\.ts$|^shared\/openapi\/(components|descriptions|document|introduction|samples|tools)\.ts$|^shared\/routes\/route\.ts$|^shared\/contract\/examples\.json$|^shared\/contract\/(brand|countries|currencies|docs|errors|payment-settings|phone-numbers|remedies|sms|validation|version)\.ts$|^shared\/platform\/(auth\/(sealed-text|totp)|config|html|metrics|jobs\/(queue-names|shards)|table\/(key-families|keys))\.ts$/;
   expect(breaches(/^infra\/(?!local\/|operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
 });
 
