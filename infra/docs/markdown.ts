@@ -59,6 +59,8 @@ export function renderMarkdown(source: string): RenderedMarkdown {
       code({ text, lang = "" }) {
         return codeBlock(text, lang);
       },
+      // A code breaks after an underscore only.
+      codespan: ({ text }) => `<code>${escapeHtml(text).replaceAll("_", "_<wbr>")}</code>`,
       table(token) {
         const row = (cells: Tokens.TableCell[], tag: string): string =>
           `<tr>${cells.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("")}</tr>`;

@@ -90,10 +90,38 @@ it("finds an operation, an error and a part of a guide", async () => {
   await page.getByRole("link", { name: /Replace the secret/ }).waitFor();
   await page.getByRole("searchbox").fill("insufficient balance");
   await page.getByRole("link", { name: /^INSUFFICIENT_BALANCE/ }).waitFor();
+  for (const [words, title] of [
+    ["two-way", /inbound/i],
+    ["bulk", /campaign/i],
+    ["leaked key", /Revoke/],
+    ["delivery report", /receipt/i],
+    ["appointment reminder", /Send messages|Schedule/],
+    ["phone number format", /Numbers|Send/],
+    ["zzzzqq campaign", /campaign/i],
+  ] as const) {
+    await page.getByRole("searchbox").fill(words);
+    await page.getByRole("listitem").filter({ hasText: title }).first().waitFor();
+  }
   await page.getByRole("searchbox").fill("send a message");
   await page.getByRole("link", { name: /^Send a message sms/ }).click();
   await page.waitForURL(/\/docs\/operations\/sendSms$/);
   expect(watched.complaints).toEqual([]);
+  await page.close();
+});
+
+it("breaks an error code after an underscore only", async () => {
+  const { page } = await open("/docs/operations/sendSms");
+  const lines = await page.locator("td a > code").evaluateAll((codes) =>
+    codes.flatMap((code) =>
+      [...code.childNodes].map((word) => {
+        const range = document.createRange();
+        range.selectNodeContents(word);
+        return word.textContent === "" ? 1 : range.getClientRects().length;
+      }),
+    ),
+  );
+  expect(lines.length).toBeGreaterThan(30);
+  expect(new Set(lines)).toEqual(new Set([1]));
   await page.close();
 });
 

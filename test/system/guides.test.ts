@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { glob, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -132,6 +132,17 @@ async function output(
   }
   return printed.trim();
 }
+
+it("each message that a guide sends with curl is accepted from a new account", async () => {
+  const tester = await (await Customer.register()).withApiKey({ test: true });
+  for await (const file of glob("shared/docs/guides/*.md")) {
+    const sends = (await readFile(file, "utf8")).matchAll(/\/v1\/sms\/send" (?:.*\\\n)+ +-d '(?<raw>.+)'/g);
+    for (const { groups } of sends) {
+      const sent = await tester.call("/v1/sms/send", { raw: groups?.["raw"] ?? "" });
+      expect([file, sent.status, sent.text]).toEqual([file, 202, sent.text]);
+    }
+  }
+});
 
 const hasPackages = await hasPython();
 const installed = languages.filter(

@@ -8,7 +8,7 @@ export interface Snippet {
   readonly code: string;
 }
 
-const message = { to: "15005550000", message: "Hello from your server", senderId: "ACME" };
+const message = { to: "15005550007", message: "Hello from your server", senderId: "ACME" };
 
 /** The code samples for a key. A secret has only letters, digits and underscores and needs no escaping. */
 export function snippetsFor(baseUrl: string, secret: string): readonly Snippet[] {

@@ -10,6 +10,23 @@ const tokenize = (text: string): string[] =>
     return parts.length > 1 ? [word, ...parts] : [word];
   });
 
+/** Words that people look for, and those that the documentation has for them. */
+const otherWords: readonly (readonly [pattern: RegExp, words: string])[] = [
+  [/two[- ]?way|repl(y|ies)|incoming/gi, "inbound"],
+  [/bulk|mass|broadcast|newsletter/gi, "campaign"],
+  [/leak(ed)?|stolen|compromised|lost/gi, "revoke"],
+  [/delivery reports?|dlrs?/gi, "delivery receipt"],
+  [/(appointment )?reminders?|later/gi, "scheduledAt"],
+  [/(phone )?number format|e\.?164|msisdn/gi, "international digits"],
+  [/unsubscribe|blacklist|blocklist/gi, "opt-out"],
+  [/sandbox/gi, "test number"],
+  [/2fa|mfa/gi, "second factor"],
+  [/rates?\b|costs?|tariffs?/gi, "prices"],
+  [/callbacks?/gi, "webhook"],
+  [/colleagues?|team|users?\b/gi, "member"],
+  [/sign[- ]?up/gi, "register"],
+];
+
 type UrlOf = (address: string) => string;
 
 let dialog: HTMLDialogElement | undefined;
@@ -48,8 +65,13 @@ async function createDialog(urlOf: UrlOf): Promise<HTMLDialogElement> {
   close.addEventListener("click", () => created.close());
   created.append(input, close, count, list);
   input.addEventListener("input", () => {
-    const found = index.search(input.value).slice(0, maxResults);
-    count.textContent = input.value === "" ? "" : `${found.length === 0 ? "No" : found.length} results`;
+    const other = otherWords.reduce((text, [pattern, words]) => text.replace(pattern, words), input.value);
+    const withAllWords = [input.value, other]
+      .map((text) => index.search(text))
+      .find(({ length }) => length > 0);
+    const found = (withAllWords ?? index.search(other, { combineWith: "OR" })).slice(0, maxResults);
+    const results = found.length === 1 ? "result" : "results";
+    count.textContent = input.value === "" ? "" : `${found.length === 0 ? "No" : found.length} ${results}`;
     list.replaceChildren(
       ...found
         .flatMap(({ id }) => records.find((record) => record.id === id) ?? [])
