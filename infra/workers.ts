@@ -14,7 +14,7 @@ import type { Worker } from "./worker.ts";
 const webhookBatchSize = 1;
 
 const messageFamilies = ["CAMPAIGNS", "DELIVERIES", "INBOUND", "MESSAGES", "STATS"] as const;
-const settingFamilies = ["CONTACTS", "KYC", "OPT_OUTS", "PRICES", "TEMPLATES"] as const;
+const settingFamilies = ["BILLING", "CONTACTS", "HELD", "KYC", "OPT_OUTS", "PRICES", "TEMPLATES"] as const;
 const peopleFamilies = [
   "CREDENTIALS",
   "EMAIL_TOKEN",
@@ -276,8 +276,8 @@ export const workers = {
       {
         pendingWork: true,
         GetItem: ["ORG", "USER"],
-        Query: ["NUMBERS"],
-        UpdateItem: ["SENDER"],
+        Query: ["NUMBERS", "PAYMENTS"],
+        UpdateItem: ["PAYMENTS", "SENDER"],
         DeleteItem: ["SENDER", "WEBHOOK_SECRETS"],
         transactions: [{ UpdateItem: ["ORG", "WALLET"] }],
       },

@@ -10,8 +10,8 @@ const organization = command({
   name: "organizations erase",
   summary: "Erase an organization, except its ledger, payments and invoices",
   details:
-    "The wallet must be closed, empty and settled: use wallets close and wallets debit, then wait twenty minutes. The wallet, " +
-    "the ledger, payments and invoices remain, because the law requires them. All else is deleted, so export first what must " +
+    "The wallet must be closed, empty and settled: use wallets close and wallets debit, then wait twenty minutes. Its payments " +
+    "must have ended. The wallet, the ledger, payments and invoices remain, because the law requires them. All else is deleted, so export first what must " +
     "be kept. Repeat the command with the organization's ID if it was interrupted, or if messages were still to be sent.",
   examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --stage prod"],
   asksFirst: true,

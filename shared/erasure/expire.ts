@@ -8,7 +8,7 @@ import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/transact.ts";
 import { deleteItem, updateOf } from "../platform/table/write.ts";
 import { forgetWallet } from "../wallet/record.ts";
-import { eraseOrganization } from "./organization.ts";
+import { eraseOrganization, findOpenPayment } from "./organization.ts";
 
 /*
  * If a stage requires verified emails, an account that is not verified expires after a week. Its email address is then
@@ -55,7 +55,7 @@ async function expireSafely(organizationId: string): Promise<boolean> {
 /** @returns whether all of it was erased */
 async function expire(organizationId: string): Promise<boolean> {
   const organization = await findOrganization(organizationId, { consistent: true });
-  if (organization === undefined) return false;
+  if (organization === undefined || (await findOpenPayment(organizationId)) !== undefined) return false;
   const at = now().toISOString();
   const begun = await transact({
     organization: updateOf(

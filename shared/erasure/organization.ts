@@ -6,10 +6,10 @@ import { now } from "../platform/clock.ts";
 import { RejectedError } from "../platform/rejected-error.ts";
 import { field } from "../platform/table/expressions.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
-import { forEachOf } from "../platform/table/lists.ts";
+import { forEachOf, itemsIn } from "../platform/table/lists.ts";
 import { countersOf, messagesOf, testMessagesOf, withAllShards } from "../platform/table/shards.ts";
 import { transact } from "../platform/table/transact.ts";
-import { deleteItem, updateOf } from "../platform/table/write.ts";
+import { deleteItem, updateItem, updateOf } from "../platform/table/write.ts";
 import { forgetName } from "../sender-ids/names.ts";
 import { moneyText } from "../wallet/money.ts";
 import { readWallet } from "../wallet/record.ts";
@@ -41,14 +41,21 @@ export interface ErasedOrganization {
 
 /**
  * Erases an organization. Its wallet has to be closed, empty and settled, so that nothing is owed to it and no more
- * messages are accepted.
+ * messages are accepted. Its payments must have ended.
  * @param onProgress receives the number of deleted items
- * @throws Error with a message for the operator when the wallet is not; ApiError WALLET_MISSING, UNAVAILABLE
+ * @throws Error with a message for the operator otherwise; ApiError WALLET_MISSING, UNAVAILABLE
  */
 export async function eraseOrganization(
   organizationId: string,
   onProgress: (erased: number) => void = () => undefined,
 ): Promise<ErasedOrganization> {
+  const payment = await findOpenPayment(organizationId);
+  if (payment !== undefined) {
+    throw new RejectedError(
+      `The payment ${payment} has not ended: its checkout, refund or dispute is open. Run payments show ${payment}, and ` +
+        "erase the organization when it has ended.",
+    );
+  }
   await begin(organizationId);
   await releaseNumbersOf(organizationId);
   let erased = 0;
@@ -82,6 +89,11 @@ export async function eraseOrganization(
     ...countersOf(sharded),
   ];
   await forEachOf(Stored, plain, async (item) => erase(item));
+  // Invoices keep their buyers, and failed payments need none.
+  await forEachOf(Stored, keys.payment(organizationId, "").pk, async ({ sk: id, pk: payments, buyer }) => {
+    if (buyer !== undefined)
+      await updateItem(Stored, updateOf({ pk: payments, sk: id }, { remove: ["buyer"] }));
+  });
   await forEachOf(Stored, keys.kyc(organizationId).pk, async (item) => erase(...namedBy(item), item));
   const { pk, sk } = keys.organization(organizationId);
   await forEachOf(Stored, pk, async (item) => {
@@ -94,6 +106,19 @@ export async function eraseOrganization(
     await erase({ pk, sk });
   }
   return { erased, messagesLeft };
+}
+
+/**
+ * Returns the id of a payment that can still move money of the wallet. An announced transfer cannot: only the operator
+ * records it.
+ */
+export async function findOpenPayment(organizationId: string): Promise<string | undefined> {
+  const { pk } = keys.payment(organizationId, "");
+  for await (const { sk, agenda, provider, status } of itemsIn(Stored, { pk, consistent: true })) {
+    const isAnnounced = provider === "manual" && status === "pending";
+    if (agenda !== undefined && !isAnnounced) return sk;
+  }
+  return undefined;
 }
 
 /** Suspends the organization, so that nothing more is added, and notes in the wallet that the messages are erased. */

@@ -20,7 +20,7 @@ import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, updateItem } from "../../shared/platform/table/write.ts";
+import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { replacePriceOverrides } from "../../shared/prices/overrides.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
@@ -138,7 +138,9 @@ async function useEverything(): Promise<void> {
   await dispatchWebhook(eventJob(organizationId));
   const details = { name: "Lovelace's shop" };
   await putItem({ put: { ...keys.billing(organizationId), entity: "billing", details } });
-  await putItem({ put: { ...keys.payment(organizationId, "pay_1"), entity: "payment" } });
+  const buyer = { name: "Lovelace's shop" };
+  const payment = { entity: "payment", provider: "manual", status: "pending", agenda: "PAYMENT#0", buyer };
+  await putItem({ put: { ...keys.payment(organizationId, "pay_1"), ...payment } });
   await putItem({ put: { ...keys.invoice(organizationId, "INV-2026-000001"), entity: "invoice" } });
 }
 
@@ -230,6 +232,22 @@ it("a wallet that is open, has money or is not settled keeps all data", async ()
   await expect(erase()).rejects.toThrow("not settled yet");
   // The debit has its entry and its reference.
   expect((await allRows()).length).toBe(before + 2);
+});
+
+it.each([
+  ["an open checkout", { provider: "stripe", status: "pending", agenda: "PAYMENT#0" }],
+  ["a refund that may fail", { provider: "stripe", status: "succeeded", agenda: "PAYMENT#0" }],
+])("an organization whose payment has %s keeps all data until it has ended", async (_, payment) => {
+  await wind();
+  const key = keys.payment(organizationId, "pay_1");
+  await putItem({ put: { ...key, entity: "payment", ...payment } });
+  const before = await allRows();
+  await expect(eraseOrganization(organizationId)).rejects.toThrow(
+    /^The payment pay_1 has not ended: .* Run payments show pay_1/,
+  );
+  expect(await allRows()).toEqual(before);
+  await updateItem(z.unknown(), updateOf(key, { set: { status: "failed" }, remove: ["agenda"] }));
+  expect(await eraseOrganization(organizationId)).toMatchObject({ messagesLeft: 0 });
 });
 
 it("a message that is still to be sent stays with its organization until it has ended", async () => {

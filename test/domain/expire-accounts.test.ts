@@ -14,9 +14,10 @@ import { dayMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
+import { deleteItem, putItem } from "../../shared/platform/table/write.ts";
 import { resetPassword } from "../../shared/proofs/reset-password.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
+import { readWallet, WalletRecord } from "../../shared/wallet/record.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
@@ -70,6 +71,17 @@ it("an unverified account is deleted with all its data after seven days, and its
   expect(await findItem(z.unknown(), keys.wallet(id), { consistent: true })).toBeUndefined();
   expect(await registered()).not.toBe(id);
   expect(await expireAccounts()).toBe(0);
+});
+
+it("an account with an open checkout stays as it is until the payment has ended", async () => {
+  const id = await registered();
+  const key = keys.payment(id, "pay_1");
+  await putItem({ put: { ...key, entity: "payment", status: "pending", agenda: "PAYMENT#0" } });
+  pass(8);
+  expect(await expireAccounts()).toBe(0);
+  expect(await findItem(WalletRecord, keys.wallet(id), { consistent: true })).not.toHaveProperty("closedAt");
+  await deleteItem(key);
+  expect(await expireAccounts()).toBe(1);
 });
 
 it("an account whose email is verified stays", async () => {
