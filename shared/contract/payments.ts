@@ -34,11 +34,20 @@ export const PaymentFailure = z
   .register(z.globalRegistry, { id: "PaymentFailure" });
 export type PaymentFailure = z.infer<typeof PaymentFailure>;
 
+/** Any host is allowed, because the pages of customers have their own. The caller of this request pays, or sends the payer there. */
 const ReturnUrl = z
   .optional(
-    z
-      .url({ protocol: /^https?$/, error: "must be an http or https address" })
-      .check(z.maxLength(1_000, "must be at most 1000 characters long")),
+    z.url({ protocol: /^https?$/, error: "must be an https address", abort: true }).check(
+      z.maxLength(1_000, "must be at most 1000 characters long"),
+      z.regex(/^[!-~\u00a1-\uffff]*$/, {
+        error: "must not contain spaces or control characters",
+        abort: true,
+      }),
+      z.regex(
+        /^(https:\/\/[^@\\/?#]+|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?)([/?#]|$)/,
+        "must be an https address without a user name; http is only for this computer",
+      ),
+    ),
   )
   .register(z.globalRegistry, {
     description: "Where the provider's page leads back to. Default: the console.",

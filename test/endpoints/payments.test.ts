@@ -50,6 +50,14 @@ describe("a payment that is rejected", () => {
     ["an unknown field", { amount: 50, currency: "EUR" }, "currency"],
     ["no URL", { amount: 50, returnUrl: "console" }, "returnUrl"],
     ["the URL of a script", { amount: 50, returnUrl: "javascript:alert(1)" }, "returnUrl"],
+    ["a page without https", { amount: 50, returnUrl: "http://shop.example/paid" }, "returnUrl"],
+    [
+      "a page of another host than it seems",
+      { amount: 50, returnUrl: "https://bank@evil.example" },
+      "returnUrl",
+    ],
+    ["such a page without slashes", { amount: 50, returnUrl: "https:bank:1@evil.example" }, "returnUrl"],
+    ["a URL of two lines", { amount: 50, returnUrl: "https://shop.example/\r\nX-Evil: 1" }, "returnUrl"],
     ["a card that is no id", { amount: 50, paymentMethodId: "../cards" }, "paymentMethodId"],
   ])("has %s", async (_, json, field) => {
     expectInvalid(await pay(json), field);
