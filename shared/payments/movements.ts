@@ -136,8 +136,8 @@ async function adoptRefund(
 }
 
 /**
- * Applies the state of a dispute. When it opens, the bank has taken the money, so the wallet loses it. When it is won, the
- * money returns.
+ * Applies the state of a dispute. When it opens, the bank has taken the money, so the wallet loses it. When it is won, also
+ * by an appeal after it was lost, the money returns.
  */
 export async function applyDispute(
   payment: PaymentRecord,
@@ -154,7 +154,7 @@ export async function applyDispute(
     ...known,
     feeMicros: microsOfMinorUnits(feeMinorUnits),
     status,
-    ...(status === "open" ? {} : { closedAt: known?.closedAt ?? at }),
+    ...(status === "open" ? {} : { closedAt: at }),
   };
   const disputes = [...payment.disputes.filter((each) => each.id !== id), dispute];
   const changes = { disputes, ...toBeVisited(payment, at) };
@@ -165,8 +165,8 @@ export async function applyDispute(
     const movement = { type: "chargeback", amountMicros: -amountMicros, reference: id } as const;
     return move(payment, movement, { reason: "Payment disputed", write: paymentUpdate(payment, changes) });
   }
-  // The result of a dispute is final.
-  if (known.status !== "open") return true;
+  // Only an appeal changes the result of a dispute. Another state came late.
+  if (known.status === "won" || (known.status === "lost" && status !== "won")) return true;
   if (status === "won") {
     const movement = { type: "chargeback", amountMicros, reference: `${id}-won` } as const;
     return move(payment, movement, { reason: "Dispute won", write: paymentUpdate(payment, changes) });

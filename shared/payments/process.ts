@@ -75,6 +75,10 @@ async function applyProviderState(first: PaymentRecord): Promise<void> {
     await recordFee(key, state);
     for (const refund of state.refunds) await apply(async (payment) => applyRefund(payment, refund));
     for (const dispute of state.disputes) await apply(async (payment) => applyDispute(payment, dispute));
+    for (const difference of state.unknown ?? []) {
+      countMetrics({ PaymentDifferences: 1 });
+      log.warn("payment.status_unknown", { ...key, difference });
+    }
     const wallet = await findWallet(key.organizationId);
     if (wallet !== undefined) await requestRecharge(wallet);
   }

@@ -55,13 +55,15 @@ export interface ProviderPayment {
   /** The provider's id; present when it succeeded. */
   readonly id?: string | undefined;
   readonly failure?: PaymentFailure | undefined;
-  /** The paid total, and the currency in upper case. */
+  /** The paid total, and the currency in upper case. The fee and the disputes are converted to it. */
   readonly minorUnits: number;
   readonly currency: string;
   /** Absent until the provider knows it. */
   readonly feeMinorUnits?: number | undefined;
   readonly refunds: readonly ProviderRefund[];
   readonly disputes: readonly ProviderDispute[];
+  /** The parts of it that this release does not understand: the operator has to look. */
+  readonly unknown?: readonly string[];
 }
 
 /** The state of a payment of which nothing has been paid. */

@@ -34,27 +34,39 @@ export async function stateOfIntent(
   const payment_intent = intent.id;
   const refunds: ProviderRefund[] = [];
   const disputes: ProviderDispute[] = [];
+  const unknown: string[] = [];
   const { latest_charge: latest } = intent;
-  const paid = typeof latest === "object" && latest !== null ? latest : undefined;
+  const paid = typeof latest === "object" ? latest : undefined;
+  const transaction =
+    typeof paid?.balance_transaction === "object" ? (paid.balance_transaction ?? undefined) : undefined;
+  // Stripe converts to the currency of the operator's account. Its rate is that of the payment's own two amounts.
+  const converted: Conversion = (minorUnits, from) => {
+    if (from === intent.currency) return minorUnits;
+    if (transaction?.currency !== from || transaction.amount <= 0) return undefined;
+    return Math.round((minorUnits * intent.amount_received) / transaction.amount);
+  };
   if (known.length > 0 || (paid?.amount_refunded ?? 0) > 0) {
     for await (const each of stripe.refunds.list({ payment_intent, limit: 100 }))
       refunds.push(refundOf(each));
   }
   if (paid?.disputed === true) {
-    for await (const each of stripe.disputes.list({ payment_intent, limit: 100 }))
-      disputes.push(...disputeOf(each));
+    for await (const each of stripe.disputes.list({ payment_intent, limit: 100 })) {
+      disputes.push(...disputeOf(each, intent.amount_received, converted));
+      if (disputeStatuses[each.status] === undefined) unknown.push(`${each.id}: ${each.status}`);
+    }
   }
-  const transaction = paid?.balance_transaction;
-  const fee = typeof transaction === "object" && transaction !== null ? transaction.fee : undefined;
   return {
     status: "succeeded",
     id: intent.id,
     minorUnits: intent.amount_received,
     currency,
-    feeMinorUnits: fee,
+    // A fee without a rate is not known later either.
+    feeMinorUnits:
+      transaction === undefined ? undefined : (converted(transaction.fee, transaction.currency) ?? 0),
     // Stripe lists the newest first.
     refunds: refunds.toReversed(),
     disputes: disputes.toReversed(),
+    unknown,
   };
 }
 
@@ -68,12 +80,41 @@ export function refundOf({ id, amount, status, metadata }: Stripe.Refund): Provi
   };
 }
 
-/** An inquiry, which Stripe calls a warning, has moved no money. */
-function disputeOf({ id, amount, status, balance_transactions }: Stripe.Dispute): ProviderDispute[] {
-  if (status.startsWith("warning")) return [];
-  const fee = balance_transactions.reduce((sum, each) => sum + each.fee, 0);
-  const outcome = (["won", "lost"] as const).find((final) => final === status) ?? "open";
-  return [{ id, minorUnits: amount, feeMinorUnits: fee, status: outcome }];
+/** Converts an amount to the currency of the payment. It returns undefined without a rate. */
+type Conversion = (minorUnits: number, from: string) => number | undefined;
+
+/** The meanings of the statuses of disputes. An inquiry has moved no money. */
+const disputeStatuses: Readonly<Record<string, ProviderDispute["status"] | "inquiry" | "prevented">> = {
+  warning_needs_response: "inquiry",
+  warning_under_review: "inquiry",
+  warning_closed: "inquiry",
+  needs_response: "open",
+  under_review: "open",
+  // The bank has decided, and keeps the money during the appeal.
+  appeal_needs_response: "lost",
+  appeal_under_review: "lost",
+  prevented: "prevented",
+  lost: "lost",
+  won: "won",
+};
+
+/** @param most the total of the payment: a dispute takes no more, whatever its own currency is */
+function disputeOf(
+  { id, amount, currency, status, balance_transactions }: Stripe.Dispute,
+  most: number,
+  converted: Conversion,
+): ProviderDispute[] {
+  const sumOf = (minorUnits: (each: Stripe.BalanceTransaction) => number): number =>
+    balance_transactions.reduce((sum, each) => sum + (converted(minorUnits(each), each.currency) ?? 0), 0);
+  const meaning = disputeStatuses[status];
+  const isTaken = sumOf((each) => each.amount) < 0;
+  const byMoney = meaning === "prevented" ? (isTaken ? "lost" : "won") : isTaken ? "open" : "inquiry";
+  const outcome = meaning === undefined || meaning === "prevented" ? byMoney : meaning;
+  if (outcome === "inquiry") return [];
+  const taken = -sumOf((each) => Math.min(each.amount, 0));
+  const minorUnits = converted(amount, currency) ?? (taken === 0 ? most : taken);
+  const feeMinorUnits = sumOf((each) => each.fee);
+  return [{ id, minorUnits: Math.min(minorUnits, most), feeMinorUnits, status: outcome }];
 }
 
 function failureOf(error: Stripe.PaymentIntent.LastPaymentError | null): PaymentFailure {

@@ -4,13 +4,24 @@ import { readBilling } from "../../shared/payments/billing-record.ts";
 import { newPayment } from "../../shared/payments/create.ts";
 import { getPayment } from "../../shared/payments/get.ts";
 import { processPayment } from "../../shared/payments/process.ts";
-import { unpaid, type ProviderPayment, type ProviderRefund } from "../../shared/payments/provider.ts";
-import { paymentPut, type PaymentKey, type PaymentRecord } from "../../shared/payments/record.ts";
+import {
+  unpaid,
+  type ProviderDispute,
+  type ProviderPayment,
+  type ProviderRefund,
+} from "../../shared/payments/provider.ts";
+import {
+  paymentPut,
+  readPayment,
+  type PaymentKey,
+  type PaymentRecord,
+} from "../../shared/payments/record.ts";
 import { recordRefund } from "../../shared/payments/refund.ts";
 import { stripeProvider } from "../../shared/payments/stripe.ts";
 import { config } from "../../shared/platform/config.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { minorUnitsOf } from "../../shared/wallet/money.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -40,6 +51,68 @@ async function openPayment(): Promise<PaymentRecord> {
 function keyOf({ organizationId, id: paymentId }: PaymentRecord): PaymentKey {
   return { organizationId, paymentId };
 }
+
+/** Lets the provider report a payment as paid, with the given differences. */
+function pay(payment: PaymentRecord, fields: Partial<ProviderPayment> = {}): void {
+  vi.spyOn(stripeProvider, "read").mockResolvedValue({
+    status: "succeeded",
+    id: `pi_${payment.id}`,
+    minorUnits: minorUnitsOf(payment.totalMicros),
+    currency: payment.currency,
+    feeMinorUnits: 175,
+    refunds: [],
+    disputes: [],
+    ...fields,
+  });
+}
+
+async function balanceOf({ organizationId }: PaymentRecord): Promise<number> {
+  return (await readWallet(organizationId)).balanceMicros;
+}
+
+it.each([
+  ["currency", { currency: "JPY" }],
+  ["total", { minorUnits: 4_999 }],
+])("a payment with another %s than agreed is not credited, and is reported", async (_, fields) => {
+  const payment = await openPayment();
+  pay(payment, fields);
+  const log = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  expect(await processPayment(keyOf(payment))).toMatchObject({ status: "pending" });
+  expect(String(log.mock.calls)).toContain("payment.amount_differs");
+  expect(await balanceOf(payment)).toBe(0);
+});
+
+it("a refund that succeeded does not become pending again by an older state", async () => {
+  const payment = await openPayment();
+  const refund: ProviderRefund = { id: "re_late", minorUnits: 1_000, status: "succeeded" };
+  pay(payment, { refunds: [refund] });
+  expect((await processPayment(keyOf(payment)))?.refunds).toMatchObject([{ status: "succeeded" }]);
+  pay(payment, { refunds: [{ ...refund, status: "pending" }] });
+  const processed = await processPayment(keyOf(payment));
+  expect(processed?.refunds).toMatchObject([{ id: "re_late", status: "succeeded" }]);
+  expect(await balanceOf(payment)).toBe(40_000_000);
+});
+
+it("a dispute that is won by an appeal returns the money once, and no late state takes it again", async () => {
+  const payment = await openPayment();
+  const balances: number[] = [];
+  for (const status of ["open", "lost", "open", "won", "lost", "won"] as const) {
+    const dispute: ProviderDispute = { id: `dp_${payment.id}`, minorUnits: 5_000, feeMinorUnits: 0, status };
+    pay(payment, { disputes: [dispute] });
+    await processPayment(keyOf(payment));
+    balances.push((await balanceOf(payment)) / 1e6);
+  }
+  expect(balances).toEqual([0, 0, 0, 50, 50, 50]);
+});
+
+it("a status that this release does not know is reported, and does not keep the payment from being final", async () => {
+  const payment = await openPayment();
+  pay(payment, { unknown: ["dp_1: mediated"] });
+  const log = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  await processPayment(keyOf(payment));
+  expect(String(log.mock.calls)).toMatch(/payment\.status_unknown.*dp_1: mediated/);
+  expect((await readPayment(keyOf(payment))).agenda).toBeUndefined();
+});
 
 it("a refund that is recorded while another one is submitted is submitted too, not at the next visit", async () => {
   const payment = await openPayment();

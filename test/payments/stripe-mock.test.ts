@@ -123,7 +123,11 @@ it("reads a payment by its id, with its fee, refunds and disputes", async () => 
   mock.fields["GET /v1/payment_intents/pi_1"] = {
     status: "succeeded",
     amount_received: 6_000,
-    latest_charge: { amount_refunded: 100, disputed: true, balance_transaction: { fee: 204 } },
+    latest_charge: {
+      amount_refunded: 100,
+      disputed: true,
+      balance_transaction: { amount: 6_000, currency: "usd", fee: 204 },
+    },
   };
   const state = await provider.read(payment);
   expect(state).toMatchObject({ status: "succeeded", id: "pi_1", minorUnits: 6_000, feeMinorUnits: 204 });
