@@ -37,8 +37,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
   alarms.add({
     kind: "failed-payments",
     means: "Payments, refunds or recharges cannot be processed: customers have paid and miss the money.",
-    firstStep:
-      "Find the payment and the error; the gateway retries it within minutes, and later each half day.",
+    firstStep: "Find the payment and the error; the gateway retries it every few minutes.",
     command: tailOf(alarms, "workers", '{ $.event = "payment.not_processed" }'),
     metric: countedMetric(stage, "FailedPayments"),
     evaluationPeriods: 2,

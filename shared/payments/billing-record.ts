@@ -43,7 +43,7 @@ export async function readBilling(organizationId: string): Promise<BillingRecord
   return found ?? { organizationId, rechargedMicros: 0, rechargeFailures: 0 };
 }
 
-/** Replaces the billing details of an organization. Issued invoices keep the earlier ones. */
+/** Replaces the billing details of an organization. Payments and their documents keep the earlier ones. */
 export async function saveBillingDetails(organizationId: string, details: BillingDetails): Promise<Billing> {
   const set = { entity: "billing", organizationId, details };
   const saved = await updateItem(BillingRecord, updateOf(keys.billing(organizationId), { set }));

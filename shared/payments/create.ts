@@ -10,10 +10,9 @@ import { transact } from "../platform/table/transact.ts";
 import { amountOf, microsOfField, microsOfText } from "../wallet/money.ts";
 import { readWallet, walletClosed } from "../wallet/record.ts";
 import { paymentMethodKinds, readBilling, type BillingRecord } from "./billing-record.ts";
-import { checkCard, countProviderCall, customerOf } from "./customers.ts";
+import { checkCard, countProviderCall, withCustomer } from "./customers.ts";
 import { consoleUrl } from "./links.ts";
 import { paymentJob } from "./payment-job.ts";
-import { withProvider } from "./providers.ts";
 import { paymentPut, toApiPayment, toBeVisited, type PaymentRecord } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
 import { taxMicrosOf, taxOf } from "./tax.ts";
@@ -78,11 +77,12 @@ export async function createPayment(
   let payment = newPayment({ ...fields, paymentMethodId });
   if (method === "card") {
     await countProviderCall(organizationId);
-    const customerId = await customerOf(billing);
-    if (isSaved) await checkCard(customerId, paymentMethodId);
+    if (isSaved) await checkCard(billing, paymentMethodId);
     else {
-      const order = { payment, customerId, saveCard, returnUrl };
-      const { sessionId, url, expiresAt } = await withProvider((provider) => provider.createCheckout(order));
+      const order = { payment, saveCard, returnUrl };
+      const { sessionId, url, expiresAt } = await withCustomer(billing, async (provider, customerId) =>
+        provider.createCheckout({ ...order, customerId }),
+      );
       const checkout = { providerSessionId: sessionId, checkoutUrl: url, checkoutExpiresAt: expiresAt };
       payment = { ...payment, ...checkout };
     }

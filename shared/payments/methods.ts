@@ -1,15 +1,22 @@
 import { ApiError } from "../contract/errors.ts";
 import type { AddPaymentMethodRequest, PaymentMethod } from "../contract/payments.ts";
 import { paymentMethodKinds, readBilling } from "./billing-record.ts";
-import { countProviderCall, customerOf } from "./customers.ts";
+import { countProviderCall, withCustomer } from "./customers.ts";
 import { consoleUrl } from "./links.ts";
+import { ProviderUnavailableError } from "./provider.ts";
 import { withProvider } from "./providers.ts";
 
 /** Lists the saved cards of an organization, newest first. @throws ApiError PAYMENT_PROVIDER_UNAVAILABLE */
 export async function listPaymentMethods(organizationId: string): Promise<PaymentMethod[]> {
   const { customerId, autoRecharge } = await readBilling(organizationId);
   if (customerId === undefined) return [];
-  const methods = await withProvider(async (provider) => provider.listMethods(customerId));
+  const methods = await withProvider(async (provider) =>
+    provider.listMethods(customerId).catch((error: unknown) => {
+      // The next payment makes another customer, who has no cards yet.
+      if (ProviderUnavailableError.rejectedBy(error) === "customer") return [];
+      throw error;
+    }),
+  );
   const used =
     autoRecharge?.isEnabled === true ? (autoRecharge.paymentMethodId ?? methods[0]?.id) : undefined;
   return methods.map((method) => ({ ...method, isUsedForAutoRecharge: method.id === used }));
@@ -25,8 +32,9 @@ export async function addPaymentMethod(
 ): Promise<{ checkoutUrl: string }> {
   if (!paymentMethodKinds().includes("card")) throw new ApiError("PAYMENT_METHOD_DISABLED");
   await countProviderCall(organizationId);
-  const customerId = await customerOf(await readBilling(organizationId));
-  const open = withProvider(async (provider) => provider.createSetup(organizationId, customerId, returnUrl));
+  const open = withCustomer(await readBilling(organizationId), async (provider, customerId) =>
+    provider.createSetup(organizationId, customerId, returnUrl),
+  );
   return { checkoutUrl: await open };
 }
 

@@ -11,11 +11,11 @@ import { requestRecharge } from "../wallet/recharge.ts";
 import { findWallet } from "../wallet/record.ts";
 import { readBilling } from "./billing-record.ts";
 import { transferMs } from "./create.ts";
-import { customerOf } from "./customers.ts";
+import { withCustomer } from "./customers.ts";
 import { issueDocuments } from "./issue-documents.ts";
 import { consoleUrl } from "./links.ts";
 import { applyDispute, applyRefund, credit, receiptOf } from "./movements.ts";
-import { withoutCard, type ProviderPayment } from "./provider.ts";
+import { ProviderUnavailableError, unpaid, withoutCard, type ProviderPayment } from "./provider.ts";
 import { cardProvider } from "./providers.ts";
 import { endRecharge, noteRecharged } from "./recharge.ts";
 import {
@@ -37,6 +37,9 @@ import { isUnsubmitted, submitRefunds } from "./refund.ts";
 const minVisitMs = 2 * minuteMs;
 const maxVisitMs = 12 * hourMs;
 
+/** The longest time until the visit after an error. The alarm lasts as long as visits fail. */
+const maxRetryMs = 4 * minuteMs;
+
 /**
  * Processes a payment until nothing is left to do now.
  * @returns the payment; undefined when there is none
@@ -45,6 +48,17 @@ const maxVisitMs = 12 * hourMs;
 export async function processPayment(key: PaymentKey): Promise<PaymentRecord | undefined> {
   const found = await findPayment(key);
   if (found === undefined) return undefined;
+  try {
+    return await processFound(key, found);
+  } catch (error) {
+    // If the table fails now, the payment stays due.
+    const payment = await findPayment(key).catch(() => undefined);
+    if (payment?.agenda !== undefined) await scheduleVisit(payment, maxRetryMs).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function processFound(key: PaymentKey, found: PaymentRecord): Promise<PaymentRecord> {
   if (found.provider === "stripe") await applyProviderState(found);
   else await expireTransfer(found);
   let payment: PaymentRecord;
@@ -90,11 +104,34 @@ async function applyProviderState(first: PaymentRecord): Promise<void> {
 
 /** Returns the state of a payment at the provider. Charges the saved card of a payment without a checkout. */
 async function stateOf(payment: PaymentRecord): Promise<ProviderPayment> {
+  const { providerSessionId, providerPaymentId, checkoutExpiresAt } = payment;
+  const isCharge = providerSessionId === undefined && providerPaymentId === undefined;
+  try {
+    return await (isCharge ? chargeOf(payment) : (await cardProvider()).read(payment));
+  } catch (error) {
+    const rejected = ProviderUnavailableError.rejectedBy(error);
+    // The provider does not have the customer any more, and so no card.
+    if (isCharge && rejected === "customer") return withoutCard;
+    // The provider has no such checkout, and no one can pay there any more.
+    const isOver = checkoutExpiresAt !== undefined && checkoutExpiresAt < now().toISOString();
+    if (rejected !== undefined && isOver && providerPaymentId === undefined)
+      return { ...unpaid, status: "expired", currency: "" };
+    throw error;
+  }
+}
+
+/** Charges the saved card of a payment. A recharge of the newest card stores it first, so that a repetition has the same. */
+async function chargeOf(payment: PaymentRecord): Promise<ProviderPayment> {
+  const { customerId } = await readBilling(payment.organizationId);
+  // Only a customer has saved cards.
+  if (customerId === undefined) return withoutCard;
   const provider = await cardProvider();
-  const { providerSessionId, providerPaymentId, organizationId } = payment;
-  if (providerSessionId !== undefined || providerPaymentId !== undefined) return provider.read(payment);
-  if (payment.paymentMethodId === undefined) return withoutCard;
-  return provider.charge({ payment, customerId: await customerOf(await readBilling(organizationId)) });
+  if (payment.paymentMethodId !== undefined) return provider.charge({ payment, customerId });
+  const [newest] = payment.status === "pending" ? await provider.listMethods(customerId) : [];
+  if (newest === undefined) return withoutCard;
+  const chosen = await updateItem(PaymentRecord, paymentUpdate(payment, { paymentMethodId: newest.id }));
+  if (!chosen.applied) throw new Error("another change of the payment came first");
+  return provider.charge({ payment: chosen.item, customerId });
 }
 
 /** Reports a payment whose amount or currency differs at the provider. It is not credited: the operator has to decide. */
@@ -120,15 +157,19 @@ async function recordFee(key: PaymentKey, { feeMinorUnits }: ProviderPayment): P
 /** Opens a checkout for a charge that the bank lets only the cardholder complete, and emails its link. */
 async function openRecovery(payment: PaymentRecord): Promise<true | undefined> {
   if (payment.status !== "pending" || payment.providerSessionId !== undefined) return true;
-  const customerId = await customerOf(await readBilling(payment.organizationId));
-  const order = { payment, customerId, saveCard: false, returnUrl: consoleUrl() };
-  const { sessionId, url, expiresAt } = await (await cardProvider()).createCheckout(order);
-  const set = {
-    providerSessionId: sessionId,
-    checkoutUrl: url,
-    checkoutExpiresAt: expiresAt,
-    failure: "authentication_required",
-  } as const;
+  const failure = "authentication_required";
+  const order = { payment, saveCard: false, returnUrl: consoleUrl() };
+  const checkout = await withCustomer(
+    await readBilling(payment.organizationId),
+    async (provider, customerId) => provider.createCheckout({ ...order, customerId }),
+  ).catch((error: unknown) => {
+    if (ProviderUnavailableError.rejectedBy(Object(error).cause) === undefined) throw error;
+    return undefined;
+  });
+  if (checkout === undefined) return fail(payment, { status: "failed", failure });
+  const { sessionId, url, expiresAt } = checkout;
+  const at = { checkoutUrl: url, checkoutExpiresAt: expiresAt };
+  const set = { providerSessionId: sessionId, ...at, failure } as const;
   const { organizationId, id: paymentId } = payment;
   const notice = { what: "authenticationRequired", paymentId } as const;
   const email = billingEmail(organizationId, notice, `${paymentId}-authentication`);
@@ -155,12 +196,17 @@ async function expireTransfer(payment: PaymentRecord): Promise<void> {
   if (isLate) await fail(payment, { status: "expired" });
 }
 
-/** Sets the time of the next visit, or removes a final payment from the pending work. */
-async function scheduleVisit(payment: PaymentRecord): Promise<void> {
+/**
+ * Sets the time of the next visit, or removes a final payment from the pending work.
+ * @param retryMs the longest time until the visit of a payment that could not be processed now
+ */
+async function scheduleVisit(payment: PaymentRecord, retryMs?: number): Promise<void> {
   const { organizationId, id, version } = payment;
-  const changes = isFinal(payment)
-    ? { remove: ["agenda", "lookAt"] }
-    : { set: toBeVisited(payment, nextVisit(payment).toISOString()) };
+  const visitMs = Math.min(nextVisit(payment).getTime(), now().getTime() + (retryMs ?? Infinity));
+  const changes =
+    isFinal(payment) && retryMs === undefined
+      ? { remove: ["agenda", "lookAt"] }
+      : { set: toBeVisited(payment, new Date(visitMs).toISOString()) };
   // A change in between has its own time.
   await updateItem(PaymentRecord, updateOf(keys.payment(organizationId, id), changes, { is: { version } }));
 }

@@ -10,10 +10,22 @@ import type { PaymentRecord } from "./record.ts";
 /** The provider gave no usable response. Nothing in it may reach a customer. */
 export class ProviderUnavailableError extends Error {
   override readonly name = "ProviderUnavailableError";
+  /** The part of the call that the provider rejects for good. Absent for errors that pass. */
+  readonly rejected: "customer" | "request" | undefined;
+
+  constructor(message: string, options?: ErrorOptions, rejected?: "customer" | "request") {
+    super(message, options);
+    this.rejected = rejected;
+  }
 
   /** Recognizes the error by its name, because the adapter is bundled separately and has a class of its own. */
-  static isThis(error: unknown): boolean {
+  static isThis(error: unknown): error is ProviderUnavailableError {
     return error instanceof Error && error.name === "ProviderUnavailableError";
+  }
+
+  /** Returns what the provider rejects for good; undefined for other errors. */
+  static rejectedBy(error: unknown): ProviderUnavailableError["rejected"] {
+    return this.isThis(error) ? error.rejected : undefined;
   }
 }
 
@@ -93,13 +105,13 @@ export interface ListedPayment extends ProviderNotice {
 }
 
 export interface PaymentProvider {
-  /** Makes the customer of an organization, once. @returns their id */
-  createCustomer(organizationId: string): Promise<string>;
+  /** Makes the customer of an organization, once, and another one after the provider lost `lostId`. @returns their id */
+  createCustomer(organizationId: string, lostId?: string): Promise<string>;
   /** Opens a page on which a customer pays. */
   createCheckout(order: Order): Promise<Checkout>;
   /** Opens a page on which a customer saves a card. @returns its URL */
   createSetup(organizationId: string, customerId: string, returnUrl: string): Promise<string>;
-  /** Charges a saved card without the cardholder. A repeated call returns the state of the first charge. */
+  /** Charges a saved card without the cardholder, unless the payment has ended. A repetition returns the first charge. */
   charge(order: Omit<Order, "returnUrl" | "saveCard">): Promise<ProviderPayment>;
   /** Reads the state of a payment by its session or its id. */
   read(payment: PaymentRecord): Promise<ProviderPayment>;

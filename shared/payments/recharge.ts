@@ -11,9 +11,8 @@ import { requestRecharge } from "../wallet/recharge.ts";
 import { readWallet, type WalletRecord } from "../wallet/record.ts";
 import { BillingRecord, paymentMethodKinds, readBilling, type AutoRechargeRecord } from "./billing-record.ts";
 import { newPayment, paymentAmount } from "./create.ts";
-import { checkCard, customerOf } from "./customers.ts";
+import { checkCard, withCustomer } from "./customers.ts";
 import { balanceCheck } from "./payment-job.ts";
-import { withProvider } from "./providers.ts";
 import { monthOf, rechargedMicros, stateOf } from "./recharge-state.ts";
 import { findPayment, paymentPut, paymentUpdate, type PaymentKey, type PaymentRecord } from "./record.ts";
 
@@ -49,9 +48,8 @@ export async function setAutoRecharge(
   const billing = await readBilling(organizationId);
   if (isEnabled) {
     if (!paymentMethodKinds().includes("card")) throw new ApiError("PAYMENT_METHOD_DISABLED");
-    const customerId = await customerOf(billing);
-    if (paymentMethodId !== undefined) await checkCard(customerId, paymentMethodId);
-    else if ((await newestCard(customerId)) === undefined) {
+    if (paymentMethodId !== undefined) await checkCard(billing, paymentMethodId);
+    else if ((await withCustomer(billing, async (provider, id) => provider.listMethods(id))).length === 0) {
       throw invalidField("paymentMethodId", "is missing, and there is no saved card");
     }
   }
@@ -69,14 +67,9 @@ export async function setAutoRecharge(
   return stateOf(settings, await readBilling(organizationId), await readWallet(organizationId));
 }
 
-async function newestCard(customerId: string): Promise<string | undefined> {
-  const [newest] = await withProvider(async (provider) => provider.listMethods(customerId));
-  return newest?.id;
-}
-
 /**
  * Makes the payment of a recharge that the wallet has noted. Does nothing if the wallet names another recharge, or if the
- * payment exists.
+ * payment exists. The provider is not called before the payment is stored: then the payment is pending work until it ends.
  */
 export async function startRecharge({ organizationId, paymentId }: PaymentKey): Promise<void> {
   await untilUndisturbed(async () => {
@@ -87,9 +80,7 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
     const { autoRecharge: settings } = billing;
     const isStopped = wallet.closedAt !== undefined || wallet.suspendedAt !== undefined;
     if (settings?.isEnabled !== true || isStopped) return releaseWallet(wallet, {});
-    const { amountMicros } = settings;
-    const paymentMethodId = settings.paymentMethodId ?? (await newestCard(await customerOf(billing)));
-    // The month may have ended during the call.
+    const { amountMicros, paymentMethodId } = settings;
     const sumMicros = rechargedMicros(billing) + amountMicros;
     if (sumMicros > settings.monthlyCapMicros) return pauseUntilNextMonth(wallet, settings);
     const payment = newPayment({

@@ -1,6 +1,7 @@
 import type { Stripe } from "stripe";
 
 import type { PaymentFailure } from "../contract/payments.ts";
+import { epochSeconds, secondMs } from "../platform/clock.ts";
 import {
   unpaid,
   type ProviderDispute,
@@ -8,10 +9,17 @@ import {
   type ProviderPayment,
   type ProviderRefund,
 } from "./provider.ts";
+import type { PaymentRecord } from "./record.ts";
 
 /*
  * Reads what Stripe returns.
  */
+
+/** The clock of Stripe may differ from ours. */
+const clockErrorMs = 60 * secondMs;
+
+/** The parts of a charge that its state is read from. */
+export const expanded = { expand: ["latest_charge.balance_transaction"] };
 
 /** Returns the state of a charge of a saved card. */
 export async function stateOfCharge(stripe: Stripe, intent: Stripe.PaymentIntent): Promise<ProviderPayment> {
@@ -165,4 +173,19 @@ export function noticeOfEvent({ data: { object } }: Stripe.Event): ProviderNotic
   const isPartOfPayment =
     object.object === "charge" || object.object === "refund" || object.object === "dispute";
   return isPartOfPayment ? { providerPaymentId: idOf(object.payment_intent) } : undefined;
+}
+
+/** Finds the charge that an earlier call made for a payment. Lists are consistent, searches are not. */
+export async function findCharge(
+  stripe: Stripe,
+  { id, createdAt }: PaymentRecord,
+  filter: { readonly customer?: string },
+): Promise<Stripe.PaymentIntent | undefined> {
+  const gte = epochSeconds(new Date(Date.parse(createdAt) - clockErrorMs));
+  const list = { ...filter, created: { gte }, limit: 100, expand: [`data.${expanded.expand[0]}`] };
+  for await (const intent of stripe.paymentIntents.list(list)) {
+    // A checkout of the same payment has a charge of its own.
+    if (intent.metadata["paymentId"] === id && intent.metadata["isOffSession"] === "true") return intent;
+  }
+  return undefined;
 }

@@ -1,5 +1,6 @@
 import { Stripe } from "stripe";
 
+import type { PaymentFailure } from "../contract/payments.ts";
 import { dayMs, epochSeconds, hourMs, now, secondMs } from "../platform/clock.ts";
 import { minorUnitsOf } from "../wallet/money.ts";
 import {
@@ -12,11 +13,21 @@ import {
 } from "./provider.ts";
 import type { PaymentRecord } from "./record.ts";
 import { connection } from "./stripe-client.ts";
-import { idOf, noticeOf, noticeOfEvent, refundOf, stateOfCharge, stateOfIntent } from "./stripe-state.ts";
+import {
+  expanded,
+  findCharge,
+  idOf,
+  noticeOf,
+  noticeOfEvent,
+  refundOf,
+  stateOfCharge,
+  stateOfIntent,
+} from "./stripe-state.ts";
 
 /*
  * Stripe as the payment provider. The metadata of each payment has our ids, so that a payment is found without our record.
  * Stripe remembers an idempotency key for a day at least; a call that may come later first looks for its earlier result.
+ * Stripe rejects a key with other parameters, so a key names each parameter that can differ in a repetition.
  */
 
 /** How long a customer can pay at a checkout. Stripe accepts half an hour to a day. */
@@ -25,21 +36,22 @@ const checkoutMs = hourMs;
 /** A checkout that replaces an automatic charge waits for the customer to read the email. */
 const recoveryCheckoutMs = dayMs - hourMs;
 
-/** The clock of Stripe may differ from ours. */
-const clockErrorMs = 60 * secondMs;
-
 export const stripeProvider: PaymentProvider = {
-  createCustomer: async (organizationId) =>
+  createCustomer: async (organizationId, lostId) =>
     calling(async (stripe) => {
       const metadata = { organizationId };
-      const options = { idempotencyKey: `customer-${organizationId}` };
+      const key = `customer-${organizationId}`;
+      const options = { idempotencyKey: lostId === undefined ? key : `${key}-after-${lostId}` };
       return (await stripe.customers.create({ metadata }, options)).id;
     }),
 
   createCheckout: async (order) =>
     calling(async (stripe) => {
-      const session = await stripe.checkout.sessions.create(checkoutOf(order), {
-        idempotencyKey: `checkout-${order.payment.id}-${order.payment.version}`,
+      const input = checkoutOf(order);
+      const { payment, customerId } = order;
+      // A later repetition opens another checkout. No one knows the address of the first one.
+      const session = await stripe.checkout.sessions.create(input, {
+        idempotencyKey: `checkout-${payment.id}-${payment.version}-${customerId}-${input.expires_at}`,
       });
       const { id, url, expires_at } = session;
       if (url === null) throw new ProviderUnavailableError("the checkout has no address");
@@ -62,9 +74,15 @@ export const stripeProvider: PaymentProvider = {
 
   charge: async ({ payment, customerId: customer }) =>
     calling(async (stripe) => {
-      const intent =
-        (await findCharge(stripe, payment, customer)) ?? (await charge(stripe, payment, customer));
-      if (intent === undefined) return withoutCard;
+      const found = await findCharge(stripe, payment, { customer }).catch(async (error: unknown) => {
+        // A deleted customer may have been charged before.
+        if (rejectedBy(error) === "customer") return findCharge(stripe, payment, {});
+        throw error;
+      });
+      // A repeated job must not charge a payment that has failed.
+      if (found === undefined && payment.status !== "pending") return withoutCard;
+      const intent = found ?? (await charge(stripe, payment, customer));
+      if (typeof intent === "string") return { ...withoutCard, failure: intent };
       // A charge that only the cardholder can complete is cancelled, so that a checkout cannot double it.
       if (intent.status === "requires_action" || intent.status === "requires_payment_method") {
         await stripe.paymentIntents.cancel(intent.id);
@@ -104,7 +122,7 @@ export const stripeProvider: PaymentProvider = {
         return refundOf(await stripe.refunds.create(input, { idempotencyKey: refundId }));
       } catch (error) {
         // Stripe rejects it for good, for example because the charge is disputed or already refunded.
-        if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+        if (rejectedBy(error) === undefined) throw error;
         return { id: refundId, refundId, minorUnits: amount, status: "failed" };
       }
     }),
@@ -134,7 +152,7 @@ export const stripeProvider: PaymentProvider = {
         await stripe.paymentMethods.detach(methodId);
         return true;
       } catch (error) {
-        if (error instanceof Stripe.errors.StripeInvalidRequestError) return false;
+        if (rejectedBy(error) !== undefined) return false;
         throw error;
       }
     }),
@@ -180,8 +198,6 @@ export const stripeProvider: PaymentProvider = {
   },
 };
 
-const expanded = { expand: ["latest_charge.balance_transaction"] };
-
 /** Calls Stripe, and hides its errors: their texts are not for customers. */
 async function calling<Result>(call: (stripe: Stripe) => Promise<Result>): Promise<Result> {
   const { stripe } = await connected();
@@ -189,8 +205,17 @@ async function calling<Result>(call: (stripe: Stripe) => Promise<Result>): Promi
     return await call(stripe);
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
-    throw new ProviderUnavailableError(`Stripe reported ${error.code ?? error.type}`, { cause: error });
+    const message = `Stripe reported ${error.code ?? error.type}`;
+    throw new ProviderUnavailableError(message, { cause: error }, rejectedBy(error));
   }
+}
+
+/** Returns what Stripe rejects for good; undefined for errors that pass, such as a conflict with a concurrent request. */
+function rejectedBy(error: unknown): ProviderUnavailableError["rejected"] {
+  if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || error.statusCode === 409)
+    return undefined;
+  const isOfCustomer = error.param === "customer" || error.message.startsWith("No such customer");
+  return error.code === "resource_missing" && isOfCustomer ? "customer" : "request";
 }
 
 async function connected(): ReturnType<typeof connection> {
@@ -233,27 +258,12 @@ function checkoutOf({
   };
 }
 
-/** Finds the charge that an earlier call made for a payment. Lists of one customer are consistent, searches are not. */
-async function findCharge(
-  stripe: Stripe,
-  { id, createdAt }: PaymentRecord,
-  customer: string,
-): Promise<Stripe.PaymentIntent | undefined> {
-  const gte = epochSeconds(new Date(Date.parse(createdAt) - clockErrorMs));
-  const list = { customer, created: { gte }, limit: 100, expand: [`data.${expanded.expand[0]}`] };
-  for await (const intent of stripe.paymentIntents.list(list)) {
-    // A checkout of the same payment has a charge of its own.
-    if (intent.metadata["paymentId"] === id && intent.metadata["isOffSession"] === "true") return intent;
-  }
-  return undefined;
-}
-
-/** @returns undefined when the saved card does not exist any more */
+/** @returns the failure when Stripe rejects the charge, for example because the saved card does not exist any more */
 async function charge(
   stripe: Stripe,
   { id, organizationId, totalMicros, currency, paymentMethodId }: PaymentRecord,
   customer: string,
-): Promise<Stripe.PaymentIntent | undefined> {
+): Promise<PaymentFailure | Stripe.PaymentIntent> {
   try {
     return await stripe.paymentIntents.create(
       {
@@ -267,6 +277,7 @@ async function charge(
         metadata: { organizationId, paymentId: id, isOffSession: "true" },
         ...expanded,
       },
+      // No parameter differs in a repetition: another customer does not have the card, which Stripe rejects.
       { idempotencyKey: `charge-${id}` },
     );
   } catch (error) {
@@ -274,9 +285,10 @@ async function charge(
     if (error instanceof Stripe.errors.StripeCardError && error.payment_intent !== undefined) {
       return error.payment_intent;
     }
+    const rejected = rejectedBy(error);
+    if (rejected === undefined) throw error;
     // The customer has removed the card.
-    if (error instanceof Stripe.errors.StripeInvalidRequestError && error.param === "payment_method")
-      return undefined;
-    throw error;
+    const isCardMissing = rejected === "customer" || Object(error).param === "payment_method";
+    return isCardMissing ? "no_payment_method" : "provider_error";
   }
 }

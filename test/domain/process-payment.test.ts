@@ -18,6 +18,7 @@ import {
 } from "../../shared/payments/record.ts";
 import { recordRefund } from "../../shared/payments/refund.ts";
 import { stripeProvider } from "../../shared/payments/stripe.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { minorUnitsOf } from "../../shared/wallet/money.ts";
@@ -112,6 +113,20 @@ it("a status that this release does not know is reported, and does not keep the 
   await processPayment(keyOf(payment));
   expect(String(log.mock.calls)).toMatch(/payment\.status_unknown.*dp_1: mediated/);
   expect((await readPayment(keyOf(payment))).agenda).toBeUndefined();
+});
+
+it("a payment that cannot be processed is visited again after minutes, and not each minute", async () => {
+  const payment = await openPayment();
+  vi.spyOn(stripeProvider, "read").mockRejectedValue(new Error("down"));
+  for (const hours of [0.1, 30]) {
+    const at = Date.parse(payment.createdAt) + hours * 3_600_000;
+    vi.useFakeTimers({ toFake: ["Date"], now: at });
+    await expect(processPayment(keyOf(payment))).rejects.toThrow("down");
+    vi.useRealTimers();
+    const { lookAt = "" } = await readPayment(keyOf(payment));
+    expect(Date.parse(lookAt) - at).toBeGreaterThan(minuteMs);
+    expect(Date.parse(lookAt) - at).toBeLessThan(5 * minuteMs);
+  }
 });
 
 it("a refund that is recorded while another one is submitted is submitted too, not at the next visit", async () => {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { PaymentJob } from "../../shared/payments/payment-job.ts";
 import { unpaid, type ProviderPayment } from "../../shared/payments/provider.ts";
 import { setAutoRecharge } from "../../shared/payments/recharge.ts";
+import * as record from "../../shared/payments/record.ts";
 import { paymentsOf, type PaymentRecord } from "../../shared/payments/record.ts";
 import { stripeProvider } from "../../shared/payments/stripe.ts";
 import { workOnPayment } from "../../shared/payments/work.ts";
@@ -15,6 +16,11 @@ import { amountOf, minorUnitsOf } from "../../shared/wallet/money.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
+
+vi.mock("../../shared/payments/record.ts", async (importOriginal) => {
+  const original = await importOriginal<typeof record>();
+  return { ...original, findPayment: vi.fn<typeof record.findPayment>(original.findPayment) };
+});
 
 await useOwnTable();
 
@@ -116,18 +122,14 @@ it("a cap that is lowered while a recharge begins applies to it", async () => {
   const settings = { isEnabled: true, threshold: 5, amount: 20 };
   await setAutoRecharge(organizationId, { ...settings, monthlyCap: 100 });
   const [job] = await takeJobs("payments");
-  const charge = vi.spyOn(stripeProvider, "charge");
-  const [card] = await stripeProvider.listMethods("cus_1");
-  vi.spyOn(stripeProvider, "listMethods").mockImplementationOnce(async () => {
-    await setAutoRecharge(organizationId, {
-      ...settings,
-      amount: 10,
-      monthlyCap: 15,
-      paymentMethodId: cardId,
-    });
-    return card === undefined ? [] : [card];
+  // The job has read the settings when they change.
+  const { findPayment } = await vi.importActual<typeof record>("../../shared/payments/record.ts");
+  vi.mocked(record.findPayment).mockImplementationOnce(async (key) => {
+    const smaller = { ...settings, amount: 10, monthlyCap: 15, paymentMethodId: cardId };
+    await setAutoRecharge(organizationId, smaller);
+    return findPayment(key);
   });
-  charge.mockImplementation(async ({ payment }) => ({
+  vi.spyOn(stripeProvider, "charge").mockImplementation(async ({ payment }) => ({
     ...unpaid,
     status: "pending",
     id: `pi_${payment.id}`,

@@ -94,7 +94,7 @@ export class ModelProvider implements PaymentProvider {
   readonly #customers = new Map<string, string>();
   readonly #cards = new Map<string, Card[]>();
   readonly #sessions = new Map<string, Session>();
-  readonly #keys = new Map<string, { readonly result: unknown; readonly untilMs: number }>();
+  readonly #keys = new Map<string, { content: string; result: unknown; untilMs: number }>();
   #ids = 0;
 
   constructor(lambda: Lambda, observer: Observer) {
@@ -104,15 +104,20 @@ export class ModelProvider implements PaymentProvider {
 
   // The calls of the gateway.
 
-  async createCustomer(organizationId: string): Promise<string> {
-    return this.#call("createCustomer", () => this.customerOf(organizationId));
+  async createCustomer(organizationId: string, lostId?: string): Promise<string> {
+    return this.#call("createCustomer", () => {
+      if (lostId === this.#customers.get(organizationId)) this.#customers.delete(organizationId);
+      return this.customerOf(organizationId);
+    });
   }
 
-  async createCheckout({ payment, saveCard }: Order): Promise<Checkout> {
+  async createCheckout({ payment, saveCard, customerId, returnUrl }: Order): Promise<Checkout> {
+    const { id, version, totalMicros } = payment;
+    const expiresMs = this.#nowMs + (payment.origin === "checkout" ? hourMs : 23 * hourMs);
+    const input = { totalMicros, saveCard, customerId, returnUrl, expiresMs };
     return this.#call("createCheckout", () =>
-      this.#once(`checkout-${payment.id}-${payment.version}`, () => {
-        const lifeMs = payment.origin === "checkout" ? hourMs : 23 * hourMs;
-        const session: Session = { id: this.#id("cs"), payment, saveCard, expiresMs: this.#nowMs + lifeMs };
+      this.#once(`checkout-${id}-${version}-${customerId}-${expiresMs}`, input, () => {
+        const session: Session = { id: this.#id("cs"), payment, saveCard, expiresMs };
         this.#sessions.set(session.id, session);
         return {
           sessionId: session.id,
@@ -132,8 +137,13 @@ export class ModelProvider implements PaymentProvider {
     const found = await this.#call("charge: look", () =>
       [...this.intents.values()].find((each) => each.paymentId === payment.id && each.isOffSession),
     );
+    if (found === undefined && payment.status !== "pending")
+      return { ...nothing, status: "failed", failure: "no_payment_method" };
+    const { totalMicros, paymentMethodId } = payment;
+    const input = { totalMicros, paymentMethodId, customerId };
     const make = (): Intent | undefined => this.#chargeCard(payment, customerId);
-    const intent = found ?? (await this.#call("charge", () => this.#once(`charge-${payment.id}`, make)));
+    const intent =
+      found ?? (await this.#call("charge", () => this.#once(`charge-${payment.id}`, input, make)));
     if (intent === undefined) return { ...nothing, status: "failed", failure: "no_payment_method" };
     if (intent.status === "authentication") {
       await this.#call("charge: cancel", () => {
@@ -164,7 +174,9 @@ export class ModelProvider implements PaymentProvider {
     );
     if (found !== undefined) return { ...found };
     const make = (): Refund | undefined => this.#refund(intent, { refundId, minorUnits });
-    const made = await this.#call("refund", () => this.#once(refundId, make));
+    const made = await this.#call("refund", () =>
+      this.#once(refundId, { intent: intent.id, minorUnits }, make),
+    );
     return made === undefined ? { id: refundId, refundId, minorUnits, status: "failed" } : { ...made };
   }
 
@@ -266,10 +278,15 @@ export class ModelProvider implements PaymentProvider {
     this.#notify(intent);
     const verdict = oneOf(this.#lambda.random, ["won", "lost", "open"] as const);
     if (verdict === "open") return;
-    this.#lambda.time.after(this.#lambda.random() * 20 * hourMs, () => {
-      dispute.status = verdict;
-      this.#notify(intent);
-    });
+    const end = (status: "lost" | "won"): void => {
+      this.#lambda.time.after(this.#lambda.random() * 20 * hourMs, () => {
+        dispute.status = status;
+        this.#notify(intent);
+        // An appeal.
+        if (status === "lost" && this.#lambda.random() < 0.3) end("won");
+      });
+    };
+    end(verdict);
   }
 
   /** The part that was neither refunded nor is disputed. */
@@ -379,13 +396,17 @@ export class ModelProvider implements PaymentProvider {
     return this.#call(name, () => [...this.intents.values()].filter(isListed));
   }
 
-  /** Returns the result of the first call with a key. */
-  #once<Result>(key: string, carryOut: () => Result): Result {
+  /** Returns the result of the first call with a key. As at Stripe, a key belongs to one input. */
+  #once<Result>(key: string, input: object, carryOut: () => Result): Result {
     const known = this.#keys.get(key);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- A key belongs to one kind of call.
-    if (known !== undefined && this.#nowMs < known.untilMs) return known.result as Result;
+    const content = JSON.stringify(input);
+    if (known !== undefined && this.#nowMs < known.untilMs) {
+      if (known.content !== content) throw new ProviderUnavailableError(`idempotency_error: ${key}`);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- A key belongs to one kind of call.
+      return known.result as Result;
+    }
     const result = carryOut();
-    this.#keys.set(key, { result, untilMs: this.#nowMs + keyMs });
+    this.#keys.set(key, { content, result, untilMs: this.#nowMs + keyMs });
     return result;
   }
 
