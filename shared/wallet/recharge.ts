@@ -1,4 +1,4 @@
-import { now } from "../platform/clock.ts";
+import { hourMs, now } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
@@ -17,7 +17,8 @@ function rechargeJob(organizationId: string, paymentId: string): QueuedJob {
 
 /**
  * Starts a recharge when the balance is below the customer's threshold. The wallet names the payment until it ends, so that
- * one crossing of the threshold causes one payment. If it fails, the next debit or pass of the reconciler repeats it.
+ * one crossing of the threshold causes one payment. If it fails, the next debit or pass of the reconciler repeats it. A job
+ * that was lost before its payment was stored is queued again after an hour.
  * @throws Error when the recharge cannot be stored now
  */
 export async function requestRecharge(wallet: WalletRecord): Promise<void> {
@@ -27,21 +28,26 @@ export async function requestRecharge(wallet: WalletRecord): Promise<void> {
     rechargeBelowMicros = 0,
     rechargeId,
     rechargeNotBefore = "",
+    rechargeJobAt = "",
   } = wallet;
   const at = now().toISOString();
-  if (balanceMicros >= rechargeBelowMicros || rechargeId !== undefined || at < rechargeNotBefore) return;
+  if (balanceMicros >= rechargeBelowMicros || at < rechargeNotBefore) return;
+  const anHourAgo = new Date(now().getTime() - hourMs).toISOString();
+  if (rechargeId !== undefined && rechargeJobAt > anHourAgo) return;
   // A customer whose bank took money back pays themselves.
   if (balanceMicros < 0) return;
-  const paymentId = newId("pay");
+  const paymentId = rechargeId ?? newId("pay");
   const note = updateOf(
     keys.wallet(organizationId),
-    { set: { rechargeId: paymentId } },
-    {
-      absent: ["rechargeId", "closedAt", "suspendedAt"],
-      atLeast: { balanceMicros: 0 },
-      below: { balanceMicros: field("rechargeBelowMicros") },
-      ifPresent: { atMost: { rechargeNotBefore: at } },
-    },
+    { set: { rechargeId: paymentId, rechargeJobAt: at } },
+    rechargeId === undefined
+      ? {
+          absent: ["rechargeId", "closedAt", "suspendedAt"],
+          atLeast: { balanceMicros: 0 },
+          below: { balanceMicros: field("rechargeBelowMicros") },
+          ifPresent: { atMost: { rechargeNotBefore: at } },
+        }
+      : { is: { rechargeId }, ifPresent: { atMost: { rechargeJobAt: anHourAgo } } },
   );
   const job = rechargeJob(organizationId, paymentId);
   const { outcome } = await transact({ note, job: owedJob(paymentId, job) });

@@ -49,6 +49,8 @@ export const WalletRecord = z.object({
   rechargeBelowMicros: z.optional(z.int().check(z.positive())),
   /** The payment of the present recharge: no other starts before it ends. */
   rechargeId: z.optional(z.string()),
+  /** When the job of that recharge was queued last, in ISO 8601. */
+  rechargeJobAt: z.optional(z.string()),
   /** No recharge starts before it, in ISO 8601: the last one failed, or the monthly cap is reached. */
   rechargeNotBefore: z.optional(z.string()),
   /** Since when sends and top-ups are rejected. Refunds and the operator's movements are still applied. */

@@ -19,6 +19,7 @@ import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { updateOf } from "../../shared/platform/table/write.ts";
+import { requestRecharge } from "../../shared/wallet/recharge.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -265,5 +266,26 @@ it("a recharge is a pending payment while Stripe does not respond, and is charge
   vi.spyOn(stripeProvider, "listMethods").mockRejectedValue(new Error("the card is chosen once"));
   expect(await processPayment(key)).toMatchObject({ status: "succeeded" });
   expect(await chargesOf(customerId)).toBe(1);
+  expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 21_000_000 });
+});
+
+it("a recharge whose job was lost before its payment was stored is queued again after an hour, once", async () => {
+  const { organizationId } = await openCustomer();
+  await setAutoRecharge(organizationId, settings);
+  const [lost] = await takeJobs("payments");
+  const askAgain = async (): Promise<unknown[]> => {
+    await Promise.all([1, 2].map(async () => requestRecharge(await readWallet(organizationId))));
+    return takeJobs("payments");
+  };
+  expect(await askAgain()).toEqual([]);
+  // A wallet of an older release does not have the time of the job.
+  await transact({ wallet: updateOf(keys.wallet(organizationId), { remove: ["rechargeJobAt"] }) });
+  expect(await askAgain()).toEqual([lost]);
+  expect(await askAgain()).toEqual([]);
+  setTime(Date.now() + hourMs + minuteMs);
+  expect(await askAgain()).toEqual([lost]);
+  await workOnPayment(PaymentJob.parse(lost));
+  await workOnPayment(PaymentJob.parse(lost));
+  expect(await recordsOf(organizationId)).toMatchObject([{ status: "succeeded" }]);
   expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 21_000_000 });
 });
