@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod/mini";
 
+import { IdempotencyKey } from "../contract/primitives.ts";
 import type { Tool } from "../openapi/tools.ts";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
@@ -11,7 +12,7 @@ import { log } from "../platform/log.ts";
 const timeoutMs = 12_000;
 
 /** More text than this does not help a model, and might exceed the limit of a response. */
-const maxResultCharacters = 256 * 1024;
+const maxResultCharacters = 192 * 1024;
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -24,41 +25,69 @@ export async function callTool(
   { idempotencyKey = randomUUID(), ...values }: Arguments,
   authorization: string,
 ): Promise<CallToolResult> {
-  const path = pathOf(tool, values);
-  if (path === undefined)
-    return failure("VALIDATION_ERROR: an argument that names an item is missing or wrong.");
-  const others = Object.entries(values).filter(([name]) => !tool.path.includes(`{${name}}`));
-  const inQuery = others.filter(([name]) => !tool.hasBody || tool.queryNames.includes(name));
-  const search = new URLSearchParams(inQuery.map(([name, value]): [string, string] => [name, String(value)]));
-  const body = Object.fromEntries(others.filter((each) => !inQuery.includes(each)));
-  const repeat = tool.isRepeatable ? { "Idempotency-Key": String(idempotencyKey) } : {};
+  const key = IdempotencyKey.safeParse(idempotencyKey);
+  if (!key.success)
+    return failure("VALIDATION_ERROR: idempotencyKey must be 1 to 255 printable ASCII characters.");
+  let request: RequestParts | undefined;
   try {
-    const response = await fetch(
-      `${config.apiUrl()}${path}${search.size === 0 ? "" : `?${search.toString()}`}`,
-      {
-        method: tool.method,
-        headers: {
-          Authorization: authorization,
-          ...repeat,
-          ...(tool.hasBody ? { "Content-Type": "application/json" } : {}),
-        },
-        ...(tool.hasBody ? { body: JSON.stringify(body) } : {}),
-        signal: AbortSignal.timeout(timeoutMs),
-        redirect: "error",
-      },
+    request = requestOf(tool, values);
+  } catch {
+    return failure(
+      "VALIDATION_ERROR: the arguments are nested too deeply, or contain text that is not Unicode.",
     );
+  }
+  if (request === undefined)
+    return failure("VALIDATION_ERROR: an argument that names an item is missing or wrong.");
+  const repeat = tool.isRepeatable ? { "Idempotency-Key": key.data } : {};
+  try {
+    const response = await fetch(config.apiUrl() + request.path, {
+      method: tool.method,
+      headers: {
+        Authorization: authorization,
+        ...repeat,
+        ...(tool.hasBody ? { "Content-Type": "application/json" } : {}),
+      },
+      ...(tool.hasBody ? { body: request.body } : {}),
+      signal: AbortSignal.timeout(timeoutMs),
+      redirect: "error",
+    });
     const text = await response.text();
     if (!response.ok) return failure(errorText(response.status, text));
     if (text.length > maxResultCharacters)
       return failure("The result is too large. Request fewer rows with `limit`.");
-    return { content: [{ type: "text", text }] };
+    const isReplay = response.headers.has("Idempotent-Replayed");
+    const replay = "This is the result of an earlier call with the same idempotencyKey.";
+    return {
+      content: [{ type: "text", text }, ...(isReplay ? [{ type: "text" as const, text: replay }] : [])],
+      structuredContent: JSON.parse(text),
+    };
   } catch (error) {
     log.warn("mcp.call_failed", { route: `${tool.method} ${tool.path}`, error });
     const advice = tool.isRepeatable
-      ? `Repeat the call with the idempotencyKey ${String(idempotencyKey)}: it is executed once.`
+      ? `Repeat the call with the idempotencyKey ${key.data}: it is executed once.`
       : "Check with a tool that reads before you repeat a change.";
     return failure(`UNAVAILABLE: there was no response within ${timeoutMs / 1000} seconds. ${advice}`);
   }
+}
+
+interface RequestParts {
+  /** The path with the query. */
+  readonly path: string;
+  readonly body: string;
+}
+
+/** @throws Error about values that are nested too deeply, or text that cannot be encoded */
+function requestOf(tool: Tool, values: Arguments): RequestParts | undefined {
+  const path = pathOf(tool, values);
+  if (path === undefined) return undefined;
+  const others = Object.entries(values).filter(([name]) => !tool.path.includes(`{${name}}`));
+  const inQuery = others.filter(([name]) => !tool.hasBody || tool.queryNames.includes(name));
+  const search = new URLSearchParams(inQuery.map(([name, value]): [string, string] => [name, String(value)]));
+  const body = Object.fromEntries(others.filter((each) => !inQuery.includes(each)));
+  return {
+    path: search.size === 0 ? path : `${path}?${search.toString()}`,
+    body: JSON.stringify(body),
+  };
 }
 
 /** Returns the path of a call; undefined if a value of it is missing, or would lead to another path. */

@@ -42,11 +42,11 @@ export async function acceptMessage(
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
   const { id: organizationId } = organization;
-  const senderId = usableSenderId(organization, request.senderId);
+  const isTest = hasTestKey(actor);
+  const senderId = usableSenderId(organization, request.senderId, isTest);
   const { to, messageType } = request;
   const limits = limitsOf(actor);
   if (limits !== undefined) checkKeyLimits(limits, to, new Date(scheduledAt ?? queuedAt));
-  const isTest = hasTestKey(actor);
   await (isTest ? checkTestMessage : checkMessage)(organization, {
     organizationId,
     to,

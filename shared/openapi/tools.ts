@@ -23,6 +23,9 @@ export interface Tool {
   readonly method: Route["method"];
   readonly path: string;
   readonly scope: Scope;
+  /** The tag of the operation. */
+  readonly group: string;
+  readonly testKeys: boolean;
   /** The arguments that belong into the query. Those that the path names belong there, and all others into the body. */
   readonly queryNames: readonly string[];
   readonly hasBody: boolean;
@@ -30,10 +33,13 @@ export interface Tool {
   readonly isRepeatable: boolean;
 }
 
-/** Returns a tool for each operation that customers may call with an API key. */
+/** Their results have the secret of a key, which a model should not see. */
+const secretOperations: ReadonlySet<string> = new Set(["createApiKey", "rotateApiKey"]);
+
+/** Returns a tool for each operation that customers may call with an API key, except those that return another key. */
 export function mcpTools(): Tool[] {
   return publicOperations().flatMap(([name, route]) => {
-    const isForCustomers = route.auth === "bearer" && route.raw === undefined;
+    const isForCustomers = route.auth === "bearer" && route.raw === undefined && !secretOperations.has(name);
     return isForCustomers ? [toolOf(name, route, route.scope)] : [];
   });
 }
@@ -71,6 +77,8 @@ function toolOf(name: string, route: Route, scope: Scope): Tool {
     method: route.method,
     path: route.path,
     scope,
+    group: route.tag,
+    testKeys: route.testKeys === true,
     queryNames: Object.keys(query?.properties ?? {}),
     hasBody: route.body !== undefined,
     isRepeatable,

@@ -229,6 +229,7 @@ export const getMe = {
   summary: "Get the user and the organization of the credential",
   auth: "bearer",
   scope: "read",
+  testKeys: true,
   status: 200,
   data: Account,
   errors: [],

@@ -10,6 +10,7 @@ export const callMcp = {
   auth: "bearer",
   scope: "read",
   limitedKeys: true,
+  testKeys: true,
   query: McpQuery,
   status: 200,
   data: McpResponse,

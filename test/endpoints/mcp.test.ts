@@ -55,7 +55,24 @@ it("offers by default the tools that only read, and with tools=all all that the 
   expect(await (await Agent.connect(sender, "all")).toolNames()).toEqual(expected(["read", "send"], false));
   const all = await Agent.connect(customer.token, "all");
   expect(await all.toolNames()).toEqual(expected(allScopes, false));
-  expect(await all.toolNames()).toContain("createApiKey");
+  expect(await all.toolNames()).not.toContain("createApiKey");
+  const some = await Agent.connect(customer.token, "all", "wallet,prices");
+  expect(await some.toolNames()).toEqual(
+    mcpTools().flatMap(({ name, group }) => (group === "wallet" || group === "prices" ? [name] : [])),
+  );
+  await expect(some.call("sendSms", message)).rejects.toThrow("is not a tool");
+});
+
+it("offers a test key the tools that test keys may use, which send test messages", async () => {
+  const { secret } = await customer.client.createApiKey({ body: { test: true } });
+  const agent = await Agent.connect(secret, "all");
+  const names = await agent.toolNames();
+  expect(names).toEqual(mcpTools().flatMap(({ name, testKeys }) => (testKeys ? [name] : [])));
+  expect(names).toContain("getMe");
+  expect(names).not.toContain("getWallet");
+  const sent = await agent.call("sendSms", { to: message.to, message: "hello" });
+  expect(sent.body).toMatchObject({ data: { test: true } });
+  await expect(agent.call("getWallet")).rejects.toThrow("is not a tool for this credential");
 });
 
 it("rejects a call of a tool that it does not offer, with the reason", async () => {
@@ -71,8 +88,12 @@ it("sends a message once for each idempotencyKey, and reads it", async () => {
   const agent = await Agent.connect(await keyWith("read", "send"), "all");
   const values = { ...message, idempotencyKey: randomUUID() };
   const sent = Accepted.parse((await agent.call("sendSms", values)).body).data;
-  expect(Accepted.parse((await agent.call("sendSms", values)).body).data.id).toBe(sent.id);
+  const repeated = await agent.call("sendSms", values);
+  expect(Accepted.parse(repeated.body).data.id).toBe(sent.id);
+  expect(repeated.structured).toEqual(repeated.body);
+  expect(repeated.note).toContain("an earlier call");
   const other = await agent.call("sendSms", message);
+  expect(other.note).toBeUndefined();
   expect(Accepted.parse(other.body).data.id).not.toBe(sent.id);
   expect((await agent.call("getSms", { id: sent.id })).body).toMatchObject({ data: { id: sent.id } });
   const listed = await agent.call("listSms", { limit: 1, to: message.to });
@@ -108,6 +129,9 @@ it("rejects messages that are too large or no messages", async () => {
   const options = { credential: customer.token, headers: accept };
   const large = await call("/mcp", { ...options, json: { text: "x".repeat(70_000) } });
   expect(large.status).toBe(413);
+  const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+  const many = await call("/mcp", { ...options, json: Array.from({ length: 11 }, () => ping) });
+  expect(many.status).toBe(413);
   const broken = await call("/mcp", { ...options, raw: "{" });
   expect(broken).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
   // The local gateway itself rejects all origins but those of this machine.

@@ -56,6 +56,14 @@ describe("a test key", () => {
     expect(invalidFields(response)).toEqual(["scopes"]);
   });
 
+  it("needs no sender ID, and can read the account", async () => {
+    const { id } = await tester.client.sendSms({ body: { to: "15005550000", message: "hello" } });
+    expect(await tester.message(id)).toMatchObject({ senderId: "TEST" });
+    const live = await customer.call("/v1/sms/send", { json: { to: "15005550000", message: "hello" } });
+    expect(errorOf(live)).toEqual({ status: 400, code: "MISSING_SENDER_ID" });
+    expect((await tester.client.getMe()).organization.id).toMatch(/^org_/);
+  });
+
   const others = Object.entries<Route>(routes).filter(
     ([, { auth, testKeys }]) => auth !== "none" && testKeys !== true,
   );

@@ -4,7 +4,8 @@ import { inject } from "vitest";
 import * as z from "zod/mini";
 
 const ToolResult = z.object({
-  content: z.tuple([z.object({ type: z.literal("text"), text: z.string() })]),
+  content: z.array(z.object({ type: z.literal("text"), text: z.string() })),
+  structuredContent: z.optional(z.unknown()),
   isError: z._default(z.boolean(), false),
 });
 
@@ -13,9 +14,9 @@ export class Agent {
   readonly #client = new Client({ name: "agent", version: "1" });
 
   /** Connects with a credential. @param tools the tools that the server should offer */
-  static async connect(credential: string, tools?: "all" | "read"): Promise<Agent> {
+  static async connect(credential: string, tools?: "all" | "read", groups?: string): Promise<Agent> {
     const agent = new Agent();
-    const search = tools === undefined ? "" : `?tools=${tools}`;
+    const search = `?tools=${tools ?? "read"}${groups === undefined ? "" : `&groups=${groups}`}`;
     const transport = new StreamableHTTPClientTransport(new URL(`${inject("baseUrl")}/mcp${search}`), {
       requestInit: { headers: { Authorization: `Bearer ${credential}` } },
     });
@@ -36,9 +37,12 @@ export class Agent {
   async call(
     name: string,
     values: Record<string, unknown> = {},
-  ): Promise<{ error?: string; body?: unknown }> {
+  ): Promise<{ error?: string; body?: unknown; structured?: unknown; note?: string | undefined }> {
     const result = ToolResult.parse(await this.#client.callTool({ name, arguments: values }));
-    const [{ text }] = result.content;
-    return result.isError ? { error: text } : { body: JSON.parse(text) };
+    const [{ text }, note] = z
+      .tuple([z.object({ text: z.string() })], z.object({ text: z.string() }))
+      .parse(result.content);
+    if (result.isError) return { error: text };
+    return { body: JSON.parse(text), structured: result.structuredContent, note: note?.text };
   }
 }

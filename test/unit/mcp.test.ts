@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { listenOnLoopback } from "../../infra/loopback.ts";
 import { callTool } from "../../shared/mcp/call-tool.ts";
@@ -18,9 +18,9 @@ function tool(name: string): Tool {
 }
 
 describe("the tools", () => {
-  it("are the operations that customers call with API keys", () => {
+  it("are the operations that customers call with API keys, without those that return a secret of a key", () => {
     const names = operations().flatMap(([name, { auth, raw }]) =>
-      auth === "bearer" && raw === undefined ? [name] : [],
+      auth === "bearer" && raw === undefined && !/^(create|rotate)ApiKey$/.test(name) ? [name] : [],
     );
     expect(tools.map(({ name }) => name)).toEqual(names);
     expect(names.length).toBeGreaterThan(60);
@@ -48,7 +48,7 @@ describe("the tools", () => {
     ["sendSms", { readOnlyHint: false, destructiveHint: false, idempotentHint: false }],
     ["createContact", { readOnlyHint: false, destructiveHint: false, idempotentHint: false }],
     ["updateContact", { readOnlyHint: false, destructiveHint: true, idempotentHint: true }],
-    ["rotateApiKey", { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
+    ["rotateWebhookSecret", { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
     ["disableApiKey", { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
   ])("%s has the hints %j", (name, hints) => {
     expect(tool(name).annotations).toEqual(hints);
@@ -90,6 +90,22 @@ describe("a call of a tool", () => {
     const result = await callTool(tool("sendSms"), { to: "15005550000", message: "x" }, "Bearer nn_x");
     expect(keys).toEqual([expect.stringMatching(/^[\w-]{36}$/)]);
     expect(JSON.stringify(result.content)).toContain(`with the idempotencyKey ${String(keys[0])}`);
+  });
+
+  const deep: unknown = JSON.parse("[".repeat(25_000) + "]".repeat(25_000));
+  it.each([
+    ["sendSms", { to: "1", message: "x", idempotencyKey: "a\r\nX-Evil: y" }, "idempotencyKey must be"],
+    ["sendSms", { to: "1", message: "x", idempotencyKey: 7 }, "idempotencyKey must be"],
+    ["sendSms", { to: deep }, "nested too deeply"],
+    ["listSms", { to: deep }, "nested too deeply"],
+    ["getSms", { id: "\ud800" }, "not Unicode"],
+  ])("rejects arguments of %s that cannot be sent, and logs none of them", async (name, values, expected) => {
+    const write = vi.spyOn(process.stdout, "write");
+    await api((_request, response) => response.end("{}"));
+    const result = await callTool(tool(name), values, "Bearer nn_x");
+    expect(JSON.stringify(result)).toMatch(new RegExp(`VALIDATION_ERROR: .*${expected}`));
+    expect(write).not.toHaveBeenCalled();
+    write.mockRestore();
   });
 
   it.each([
