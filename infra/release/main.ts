@@ -5,7 +5,7 @@ import { apiVersion } from "../../shared/contract/version.ts";
 import { projectRoot } from "../project-root.ts";
 import { packNpmPackage } from "../sdks/npm.ts";
 import { writePostmanCollection } from "../sdks/postman.ts";
-import { buildPythonPackage } from "../sdks/wheel.ts";
+import { writeWheel } from "../sdks/wheel.ts";
 import { packAssemblies, writeNotes, writeOpenApiDocument } from "./artifacts.ts";
 
 // `npm run release`: builds the artifacts of a release in `.build/release`. `-- v1.2.3` checks the tag first.
@@ -22,7 +22,7 @@ const files = [
   await writeOpenApiDocument(folder),
   await writePostmanCollection(folder),
   await packNpmPackage(folder),
-  ...(await buildPythonPackage(folder)),
+  await writeWheel(folder),
   ...(await packAssemblies(folder)),
 ];
 process.stdout.write(files.map((file) => `${file}\n`).join(""));

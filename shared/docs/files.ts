@@ -26,9 +26,11 @@ const contentTypes: Readonly<Record<string, string>> = {
   js: "text/javascript",
   json: "application/json",
   yaml: "application/yaml",
-  gz: "application/gzip",
   tgz: "application/gzip",
+  whl: "application/zip",
 };
+
+const archive = /\.(tgz|whl)$/;
 
 interface ServedFile {
   readonly plain: string | Buffer;
@@ -61,7 +63,7 @@ export async function documentationPage(
 /** Returns the file of an address; undefined for an address that no file can have. */
 function fileNameOf(address: string): string | undefined {
   const [, path = "", ending] =
-    /^((?:[a-z]+\/)?[\w-][\w.-]*?)(?:\.(md|css|js|json|txt|gz|tgz))?$/.exec(address) ?? [];
+    /^((?:[a-z]+\/)?[\w-][\w.-]*?)(?:\.(md|css|js|json|txt|tgz|whl))?$/.exec(address) ?? [];
   return path === "" ? undefined : `${path.replace("/", "--")}.${ending ?? "html"}`;
 }
 
@@ -79,7 +81,7 @@ async function readFilled(name: string): Promise<ServedFile | undefined> {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
   });
-  if (built === undefined || name.endsWith("gz")) return built && { plain: built };
+  if (built === undefined || archive.test(name)) return built && { plain: built };
   const plain = filledIn(name, built.toString("utf8"));
   return { plain, compressed: await promisify(gzip)(plain, { level: 9 }) };
 }
@@ -99,7 +101,7 @@ function response(
 ): RawResponse {
   const usesGzip = compressed !== undefined && acceptsGzip(acceptEncoding);
   const ending = name.split(".").at(-1) ?? "";
-  const charset = ending.endsWith("gz") ? "" : "; charset=utf-8";
+  const charset = archive.test(name) ? "" : "; charset=utf-8";
   return {
     headers: {
       "Content-Type": `${contentTypes[ending]}${charset}`,

@@ -168,15 +168,19 @@ describe("the documentation", () => {
     const guide = (await call("/docs/guides/sdks.md")).text;
     const names = new Set([...guide.matchAll(/\/docs\/packages\/([\w.-]+)/g)].map(([, name]) => name));
     expect(names.size).toBe(3);
-    const [npmPackage = "", sources = "", collection = ""] = [...names].toSorted((one, other) =>
+    const [npmPackage = "", wheel = "", collection = ""] = [...names].toSorted((one, other) =>
       (other ?? "").localeCompare(one ?? ""),
     );
-    for (const archive of [npmPackage, sources]) {
+    const archives: [string, string, (body: Buffer) => Buffer, string][] = [
+      [npmPackage, "application/gzip", gunzipSync, "/v1/sms/send"],
+      [wheel, "application/zip", (body) => body, "sms_gateway/_client.py"],
+    ];
+    for (const [archive, type, unpacked, expected] of archives) {
       const { status, headers, body } = await get(`/docs/packages/${archive}`, { "accept-encoding": "gzip" });
       expect(status).toBe(200);
-      expect(headers).toMatchObject({ "content-type": "application/gzip" });
+      expect(headers).toMatchObject({ "content-type": type });
       expect(headers).not.toHaveProperty("content-encoding");
-      expect(gunzipSync(body).toString("utf8")).toContain("/v1/sms/send");
+      expect(unpacked(body).toString("latin1")).toContain(expected);
     }
     expect(JSON.parse(String((await get(`/docs/packages/${collection}`, {})).body))).toMatchObject({
       info: { name: "SMS gateway" },

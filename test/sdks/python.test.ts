@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { pythonPrograms } from "../../infra/python-programs.ts";
-import { buildPythonPackage } from "../../infra/sdks/wheel.ts";
+import { writeWheel } from "../../infra/sdks/wheel.ts";
 import { startScriptedServer, type ScriptedResponse } from "../support/scripted-server.ts";
 import { firstCall, openAccount, runProgram, type Account } from "./account.ts";
 
@@ -19,7 +19,7 @@ let programs: string;
 let account: Account;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-python-"));
-  const [, wheel = ""] = await buildPythonPackage(folder);
+  const wheel = await writeWheel(folder);
   programs = await pythonPrograms("test/sdks/python/requirements.txt");
   const install = ["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel];
   await run(path.join(programs, "python"), install);

@@ -33,7 +33,7 @@ export async function installPackages(gatewayUrl: string, folder: string): Promi
   const environment = path.join(folder, "python");
   await run("python3", ["-m", "venv", environment]);
   const python = path.join(environment, "bin/python");
-  const sources = await download(`sms_gateway-${version}.tar.gz`);
-  await run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", sources]);
+  const wheel = await download(`sms_gateway-${version}-py3-none-any.whl`);
+  await run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel]);
   return { nodeFolder, python };
 }
