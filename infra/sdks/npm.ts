@@ -27,17 +27,20 @@ export async function packNpmPackage(folder: string): Promise<string> {
   const endpoints = contract.operations.map(({ name, endpoint }) => [name, endpoint]);
   const options = {
     bundle: true,
-    format: "esm",
     target: "es2022",
-    define: { OPERATIONS: JSON.stringify(Object.fromEntries(endpoints)) },
+    define: {
+      OPERATIONS: JSON.stringify(Object.fromEntries(endpoints)),
+      VERSION: JSON.stringify(apiVersion),
+    },
     logLevel: "warning",
   } as const;
-  const files = { package: "index.js", cli: "cli.js" };
-  for (const [source, name] of Object.entries(files)) {
+  const files = { "index.mjs": "package", "index.js": "package", "cli.mjs": "cli" };
+  for (const [name, source] of Object.entries(files)) {
     await build({
       ...options,
       entryPoints: [path.join(sourceFolder, `${source}.ts`)],
       outfile: path.join(packageFolder, name),
+      format: name.endsWith(".mjs") ? "esm" : "cjs",
       platform: source === "cli" ? "node" : "neutral",
     });
   }
@@ -45,6 +48,7 @@ export async function packNpmPackage(folder: string): Promise<string> {
   const project = path.join(import.meta.dirname, "npm.tsconfig.json");
   await run(process.execPath, [compiler, "--project", project, "--outDir", packageFolder]);
   await writeFile(path.join(packageFolder, "index.d.ts"), typeScriptDeclarations(contract));
+  await writeFile(path.join(packageFolder, "index.d.mts"), `export * from "./index.js";\n`);
   const { license } = z
     .object({ license: z.string() })
     .parse(JSON.parse(await readFile(path.join(projectRoot, "package.json"), "utf8")));
@@ -54,9 +58,15 @@ export async function packNpmPackage(folder: string): Promise<string> {
     description: "The TypeScript SDK for sending SMS",
     keywords: ["sms", "webhooks"],
     license,
-    type: "module",
-    bin: { "sms-gateway": "cli.js" },
-    exports: { ".": { types: "./index.d.ts", default: "./index.js" } },
+    bin: { "sms-gateway": "cli.mjs" },
+    types: "./index.d.ts",
+    main: "./index.js",
+    exports: {
+      ".": {
+        import: { types: "./index.d.mts", default: "./index.mjs" },
+        require: { types: "./index.d.ts", default: "./index.js" },
+      },
+    },
     sideEffects: false,
     engines: { node: ">=20.3" },
   };

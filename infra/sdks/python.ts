@@ -39,6 +39,7 @@ export function synchronous(source: string): string {
 function clientModule({ operations, schemas }: SdkContract): string {
   return [
     "from __future__ import annotations\n",
+    "from datetime import datetime",
     "from typing import Any, Dict, List, Literal, Optional, Union\n",
     "from . import types",
     "from ._async import AsyncCaller, AsyncRows",
@@ -129,7 +130,8 @@ function argument(
   owner = "",
 ): Argument {
   const name = pythonName(key);
-  const type = pythonType(schema, inTypes, owner + pascalCase(key));
+  const text = pythonType(schema, inTypes, owner + pascalCase(key));
+  const type = schema.format === "date-time" ? `Union[${text}, datetime]` : text;
   const isNullable =
     !isRequired && (schema.anyOf ?? []).some((each) => typeof each === "object" && each.type === "null");
   const optional = isNullable ? `Union[${type}, Unset] = UNSET` : `Optional[${type}] = None`;

@@ -9,13 +9,13 @@ import { nameOf, type SdkContract, type SdkOperation } from "./operations.ts";
 export function typeScriptDeclarations({ operations, schemas }: SdkContract): string {
   return [
     `import type { Page } from "./client/call.js";`,
-    `import type { ClientSettings } from "./client/retries.js";`,
+    `import type { CallOptions, ClientSettings } from "./client/retries.js";`,
     `import type { WebhookCall } from "./client/verify-webhook.js";`,
     "",
     `export { everyRow, type Page } from "./client/call.js";`,
-    `export { ConnectionError, RequestError } from "./client/errors.js";`,
-    `export type { ClientSettings } from "./client/retries.js";`,
-    `export { WebhookVerificationError, type WebhookCall } from "./client/verify-webhook.js";`,
+    `export { ConnectionError, RequestError, SmsGatewayError } from "./client/errors.js";`,
+    `export type { CallOptions, ClientSettings } from "./client/retries.js";`,
+    `export { signWebhook, WebhookVerificationError, type WebhookCall } from "./client/verify-webhook.js";`,
     `export type { ErrorCode } from "./contract/errors.js";`,
     "",
     "/** Creates a client with one method for each operation. */",
@@ -24,9 +24,6 @@ export function typeScriptDeclarations({ operations, schemas }: SdkContract): st
     "/**\n * Verifies that a webhook call comes from the gateway, and parses its body.",
     " * @throws WebhookVerificationError\n */",
     "export declare function verifyWebhook(call: WebhookCall): Promise<WebhookPayload>;",
-    "",
-    "/** The options of any call. */",
-    "export interface CallOptions {\n  /** Cancels the call. */\n  signal?: AbortSignal;\n}",
     "",
     "/** The first page of a list as a promise, and all rows from there on with `for await`. */",
     "export type PageRequest<Row> = Promise<Page<Row>> & AsyncIterable<Row>;",
@@ -98,6 +95,8 @@ function typeOf(schema: boolean | JsonSchema | undefined, indent = ""): string {
   }
   const union = schema.anyOf ?? schema.oneOf;
   if (union !== undefined) return union.map((each) => typeOf(each, indent)).join(" | ");
+  // Only texts of requests have a pattern beside their format.
+  if (schema.format === "date-time" && schema.pattern !== undefined) return "string | Date";
   if (schema.type === "array") {
     const { items } = schema;
     return `Array<${typeOf(Array.isArray(items) ? undefined : items, indent)}>`;

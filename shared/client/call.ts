@@ -20,12 +20,16 @@ export interface CallSettings {
   readonly baseUrl: string;
   /** The secret of an API key, or a session token. */
   readonly credential?: string | undefined;
+  /** More headers of each request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Gets each response before its body is read, for example for a log, or for its headers. */
+  readonly onResponse?: (response: Response) => void;
   /** Used instead of the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
 /** The options of any call. */
-export interface AnyOptions {
+export interface AnyOptions extends Pick<CallSettings, "headers" | "onResponse"> {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
@@ -65,6 +69,8 @@ export async function callOnce(
   const response = await sendRequest(settings.baseUrl + pathOf(endpoint, options), {
     method: endpoint.method,
     headers: {
+      ...settings.headers,
+      ...options.headers,
       ...(endpoint.auth !== "none" && credential !== undefined
         ? { Authorization: `Bearer ${credential}` }
         : {}),
@@ -74,6 +80,7 @@ export async function callOnce(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });
+  (options.onResponse ?? settings.onResponse)?.(response);
   const text = await response.text();
   if (!response.ok) throw new RequestError(response, text);
   if (endpoint.raw !== undefined) return text;

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
@@ -6,6 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import type { Client } from "../client.ts";
 import type { CreateWebhookRequest, WebhookDelivery } from "../contract/webhooks.ts";
+import { signWebhook } from "./verify-webhook.ts";
 
 /*
  * Passes webhook calls to a server that the gateway cannot reach. A disabled webhook collects its events: the gateway
@@ -32,7 +33,7 @@ export async function listen(
   client: Client,
   baseUrl: string,
   url: string,
-  events?: string[],
+  { events, showsSecret }: { readonly events?: string[] | undefined; readonly showsSecret: boolean },
 ): Promise<never> {
   const file = fileOf(baseUrl);
   let state = await readState(file);
@@ -45,7 +46,7 @@ export async function listen(
     await writeState(file, state);
   }
   await client.updateWebhook({ params: { id: state.webhookId }, body: { enabled: false } });
-  process.stdout.write(`Forwarding to ${url}. The secret of the webhook is ${state.secret}\n`);
+  process.stdout.write(`Forwarding to ${url}.${showsSecret ? ` The secret is ${state.secret}` : ""}\n`);
   for (;;) {
     for (const delivery of await newDeliveries(client, state)) {
       const status = await forward(url, state.secret, delivery).catch(() => undefined);
@@ -84,17 +85,7 @@ async function newDeliveries(client: Client, { webhookId, forwarded }: State): P
 /** Makes a webhook call with the headers of the gateway. @returns the status of the response */
 async function forward(url: string, secret: string, { eventId, payload }: WebhookDelivery): Promise<number> {
   const body = JSON.stringify(payload);
-  const timestamp = Math.floor(Date.now() / 1_000);
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  const signature = createHmac("sha256", key).update(`${eventId}.${timestamp}.${body}`).digest("base64");
-  const headers = {
-    "Content-Type": "application/json",
-    "X-Service-Event": payload.event,
-    "X-Service-Signature": createHmac("sha256", secret).update(body).digest("hex"),
-    "webhook-id": eventId,
-    "webhook-timestamp": String(timestamp),
-    "webhook-signature": `v1,${signature}`,
-  };
+  const headers = await signWebhook({ payload: body, secret, id: eventId });
   const signal = AbortSignal.timeout(callTimeoutMs);
   return (await fetch(url, { method: "POST", headers, body, signal })).status;
 }

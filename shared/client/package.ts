@@ -7,15 +7,26 @@ import { callReliably, type ClientSettings } from "./retries.ts";
  */
 
 export { everyRow } from "./call.ts";
-export { ConnectionError, RequestError } from "./errors.ts";
-export { verifyWebhook, WebhookVerificationError } from "./verify-webhook.ts";
+export { ConnectionError, RequestError, SmsGatewayError } from "./errors.ts";
+export { signWebhook, verifyWebhook, WebhookVerificationError } from "./verify-webhook.ts";
 
 /** Operations by name. The build replaces it with the public rows of the route table. */
 declare const OPERATIONS: Readonly<Record<string, Endpoint>>;
+declare const VERSION: string;
 
-/** Creates a client with one method for each operation. */
+/** Creates a client with one method for each operation. @throws TypeError without an address of the gateway */
 export function createClient(settings: ClientSettings): Readonly<Record<string, Method>> {
-  const trimmed = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") };
+  const { baseUrl, headers } = settings;
+  if (!/^https?:/.test(baseUrl))
+    throw new TypeError("baseUrl must be the http or https address of the gateway");
+  // A browser may not send this header to other origins.
+  const agent = "document" in globalThis ? {} : { "User-Agent": `sms-gateway-typescript/${VERSION}` };
+  // The paths of operations begin with the version.
+  const trimmed = {
+    ...settings,
+    headers: { ...agent, ...headers },
+    baseUrl: baseUrl.replace(/\/*(\/v1\/*)?$/, ""),
+  };
   const methods = Object.entries(OPERATIONS).map(([operation, endpoint]): [string, Method] => [
     operation,
     endpoint.paged === true

@@ -1,12 +1,18 @@
 import { callOnce, type AnyOptions, type CallSettings, type Endpoint } from "./call.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
 
-/** The settings of a client that repeats requests. */
-export interface ClientSettings extends CallSettings {
+interface Limits {
   /** The most repeats of a request, 2 by default. */
   readonly maxRetries?: number;
   /** The time limit of each attempt, 30,000 by default. */
   readonly timeoutMs?: number;
+}
+
+/** The options of any call of a client that repeats requests. */
+export interface CallOptions extends Limits, Pick<AnyOptions, "headers" | "onResponse" | "signal"> {}
+
+/** The settings of a client that repeats requests. */
+export interface ClientSettings extends CallSettings, Limits {
   /** Returns a number from 0 to 1, `Math.random` by default. */
   readonly random?: () => number;
   /** Waits before a repeat. Used instead of a timer. */
@@ -32,9 +38,13 @@ const repeatableStatuses: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 export async function callReliably(
   settings: ClientSettings,
   endpoint: Endpoint,
-  given: AnyOptions,
+  given: AnyOptions & Limits,
 ): Promise<unknown> {
-  const { maxRetries = defaultMaxRetries, random = Math.random, delay = wait } = settings;
+  const { random = Math.random, delay = wait } = settings;
+  const maxRetries = given.maxRetries ?? settings.maxRetries ?? defaultMaxRetries;
+  for (const [, name = ""] of endpoint.path.matchAll(/\{(\w+)\}/g)) {
+    if ((given.params?.[name] ?? "") === "") throw new TypeError(`the parameter ${name} is missing or empty`);
+  }
   const options =
     endpoint.idempotent === true
       ? { ...given, idempotencyKey: given.idempotencyKey ?? crypto.randomUUID() }
@@ -51,9 +61,13 @@ export async function callReliably(
   }
 }
 
-async function attempt(settings: ClientSettings, endpoint: Endpoint, options: AnyOptions): Promise<unknown> {
+async function attempt(
+  settings: ClientSettings,
+  endpoint: Endpoint,
+  options: AnyOptions & Limits,
+): Promise<unknown> {
   const { signal } = options;
-  const timeout = AbortSignal.timeout(settings.timeoutMs ?? defaultTimeoutMs);
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? settings.timeoutMs ?? defaultTimeoutMs);
   try {
     return await callOnce(settings, endpoint, {
       ...options,

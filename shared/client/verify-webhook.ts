@@ -1,5 +1,7 @@
+import { SmsGatewayError } from "./errors.ts";
+
 /** The call does not come from the gateway, was changed, or is too old. */
-export class WebhookVerificationError extends Error {
+export class WebhookVerificationError extends SmsGatewayError {
   override readonly name = "WebhookVerificationError";
 }
 
@@ -10,11 +12,19 @@ export interface WebhookCall {
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The signing secret of the webhook (`whsec_…`). During a rotation: both secrets. */
   readonly secret: string | readonly string[];
-  /**
-   * The greatest difference between the time of the call and the clock of this server, 300 by default. A given value also
-   * rejects calls without a signed time. Without a value, `X-Service-Signature` alone is sufficient.
-   */
+  /** The greatest difference between the time of the call and the clock of this server, 300 by default. */
   readonly toleranceSeconds?: number;
+  /** Whether `X-Service-Signature` alone is sufficient. It signs no time, so anyone can repeat a recorded call later. */
+  readonly allowUnsignedTime?: boolean;
+  /** Returns the current time in milliseconds, `Date.now` by default. */
+  readonly now?: () => number;
+}
+
+export interface SignedWebhook {
+  readonly payload: string;
+  readonly secret: string;
+  /** The id of the event. */
+  readonly id?: string;
   /** Returns the current time in milliseconds, `Date.now` by default. */
   readonly now?: () => number;
 }
@@ -23,8 +33,8 @@ const defaultToleranceSeconds = 300;
 const secretPrefix = "whsec_";
 
 /**
- * Verifies that a webhook call comes from the gateway, and parses its body. The headers of Standard Webhooks decide if
- * they are present, because they also sign the time. Otherwise `X-Service-Signature` decides.
+ * Verifies that a webhook call comes from the gateway, and parses its body. The headers of Standard Webhooks decide, because
+ * they also sign the time.
  * @throws WebhookVerificationError
  */
 export async function verifyWebhook(call: WebhookCall): Promise<unknown> {
@@ -45,7 +55,7 @@ export async function verifyWebhook(call: WebhookCall): Promise<unknown> {
   } else {
     const signature = headerOf(call, "x-service-signature");
     if (signature === undefined) throw new WebhookVerificationError("the webhook call has no signature");
-    if (toleranceSeconds !== undefined) {
+    if (call.allowUnsignedTime !== true) {
       throw new WebhookVerificationError("the webhook call has no signed time");
     }
     await requireSignature(secrets.map(bytesOf), body, [bytesOfHex(signature)]);
@@ -53,7 +63,34 @@ export async function verifyWebhook(call: WebhookCall): Promise<unknown> {
   return JSON.parse(new TextDecoder().decode(body));
 }
 
+/** Returns the headers of a webhook call as the gateway signs it, for tests of a receiver. */
+export async function signWebhook({
+  payload,
+  secret,
+  id = "evt_test",
+  now = Date.now,
+}: SignedWebhook): Promise<Record<string, string>> {
+  const body = bytesOf(payload);
+  const timestamp = String(Math.floor(now() / 1_000));
+  const sign = async (key: Bytes, data: Bytes): Promise<Bytes> =>
+    new Uint8Array(await crypto.subtle.sign("HMAC", await hmacKey(key), data));
+  const standard = await sign(decodedKey(secret), concat(bytesOf(`${id}.${timestamp}.`), body));
+  const service = await sign(bytesOf(secret), body);
+  return {
+    "Content-Type": "application/json",
+    "X-Service-Event": JSON.parse(new TextDecoder().decode(body)).event,
+    "X-Service-Signature": Array.from(service, (byte) => byte.toString(16).padStart(2, "0")).join(""),
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${btoa(String.fromCodePoint(...standard))}`,
+  };
+}
+
 type Bytes = Uint8Array<ArrayBuffer>;
+
+async function hmacKey(key: Bytes): Promise<CryptoKey> {
+  return crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
+}
 
 async function requireSignature(
   keys: readonly Bytes[],
@@ -63,9 +100,7 @@ async function requireSignature(
   for (const key of keys) {
     if (key.length === 0)
       throw new WebhookVerificationError("the secret of the webhook is empty or malformed");
-    const hmac = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, [
-      "verify",
-    ]);
+    const hmac = await hmacKey(key);
     for (const signature of given) {
       // It compares in constant time.
       if (await crypto.subtle.verify("HMAC", hmac, signature, signed)) return;

@@ -88,24 +88,34 @@ describe("the npm package", () => {
     return run(process.execPath, [compiler, ...options, "--types", "", "program.ts"], { cwd: folder });
   };
 
-  it("runs without the project", async () => {
+  it.each([
+    ["program.mjs", `import { createClient, RequestError } from "sms-gateway";`],
+    ["program.cjs", `const { createClient, RequestError } = require("sms-gateway");`],
+  ])("runs without the project in %s", async (file, begin) => {
     const source = `
-      import { createClient, RequestError } from "sms-gateway";
-      const fetch = async (url, { method }) => new Response(JSON.stringify({ data: { url, method } }));
-      const client = createClient({ baseUrl: "https://sms.example.com/", fetch });
-      console.log(JSON.stringify([await client.getHealth(), RequestError.name]));`;
-    await writeFile(path.join(folder, "program.js"), source);
-    const { stdout } = await run(process.execPath, ["program.js"], { cwd: folder });
-    expect(JSON.parse(stdout)).toEqual([
-      { url: "https://sms.example.com/health", method: "GET" },
-      "RequestError",
-    ]);
+      ${begin}
+      const fetch = async (url, { headers }) => new Response(JSON.stringify({ data: { url, headers } }));
+      const client = createClient({ baseUrl: "https://sms.example.com/v1/", fetch });
+      client.getHealth().then((health) => console.log(JSON.stringify([health, RequestError.name])));`;
+    await writeFile(path.join(folder, file), source);
+    const { stdout } = await run(process.execPath, [file], { cwd: folder });
+    const headers = { "User-Agent": `sms-gateway-typescript/${apiVersion}` };
+    expect(JSON.parse(stdout)).toEqual([{ url: "https://sms.example.com/health", headers }, "RequestError"]);
+  });
+
+  it("has types for CommonJS", async () => {
+    await writeFile(path.join(folder, "package.json"), `{ "type": "commonjs" }`);
+    const compiled = compile(`
+      import { createClient } from "sms-gateway";
+      createClient({ baseUrl: "https://sms.example.com" }).getHealth({ timeoutMs: 5_000 }).then(({ status }) => status);`);
+    await expect(compiled).resolves.toMatchObject({ stdout: "" });
+    await writeFile(path.join(folder, "package.json"), `{ "type": "module" }`);
   });
 
   it("has no dependencies, imports no module, and has no operation that is not for customers", async () => {
     const manifest: unknown = JSON.parse(await readFile(installedFile("package.json"), "utf8"));
     expect(manifest).not.toHaveProperty("dependencies");
-    const bundle = await readFile(installedFile("index.js"), "utf8");
+    const bundle = await readFile(installedFile("index.mjs"), "utf8");
     expect(bundle).not.toMatch(/^\s*import\b|\bimport\(|\brequire\(|\bprocess\b|\bBuffer\b/m);
     expect(bundle).toContain("/v1/sms/send");
     expect(bundle).not.toMatch(/\/console|\/v1\/carriers|\/docs\b|payments\/events/);
@@ -119,7 +129,7 @@ describe("the npm package", () => {
       import { createClient, verifyWebhook, RequestError } from "sms-gateway";
       const client = createClient({ baseUrl: "https://sms.example.com" });
       export const status: Promise<"queued" | "held"> = client
-        .sendSms({ body: { to: "+15551234567", message: "Hello" }, idempotencyKey: "order-1" })
+        .sendSms({ body: { to: "15551234567", message: "Hello", scheduledAt: new Date() }, idempotencyKey: "order-1" })
         .then((message) => message.status);
       // @ts-expect-error: a message has a recipient
       export const rejected = client.sendSms({ body: { message: "Hello" } });

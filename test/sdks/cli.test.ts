@@ -39,8 +39,8 @@ const send = async (): Promise<string> => {
 };
 
 /** Starts `listen`, and collects what it prints. */
-function listen(url: string): { program: ChildProcess; output: () => string } {
-  const program = spawn(command, ["listen", "--forward", url], { env: env() });
+function listen(url: string, ...options: readonly string[]): { program: ChildProcess; output: () => string } {
+  const program = spawn(command, ["listen", "--forward", url, ...options], { env: env() });
   running.push(program);
   let printed = "";
   program.stdout.on("data", (part: Buffer) => (printed += part.toString()));
@@ -61,8 +61,8 @@ it("forwards signed webhook calls to a local server, also those from before a re
   const local = await startWebhookReceiver((call) =>
     call === 3 ? (response) => void response.destroy() : 204,
   );
-  const first = listen(local.url);
-  const [, secret = ""] = await waitForOutput(first.output, /secret of the webhook is (\S+)/);
+  const first = listen(local.url, "--show-secret");
+  const [, secret = ""] = await waitForOutput(first.output, /The secret is (\S+)/);
   const ids = [await send(), await send()];
   await waitForOutput(first.output, /(message\.sent \S+: 204\s+){2}/);
   first.program.kill("SIGKILL");
@@ -75,6 +75,7 @@ it("forwards signed webhook calls to a local server, also those from before a re
   await waitForOutput(second.output, /(message\.sent \S+: 204\s+){2}/);
   second.program.kill("SIGKILL");
 
+  expect(second.output()).not.toContain("whsec_");
   const accepted = local.calls.filter((_, index) => index !== 2);
   const events = await Promise.all(
     accepted.map(async ({ body, headers }) =>
@@ -96,5 +97,11 @@ it("forwards signed webhook calls to a local server, also those from before a re
 it("explains its use, and reports errors of the gateway", async () => {
   await expect(run(command, ["dance"], { env: env() })).rejects.toThrow("Usage: sms-gateway send");
   const nobody = run(command, ["send", "--to", "nobody", "--message", "Hello"], { env: env() });
-  await expect(nobody).rejects.toThrow("The request is not valid.");
+  await expect(nobody).rejects.toThrow(
+    /VALIDATION_ERROR: The request is not valid. to: .*\nRequest ID: \S+\nhttp/,
+  );
+  expect((await run(command, ["send", "--help"], { env: {} })).stdout).toContain("Usage: sms-gateway send");
+  const mistyped = run(command, ["send", "--too", "1"], { env: env() }).catch((error: unknown) => error);
+  expect(String(await mistyped)).toMatch(/Unknown option '--too'/);
+  expect(String(await mistyped)).not.toMatch(/\n\s+at /);
 });

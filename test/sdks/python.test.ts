@@ -51,11 +51,12 @@ describe("the Python SDK", () => {
     expect(await python({ command: "verify", ...call })).toEqual(JSON.parse(call.payload));
     const signature = call.headers["x-service-signature"];
     const headers = { "X-Service-Signature": signature };
-    expect(await python({ command: "verify", ...call, headers })).toMatchObject({ event: "message.sent" });
+    const old = { command: "verify", ...call, headers, allow_unsigned_time: true };
+    expect(await python(old)).toMatchObject({ event: "message.sent" });
     const rejected = [
       { ...call, payload: `${call.payload} ` },
       { ...call, secret: "whsec_AAAA" },
-      { ...call, headers, tolerance_seconds: 60 },
+      { ...call, headers },
       { ...call, headers: { ...call.headers, "webhook-timestamp": "1" } },
       { ...call, headers: {} },
       { ...call, headers: { "X-Service-Signature": "zz" } },
@@ -63,6 +64,17 @@ describe("the Python SDK", () => {
     for (const changed of rejected) {
       await expect(python({ command: "verify", ...changed })).rejects.toThrow("WebhookVerificationError");
     }
+  });
+
+  it("signs calls for tests, has options for single calls, and errors that survive pickle", async () => {
+    expect(await python({ command: "rest" })).toEqual({
+      event: "ping",
+      scheduled: "2099-01-02T03:04:05Z",
+      error: expect.stringMatching(/^VALIDATION_ERROR: .* to: /),
+      isOfPackage: true,
+      empty: "the parameter id is empty",
+      refused: true,
+    });
   });
 
   it("does the same asynchronously", async () => {

@@ -3,8 +3,8 @@ import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 
 import type { AnyOptions, Endpoint } from "../../shared/client/call.ts";
-import { ConnectionError, RequestError } from "../../shared/client/errors.ts";
-import { callReliably, type ClientSettings } from "../../shared/client/retries.ts";
+import { ConnectionError, RequestError, SmsGatewayError } from "../../shared/client/errors.ts";
+import { callReliably, type CallOptions, type ClientSettings } from "../../shared/client/retries.ts";
 import { routes } from "../../shared/routes.ts";
 import { startScriptedServer, type ScriptedResponse } from "../support/scripted-server.ts";
 
@@ -25,7 +25,7 @@ afterEach(async () => {
 async function play(
   script: readonly ScriptedResponse[],
   endpoint: Endpoint,
-  options: AnyOptions = {},
+  options: AnyOptions & CallOptions = {},
   settings: Partial<ClientSettings> = {},
 ) {
   const server = await startScriptedServer(script);
@@ -77,6 +77,43 @@ describe("the client", () => {
     );
     expect(result).toEqual({ id: "done" });
     expect(requests).toHaveLength(2);
+  });
+
+  it("has limits, headers and a view of the response for each call", async () => {
+    const statuses: number[] = [];
+    const options = {
+      maxRetries: 0,
+      timeoutMs: 50,
+      headers: { "X-Trace": "1" },
+      onResponse: ({ status }: Response) => void statuses.push(status),
+    };
+    expect((await play([() => undefined], routes.getWallet, options)).requests).toHaveLength(1);
+    const { requests } = await play([failure(503)], routes.getWallet, options);
+    expect(requests[0]?.headers).toMatchObject({ "x-trace": "1" });
+    expect(statuses).toEqual([503]);
+  });
+
+  it("states the code, the reason and the first field of an error, and the first cause of a lost connection", async () => {
+    const details = [{ path: "to", message: "is required" }];
+    const body = { error: { code: "VALIDATION_ERROR", message: "Not valid.", requestId: "r", details } };
+    const { result } = await play([{ status: 400, body }], routes.sendSms, { body: {} });
+    expect(result).toMatchObject({
+      message: "VALIDATION_ERROR: Not valid. to: is required",
+      reason: "Not valid.",
+    });
+    expect(result).toBeInstanceOf(SmsGatewayError);
+    const refused = await callReliably(
+      { baseUrl: "http://127.0.0.1:1", maxRetries: 0 },
+      routes.getWallet,
+      {},
+    ).catch(String);
+    expect(refused).toMatch(/ConnectionError: no valid response from the gateway: (?!fetch failed)/);
+  });
+
+  it("sends nothing without an id", async () => {
+    const { result, requests } = await play([success], routes.getSms, { params: { id: "" } });
+    expect(result).toBeInstanceOf(TypeError);
+    expect(requests).toEqual([]);
   });
 
   it("throws the last failure after the most retries", async () => {

@@ -116,8 +116,8 @@ export class FieldProblem extends Error {
 export function messageOf(error: unknown): string {
   if (error instanceof RequestError) {
     const [problem] = fieldProblems(error);
-    if (problem !== undefined) return problemOfField(problem.path, [problem]) ?? error.message;
-    return (error.code && problemTexts[error.code]?.message) ?? error.message;
+    if (problem !== undefined) return problemOfField(problem.path, [problem]) ?? error.reason;
+    return (error.code && problemTexts[error.code]?.message) ?? error.reason;
   }
   return error instanceof Error ? error.message : String(error);
 }

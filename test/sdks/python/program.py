@@ -1,12 +1,26 @@
 """Uses the installed SDK. Reads a command and its input from standard input, and prints the result as JSON."""
 
 import asyncio
+import builtins
+import datetime
 import json
 import os
+import pickle
 import sys
 from typing import Any, Dict, List, Mapping
 
-from sms_gateway import UNSET, AsyncClient, Client, ConnectionError, RequestError, types, verify_webhook
+from sms_gateway import (
+    UNSET,
+    AsyncClient,
+    Client,
+    ConnectionError,
+    RequestError,
+    SmsGatewayError,
+    sign_webhook,
+    types,
+    verify_webhook,
+)
+from sms_gateway._calls import given
 
 url = os.environ["SMS_GATEWAY_URL"]
 key = os.environ["SMS_GATEWAY_KEY"]
@@ -53,6 +67,31 @@ def verify(payload: str, headers: Mapping[str, str], secret: str, **options: Any
     return verify_webhook(payload.encode(), headers, secret, **options)
 
 
+def rest() -> Dict[str, Any]:
+    payload, secret = '{"event":"ping"}', "whsec_" + "A" * 43 + "="
+    client = Client(base_url=url + "/v1/", credential=key)
+    result: Dict[str, Any] = {"event": verify_webhook(payload, sign_webhook(payload, secret), secret)["event"]}
+    time = datetime.datetime(2099, 1, 2, 4, 4, 5, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
+    result["scheduled"] = given({"time": time})["time"]
+    try:
+        client.with_options(headers={"X-Trace": "1"}, timeout_seconds=20).send_sms(
+            to="nobody", message="Hello", scheduled_at=time
+        )
+    except SmsGatewayError as error:
+        copied = pickle.loads(pickle.dumps(error))
+        result["error"] = str(copied)
+        result["isOfPackage"] = isinstance(copied, RequestError) and copied.details == [*copied.details]
+    try:
+        client.get_sms("")
+    except ValueError as wrong:
+        result["empty"] = str(wrong)
+    try:
+        Client(base_url="http://127.0.0.1:1", max_retries=0).get_health()
+    except builtins.ConnectionError as lost:
+        result["refused"] = isinstance(lost, SmsGatewayError)
+    return result
+
+
 def repeat(operation: str) -> Dict[str, Any]:
     """Calls an operation of a server that fails as scripted, without real delays."""
     delays: List[float] = []
@@ -93,7 +132,7 @@ def outcome(perform: Any) -> str:
 def main() -> None:
     given = json.load(sys.stdin)
     command = given.pop("command")
-    commands: Dict[str, Any] = {"send": send, "verify": verify, "repeat": repeat}
+    commands: Dict[str, Any] = {"send": send, "verify": verify, "repeat": repeat, "rest": rest}
     asynchronous: Dict[str, Any] = {"send_async": send_async, "repeat_async": repeat_async}
     if command in asynchronous:
         result = asyncio.run(asynchronous[command](**given))

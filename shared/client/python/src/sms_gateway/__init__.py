@@ -4,9 +4,9 @@ from . import types
 from ._async_client import AsyncClient
 from ._calls import UNSET, Page, Unset
 from ._client import Client
-from ._errors import ConnectionError, ErrorDetail, RequestError, WebhookVerificationError
+from ._errors import ConnectionError, ErrorDetail, RequestError, SmsGatewayError, WebhookVerificationError
 from ._version import __version__
-from ._webhooks import verify_webhook
+from ._webhooks import sign_webhook, verify_webhook
 
 __all__ = [
     "UNSET",
@@ -16,9 +16,11 @@ __all__ = [
     "ErrorDetail",
     "Page",
     "RequestError",
+    "SmsGatewayError",
     "Unset",
     "WebhookVerificationError",
     "__version__",
+    "sign_webhook",
     "types",
     "verify_webhook",
 ]

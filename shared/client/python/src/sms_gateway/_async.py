@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import random as randomness
+import re
 from types import TracebackType
-from typing import Any, AsyncIterator, Awaitable, Callable, Generic, Optional, Type, TypeVar
+from typing import Any, AsyncIterator, Awaitable, Callable, Generic, Mapping, Optional, Type, TypeVar
 
 import httpx
 
@@ -39,13 +41,29 @@ class AsyncCaller:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         random: Callable[[], float] = randomness.random,
     ) -> None:
-        self._base_url = base_url.rstrip("/")
+        # The paths of operations begin with the version.
+        self._base_url = re.sub(r"/*(/v1/*)?$", "", base_url)
+        self._headers: Mapping[str, str] = {}
         self._credential = credential
         self._max_retries = max_retries
         self._timeout_seconds = timeout_seconds
         self._http = http_client if http_client is not None else httpx.AsyncClient()
         self._sleep = sleep
         self._random = random
+
+    def with_options(
+        self: Self,
+        *,
+        max_retries: Optional[int] = None,
+        timeout_seconds: Optional[float] = None,
+        headers: Mapping[str, str] = {},
+    ) -> Self:
+        """Returns the client with other options, for example for one call. Both have the same connections."""
+        other = copy.copy(self)
+        other._max_retries = self._max_retries if max_retries is None else max_retries
+        other._timeout_seconds = self._timeout_seconds if timeout_seconds is None else timeout_seconds
+        other._headers = {**self._headers, **headers}
+        return other
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -75,11 +93,11 @@ class AsyncCaller:
             retries += 1
 
     async def _attempt(self, sent: Call) -> Any:
-        arguments = sent.arguments(self._base_url, self._credential, self._timeout_seconds)
+        arguments = sent.arguments(self._base_url, self._credential, self._timeout_seconds, self._headers)
         try:
             response = await self._http.request(**arguments)
         except httpx.RequestError as error:
-            raise ConnectionError(f"no valid response from the gateway: {error}") from error
+            raise ConnectionError(f"no valid response from the gateway: {error or type(error).__name__}") from error
         return result_of(response, sent.is_paged)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime, timezone
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Generic, List, Mapping, Optional, TypeVar
 from urllib.parse import quote
@@ -64,9 +65,11 @@ class Call:
         query = {**self.query, "cursor": cursor}
         return Call(**{**self.__dict__, "query": query})
 
-    def arguments(self, base_url: str, credential: Optional[str], timeout_seconds: float) -> Dict[str, Any]:
+    def arguments(
+        self, base_url: str, credential: Optional[str], timeout_seconds: float, more: Mapping[str, str]
+    ) -> Dict[str, Any]:
         """The arguments of httpx' `request`."""
-        headers = {"User-Agent": f"sms-gateway-python/{__version__}"}
+        headers = {"User-Agent": f"sms-gateway-python/{__version__}", **more}
         if self.has_credential and credential is not None:
             headers["Authorization"] = f"Bearer {credential}"
         if self.idempotency_key is not None:
@@ -95,6 +98,9 @@ def call(
 ) -> Call:
     if is_idempotent and idempotency_key is None:
         idempotency_key = str(uuid.uuid4())
+    for name, value in params.items():
+        if not value:
+            raise ValueError(f"the parameter {name} is empty")
     filled = path.format(**{name: quote(value, safe="") for name, value in params.items()})
     is_repeatable = is_idempotent or method in REPEATABLE_METHODS
     return Call(
@@ -109,14 +115,18 @@ def given(fields: Mapping[str, Any], nullable: Mapping[str, Any] = {}) -> Dict[s
         # The API does not accept the plus sign of a message's number.
         chosen["to"] = chosen["to"].removeprefix("+")
     chosen.update({name: value for name, value in nullable.items() if value is not UNSET})
-    return chosen
+    return {name: utc(value) if isinstance(value, datetime) else value for name, value in chosen.items()}
+
+
+def utc(time: datetime) -> str:
+    """A time without a zone is local."""
+    return time.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
 
 
 def query_of(query: Mapping[str, Any]) -> Dict[str, str]:
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in query.items()
-        if value is not None
+        for name, value in given(query).items()
     }
 
 

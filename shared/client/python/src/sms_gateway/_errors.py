@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import Any, List, Optional, TypedDict
+import builtins
+from typing import Any, List, Optional, Tuple, TypedDict
 
 
 class ErrorDetail(TypedDict):
@@ -10,8 +11,12 @@ class ErrorDetail(TypedDict):
     message: str
 
 
-class RequestError(Exception):
-    """A response that is not a success."""
+class SmsGatewayError(Exception):
+    """Any error that the package raises."""
+
+
+class RequestError(SmsGatewayError):
+    """A response that is not a success. Its text has the code, the message, and the first wrong field."""
 
     status: int
     #: The error code. Absent if API Gateway itself responded.
@@ -35,12 +40,17 @@ class RequestError(Exception):
         self.details = fields.get("details") or []
         self.doc_url = fields.get("docUrl")
         self.retry_after_seconds = retry_after_seconds
-        super().__init__(f"{self.code}: {self.message}" if self.code else self.message)
+        self._body = body
+        wrong = "".join(f" {each['path']}: {each['message']}" for each in self.details[:1])
+        super().__init__((f"{self.code}: {self.message}" if self.code else self.message) + wrong)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (self.status, self._body, self.retry_after_seconds)
 
 
-class ConnectionError(Exception):
+class ConnectionError(SmsGatewayError, builtins.ConnectionError):
     """No valid response: a network error, or a time-out. `__cause__` is the reason."""
 
 
-class WebhookVerificationError(Exception):
+class WebhookVerificationError(SmsGatewayError):
     """The call does not come from the gateway, was changed, or is too old."""

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import time
-from typing import Callable, Mapping, Optional, Sequence, Union
+from typing import Callable, Dict, Mapping, Sequence, Union
 
 from ._errors import WebhookVerificationError
 from .types import WebhookPayload
@@ -20,14 +20,15 @@ def verify_webhook(
     headers: Mapping[str, str],
     secret: Union[str, Sequence[str]],
     *,
-    tolerance_seconds: Optional[float] = None,
+    tolerance_seconds: float = DEFAULT_TOLERANCE_SECONDS,
+    allow_unsigned_time: bool = False,
     now: Callable[[], float] = time.time,
 ) -> WebhookPayload:
     """Verifies that a webhook call comes from the gateway, and parses its body.
 
-    The headers of Standard Webhooks decide if they are present, because they also sign the time, which may differ
-    from the clock by 300 seconds. Otherwise `X-Service-Signature` decides, unless `tolerance_seconds` is given:
-    it also rejects calls without a signed time.
+    The headers of Standard Webhooks decide, because they also sign the time, which may differ from the clock by
+    `tolerance_seconds`. With `allow_unsigned_time`, `X-Service-Signature` alone is sufficient. It signs no time, so
+    anyone can repeat a recorded call later.
 
     :param payload: the raw body, before any parsing
     :param headers: the headers of the request, in any case
@@ -41,8 +42,7 @@ def verify_webhook(
         fields.get(name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
     )
     if event_id is not None and timestamp is not None and signatures is not None:
-        tolerance = DEFAULT_TOLERANCE_SECONDS if tolerance_seconds is None else tolerance_seconds
-        if not (timestamp.isascii() and timestamp.isdigit()) or abs(now() - int(timestamp)) > tolerance:
+        if not (timestamp.isascii() and timestamp.isdigit()) or abs(now() - int(timestamp)) > tolerance_seconds:
             raise WebhookVerificationError("the time of the webhook call is not within the tolerance")
         signed = f"{event_id}.{timestamp}.".encode() + body
         given = [_decoded(each[3:]) for each in signatures.split(" ") if each.startswith("v1,")]
@@ -51,7 +51,7 @@ def verify_webhook(
         signature = fields.get("x-service-signature")
         if signature is None:
             raise WebhookVerificationError("the webhook call has no signature")
-        if tolerance_seconds is not None:
+        if not allow_unsigned_time:
             raise WebhookVerificationError("the webhook call has no signed time")
         try:
             given = [bytes.fromhex(signature)]
@@ -60,6 +60,23 @@ def verify_webhook(
         _require_signature([each.encode() for each in secrets], body, given)
     event: WebhookPayload = json.loads(body)
     return event
+
+
+def sign_webhook(
+    payload: str, secret: str, *, event_id: str = "evt_test", now: Callable[[], float] = time.time
+) -> Dict[str, str]:
+    """Returns the headers of a webhook call as the gateway signs it, for tests of a receiver."""
+    timestamp = str(int(now()))
+    signed = f"{event_id}.{timestamp}.{payload}".encode()
+    standard = hmac.new(_decoded(_without_prefix(secret)), signed, hashlib.sha256).digest()
+    return {
+        "Content-Type": "application/json",
+        "X-Service-Event": json.loads(payload)["event"],
+        "X-Service-Signature": hmac.new(secret.encode(), payload.encode(), hashlib.sha256).hexdigest(),
+        "webhook-id": event_id,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": f"v1,{base64.b64encode(standard).decode()}",
+    }
 
 
 def _require_signature(keys: Sequence[bytes], signed: bytes, given: Sequence[bytes]) -> None:
