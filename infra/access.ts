@@ -178,7 +178,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     transactions: [{ PutItem: ["LEDGER"], UpdateItem: ["WALLET", "IDEMPOTENCY"] }],
   }),
   createPayment: grant(callsProvider, {
-    GetItem: ["WALLET"],
+    GetItem: ["SENDING", "WALLET"],
     transactions: [{ PutItem: ["PAYMENTS"], UpdateItem: ["IDEMPOTENCY"] }],
     queues: ["payments"],
   }),

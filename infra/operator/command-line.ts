@@ -19,12 +19,12 @@ import { optOutCommands } from "./opt-outs.ts";
 import { listOrganizations } from "./organizations-list.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
+import { pausesOfPayments, sendingCommands } from "./pauses.ts";
 import { paymentCommands } from "./payments.ts";
 import { priceOverrideCommands } from "./price-overrides.ts";
 import { priceCommands } from "./prices.ts";
 import { reviewCommands } from "./reviews.ts";
 import { routeCommands } from "./routes.ts";
-import { sendingCommands } from "./sending.ts";
 import { smokeTest } from "./smoke.ts";
 import { suppressionCommands } from "./suppressions.ts";
 import { userCommands } from "./users.ts";
@@ -44,6 +44,7 @@ export const commands: readonly OperatorCommand[] = [
   ...movementCommands,
   ...walletCommands,
   ...paymentCommands,
+  ...pausesOfPayments,
   ...verifyCommands,
   ...messageCommands,
   ...reviewCommands,

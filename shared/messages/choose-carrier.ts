@@ -10,11 +10,11 @@ import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { maxDelaySeconds, secondsUntil } from "../platform/jobs/job.ts";
 import { log } from "../platform/log.ts";
+import { heldBackSeconds, type Pause } from "../platform/pause.ts";
 import { costMicrosOf } from "../prices/cost.ts";
 import type { RateCard } from "../prices/rate-card.ts";
 import type { ReservedStart } from "./message-job.ts";
 import type { MessageRecord } from "./record.ts";
-import { heldBackSeconds, type Sending } from "./sending-pause.ts";
 
 /** The fields of a message that decide its carrier. */
 export type Choosable = Pick<
@@ -38,7 +38,7 @@ export interface Sender {
   readonly breakers?: Breakers;
   /** Without it, the throughput of carriers has no limit. */
   readonly throughput?: Throughput;
-  readonly sending?: Sending;
+  readonly sending?: Pause;
   /** The prices of carriers. Without it, the costs of messages are unknown. */
   readonly rateCard?: RateCard | undefined;
   /** How long a sender waits for a carrier's response; after that, the outcome is unknown. */

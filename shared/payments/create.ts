@@ -6,6 +6,7 @@ import type { Attempt } from "../platform/http/event.ts";
 import { newId } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
+import { isPaused } from "../platform/pause.ts";
 import { transact } from "../platform/table/transact.ts";
 import { amountOf, microsOfField, microsOfText } from "../wallet/money.ts";
 import { readWallet, walletClosed } from "../wallet/record.ts";
@@ -59,7 +60,7 @@ export function newPayment({ id = newId("pay"), billing, ...fields }: NewPayment
  * Begins a payment: opens a checkout, charges a saved card, or returns how to transfer money. A checkout is opened before
  * the payment is recorded: without the record no one knows its address, so no one can pay there.
  * @throws ApiError VALIDATION_ERROR for an amount outside the stage's bounds, and for an unknown card;
- *   PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE, WALLET_MISSING
+ *   PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE (also during a pause), WALLET_MISSING
  */
 export async function createPayment(
   organizationId: string,
@@ -69,6 +70,9 @@ export async function createPayment(
   const { method, paymentMethodId, saveCard, returnUrl = consoleUrl() } = request;
   if (!paymentMethodKinds().includes(method)) throw new ApiError("PAYMENT_METHOD_DISABLED");
   const amountMicros = paymentAmount("amount", request.amount);
+  if (await isPaused("payments")) {
+    throw new ApiError("PAYMENT_PROVIDER_UNAVAILABLE", { message: "Payments are paused. Try again later." });
+  }
   if ((await readWallet(organizationId)).closedAt !== undefined) throw walletClosed();
   const billing = await readBilling(organizationId);
   const isSaved = paymentMethodId !== undefined;

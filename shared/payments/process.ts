@@ -3,6 +3,7 @@ import { queueOwedEmail } from "../emails/queue-email.ts";
 import { hourMs, minuteMs, now } from "../platform/clock.ts";
 import { log } from "../platform/log.ts";
 import { countMetrics } from "../platform/metrics.ts";
+import { isPaused } from "../platform/pause.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../platform/table/transact.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
@@ -41,13 +42,13 @@ const maxVisitMs = 12 * hourMs;
 const maxRetryMs = 4 * minuteMs;
 
 /**
- * Processes a payment until nothing is left to do now.
+ * Processes a payment until nothing is left to do now. During a pause it stays as it is.
  * @returns the payment; undefined when there is none
  * @throws Error when the provider cannot be reached or another change came first: repeat it
  */
 export async function processPayment(key: PaymentKey): Promise<PaymentRecord | undefined> {
   const found = await findPayment(key);
-  if (found === undefined) return undefined;
+  if (found === undefined || (await isPaused("payments"))) return found;
   try {
     return await processFound(key, found);
   } catch (error) {

@@ -79,7 +79,9 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
     if ((await findPayment({ organizationId, paymentId })) !== undefined) return true;
     const { autoRecharge: settings } = billing;
     const isStopped = wallet.closedAt !== undefined || wallet.suspendedAt !== undefined;
-    if (settings?.isEnabled !== true || isStopped) return releaseWallet(wallet, {});
+    // Another payment may have come since the balance fell.
+    const isUnneeded = wallet.balanceMicros >= (wallet.rechargeBelowMicros ?? 0);
+    if (settings?.isEnabled !== true || isStopped || isUnneeded) return releaseWallet(wallet, {});
     const { amountMicros, paymentMethodId } = settings;
     const sumMicros = rechargedMicros(billing) + amountMicros;
     if (sumMicros > settings.monthlyCapMicros) return pauseUntilNextMonth(wallet, settings);

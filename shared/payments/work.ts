@@ -1,4 +1,6 @@
+import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
+import { heldBackSeconds, isPaused } from "../platform/pause.ts";
 import { requestRecharge } from "../wallet/recharge.ts";
 import { readWallet } from "../wallet/record.ts";
 import type { PaymentJob } from "./payment-job.ts";
@@ -7,10 +9,14 @@ import { startRecharge } from "./recharge.ts";
 import { keyOf } from "./reconcile.ts";
 
 /**
- * Works on a job of the queue of payments.
+ * Works on a job of the queue of payments. During a pause the job returns to the queue.
  * @throws Error when the job has to be repeated
  */
 export async function workOnPayment(job: PaymentJob): Promise<void> {
+  if (await isPaused("payments")) {
+    const group = job.kind === "notice" ? job.providerPaymentId : job.organizationId;
+    return enqueue({ queue: "payments", group, body: job, delaySeconds: heldBackSeconds });
+  }
   if (job.kind === "balance") return requestRecharge(await readWallet(job.organizationId));
   if (job.kind === "recharge") await startRecharge(job);
   const key = job.kind === "notice" ? await keyOf(job) : job;

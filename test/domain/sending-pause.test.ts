@@ -1,14 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import {
-  pauseSending,
-  readSending,
-  resumeSending,
-  cachedSending,
-} from "../../shared/messages/sending-pause.ts";
+import { cachedSending } from "../../shared/messages/sending-pause.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
+import { pause, readPause, resume } from "../../shared/platform/pause.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem } from "../../shared/platform/table/write.ts";
 import { accept, only, ScriptedCarrier } from "../support/carriers.ts";
@@ -23,7 +19,7 @@ const start = new Date("2030-06-01T12:00:00Z");
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: start });
-  await deleteItem(keys.sending());
+  await deleteItem(keys.pause("sending"));
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -39,7 +35,7 @@ it.each(["otp", "marketing"] as const)(
     const job = await acceptedMessage({ messageType });
     const before = await recordOf(job);
     const carrier = new ScriptedCarrier(accept);
-    const sending = await pauseSending("The carrier is broken");
+    const sending = await pause("sending", "The carrier is broken");
     const queueUrl = config.queueUrl(messageType === "otp" ? "transactionalSends" : "marketingSends");
     expect(await delayedJobs(async () => submitMessage(job, only(carrier, { sending })))).toMatchObject([
       { queueUrl, body: job, delaySeconds: 120 },
@@ -47,7 +43,7 @@ it.each(["otp", "marketing"] as const)(
     expect(carrier.received).toHaveLength(0);
     expect(await recordOf(job)).toEqual(before);
 
-    await submitMessage(job, only(carrier, { sending: await resumeSending() }));
+    await submitMessage(job, only(carrier, { sending: await resume("sending") }));
     expect(carrier.received).toHaveLength(1);
     expect((await recordOf(job)).status).toBe("sent");
   },
@@ -62,7 +58,7 @@ it("the follow-up work of an ended message continues while sending is paused", a
   await takeJobs("refunds");
   await submitMessage(
     job,
-    only(new ScriptedCarrier(accept), { sending: await pauseSending("The carrier is broken") }),
+    only(new ScriptedCarrier(accept), { sending: await pause("sending", "The carrier is broken") }),
   );
   expect(await takeJobs("refunds")).toEqual([job]);
 });
@@ -71,10 +67,10 @@ it("the rescheduled time of a message before a pause does not count after it", a
   const job = await acceptedMessage();
   const busy = new ScriptedCarrier(() => ({ outcome: "throttled" }));
   const beforePause = await laterJobOf(job, only(busy));
-  const paused = await pauseSending("The carrier is broken");
+  const paused = await pause("sending", "The carrier is broken");
   vi.setSystemTime(start.getTime() + 5 * hourMs);
   const duringPause = await laterJobOf(beforePause, only(busy, { sending: paused }));
-  const sending = await resumeSending();
+  const sending = await resume("sending");
   vi.setSystemTime(start.getTime() + 30 * hourMs);
   await submitMessage(duringPause, only(busy, { sending }));
   expect((await recordOf(job)).status).toBe("queued");
@@ -86,7 +82,7 @@ it("a sender sees a pause, and its end, within a minute, and logs it once a minu
     logged.mock.calls.filter(([line]) => String(line).includes('"event":"sending.paused"')).length;
   const sending = cachedSending();
   expect(await sending()).toEqual({});
-  await pauseSending("The carrier is broken");
+  await pause("sending", "The carrier is broken");
   expect((await sending()).pausedAt).toBeUndefined();
   vi.setSystemTime(start.getTime() + minuteMs);
   const seen = await Promise.all([sending(), sending()]);
@@ -96,7 +92,7 @@ it("a sender sees a pause, and its end, within a minute, and logs it once a minu
   ]);
   expect(warnings()).toBe(1);
 
-  await resumeSending();
+  await resume("sending");
   expect((await sending()).pausedAt).toBeDefined();
   vi.setSystemTime(start.getTime() + 2 * minuteMs);
   expect((await sending()).pausedAt).toBeUndefined();
@@ -113,12 +109,12 @@ it("a failed read of the pause is repeated by the next job", async () => {
 });
 
 it("a pause that is on stays as it is, and one that is over is not resumed again", async () => {
-  const first = await pauseSending("The carrier is broken");
+  const first = await pause("sending", "The carrier is broken");
   vi.setSystemTime(start.getTime() + minuteMs);
-  expect(await pauseSending("Again")).toEqual(first);
-  const resumed = await resumeSending();
+  expect(await pause("sending", "Again")).toEqual(first);
+  const resumed = await resume("sending");
   expect(resumed).toMatchObject({ resumedAt: "2030-06-01T12:01:00.000Z" });
   vi.setSystemTime(start.getTime() + 2 * minuteMs);
-  expect(await resumeSending()).toEqual(resumed);
-  expect(await readSending()).toEqual(resumed);
+  expect(await resume("sending")).toEqual(resumed);
+  expect(await readPause("sending")).toEqual(resumed);
 });

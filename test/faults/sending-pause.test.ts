@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { pauseSending, resumeSending } from "../../shared/messages/sending-pause.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
+import { pause, resume } from "../../shared/platform/pause.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { Customer } from "../support/api.ts";
@@ -46,7 +46,7 @@ it("messages that an hour's pause delayed are sent once each after it, and none 
   const registered = await Customer.register({ balance: 1, baseUrl: gateway.url });
   // The API key is valid for longer than the hour.
   const customer = await registered.withApiKey();
-  await pauseSending("The carrier sends everything twice");
+  await pause("sending", "The carrier sends everything twice");
   const scheduledAt = new Date(Date.now() + 30 * minuteMs).toISOString();
   const kinds = [{ messageType: "transactional" }, { messageType: "marketing" }, { scheduledAt }] as const;
   const ids: string[] = [];
@@ -63,7 +63,7 @@ it("messages that an hour's pause delayed are sent once each after it, and none 
   const waiting = await Promise.all(ids.map(async (id) => customer.message(id)));
   expect(waiting.map(({ status }) => status)).toEqual(["queued", "queued", "queued"]);
 
-  await resumeSending();
+  await resume("sending");
   gateway.advanceClock(minuteMs);
   await vi.waitFor(
     async () => {

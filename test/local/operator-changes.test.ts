@@ -67,6 +67,8 @@ it("a change in prod needs an agreement", async () => {
     "wallets set-rate-limit",
     "payments refund",
     "payments connect",
+    "payments pause",
+    "payments resume",
     "kyc approve",
     "kyc reject",
     "sender-ids approve",

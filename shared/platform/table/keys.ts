@@ -66,7 +66,7 @@ import { isTestId } from "../ids.ts";
  * | the prices of one organization                   | PRICES#<org>        | OVERRIDES     |
  * | the revenue and cost of an organization in a day | MARGINS#<yyyy-mm-dd> | <org>#<shard> |
  * | the key of the newest sealed texts of a kind     | SEALING_KEYS#all    | <kind>        |
- * | the switch that stops all sending                | SENDING#all         | SENDING       |
+ * | the pause of all sending, or of all payments     | SENDING#all         | SENDING, PAYMENTS |
  * | all carriers and the routes to them, or one      | CARRIERS#all        | CARRIER#<name>, ROUTE#<prefix>#<message type> |
  * | the circuit breakers of the carriers             | BREAKERS#all        | <carrier>     |
  * | the throughput of a carrier: its next free time  | PACE#<carrier>      | PACE          |
@@ -103,6 +103,9 @@ export interface Key {
 
 /** The kinds of requests that an operator decides on. */
 export type ReviewKind = "kyc" | "sender-ids";
+
+/** The work that an operator can pause for the whole stage. */
+export type Pausable = "payments" | "sending";
 
 /** The kinds of sealed texts in the table. Each has a key of its own. */
 export type SealedKind = "secondFactors" | "webhooks";
@@ -232,7 +235,7 @@ export const keys = {
   }),
   priceOverrides: (organizationId: string): Key => ({ pk: `PRICES#${organizationId}`, sk: "OVERRIDES" }),
   sealingKey: (kind: SealedKind): Key => ({ pk: "SEALING_KEYS#all", sk: kind }),
-  sending: (): Key => ({ pk: "SENDING#all", sk: "SENDING" }),
+  pause: (what: Pausable): Key => ({ pk: "SENDING#all", sk: what.toUpperCase() }),
   carrier: (name: string): Key => ({ pk: "CARRIERS#all", sk: `CARRIER#${name}` }),
   route: (prefix: string, messageType: string): Key => ({
     pk: "CARRIERS#all",
