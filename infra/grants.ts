@@ -139,7 +139,7 @@ export const processesPayments = grant(changesWallet, notifiesOfWallet, callsPro
     { PutItem: ["INVOICES", "INVOICE_NUMBERS"], UpdateItem: ["INVOICE_NUMBERS", "PAYMENTS"] },
   ],
   queues: ["emails"],
-  documents: ["write"],
+  documents: ["read", "write"],
   brand: true,
 });
 

@@ -52,6 +52,12 @@ export type DocumentRecord = z.infer<typeof DocumentRecord>;
 /** The next number of a kind of document in a year. */
 export const NumberRecord = z.object({ next: z.int().check(z.positive()) });
 
+const prefixes = { invoice: "INV", credit_note: "CRN" } as const;
+
+export function numberOf(kind: DocumentRecord["kind"], year: string, count: number): string {
+  return `${prefixes[kind]}-${year}-${String(count).padStart(6, "0")}`;
+}
+
 /** Returns a document of an organization by its number. */
 export async function findDocument(
   organizationId: string,

@@ -1,12 +1,44 @@
 import type { ObjectPlace } from "../platform/aws/objects.ts";
 import { config } from "../platform/config.ts";
 import { renderPdf } from "./pdf.ts";
-import type { DocumentRecord } from "./record.ts";
+import { DocumentRecord } from "./record.ts";
 
-/** Stores the PDF of a document. A PDF that exists stays as it is, so this may be repeated. */
-export async function storePdf(document: DocumentRecord): Promise<void> {
+/*
+ * The bucket outlives a table that is restored to an earlier moment. So it has each document as a PDF, its record under the
+ * subject that it is about, and its number: a lost document is found again, and no number is used twice.
+ */
+
+/** The payment or refund that a document is about. There is one document of a kind for it. */
+type Subject = Pick<DocumentRecord, "kind" | "organizationId" | "paymentId" | "refundId">;
+
+/** Stores a document. Objects that exist stay as they are, so this may be repeated. */
+export async function storeDocument(document: DocumentRecord): Promise<void> {
   const { writeOnce } = await import("../platform/aws/objects.ts");
+  const { number, organizationId, paymentId } = document;
+  const write = async (at: ObjectPlace, content: object): Promise<void> =>
+    writeOnce(at, Buffer.from(JSON.stringify(content)), "application/json");
+  // The number comes first, so that no other document ever has the number of a stored PDF.
+  await write(place(`numbers/${number}.json`), { organizationId, paymentId });
   await writeOnce(placeOf(document), await renderPdf(document), "application/pdf");
+  await write(placeOfRecord(document), document);
+}
+
+/** Returns the document about a subject that was stored; undefined if there is none. */
+export async function findStored(subject: Subject): Promise<DocumentRecord | undefined> {
+  const { readObject } = await import("../platform/aws/objects.ts");
+  const bytes = await readObject(placeOfRecord(subject));
+  if (bytes === undefined) return undefined;
+  return DocumentRecord.parse(JSON.parse(Buffer.from(bytes).toString()));
+}
+
+/** Whether a stored document has the number. A document of an earlier release is found in its organization only. */
+export async function isNumberStored(
+  document: Pick<DocumentRecord, "number" | "organizationId">,
+): Promise<boolean> {
+  const { readObject } = await import("../platform/aws/objects.ts");
+  const places = [place(`numbers/${document.number}.json`), placeOf(document)];
+  const found = await Promise.all(places.map(async (each) => readObject(each)));
+  return found.some((bytes) => bytes !== undefined);
 }
 
 /** Returns the PDF of a document, or undefined if it is not stored. */
@@ -15,6 +47,14 @@ export async function readPdf(document: DocumentRecord): Promise<Uint8Array | un
   return readObject(placeOf(document));
 }
 
-function placeOf({ organizationId, number }: DocumentRecord): ObjectPlace {
-  return { Bucket: config.documentsBucket(), Key: `${organizationId}/${number}.pdf` };
+function placeOf({ organizationId, number }: Pick<DocumentRecord, "number" | "organizationId">): ObjectPlace {
+  return place(`${organizationId}/${number}.pdf`);
+}
+
+function placeOfRecord({ organizationId, paymentId, kind, refundId = "payment" }: Subject): ObjectPlace {
+  return place(`${organizationId}/${paymentId}-${refundId}-${kind}.json`);
+}
+
+function place(Key: string): ObjectPlace {
+  return { Bucket: config.documentsBucket(), Key };
 }

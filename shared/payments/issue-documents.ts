@@ -1,7 +1,7 @@
 import { brand } from "../brand/brand.ts";
 import type { PaymentSettings } from "../contract/payment-settings.ts";
-import { findDocument, NumberRecord, type Buyer, type DocumentRecord } from "../invoices/record.ts";
-import { storePdf } from "../invoices/storage.ts";
+import { findDocument, numberOf, NumberRecord, type Buyer, type DocumentRecord } from "../invoices/record.ts";
+import { findStored, isNumberStored, storeDocument } from "../invoices/storage.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
@@ -13,7 +13,7 @@ import { paymentSettings } from "./settings.ts";
 
 /*
  * Invoices and credit notes. One transaction writes a document, its number and its note on the payment. So the numbers of a
- * year have no gaps, and each payment and refund has one document. The PDF follows.
+ * year have no gaps, and each payment and refund has one document. The objects in the bucket follow.
  */
 
 /** A document that a payment still needs, and its note on the payment. */
@@ -44,7 +44,7 @@ export async function issueDocuments(key: PaymentKey): Promise<PaymentRecord> {
   }
   for (const number of payment.unstored) {
     const document = await findDocument(payment.organizationId, number);
-    if (document !== undefined) await storePdf(document);
+    if (document !== undefined) await storeDocument(document);
     await untilUndisturbed(async () => {
       const present = await readPayment(key);
       const unstored = present.unstored.filter((each) => each !== number);
@@ -88,12 +88,22 @@ async function issue(
   seller: NonNullable<PaymentSettings["seller"]>,
 ): Promise<true | undefined> {
   const { organizationId, id: paymentId, unstored } = payment;
+  const lost = await findStored({ ...due, organizationId, paymentId });
+  if (lost !== undefined) {
+    // A restore of the table has lost its record.
+    const restored = await transact({
+      document: insertOf({ ...keys.invoice(organizationId, lost.number), ...lost }),
+      payment: paymentUpdate(payment, noted(lost.number)),
+    });
+    return restored.outcome === "committed" ? true : undefined;
+  }
   const issuedAt = now().toISOString();
   const year = issuedAt.slice(0, "yyyy".length);
   const next =
     (await findItem(NumberRecord, keys.invoiceNumber(due.kind, year), { consistent: true }))?.next ?? 1;
-  const prefix = due.kind === "invoice" ? "INV" : "CRN";
-  const number = `${prefix}-${year}-${String(next).padStart(6, "0")}`;
+  let taken = next;
+  let number = numberOf(due.kind, year, taken);
+  while (await isNumberStored({ organizationId, number })) number = numberOf(due.kind, year, (taken += 1));
   const buyer = await buyerOfDocument(payment);
   const document: DocumentRecord = {
     entity: "invoice",
@@ -119,7 +129,7 @@ async function issue(
     currency: payment.currency,
   };
   const result = await transact({
-    number: takeNumber(due.kind, year, next),
+    number: takeNumber(due.kind, year, { next, taken }),
     document: insertOf({ ...keys.invoice(organizationId, number), ...document }),
     payment: paymentUpdate(payment, { ...noted(number), unstored: [...unstored, number] }),
   });
@@ -135,8 +145,8 @@ async function buyerOfDocument({ organizationId, invoiceNumber, buyer }: Payment
   return { name, address, country, vatNumber };
 }
 
-function takeNumber(kind: string, year: string, next: number): Write {
+function takeNumber(kind: string, year: string, { next, taken }: { next: number; taken: number }): Write {
   const key = keys.invoiceNumber(kind, year);
-  if (next === 1) return insertOf({ ...key, entity: "invoiceNumber", next: 2 });
-  return updateOf(key, { set: { next: next + 1 } }, { is: { next } });
+  if (next === 1) return insertOf({ ...key, entity: "invoiceNumber", next: taken + 1 });
+  return updateOf(key, { set: { next: taken + 1 } }, { is: { next } });
 }

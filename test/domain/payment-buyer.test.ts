@@ -17,7 +17,11 @@ import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
-vi.mock("../../shared/invoices/storage.ts", () => ({ storePdf: vi.fn<typeof storage.storePdf>() }));
+vi.mock("../../shared/invoices/storage.ts", () => ({
+  storeDocument: vi.fn<typeof storage.storeDocument>(),
+  findStored: async () => undefined,
+  isNumberStored: async () => false,
+}));
 
 await useOwnTable();
 

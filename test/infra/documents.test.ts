@@ -82,7 +82,8 @@ it("allows a function to read documents or to add them, and nothing else", () =>
     { Action: ["s3:ListBucket"], Resource: arn },
   ]);
   expect(statementsOf(dev, "ProcessPayment")).toMatchObject([
-    { Action: ["s3:PutObject"], Resource: objects },
+    { Action: ["s3:GetObject", "s3:PutObject"], Resource: objects },
+    { Action: ["s3:ListBucket"], Resource: arn },
   ]);
   const all = JSON.stringify(dev.findResources("AWS::IAM::Role"));
   expect(new Set(all.match(/"s3:\w+"/g))).toEqual(

@@ -10,7 +10,7 @@ import { Mailbox } from "../../infra/local/mailbox.ts";
 import { LocalObjects } from "../../infra/local/objects.ts";
 import { LocalSecrets } from "../../infra/local/secrets.ts";
 import { renderPdf } from "../../shared/invoices/pdf.ts";
-import { readPdf, storePdf } from "../../shared/invoices/storage.ts";
+import { findStored, isNumberStored, readPdf, storeDocument } from "../../shared/invoices/storage.ts";
 import { invoice } from "../support/invoices.ts";
 
 const running: { stop(): Promise<void> }[] = [];
@@ -78,17 +78,17 @@ describe.each([
 ])("a PDF %s", (_, placeOf) => {
   it("is stored once, and read as it was", async () => {
     await start(everything, placeOf());
-    await storePdf(invoice());
+    await storeDocument(invoice());
     const first = await readPdf(invoice());
     expect(Buffer.from(await renderPdf(invoice())).equals(first ?? Buffer.alloc(0))).toBe(true);
     // A document never changes. If one did, its customer already has the first.
-    await storePdf(invoice({ totalMicros: 1_000_000 }));
+    await storeDocument(invoice({ totalMicros: 1_000_000 }));
     expect(await readPdf(invoice())).toEqual(first);
   });
 
   it("of a document that was not stored is undefined", async () => {
     await start(everything, placeOf());
-    await storePdf(invoice());
+    await storeDocument(invoice());
     expect(await readPdf(invoice({ number: "INV-2026-000043" }))).toBeUndefined();
     expect(await readPdf(invoice({ organizationId: "org_other" }))).toBeUndefined();
   });
@@ -101,9 +101,12 @@ it("a PDF is a file of the organization, and survives a restart", async () => {
     return response;
   });
   const { organizationId, number } = invoice();
-  await Promise.all([storePdf(invoice()), storePdf(invoice()), storePdf(invoice())]);
-  expect(statuses.toSorted((one, other) => one - other)).toEqual([200, 412, 412]);
-  expect(await readdir(path.join(folder, organizationId))).toEqual([`${number}.pdf`]);
+  await Promise.all([storeDocument(invoice()), storeDocument(invoice()), storeDocument(invoice())]);
+  expect(statuses.toSorted((one, other) => one - other)).toEqual([
+    200, 200, 200, 412, 412, 412, 412, 412, 412,
+  ]);
+  const files = [`${number}.pdf`, `${invoice().paymentId}-payment-invoice.json`];
+  expect((await readdir(path.join(folder, organizationId))).toSorted()).toEqual(files);
   const file = await readFile(path.join(folder, organizationId, `${number}.pdf`));
   expect(file.subarray(0, 5).toString()).toBe("%PDF-");
   await start(everything, folder);
@@ -116,9 +119,21 @@ it("a lost response to a write is no failure, because the repeated write finds t
     if (operation === "s3:PutObject" && (writes += 1) === 1) throw new Error("the response was lost");
     return response;
   });
-  await storePdf(invoice());
-  expect(writes).toBe(2);
+  await storeDocument(invoice());
+  expect(writes).toBe(4);
   expect(await readPdf(invoice())).toBeDefined();
+});
+
+it("a document is found by its payment or refund, and its number in all organizations", async () => {
+  await start(everything);
+  const note = invoice({ number: "CRN-2026-000042", kind: "credit_note", refundId: "rfd_1" });
+  for (const document of [invoice(), note]) await storeDocument(document);
+  expect(await findStored(invoice({ number: "another" }))).toEqual(invoice());
+  expect(await findStored(note)).toEqual(note);
+  expect(await findStored({ ...note, kind: "invoice" })).toBeUndefined();
+  expect(await findStored(invoice({ paymentId: "pay_other" }))).toBeUndefined();
+  expect(await isNumberStored(invoice({ organizationId: "org_other" }))).toBe(true);
+  expect(await isNumberStored(invoice({ number: "INV-2026-000043" }))).toBe(false);
 });
 
 describe("a function's role must allow", () => {
@@ -127,21 +142,21 @@ describe("a function's role must allow", () => {
     [{ ...everything, PutObject: "Other/*" }],
   ])("a write: %o does not", async (allowed) => {
     await start(allowed);
-    await expect(storePdf(invoice())).rejects.toThrow(
-      "not authorized to perform s3:PutObject on Documents/org_01JQ8Z3K5V7W9X2Y4A6B8C0D1E/INV-2026-000042.pdf. " +
+    await expect(storeDocument(invoice())).rejects.toThrow(
+      "not authorized to perform s3:PutObject on Documents/numbers/INV-2026-000042.json. " +
         "Permissions: worker in infra/workers.ts",
     );
   });
 
   it("a read", async () => {
     await start({ PutObject: "Documents/*" });
-    await storePdf(invoice());
+    await storeDocument(invoice());
     await expect(readPdf(invoice())).rejects.toThrow("not authorized to perform s3:GetObject");
   });
 
   it("to list the bucket, or a missing object is denied as in AWS", async () => {
     await start({ GetObject: "Documents/*", PutObject: "Documents/*" });
-    await storePdf(invoice());
+    await storeDocument(invoice());
     expect(await readPdf(invoice())).toBeDefined();
     await expect(readPdf(invoice({ number: "INV-2026-000043" }))).rejects.toThrow("to list the bucket");
   });

@@ -1,4 +1,4 @@
-import { PutObjectCommand, S3ServiceException } from "@aws-sdk/client-s3";
+import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3ServiceException } from "@aws-sdk/client-s3";
 import PDFDocument from "pdfkit";
 
 import { PdfSheet } from "../../shared/invoices/pdf-sheet.ts";
@@ -23,18 +23,26 @@ export class MemoryBucket {
 }
 
 /**
- * Replaces S3, and the drawing of PDFs, which takes longer than all else.
+ * Replaces S3, and the drawing of PDFs, which takes longer than all else. Objects have no content.
  * @param put writes an object
+ * @param has whether an object exists
  * @returns what restores them
  */
-export function storeDocuments(put: (key: string) => Promise<void>): () => void {
+export function storeDocuments(
+  put: (key: string) => Promise<void>,
+  has: (key: string) => Promise<boolean>,
+): () => void {
   process.env[environmentNames.documentsBucket] = "memory";
   const nothing = (): void => undefined;
   const restores = [
     replace(S3.prototype, "send", async (command: object) => {
-      if (!(command instanceof PutObjectCommand)) throw new Error("the bucket is not read");
-      await put(command.input.Key ?? "");
-      return {};
+      if (command instanceof PutObjectCommand) {
+        await put(command.input.Key ?? "");
+        return {};
+      }
+      const isThere = command instanceof GetObjectCommand && (await has(command.input.Key ?? ""));
+      if (!isThere) throw new NoSuchKey({ message: "no object", $metadata: {} });
+      return { Body: { transformToByteArray: async () => new Uint8Array() } };
     }),
     ...["write", "rule", "breakBefore"].map((method) => replace(PdfSheet.prototype, method, nothing)),
     replace(PdfSheet.prototype, "finish", async () => new Uint8Array()),

@@ -562,7 +562,10 @@ class PaymentWorld {
           enqueue: async (command) => this.#enqueue(withOwnClass(command)),
         }),
       ),
-      storeDocuments(async (key) => this.#store(key)),
+      storeDocuments(
+        async (key) => this.#s3(() => this.#bucket.put(key)),
+        async (key) => this.#s3(() => this.#bucket.keys.has(key)),
+      ),
       ...Object.keys(stripeProvider).map((name) =>
         replace(stripeProvider, name, (...args: unknown[]): unknown =>
           Reflect.apply(Reflect.get(this.#provider, name), this.#provider, args),
@@ -657,15 +660,16 @@ class PaymentWorld {
   }
 
   /** A request to S3. */
-  async #store(key: string): Promise<void> {
+  async #s3<Result>(apply: () => Result): Promise<Result> {
     await this.#lambda.wait(this.#lambda.wayMs());
     const fault = this.#lambda.happens(requestFaultOdds) ? oneOf(this.#random, requestFaults) : undefined;
     if (fault === "dies before") await this.#die();
     if (fault === "request lost" || fault === "throttled") throw new Fallible("TimeoutError");
-    this.#bucket.put(key);
+    const result = apply();
     if (fault === "dies after") await this.#die();
     if (fault !== undefined) throw new Fallible("TimeoutError");
     await this.#lambda.wait(this.#lambda.wayMs());
+    return result;
   }
 
   async #die(): Promise<void> {
