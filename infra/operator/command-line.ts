@@ -11,6 +11,7 @@ import type { Context } from "./context.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
+import { lostPaymentCommands } from "./lost-payments.ts";
 import { marginCommands } from "./margins.ts";
 import { messageCommands } from "./messages.ts";
 import { nearestOf } from "./nearest.ts";
@@ -45,6 +46,7 @@ export const commands: readonly OperatorCommand[] = [
   ...walletCommands,
   ...paymentCommands,
   ...pausesOfPayments,
+  ...lostPaymentCommands,
   ...verifyCommands,
   ...messageCommands,
   ...reviewCommands,

@@ -19,7 +19,7 @@ const texts = {
     what: "all payments",
     details:
       "The gateway then opens no checkout, charges no card, credits no payment, pays nothing back and issues no invoice. All of " +
-      "it waits. A customer can still pay at a checkout that is open.",
+      "it waits. A customer can still pay at a checkout that is open; `payments adopt` works.",
     resumed: "what waited is done within minutes",
     show: "payments show-pause",
   },

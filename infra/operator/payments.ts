@@ -196,9 +196,9 @@ const compare = command({
   name: "payments compare",
   summary: "Compare the provider's payments with the gateway's, in both directions",
   details:
-    "Changes nothing. `unknown` is a payment that the gateway did not make. `differs` has another total or currency. " +
-    "`not credited` has not reached the wallet. `missing` was credited, and did not succeed at the provider. A difference " +
-    "exits with 1.",
+    "Changes nothing. `lost` is a payment of this stage that the table has lost: see payments adopt. `foreign` is one that this " +
+    "stage did not make. `differs` has another total or currency. `not credited` has not reached the wallet. `missing` was " +
+    "credited, and did not succeed at the provider. A difference exits with 1.",
   examples: ["--stage prod", "--days 30 --stage prod --json"],
   input: z.object({
     days: part("--days <days>", "number of past days; default: 7", z._default(count(90), 7)),

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
 
 /** The customer on invoices. */
 export const Buyer = z.object({
@@ -56,6 +57,20 @@ const prefixes = { invoice: "INV", credit_note: "CRN" } as const;
 
 export function numberOf(kind: DocumentRecord["kind"], year: string, count: number): string {
   return `${prefixes[kind]}-${year}-${String(count).padStart(6, "0")}`;
+}
+
+/**
+ * Sets the next number above one that was issued, unless it is.
+ * @returns the next number
+ */
+export async function advanceNumbers(issued: string): Promise<string> {
+  const [prefix, year = "", digits] = issued.split("-");
+  const kind = prefix === prefixes.invoice ? "invoice" : "credit_note";
+  const set = { entity: "invoiceNumber", next: Number(digits) + 1 };
+  const requires = { ifPresent: { atMost: { next: Number(digits) } } };
+  const updated = await updateItem(NumberRecord, updateOf(keys.invoiceNumber(kind, year), { set }, requires));
+  const { next } = updated.applied ? updated.item : NumberRecord.parse(updated.found);
+  return numberOf(kind, year, next);
 }
 
 /** Returns a document of an organization by its number. */

@@ -2,7 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import { billingEmail, owedEmail } from "../emails/email-job.ts";
 import { now } from "../platform/clock.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
-import { updateItem, type Put, type Write } from "../platform/table/write.ts";
+import { updateItem, type Write } from "../platform/table/write.ts";
 import { microsOfMinorUnits } from "../wallet/money.ts";
 import { postToWallet } from "../wallet/post.ts";
 import { referenceOf, type Movement } from "../wallet/reference.ts";
@@ -26,12 +26,17 @@ import { netOf } from "./tax.ts";
 /**
  * Credits a payment that succeeded.
  * @param providerPaymentId unique over all payments of the stage, and the reference of the ledger entry
- * @param options `isNew`: whether the payment is recorded with its credit; `reason`: the ledger shows it to the customer
+ * @param options `isNew`: whether the payment is recorded with its credit; `reason`: the ledger shows it to the customer;
+ *   `others`: more writes of the transaction
  */
 export async function credit(
   payment: PaymentRecord,
   providerPaymentId: string,
-  { isNew = false, reason = payment.method === "card" ? "Card payment" : "Bank transfer" } = {},
+  {
+    isNew = false,
+    reason = payment.method === "card" ? "Card payment" : "Bank transfer",
+    others = [],
+  }: { isNew?: boolean; reason?: string; others?: readonly Write[] } = {},
 ): Promise<true | undefined> {
   const at = now().toISOString();
   const changes = {
@@ -46,7 +51,7 @@ export async function credit(
     {
       reason,
       write: isNew ? paymentPut({ ...payment, ...changes }) : paymentUpdate(payment, changes),
-      others: [owedEmail(receiptOf(payment))],
+      others: [owedEmail(receiptOf(payment)), ...others],
     },
   );
 }
@@ -61,7 +66,7 @@ interface Effects {
   readonly reason: string;
   /** The write of the payment. */
   readonly write: Write;
-  readonly others?: readonly Put[];
+  readonly others?: readonly Write[];
 }
 
 /**
@@ -113,17 +118,17 @@ async function returnRefund(payment: PaymentRecord, failed: RefundRecord): Promi
 }
 
 /**
- * Records a refund that was made at the provider. If the balance does not cover it, it counts as a chargeback: the money
- * has left in any case.
+ * Records a refund that was made at the provider, or one of ours that a restore of the table has lost. If the balance does
+ * not cover it, it counts as a chargeback: the money has left in any case.
  */
 async function adoptRefund(
   payment: PaymentRecord,
-  { id, minorUnits, status }: ProviderRefund,
+  { id: providerRefundId, refundId: id = providerRefundId, minorUnits, status }: ProviderRefund,
 ): Promise<true | undefined> {
   const at = now().toISOString();
   const totalMicros = microsOfMinorUnits(minorUnits);
   const amountMicros = netOf(totalMicros, payment, restOf(payment));
-  const refund = { id, providerRefundId: id, amountMicros, totalMicros, status, createdAt: at };
+  const refund = { id, providerRefundId, amountMicros, totalMicros, status, createdAt: at };
   const changes = { refunds: [...payment.refunds, refund], ...toBeVisited(payment, at) };
   const movement = { type: "payment_refund", amountMicros: -amountMicros, reference: id } as const;
   const effects = { reason: "Payment refunded", write: paymentUpdate(payment, changes) };

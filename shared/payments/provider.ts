@@ -102,6 +102,11 @@ export interface ListedPayment extends ProviderNotice {
   readonly isSuccessful: boolean;
   readonly minorUnits: number;
   readonly currency: string;
+  readonly createdAt: string;
+  /** What the gateway noted with it. Earlier releases noted neither the stage nor the terms. */
+  readonly origin: PaymentRecord["origin"];
+  readonly stage?: string | undefined;
+  readonly terms?: Pick<PaymentRecord, "amountMicros" | "taxNote" | "taxRate"> | undefined;
 }
 
 export interface PaymentProvider {
@@ -120,8 +125,8 @@ export interface PaymentProvider {
   listMethods(customerId: string): Promise<Omit<PaymentMethod, "isUsedForAutoRecharge">[]>;
   /** @returns false when the customer has no such card */
   removeMethod(customerId: string, methodId: string): Promise<boolean>;
-  /** Finds our ids in a payment of the provider; undefined for one that the gateway did not make. */
-  identify(providerPaymentId: string): Promise<ProviderNotice | undefined>;
+  /** Reads a payment of the provider with what the gateway noted with it. */
+  identify(providerPaymentId: string): Promise<ListedPayment>;
   /** Lists the payments that were made since a moment. */
   paymentsSince(since: Date): AsyncGenerator<ListedPayment>;
   /** Lists the payments with a refund or dispute that was made since a moment. */

@@ -2,8 +2,11 @@ import { dayMs, minuteMs, now, secondMs } from "../platform/clock.ts";
 import { workOnPending } from "../platform/jobs/pending-work.ts";
 import { log } from "../platform/log.ts";
 import { countMetrics } from "../platform/metrics.ts";
+import { readPause } from "../platform/pause.ts";
 import { microsOfMinorUnits } from "../wallet/money.ts";
 import { listWallets } from "../wallet/record.ts";
+import { findReference } from "../wallet/reference.ts";
+import { isOurs } from "./adopt.ts";
 import { processPayment } from "./process.ts";
 import type { ListedPayment, ProviderNotice } from "./provider.ts";
 import { cardProvider } from "./providers.ts";
@@ -48,14 +51,18 @@ async function processSafely(key: PaymentKey): Promise<boolean> {
 /** A difference between the provider's payments and ours. */
 export interface PaymentDifference extends ProviderNotice {
   /**
-   * `unknown`: a successful payment of the provider that the gateway has no record of. `differs`: another total or currency.
-   * `missing`: a payment that the gateway has credited, and that did not succeed at the provider.
+   * `lost`: a successful payment that this stage made, and that the table has neither a record nor a credit of. `foreign`:
+   * one that it did not make. `differs`: another total or currency. `missing`: a payment that the gateway has credited, and
+   * that did not succeed at the provider.
    */
-  readonly difference: "differs" | "missing" | "not credited" | "unknown";
+  readonly difference: "differs" | "foreign" | "lost" | "missing" | "not credited";
 }
 
 /** How far back the daily comparison looks. Providers repeat their events for three days. */
 const comparedMs = 7 * dayMs;
+
+/** How far back a table can be restored. */
+const restorableMs = 35 * dayMs;
 
 /** The longest time from the provider's record of a payment until ours. */
 const recordDelayMs = dayMs;
@@ -70,8 +77,11 @@ const organizationsTogether = 25;
 export async function comparePayments(): Promise<PaymentDifference[]> {
   if (paymentSettings().cards === "none") return [];
   const since = new Date(now().getTime() - comparedMs);
+  const { resumedAt = "" } = await readPause("payments");
+  // The pause may have been for a restore to an earlier moment.
+  const changedMs = resumedAt > since.toISOString() ? restorableMs + comparedMs : comparedMs;
   const provider = await cardProvider();
-  for await (const notice of provider.changesSince(since)) {
+  for await (const notice of provider.changesSince(new Date(now().getTime() - changedMs))) {
     const key = await keyOf(notice);
     if (key !== undefined) await processSafely(key);
   }
@@ -125,10 +135,13 @@ async function differenceOf(
 ): Promise<PaymentDifference | undefined> {
   const { providerPaymentId, organizationId, paymentId, minorUnits, currency } = listed;
   const names = { providerPaymentId, organizationId, paymentId };
-  if (organizationId === undefined || paymentId === undefined) return { ...names, difference: "unknown" };
-  const key = { organizationId, paymentId };
+  if (!(await isOurs(listed))) return { ...names, difference: "foreign" };
+  const key = { organizationId: organizationId ?? "", paymentId: paymentId ?? "" };
   let payment: PaymentRecord | undefined = await findPayment(key);
-  if (payment === undefined) return { ...names, difference: "unknown" };
+  if (payment === undefined) {
+    const isCredited = (await findReference(providerPaymentId)) !== undefined;
+    return isCredited ? undefined : { ...names, difference: "lost" };
+  }
   if (currency !== payment.currency || microsOfMinorUnits(minorUnits) !== payment.totalMicros) {
     return { ...names, difference: "differs" };
   }
@@ -147,6 +160,6 @@ export async function keyOf(notice: ProviderNotice): Promise<PaymentKey | undefi
   const isNamed = notice.organizationId !== undefined && notice.paymentId !== undefined;
   if (!isNamed && providerPaymentId === undefined) return undefined;
   const named = isNamed ? notice : await (await cardProvider()).identify(providerPaymentId ?? "");
-  const { organizationId, paymentId } = named ?? {};
+  const { organizationId, paymentId } = named;
   return organizationId === undefined || paymentId === undefined ? undefined : { organizationId, paymentId };
 }

@@ -1,9 +1,11 @@
 import type { Stripe } from "stripe";
 
-import type { PaymentFailure } from "../contract/payments.ts";
+import { Payment, type PaymentFailure } from "../contract/payments.ts";
 import { epochSeconds, secondMs } from "../platform/clock.ts";
+import { config } from "../platform/config.ts";
 import {
   unpaid,
+  type ListedPayment,
   type ProviderDispute,
   type ProviderNotice,
   type ProviderPayment,
@@ -137,7 +139,40 @@ export function idOf(reference: string | { readonly id: string } | null | undefi
   return typeof reference === "string" ? reference : reference?.id;
 }
 
-export function noticeOf({ id, metadata }: Stripe.PaymentIntent): ProviderNotice {
+/** Returns the metadata of a payment, by which it is found and can be adopted without our record. */
+export function metadataOf(payment: PaymentRecord): Record<string, string> {
+  const { organizationId, id: paymentId, origin, amountMicros, taxRate, taxNote } = payment;
+  return {
+    organizationId,
+    paymentId,
+    stage: config.stage(),
+    origin,
+    amountMicros: String(amountMicros),
+    taxRate: String(taxRate),
+    ...(taxNote === undefined ? {} : { taxNote }),
+  };
+}
+
+export function listedOf(intent: Stripe.PaymentIntent): ListedPayment {
+  const { stage, origin, isOffSession, amountMicros, taxRate, taxNote } = intent.metadata;
+  return {
+    ...noticeOf(intent),
+    providerPaymentId: intent.id,
+    isSuccessful: intent.status === "succeeded",
+    minorUnits: intent.amount_received,
+    currency: intent.currency.toUpperCase(),
+    createdAt: new Date(intent.created * secondMs).toISOString(),
+    origin:
+      Payment.shape.origin.safeParse(origin).data ?? (isOffSession === "true" ? "saved_card" : "checkout"),
+    stage,
+    terms:
+      amountMicros === undefined
+        ? undefined
+        : { amountMicros: Number(amountMicros), taxRate: Number(taxRate), taxNote },
+  };
+}
+
+function noticeOf({ id, metadata }: Stripe.PaymentIntent): ProviderNotice {
   return {
     providerPaymentId: id,
     organizationId: metadata["organizationId"],

@@ -7,7 +7,6 @@ import {
   ProviderUnavailableError,
   unpaid,
   withoutCard,
-  type ListedPayment,
   type Order,
   type PaymentProvider,
 } from "./provider.ts";
@@ -17,7 +16,8 @@ import {
   expanded,
   findCharge,
   idOf,
-  noticeOf,
+  listedOf,
+  metadataOf,
   noticeOfEvent,
   refundOf,
   stateOfCharge,
@@ -158,7 +158,7 @@ export const stripeProvider: PaymentProvider = {
     }),
 
   identify: async (providerPaymentId) =>
-    calling(async (stripe) => noticeOf(await stripe.paymentIntents.retrieve(providerPaymentId))),
+    calling(async (stripe) => listedOf(await stripe.paymentIntents.retrieve(providerPaymentId))),
 
   paymentsSince: async function* paymentsSince(since) {
     const { stripe } = await connected();
@@ -166,13 +166,7 @@ export const stripeProvider: PaymentProvider = {
       created: { gte: epochSeconds(since) },
       limit: 100,
     })) {
-      yield {
-        ...noticeOf(intent),
-        providerPaymentId: intent.id,
-        isSuccessful: intent.status === "succeeded",
-        minorUnits: intent.amount_received,
-        currency: intent.currency.toUpperCase(),
-      } satisfies ListedPayment;
+      yield listedOf(intent);
     }
   },
 
@@ -230,8 +224,8 @@ function checkoutOf({
   returnUrl,
   saveCard,
 }: Order): Stripe.Checkout.SessionCreateParams {
-  const { id, organizationId, currency, amountMicros, taxMicros, taxRate, origin } = payment;
-  const metadata = { organizationId, paymentId: id };
+  const { id, currency, amountMicros, taxMicros, taxRate, origin } = payment;
+  const metadata = metadataOf(payment);
   const line = (name: string, micros: number) => ({
     quantity: 1,
     price_data: {
@@ -261,9 +255,10 @@ function checkoutOf({
 /** @returns the failure when Stripe rejects the charge, for example because the saved card does not exist any more */
 async function charge(
   stripe: Stripe,
-  { id, organizationId, totalMicros, currency, paymentMethodId }: PaymentRecord,
+  payment: PaymentRecord,
   customer: string,
 ): Promise<PaymentFailure | Stripe.PaymentIntent> {
+  const { id, totalMicros, currency, paymentMethodId } = payment;
   try {
     return await stripe.paymentIntents.create(
       {
@@ -274,7 +269,7 @@ async function charge(
         allowed_payment_method_types: ["card"],
         off_session: true,
         confirm: true,
-        metadata: { organizationId, paymentId: id, isOffSession: "true" },
+        metadata: { ...metadataOf(payment), isOffSession: "true" },
         ...expanded,
       },
       // No parameter differs in a repetition: another customer does not have the card, which Stripe rejects.

@@ -5,10 +5,11 @@ import { createPayment, newPayment } from "../../shared/payments/create.ts";
 import { PaymentJob } from "../../shared/payments/payment-job.ts";
 import { unpaid, type ProviderPayment } from "../../shared/payments/provider.ts";
 import { setAutoRecharge } from "../../shared/payments/recharge.ts";
-import { visitPayments } from "../../shared/payments/reconcile.ts";
+import { comparePayments, visitPayments } from "../../shared/payments/reconcile.ts";
 import { findPayment, paymentPut, paymentsOf } from "../../shared/payments/record.ts";
 import { stripeProvider } from "../../shared/payments/stripe.ts";
 import { workOnPayment } from "../../shared/payments/work.ts";
+import { dayMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { pause, resume } from "../../shared/platform/pause.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -104,4 +105,21 @@ it("a recharge that waited does not charge the card when another payment has com
   expect(charges).toEqual([]);
   for await (const payment of paymentsOf(organizationId)) expect(payment).toBeUndefined();
   expect((await readWallet(organizationId)).rechargeId).toBeUndefined();
+});
+
+it("comparisons after a pause see the refunds and disputes that a restore may have lost", async () => {
+  const days: number[] = [];
+  vi.spyOn(stripeProvider, "paymentsSince").mockImplementation(async function* none() {});
+  vi.spyOn(stripeProvider, "changesSince").mockImplementation(async function* foreign(since) {
+    days.push(Math.round((Date.now() - since.getTime()) / dayMs));
+    yield {};
+  });
+  await comparePayments();
+  await pause("payments", "Restore");
+  await resume("payments");
+  await comparePayments();
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 8 * dayMs });
+  await comparePayments();
+  vi.useRealTimers();
+  expect(days).toEqual([7, 42, 7]);
 });

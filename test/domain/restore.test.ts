@@ -1,12 +1,4 @@
-import { randomUUID } from "node:crypto";
-
-import {
-  BatchWriteItemCommand,
-  CreateTableCommand,
-  DynamoDBClient,
-  paginateScan,
-} from "@aws-sdk/client-dynamodb";
-import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { MessageJob } from "../../shared/messages/message-job.ts";
@@ -22,7 +14,7 @@ import { graceMs } from "../../shared/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
-import { useOwnTable } from "../support/own-table.ts";
+import { restorePoint, useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -32,7 +24,6 @@ import { openWallet } from "../support/wallets.ts";
  * of that moment. Sends were under way at that moment, and more happened after it.
  */
 
-const dynamodb = new DynamoDBClient({});
 const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
 const priceMicros = 7_900;
 let organizationId: string;
@@ -67,22 +58,6 @@ async function accept(to: string = request.to): Promise<string> {
 /** Lets a sender work on jobs as a queue delivers them. */
 async function work(jobs: readonly unknown[]): Promise<void> {
   for (const job of jobs) await submitMessage(MessageJob.parse(job), only(carrier));
-}
-
-/** Copies the table under another name. @returns what points the code to the copy */
-async function restorePoint(): Promise<() => void> {
-  const { name: _name, ...properties } = inject("table");
-  const TableName = `restored-${randomUUID()}`;
-  await dynamodb.send(new CreateTableCommand({ TableName, ...properties, BillingMode: "PAY_PER_REQUEST" }));
-  const source = process.env[environmentNames.tableName];
-  for await (const { Items = [] } of paginateScan({ client: dynamodb }, { TableName: source, Limit: 25 })) {
-    if (Items.length === 0) continue;
-    const puts = Items.map((Item) => ({ PutRequest: { Item } }));
-    await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: puts } }));
-  }
-  return () => {
-    process.env[environmentNames.tableName] = TableName;
-  };
 }
 
 /** Lets the reconciler check what is then old enough. */

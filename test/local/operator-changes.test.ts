@@ -69,6 +69,8 @@ it("a change in prod needs an agreement", async () => {
     "payments connect",
     "payments pause",
     "payments resume",
+    "payments adopt",
+    "invoices advance",
     "kyc approve",
     "kyc reject",
     "sender-ids approve",

@@ -196,6 +196,7 @@ it("a comparison finds what only the provider has, and what only the gateway has
     status: "succeeded",
     amount_received: 6_000,
     currency: "usd",
+    created: 1_900_000_000,
     metadata: payment === undefined ? {} : { organizationId: payment.organizationId, paymentId: payment.id },
     ...fields,
   });
@@ -203,12 +204,15 @@ it("a comparison finds what only the provider has, and what only the gateway has
     intent("pi_same", same),
     intent("pi_other", other, { amount_received: 5_999 }),
     intent("pi_uncredited", uncredited),
-    intent("pi_unknown"),
+    intent("pi_foreign"),
+    intent("pi_lost", { ...same, id: "pay_01M7Y6EJCCCYF8FQN69JCEXBCE" }),
     intent("pi_failed", undefined, { status: "canceled" }),
   ];
-  const stripe = createServer((_request, response) => {
+  const stripe = createServer((request, response) => {
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ object: "list", has_more: false, data, url: "/v1/payment_intents" }));
+    const [, id] = /payment_intents\/(\w+)/.exec(request.url ?? "") ?? [];
+    const list = { object: "list", has_more: false, data, url: "/v1/payment_intents" };
+    response.end(JSON.stringify(id === undefined ? list : data.find((each) => each.id === id)));
   });
   process.env[environmentNames.stripeApiUrl] = `http://127.0.0.1:${await listenOnLoopback(stripe)}`;
   try {
@@ -222,10 +226,33 @@ it("a comparison finds what only the provider has, and what only the gateway has
     expect(objectsOf(found, Difference)).toEqual([
       { difference: "differs", providerPaymentId: "pi_other", paymentId: other.id },
       { difference: "not credited", providerPaymentId: "pi_uncredited", paymentId: uncredited.id },
-      { difference: "unknown", providerPaymentId: "pi_unknown" },
+      { difference: "foreign", providerPaymentId: "pi_foreign" },
+      { difference: "lost", providerPaymentId: "pi_lost", paymentId: "pay_01M7Y6EJCCCYF8FQN69JCEXBCE" },
       { difference: "missing", providerPaymentId: "pi_missing", paymentId: missing.id },
     ]);
     expect(await customer.balance()).toBe(0);
+
+    const paused = await operator(["payments", "pause", "--reason", "Restore"]);
+    expect(paused.out).toMatch(/^paused since \S+ \(Restore\)\n$/);
+    const request = customer.client.createPayment({ body: { amount: 20 } });
+    await expect(request).rejects.toMatchObject({ code: "PAYMENT_PROVIDER_UNAVAILABLE" });
+    const adopt = ["payments", "adopt", "pi_lost", "--reason", "Restore"];
+    expect(await operator(adopt)).toMatchObject({ code: 1, err: expect.stringContaining("with --amount.") });
+    for (const text of ["pay_01M7Y6EJCCCYF8FQN69JCEXBCE", "It was credited before."]) {
+      const { out } = await operator([...adopt, "--amount", "50"]);
+      expect(out).toBe(`${text} Balance: 50.000000 USD\n`);
+    }
+    expect(await customer.balance()).toBe(50);
+    const { out: log } = await operator(["audit-log", customer.email, "--json"]);
+    expect(log).toContain('"action":"payments adopt"');
+    await operator(["payments", "resume"]);
+    expect((await operator(["payments", "show-pause"])).out).toMatch(/^active, resumed at /);
+    const year = new Date().getUTCFullYear();
+    const advance = ["invoices", "advance", `CRN-${year}-000041`, "--reason", "Restore"];
+    expect((await operator(advance)).out).toBe(`The next number is CRN-${year}-000042.\n`);
+    expect((await operator(["invoices", "advance", "41", "--reason", "Restore"])).code).toBe(2);
+    const elsewhere = ["payments", "pause", "--reason", "Restore", "--table", "no-such-table"];
+    expect((await operator(elsewhere)).code).toBe(1);
   } finally {
     delete process.env[environmentNames.stripeApiUrl];
     stripe.close();

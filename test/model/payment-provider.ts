@@ -202,20 +202,12 @@ export class ModelProvider implements PaymentProvider {
     });
   }
 
-  async identify(providerPaymentId: string): Promise<ProviderNotice | undefined> {
-    return this.#call("identify", () => noticeOf(this.#intent(providerPaymentId)));
+  async identify(providerPaymentId: string): Promise<ListedPayment> {
+    return this.#call("identify", () => listedOf(this.#intent(providerPaymentId)));
   }
 
   async *paymentsSince(since: Date): AsyncGenerator<ListedPayment> {
-    for (const intent of await this.#listed("paymentsSince", since)) {
-      yield {
-        ...noticeOf(intent),
-        providerPaymentId: intent.id,
-        isSuccessful: intent.status === "succeeded",
-        minorUnits: intent.minorUnits,
-        currency: "USD",
-      };
-    }
+    for (const intent of await this.#listed("paymentsSince", since)) yield listedOf(intent);
   }
 
   async *changesSince(): AsyncGenerator<ProviderNotice> {
@@ -463,4 +455,16 @@ const nothing = { minorUnits: 0, currency: "USD", refunds: [], disputes: [] } as
 
 function noticeOf({ id, organizationId, paymentId }: Intent): ProviderNotice {
   return { providerPaymentId: id, organizationId, paymentId };
+}
+
+function listedOf(intent: Intent): ListedPayment {
+  return {
+    ...noticeOf(intent),
+    providerPaymentId: intent.id,
+    isSuccessful: intent.status === "succeeded",
+    minorUnits: intent.minorUnits,
+    currency: "USD",
+    createdAt: new Date(intent.createdMs).toISOString(),
+    origin: "checkout",
+  };
 }

@@ -141,11 +141,13 @@ const otherOptions: Readonly<Record<string, readonly string[]>> = {
     "end-time",
     "dimensions",
   ],
+  "events disable-rule": ["name"],
   "events enable-rule": ["name"],
   "events list-rules": ["name-prefix"],
   "health describe-events": ["filter"],
   // A command of the CLI's own, which version 1 does not have.
   "logs tail": ["follow", "since", "filter-pattern"],
+  "s3api list-objects-v2": ["bucket"],
   "service-quotas request-service-quota-increase": ["service-code", "quota-code", "desired-value"],
 };
 
@@ -206,6 +208,7 @@ const placeholders: Readonly<Record<string, string>> = {
   NAME: "acme",
   NUMBER: "15005550100",
   ORGANIZATION: "org_01M7Y6EGDXHA99AE471ACHQK57",
+  "ORGANIZATION:SEQ": "org_01M7Y6EGDXHA99AE471ACHQK57:12",
   PREFIX: "44",
   PRICE: "0.05",
   QUEUE: "refunds",

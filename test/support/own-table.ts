@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
 
-import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
+import {
+  BatchWriteItemCommand,
+  CreateTableCommand,
+  DynamoDBClient,
+  paginateScan,
+} from "@aws-sdk/client-dynamodb";
 import { inject } from "vitest";
 
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
@@ -18,4 +23,21 @@ export async function useOwnTable(): Promise<void> {
   await new DynamoDb().send(create);
   process.env[environmentNames.tableName] = TableName;
   rateCardCache.clear();
+}
+
+/** Copies the table under another name, as a restore does. @returns what points the code to the copy */
+export async function restorePoint(): Promise<() => void> {
+  const { name: _name, ...properties } = inject("table");
+  const dynamodb = new DynamoDBClient({});
+  const TableName = `restored-${randomUUID()}`;
+  await dynamodb.send(new CreateTableCommand({ TableName, ...properties, BillingMode: "PAY_PER_REQUEST" }));
+  const source = process.env[environmentNames.tableName];
+  for await (const { Items = [] } of paginateScan({ client: dynamodb }, { TableName: source, Limit: 25 })) {
+    if (Items.length === 0) continue;
+    const puts = Items.map((Item) => ({ PutRequest: { Item } }));
+    await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: puts } }));
+  }
+  return () => {
+    process.env[environmentNames.tableName] = TableName;
+  };
 }

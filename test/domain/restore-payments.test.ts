@@ -1,0 +1,278 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { advanceNumbers, findDocument } from "../../shared/invoices/record.ts";
+import { adoptPayment, lostPayment } from "../../shared/payments/adopt.ts";
+import { readBilling } from "../../shared/payments/billing-record.ts";
+import { createPayment } from "../../shared/payments/create.ts";
+import { addPaymentMethod } from "../../shared/payments/methods.ts";
+import { PaymentJob } from "../../shared/payments/payment-job.ts";
+import { processPayment } from "../../shared/payments/process.ts";
+import type { ListedPayment } from "../../shared/payments/provider.ts";
+import { setAutoRecharge } from "../../shared/payments/recharge.ts";
+import { findDifferences } from "../../shared/payments/reconcile.ts";
+import { paymentsOf, readPayment, type PaymentRecord } from "../../shared/payments/record.ts";
+import { recordRefund } from "../../shared/payments/refund.ts";
+import { stripeProvider } from "../../shared/payments/stripe.ts";
+import { recordTransfer } from "../../shared/payments/transfer.ts";
+import { workOnPayment } from "../../shared/payments/work.ts";
+import { Sqs } from "../../shared/platform/aws/sqs.ts";
+import { dayMs } from "../../shared/platform/clock.ts";
+import { config, environmentNames } from "../../shared/platform/config.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { pause, resume } from "../../shared/platform/pause.ts";
+import { verifyWallet } from "../../shared/reconciliation/verify.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
+import { requestRecharge } from "../../shared/wallet/recharge.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { restorePoint, useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { card, checkout, sendForm, startStripe, type TestStripe } from "../support/stripe.ts";
+import { openWallet } from "../support/wallets.ts";
+
+/*
+ * Rehearses the payments of a restore to an earlier moment, as infra/RUNBOOK.md describes it. Only the table is that
+ * of the moment: the provider and the bucket of documents are not restored.
+ */
+
+const bucket = new Map<string, Uint8Array>();
+vi.mock("../../shared/platform/aws/objects.ts", () => ({
+  writeOnce: async ({ Key }: { Key: string }, body: Uint8Array) =>
+    void (bucket.has(Key) ? undefined : bucket.set(Key, body)),
+  readObject: async ({ Key }: { Key: string }) => bucket.get(Key),
+}));
+vi.mock("../../shared/platform/aws/read-secret.ts", () => ({
+  readSecretText: async () => '{"secretKey":"sk_test_1","webhookSecret":"whsec_1"}',
+}));
+
+const settings = {
+  cards: "stripe",
+  seller: { name: "Example SMS Ltd", address: ["1 Sample Street"], country: "DE" },
+  tax: { rates: { DE: 20 } },
+};
+let stripe: TestStripe;
+
+beforeEach(async () => {
+  await useOwnTable();
+  bucket.clear();
+  stripe = await startStripe();
+  vi.stubEnv(environmentNames.stripeApiUrl, stripe.server.url);
+  vi.stubEnv(environmentNames.documentsBucket, "documents");
+  vi.stubEnv(environmentNames.paymentSecretId, "stripe");
+  vi.stubEnv(environmentNames.stage, "prod");
+  vi.stubEnv(environmentNames.apiUrl, "https://api.example.com");
+  vi.spyOn(config, "payments").mockReturnValue(JSON.stringify(settings));
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  for (const queue of ["emails", "payments"] as const) await takeJobs(queue);
+});
+
+/** Pays at a checkout, and processes the event. */
+async function pay(organizationId: string, amount: number): Promise<PaymentRecord> {
+  const { id: paymentId, checkoutUrl = "" } = await createPayment(organizationId, {
+    method: "card",
+    saveCard: false,
+    amount,
+  });
+  await sendForm(checkoutUrl, card);
+  await workOnPayment({ kind: "payment", organizationId, paymentId });
+  return readPayment({ organizationId, paymentId });
+}
+
+/** Opens a wallet that is recharged with 50 below 20. */
+async function openRecharged(): Promise<string> {
+  const organizationId = await openWallet(25_000_000);
+  const { checkoutUrl } = await addPaymentMethod(organizationId, {});
+  await sendForm(checkoutUrl, card);
+  await setAutoRecharge(organizationId, { isEnabled: true, threshold: 20, amount: 50, monthlyCap: 200 });
+  return organizationId;
+}
+
+/** Spends 10, after which a recharge may start. */
+async function spend(organizationId: string): Promise<void> {
+  await postToWallet({ organizationId, type: "correction", amountMicros: -10_000_000 });
+  await requestRecharge(await readWallet(organizationId));
+}
+
+async function work(): Promise<void> {
+  for (const job of await takeJobs("payments")) await workOnPayment(PaymentJob.parse(job));
+}
+
+async function paymentsIn(organizationId: string): Promise<PaymentRecord[]> {
+  const payments: PaymentRecord[] = [];
+  for await (const payment of paymentsOf(organizationId)) payments.push(payment);
+  return payments;
+}
+
+async function differences(): Promise<Record<string, string>> {
+  const found = await findDifferences(new Date(Date.now() - dayMs));
+  return Object.fromEntries(
+    found.map(({ providerPaymentId = "", difference }) => [providerPaymentId, difference]),
+  );
+}
+
+async function balanceOf(organizationId: string): Promise<number> {
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [] });
+  return (await readWallet(organizationId)).balanceMicros;
+}
+
+const pdfs = (): string[] => [...bucket.keys()].filter((key) => key.endsWith(".pdf")).toSorted();
+
+it("payments after the moment are credited once, no card is charged again, and documents keep their numbers", async () => {
+  const [one, two, three] = [await openRecharged(), await openWallet(0), await openWallet(0)];
+  const early = await pay(two, 10);
+  const useRestored = await restorePoint();
+
+  await spend(one);
+  await work();
+  const [recharge] = await paymentsIn(one);
+  expect(recharge).toMatchObject({ status: "succeeded", amountMicros: 50_000_000, origin: "auto_recharge" });
+  const late = await pay(two, 20);
+  const earlyKey = { organizationId: two, paymentId: early.id };
+  await recordRefund(earlyKey, { id: "rfd_1", amountMicros: 4_000_000, reason: "Paid twice" });
+  await workOnPayment({ kind: "payment", ...earlyKey });
+  const [before] = (await readPayment(earlyKey)).refunds;
+  expect(before).toMatchObject({
+    status: "succeeded",
+    creditNote: expect.stringMatching(/^CRN-\d+-000001$/),
+  });
+  const documents = pdfs();
+  expect(documents).toHaveLength(4);
+
+  useRestored();
+  await pause("payments", "Restore");
+  // The balance is below the threshold again.
+  await spend(one);
+  const [job] = await takeJobs("payments");
+  const sent = vi.spyOn(Sqs.prototype, "send").mockResolvedValue({});
+  await workOnPayment(PaymentJob.parse(job));
+  expect(sent).toHaveBeenCalledOnce();
+  sent.mockRestore();
+  await expect(pay(three, 10)).rejects.toMatchObject({ code: "PAYMENT_PROVIDER_UNAVAILABLE" });
+  // The account has payments of another product and of another stage.
+  for (const metadata of [{}, { organizationId: two, paymentId: "pay_1", stage: "staging" }]) {
+    const other = { ...checkout, payment_intent_data: { metadata } };
+    const { url } = await stripe.client.checkout.sessions.create(other);
+    await sendForm(url ?? "", card);
+  }
+  const found = await differences();
+  const lost = Object.keys(found).filter((id) => found[id] === "lost");
+  expect(new Set(lost)).toEqual(new Set([recharge?.providerPaymentId, late.providerPaymentId]));
+  expect(Object.values(found).toSorted()).toEqual(["foreign", "foreign", "lost", "lost"]);
+
+  const adopt = async (id: string) => adoptPayment(await lostPayment(id, undefined), id);
+  for (const id of lost) {
+    expect((await Promise.all([adopt(id), adopt(id)])).toSorted()).toEqual([false, true]);
+  }
+  await resume("payments");
+  await workOnPayment(PaymentJob.parse(job));
+  await work();
+  for (const organizationId of [one, two]) {
+    for (const { id: paymentId } of await paymentsIn(organizationId)) {
+      await workOnPayment({ kind: "payment", organizationId, paymentId });
+    }
+  }
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 7 * dayMs });
+  for (const id of lost) expect(await adopt(id)).toBe(false);
+  vi.useRealTimers();
+
+  expect(await balanceOf(one)).toBe(25_000_000 - 10_000_000 + 50_000_000);
+  expect(await balanceOf(two)).toBe(10_000_000 + 20_000_000 - 4_000_000);
+  const kept = ({
+    id,
+    invoiceNumber,
+    taxMicros,
+    taxRate,
+    totalMicros,
+    feeMicros,
+    origin,
+  }: PaymentRecord) => ({
+    id,
+    invoiceNumber,
+    taxMicros,
+    taxRate,
+    totalMicros,
+    feeMicros,
+    origin,
+  });
+  expect((await paymentsIn(one)).map(kept)).toEqual([recharge].flatMap((each) => (each ? [kept(each)] : [])));
+  expect((await paymentsIn(two)).map(kept)).toEqual([kept(early), kept(late)]);
+  expect(await readBilling(one)).toMatchObject({ rechargedMicros: 50_000_000 });
+  const { data: charges } = await stripe.client.paymentIntents.list({ limit: 100 });
+  expect(charges.filter(({ metadata }) => metadata["organizationId"] === one)).toHaveLength(1);
+  // The refund of the moment after is known again, with its credit note.
+  expect((await readPayment(earlyKey)).refunds).toMatchObject([
+    { id: "rfd_1", creditNote: before?.creditNote },
+  ]);
+  expect(await findDocument(two, before?.creditNote ?? "")).toMatchObject({ refundId: "rfd_1" });
+  expect(pdfs()).toEqual(documents);
+  expect((await pay(three, 10)).invoiceNumber).toMatch(/^INV-\d+-000004$/);
+  expect(Object.values(await differences())).toEqual(["foreign", "foreign"]);
+});
+
+it("a payment of an earlier release is adopted with its amount by hand, which has to agree with its total", async () => {
+  const organizationId = await openWallet(0);
+  const listed: ListedPayment = {
+    providerPaymentId: "pi_old",
+    organizationId,
+    paymentId: "pay_01M7Y6EJCCCYF8FQN69JCEXBCE",
+    isSuccessful: true,
+    minorUnits: 6_000,
+    currency: "USD",
+    createdAt: "2031-01-01T00:00:00.000Z",
+    origin: "checkout",
+  };
+  const identify = vi.spyOn(stripeProvider, "identify").mockResolvedValue(listed);
+  await expect(lostPayment("pi_old", undefined)).rejects.toThrow(
+    "paid 60.000000 USD in total. State the amount",
+  );
+  await expect(lostPayment("pi_old", 60_000_000)).rejects.toThrow("the amount has a total of 72.000000 USD");
+  const payment = await lostPayment("pi_old", 50_000_000);
+  expect(payment).toMatchObject({ taxMicros: 10_000_000, taxRate: 20, createdAt: listed.createdAt });
+  expect(await adoptPayment(payment, "pi_old")).toBe(true);
+  expect(await balanceOf(organizationId)).toBe(50_000_000);
+  // A payment that still has its record is not lost.
+  await expect(adoptPayment(payment, "pi_other")).rejects.toThrow("has its record");
+  // An operator has credited it by hand.
+  const second = { ...payment, id: "pay_01M7Y6EJCCCYF8FQN69JCEXBCF" };
+  await expect(adoptPayment({ ...second, amountMicros: 1_000_000 }, "pi_old")).rejects.toThrow(
+    "belongs to another",
+  );
+  expect(await balanceOf(organizationId)).toBe(50_000_000);
+  for (const [changes, problem] of [
+    [{ isSuccessful: false }, "did not succeed"],
+    [{ organizationId: "org_unknown" }, "This stage did not make"],
+    [{ stage: "staging" }, "This stage did not make"],
+    [{ organizationId: "org_unknown", stage: "prod" }, "There is no organization org_unknown"],
+    [{ currency: "EUR" }, "It is a payment in EUR"],
+  ] as const) {
+    identify.mockResolvedValue({ ...listed, ...changes });
+    await expect(lostPayment("pi_old", 50_000_000)).rejects.toThrow(problem);
+  }
+});
+
+it("numbers continue after those of documents that only the bucket has", async () => {
+  const organizationId = await openWallet(0);
+  const year = new Date().getUTCFullYear();
+  const invoiced = async (): Promise<string | undefined> => {
+    const transfer = {
+      organizationId,
+      amountMicros: 10_000_000,
+      reference: newId("txn"),
+      reason: "Transfer",
+    };
+    const key = await recordTransfer(transfer);
+    return key === undefined ? undefined : (await processPayment(key))?.invoiceNumber;
+  };
+  expect(await advanceNumbers(`INV-${year}-000007`)).toBe(`INV-${year}-000008`);
+  expect(await advanceNumbers(`INV-${year}-000003`)).toBe(`INV-${year}-000008`);
+  expect(await advanceNumbers(`CRN-${year}-000001`)).toBe(`CRN-${year}-000002`);
+  expect(await invoiced()).toBe(`INV-${year}-000008`);
+  // Without the command, an existing document of the organization is noticed too, and so is one with the number of another.
+  bucket.set(`${organizationId}/INV-${year}-000009.pdf`, Buffer.from("kept"));
+  bucket.set(`numbers/INV-${year}-000010.json`, Buffer.from("{}"));
+  expect(await invoiced()).toBe(`INV-${year}-000011`);
+  expect(await invoiced()).toBe(`INV-${year}-000012`);
+});
