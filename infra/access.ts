@@ -113,13 +113,13 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     ],
     queues: ["emails"],
   },
-  rotateApiKey: {
+  rotateApiKey: grant(endsKeys, {
     GetItem: ["ORG", "RIGHTS"],
     transactions: [
       { PutItem: ["ORG", "KEY", "DUE"], UpdateItem: ["ORG", "KEY"], ConditionCheckItem: ["USER", "MEMBERS"] },
     ],
     queues: ["emails"],
-  },
+  }),
   disableApiKey: grant(endsKeys, { GetItem: ["KEY_USES"] }),
   deleteApiKey: grant(endsKeys, {
     GetItem: ["KEY_USES"],

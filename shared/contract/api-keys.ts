@@ -61,7 +61,9 @@ export const RotateApiKeyRequest = z.prefault(
   z
     .object({
       overlapHours: z._default(z.int().check(z.gte(0), z.lte(168)), 24).register(z.globalRegistry, {
-        description: "How long the old key still works. With 0 it is disabled immediately.",
+        description:
+          "How long the old key still works. With 0 it is disabled immediately, and if a person rotates it, so are " +
+          "the keys that were made with it.",
       }),
     })
     .register(z.globalRegistry, { id: "RotateApiKeyRequest", examples: [{ overlapHours: 24 }] }),

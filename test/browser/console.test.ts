@@ -811,11 +811,10 @@ it("lists and cancels what a leaked key scheduled, and pauses all sending", asyn
   await page.getByRole("menuitem", { name: "Disable" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
   await page.getByRole("link", { name: "Campaign Spam" }).waitFor();
-  const listed = page.getByRole("link", { name: "Message to" });
-  expect(await listed.allInnerTexts()).toEqual(["Message to 15005550000"]);
-  await choose("Disable all keys");
   await page.getByText("and more").waitFor();
-  expect(await listed.count()).toBe(10);
+  expect(await page.getByRole("link", { name: "Message to" }).count()).toBe(10);
+  await choose("Disable all keys");
+  await page.getByText(/^\d+ keys? disabled/).waitFor();
   expect(await visitor.violations()).toEqual([]);
   await visitor.screenshot("still-scheduled", { colorScheme: "light", width: 1_280 });
   await choose("Cancel everything scheduled");

@@ -165,6 +165,24 @@ describe("a key that leaked", () => {
     expect([await statusOf(leaked), await statusOf(child)]).toEqual([401, 401]);
   });
 
+  it("leaves the others alone when it is deleted after it was disabled alone", async () => {
+    const customer = await Customer.register();
+    const parent = await managingKey(customer);
+    const child = await childOf(parent);
+    await customer.client.disableApiKey({ params: { id: parent.id }, body: { descendants: false } });
+    await customer.client.deleteApiKey({ params: { id: parent.id } });
+    expect(await statusOf(child)).toBe(200);
+  });
+
+  it("takes them along when a person rotates it without an overlap", async () => {
+    const customer = await Customer.register();
+    const leaked = await managingKey(customer);
+    const child = await childOf(leaked);
+    const rotation = { params: { id: leaked.id }, body: { overlapHours: 0 } };
+    const next = await customer.client.rotateApiKey(rotation);
+    expect([await statusOf(leaked), await statusOf(child), await statusOf(next)]).toEqual([401, 401, 200]);
+  });
+
   it("leaves the others alone where the request excludes them", async () => {
     const customer = await Customer.register();
     const parent = await managingKey(customer);

@@ -420,6 +420,22 @@ describe("a member whose role was reduced", () => {
   });
 });
 
+describe("a key that is deleted", () => {
+  it("takes along the keys that it made when the same call is repeated after a failure", async () => {
+    const leaked = await newKey(owner.token);
+    const child = await newKey(leaked.secret);
+    const isOfKeys = isBy("ApiDeleteApiKey", "dynamodb:Query");
+    faults.next(isOfKeys, async () => errorResponse("ValidationException", "no"), Number.POSITIVE_INFINITY);
+    const deleteKey = async (): Promise<number> =>
+      (await as(owner.token, "DELETE", `/v1/auth/api-keys/${leaked.id}`)).status;
+    expect(await deleteKey()).toBe(500);
+    expect([await wallet(leaked.secret), await wallet(child.secret)]).toEqual([401, 200]);
+    faults.clear();
+    expect(await deleteKey()).toBe(200);
+    expect(await wallet(child.secret)).toBe(401);
+  });
+});
+
 /** A member as a function sees them after it authorized them with all scopes. */
 function actorOf({ id }: Person): Actor {
   const credential = { type: "session", sessionId: "ses_1" } as const;

@@ -13,6 +13,7 @@ import { ownerNotices } from "../organizations/owner-notices.ts";
 import { takeQuota } from "../organizations/quota.ts";
 import { readRights } from "../organizations/rights-record.ts";
 import { isSensitive, requireRecentProof } from "../sessions/recent-proof.ts";
+import { endKeysMadeWith } from "./end.ts";
 import { keyManagerOf, limitsOfNewKey, requireGiveable, type KeyManager } from "./limits.ts";
 import {
   type ApiKeyLimits,
@@ -85,7 +86,11 @@ export async function rotateApiKey(
     sendLimits: inheritedSendLimits(old),
   });
   const notices = await noticesOf(actor.organizationId, old);
-  const { key: oldKey, credential: oldCredential } = endApiKey(old, endAfter(old, overlapHours), record.id);
+  const endsMadeKeys = manager.key === undefined && overlapHours === 0 ? true : undefined;
+  const { key: oldKey, credential: oldCredential } = endApiKey(old, endAfter(old, overlapHours), {
+    replacedBy: record.id,
+    endsMadeKeys,
+  });
   const rotated = await transact({
     quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     oldKey,
@@ -100,6 +105,7 @@ export async function rotateApiKey(
     throw rejection(rotated.rejections.quota !== undefined);
   }
   await queueOwedEmails(notices);
+  if (endsMadeKeys === true) await endKeysMadeWith(actor.organizationId, old.id);
   return { ...toApiApiKey(record), secret };
 }
 

@@ -9,7 +9,7 @@ import type { Actor } from "../../platform/auth/actor.ts";
 import { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { endAll, endNow } from "./end.ts";
+import { endAll, endKeysMadeWith, endNow } from "./end.ts";
 import { keyManagerOf, requireEndable } from "./limits.ts";
 import { toApiApiKey, readApiKey } from "./record.ts";
 
@@ -31,10 +31,9 @@ export async function disableApiKey(
     findItem(ApiKeyUseRecord, keys.apiKeyUse(organizationId, keyId)),
   ]);
   requireEndable(manager, record);
-  const disabled = await endNow(record);
+  const disabled = await endNow(record, descendants ? { endsMadeKeys: true } : {});
   if (disabled === undefined) throw new ApiError("NOT_FOUND");
-  // A disabled key makes no more keys, so this finds all of them.
-  if (descendants) await endAll(organizationId, ({ ancestorIds }) => ancestorIds.includes(keyId));
+  if (descendants) await endKeysMadeWith(organizationId, keyId);
   return toApiApiKey(disabled, use);
 }
 

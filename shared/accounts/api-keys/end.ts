@@ -26,6 +26,14 @@ export async function endApiKeysBeyond({ id, organizationId, role }: ActiveMembe
 }
 
 /**
+ * Revokes the keys that were made with a disabled key, directly or indirectly. It makes no more keys, so this finds all.
+ * @throws ApiError UNAVAILABLE when not all keys were revoked: the same call continues
+ */
+export async function endKeysMadeWith(organizationId: string, keyId: string): Promise<void> {
+  await endAll(organizationId, ({ ancestorIds }) => ancestorIds.includes(keyId));
+}
+
+/**
  * Disables the matching keys of an organization until none is left, because active keys may make others meanwhile.
  * @returns how many keys this call disabled
  * @throws ApiError UNAVAILABLE when there were new keys in every attempt. Errors of `isMeant`
@@ -40,7 +48,7 @@ export async function endAll(
     const meant = all.filter((record) => record.disabledAt === undefined && isMeant(record));
     if (meant.length === 0) return count;
     for (let start = 0; start < meant.length; start += disabledAtOnce) {
-      await Promise.all(meant.slice(start, start + disabledAtOnce).map(endNow));
+      await Promise.all(meant.slice(start, start + disabledAtOnce).map(async (record) => endNow(record)));
     }
     count += meant.length;
     return undefined;
@@ -51,10 +59,13 @@ export async function endAll(
  * Disables a key.
  * @returns the key as it is then; undefined when it was deleted meanwhile
  */
-export async function endNow(record: ApiKeyRecord): Promise<ApiKeyRecord | undefined> {
+export async function endNow(
+  record: ApiKeyRecord,
+  marks: Pick<ApiKeyRecord, "endsMadeKeys"> = {},
+): Promise<ApiKeyRecord | undefined> {
   if (record.disabledAt !== undefined) return record;
   const disabledAt = now().toISOString();
-  const disabled = await transact(endApiKey(record, { disabledAt }));
+  const disabled = await transact(endApiKey(record, { disabledAt }, marks));
   if (disabled.outcome === "committed") return { ...record, disabledAt };
   // Only another call that disabled or deleted the key can cause this. The time of that call counts.
   return z.optional(ApiKeyRecord).parse(disabled.rejections.key?.found);

@@ -3,12 +3,14 @@ import { ApiError } from "../../contract/errors.ts";
 import type { Page, PageQuery } from "../../contract/primitives.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";
+import { hasExpired } from "../../platform/auth/expiry.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { pageOf } from "../../platform/table/page.ts";
 import { itemsOf, queryRows } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { releaseQuota } from "../organizations/quota.ts";
 import { disableApiKey } from "./disable.ts";
+import { endKeysMadeWith } from "./end.ts";
 import { keyManagerOf, requireEndable } from "./limits.ts";
 import { allApiKeys, maxApiKeys, toApiApiKey, readApiKey } from "./record.ts";
 
@@ -28,14 +30,19 @@ async function usesOfKeys(organizationId: string): Promise<ReadonlyMap<string, A
 }
 
 /**
- * Revokes a key and deletes it. The keys that were made with an active key are revoked too. The data that it made stays, and still names the key.
- * @throws ApiError NOT_FOUND, also for a key of another organization. INSUFFICIENT_SCOPE; UNAVAILABLE
+ * Revokes a key and deletes it. The keys that were made with an active key are revoked too. The data that it made stays,
+ * and still names the key.
+ * @throws ApiError NOT_FOUND, also for a key of another organization. INSUFFICIENT_SCOPE. UNAVAILABLE when not all keys
+ *   were revoked: the same call continues
  */
 export async function deleteApiKey(actor: Actor, keyId: string): Promise<{ id: string; deleted: true }> {
   const { organizationId } = actor;
   const [manager, record] = await Promise.all([keyManagerOf(actor), readApiKey(organizationId, keyId)]);
   requireEndable(manager, record);
-  if (record.disabledAt === undefined) await disableApiKey(actor, keyId, { descendants: true });
+  const isActive = record.disabledAt === undefined && !hasExpired(record);
+  if (isActive) await disableApiKey(actor, keyId, { descendants: true });
+  // An earlier call may have ended between the two.
+  else if (record.endsMadeKeys === true) await endKeysMadeWith(organizationId, keyId);
   const deleted = await transact({
     key: { delete: keys.apiKeyOfOrganization(organizationId, keyId), requires: { present: ["pk"] } },
     others: [{ delete: keys.apiKey(record.secretHash) }, { delete: keys.apiKeyUse(organizationId, keyId) }],

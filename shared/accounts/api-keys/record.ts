@@ -88,6 +88,8 @@ const StoredApiKey = z.object({
   keysMade: z.optional(z.int()),
   /** The key that replaces this one. */
   replacedBy: z.optional(z.string()),
+  /** Whether the keys that were made with it end with it. */
+  endsMadeKeys: z.optional(z.literal(true)),
   disabledAt: z.optional(z.string()),
   mayCharge,
 });
@@ -186,12 +188,12 @@ export function countMadeKey({ organizationId, id }: ApiKeyRecord): Write {
 export function endApiKey(
   record: ApiKeyRecord,
   end: Required<Pick<ApiKeyRecord, "disabledAt">> | Required<Pick<ApiKeyRecord, "validUntil">>,
-  replacedBy?: string,
+  { replacedBy, endsMadeKeys }: Pick<ApiKeyRecord, "endsMadeKeys" | "replacedBy"> = {},
 ): Record<"credential" | "key", Write> {
   return {
     key: updateOf(
       keys.apiKeyOfOrganization(record.organizationId, record.id),
-      { set: { ...end, replacedBy } },
+      { set: { ...end, replacedBy, endsMadeKeys } },
       {
         present: ["pk"],
         absent: replacedBy === undefined ? ["disabledAt"] : ["disabledAt", "replacedBy"],

@@ -17,10 +17,8 @@ const maxListed = 10;
 /** The number of messages that are cancelled in parallel. */
 const cancelledAtOnce = 5;
 
-function scheduledMessages(apiKeyId?: string): AsyncGenerator<Message, void> {
-  return everyRow(async (next) =>
-    api().listSms({ query: { limit: 100, scheduled: "true", apiKeyId, ...next } }),
-  );
+function scheduledMessages(): AsyncGenerator<Message, void> {
+  return everyRow(async (next) => api().listSms({ query: { limit: 100, scheduled: "true", ...next } }));
 }
 
 async function* openCampaigns(): AsyncGenerator<Campaign, void> {
@@ -35,19 +33,18 @@ async function firstOf<Row>(rows: AsyncGenerator<Row, void>): Promise<Row[]> {
 }
 
 /**
- * Lists messages and campaigns that are still to be sent after keys were disabled. A campaign does not name the key that
- * launched it, so all are listed.
- * @param apiKeyId lists only messages of this key
+ * Lists messages and campaigns that are still to be sent after keys were disabled. All are listed: a campaign does not name
+ * the key that launched it, and keys end with the key that made them.
  */
-export function StillScheduled({ apiKeyId }: { apiKeyId: string | undefined }) {
+export function StillScheduled() {
   const load = useLoad(async () => {
     const [messages, campaigns, { meta }] = await Promise.all([
-      firstOf(scheduledMessages(apiKeyId)),
+      firstOf(scheduledMessages()),
       firstOf(openCampaigns()),
       api().listWebhooks({ query: { limit: 1 } }),
     ]);
     return { messages, campaigns, webhooks: meta.total };
-  }, [apiKeyId]);
+  }, []);
   return (
     <Section title="Still scheduled">
       <Loaded load={load}>

@@ -38,10 +38,10 @@ const scopeLabels: Readonly<Record<Scope, string>> = {
 export function ApiKeys() {
   const keys = usePages(async (query) => api().listApiKeys({ query }), []);
   const created = useSignal<CreatedApiKey | undefined>(undefined);
-  /** The key that was disabled last; without an id, all keys. */
-  const ended = useSignal<{ readonly id?: string } | undefined>(undefined);
-  const onEnd = async (id?: string): Promise<void> => {
-    ended.value = id === undefined ? {} : { id };
+  /** How often keys were disabled here. */
+  const ends = useSignal(0);
+  const onEnd = async (): Promise<void> => {
+    ends.value += 1;
     await keys.reload();
   };
   const onCreated = async (key: CreatedApiKey): Promise<void> => {
@@ -60,7 +60,7 @@ export function ApiKeys() {
       actions={add}
     >
       {created.value === undefined ? null : <Created key={created.value.id} created={created.value} />}
-      {ended.value === undefined ? null : <StillScheduled apiKeyId={ended.value.id} />}
+      {ends.value === 0 ? null : <StillScheduled key={ends.value} />}
       <Section title="Keys">
         <PagedTable
           caption="API keys"
@@ -240,7 +240,7 @@ function actionsOf(
     onEnd,
   }: {
     onCreated: (key: CreatedApiKey) => Promise<void>;
-    onEnd: (id: string) => Promise<void>;
+    onEnd: () => Promise<void>;
   },
 ): MenuItem[] {
   const params = { id };
@@ -252,7 +252,7 @@ function actionsOf(
     act: async () => {
       await api().deleteApiKey({ params });
       announce("API key deleted.");
-      await onEnd(id);
+      await onEnd();
     },
   });
   if (status !== "active") return [remove];
@@ -270,7 +270,7 @@ function actionsOf(
     act: async () => {
       await api().disableApiKey({ params });
       announce("API key disabled.");
-      await onEnd(id);
+      await onEnd();
     },
   });
   return [rotate, disable, remove];
