@@ -179,7 +179,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   }),
   createPayment: grant(callsProvider, {
     GetItem: ["SENDING", "WALLET"],
-    transactions: [{ PutItem: ["PAYMENTS"], UpdateItem: ["IDEMPOTENCY"] }],
+    transactions: [{ PutItem: ["PAYMENTS"], UpdateItem: ["IDEMPOTENCY", "LIMIT"] }],
     queues: ["payments"],
   }),
   listPayments: grant(readsBilling, { Query: ["PAYMENTS"] }),

@@ -19,25 +19,37 @@ const Seller = z.strictObject({
 
 const Percent = z.number().check(z.gte(0), z.lte(50));
 
+const isEnoughForOne = ({
+  dailyMaximum = "",
+  maximum,
+}: {
+  dailyMaximum?: string | undefined;
+  maximum: string;
+}) => dailyMaximum === "" || Number(dailyMaximum) >= Number(maximum);
+
 /** How customers of a stage pay, as its file has it. */
-export const PaymentSettings = z.strictObject({
-  /** `sandbox` is the local gateway's own provider, whose cards are for tests. */
-  cards: z._default(z.enum(["none", "sandbox", "stripe"]), "none"),
-  /** The text on how to pay by bank transfer. Without it, customers cannot choose that. */
-  bankTransfer: z.optional(z.string().check(z.minLength(1), z.maxLength(1_000))),
-  /** The bounds of one payment, without tax, in the stage's currency. */
-  minimum: z._default(PaymentAmount, "5.00"),
-  maximum: z._default(PaymentAmount, "1000.00"),
-  /** Without a seller there are no invoices. */
-  seller: z.optional(Seller),
-  tax: z._default(
-    z.strictObject({
-      /** The rate for buyers in each country. Others pay no tax. */
-      rates: z._default(z.partialRecord(Country, Percent), {}),
-      /** The countries whose buyers owe the tax themselves if they have a VAT number. */
-      reverseCharge: z._default(z.array(Country), []),
-    }),
-    { rates: {}, reverseCharge: [] },
-  ),
-});
+export const PaymentSettings = z
+  .strictObject({
+    /** `sandbox` is the local gateway's own provider, whose cards are for tests. */
+    cards: z._default(z.enum(["none", "sandbox", "stripe"]), "none"),
+    /** The text on how to pay by bank transfer. Without it, customers cannot choose that. */
+    bankTransfer: z.optional(z.string().check(z.minLength(1), z.maxLength(1_000))),
+    /** The bounds of one payment, without tax, in the stage's currency. */
+    minimum: z._default(PaymentAmount, "5.00"),
+    maximum: z._default(PaymentAmount, "1000.00"),
+    /** The most that the saved cards of a customer are charged in a day (UTC), without tax. Default: five payments of the maximum. */
+    dailyMaximum: z.optional(PaymentAmount),
+    /** Without a seller there are no invoices. */
+    seller: z.optional(Seller),
+    tax: z._default(
+      z.strictObject({
+        /** The rate for buyers in each country. Others pay no tax. */
+        rates: z._default(z.partialRecord(Country, Percent), {}),
+        /** The countries whose buyers owe the tax themselves if they have a VAT number. */
+        reverseCharge: z._default(z.array(Country), []),
+      }),
+      { rates: {}, reverseCharge: [] },
+    ),
+  })
+  .check(z.refine(isEnoughForOne, { path: ["dailyMaximum"], error: "must be at least maximum" }));
 export type PaymentSettings = z.infer<typeof PaymentSettings>;

@@ -75,6 +75,7 @@ const BillingNotice = z.discriminatedUnion("what", [
   /** `isOff`: whether auto-recharge was switched off. */
   z.object({ what: z.literal("rechargeFailed"), paymentId: z.string(), isOff: z.boolean() }),
   z.object({ what: z.literal("rechargeCapReached"), monthlyCap: z.number() }),
+  z.object({ what: z.literal("dailyMaximumReached"), dailyMaximum: z.number() }),
 ]);
 export type BillingNotice = z.infer<typeof BillingNotice>;
 

@@ -25,13 +25,26 @@ export async function billingText(
   notice: BillingNotice,
 ): Promise<EmailText | undefined> {
   const whose = onOneLine(name);
-  const closing = "An owner decides in the console under Payments which members get these emails.";
+  const closing =
+    "Owners get these emails. They decide in the console under Payments which other members get them.";
   if (notice.what === "rechargeCapReached") {
     return {
       subject: `Auto-recharge of ${whose} has reached its monthly cap`,
       paragraphs: [
         `Recharges of ${whose} have reached the monthly cap of ${amountText(notice.monthlyCap)}. No more recharges are made ` +
           "this month. Raise the cap, or pay in the console.",
+      ],
+      link: { label: "Open the console", url: consoleUrl() },
+      closing,
+    };
+  }
+  if (notice.what === "dailyMaximumReached") {
+    return {
+      subject: `Auto-recharge of ${whose} pauses until tomorrow`,
+      paragraphs: [
+        `The saved cards of ${whose} were charged with the most for a day, ${amountText(notice.dailyMaximum)}. The next ` +
+          "recharge is made after midnight (UTC). You can pay at a checkout in the console. If you did not expect this, " +
+          "switch off auto-recharge and revoke the API keys.",
       ],
       link: { label: "Open the console", url: consoleUrl() },
       closing,
@@ -45,7 +58,7 @@ export async function billingText(
 function paymentText(
   whose: string,
   payment: PaymentRecord,
-  notice: Exclude<BillingNotice, { what: "rechargeCapReached" }>,
+  notice: Extract<BillingNotice, { paymentId: string }>,
 ): Omit<EmailText, "closing"> {
   const [amount, total] = [
     amountText(amountOf(payment.amountMicros)),

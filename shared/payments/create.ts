@@ -5,6 +5,7 @@ import { config } from "../platform/config.ts";
 import type { Attempt } from "../platform/http/event.ts";
 import { newId } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
+import { dailyLimitReached, useToday } from "../platform/limits/daily.ts";
 import { log } from "../platform/log.ts";
 import { isPaused } from "../platform/pause.ts";
 import { transact } from "../platform/table/transact.ts";
@@ -60,7 +61,8 @@ export function newPayment({ id = newId("pay"), billing, ...fields }: NewPayment
  * Begins a payment: opens a checkout, charges a saved card, or returns how to transfer money. A checkout is opened before
  * the payment is recorded: without the record no one knows its address, so no one can pay there.
  * @throws ApiError VALIDATION_ERROR for an amount outside the stage's bounds, and for an unknown card;
- *   PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE (also during a pause), WALLET_MISSING
+ *   PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE (also during a pause), WALLET_MISSING; RATE_LIMITED when saved
+ *   cards were charged with the most for a day
  */
 export async function createPayment(
   organizationId: string,
@@ -93,7 +95,11 @@ export async function createPayment(
   }
   const shown = toApiPayment(payment);
   const response = attempt === undefined ? [] : [attempt.complete(shown)];
-  const result = await transact({ payment: paymentPut(payment), response });
+  const limit = savedCardLimit();
+  const charged = isSaved ? useToday(limit, organizationId, amountMicros) : [];
+  const result = await transact({ payment: paymentPut(payment), charged, response });
+  if (result.outcome === "rejected" && result.rejections.charged !== undefined)
+    throw dailyLimitReached(limit);
   // Only a later attempt at the same request can have caused the rejection of this one.
   if (result.outcome === "rejected") throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
   // The payment is pending work, so a job that gets lost only delays it.
@@ -103,6 +109,13 @@ export async function createPayment(
     });
   }
   return shown;
+}
+
+/** Returns the limit of what the saved cards of an organization are charged in a day, in micro-units. */
+export function savedCardLimit(): { readonly name: string; readonly max: number } {
+  const { dailyMaximum, maximum } = paymentSettings();
+  const max = microsOfText(dailyMaximum ?? "") ?? 5 * (microsOfText(maximum) ?? 0);
+  return { name: "saved-cards", max };
 }
 
 /**

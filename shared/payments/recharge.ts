@@ -1,16 +1,18 @@
 import type { AutoRecharge, AutoRechargeState } from "../contract/billing.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
-import { billingEmail, owedEmail } from "../emails/email-job.ts";
+import { billingEmail, owedEmail, type BillingNotice } from "../emails/email-job.ts";
 import { queueOwedEmail } from "../emails/queue-email.ts";
-import { hourMs, now } from "../platform/clock.ts";
+import { dayOf, hourMs, now } from "../platform/clock.ts";
+import { useToday } from "../platform/limits/daily.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../platform/table/transact.ts";
 import { updateItem, updateOf, type Put, type Update } from "../platform/table/write.ts";
 import { amountOf, microsOfField } from "../wallet/money.ts";
 import { requestRecharge } from "../wallet/recharge.ts";
 import { readWallet, type WalletRecord } from "../wallet/record.ts";
+import { nextDay } from "../wallet/spending-limits.ts";
 import { BillingRecord, paymentMethodKinds, readBilling, type AutoRechargeRecord } from "./billing-record.ts";
-import { newPayment, paymentAmount } from "./create.ts";
+import { newPayment, paymentAmount, savedCardLimit } from "./create.ts";
 import { checkCard, withCustomer } from "./customers.ts";
 import { balanceCheck } from "./payment-job.ts";
 import { monthOf, rechargedMicros, stateOf } from "./recharge-state.ts";
@@ -99,10 +101,12 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
       { set: { rechargeMonth: monthOf(now()), rechargedMicros: sumMicros } },
       unchangedSince(billing),
     );
-    const { outcome, ...rest } = await transact({ payment: paymentPut(payment), billing: counted });
+    const charged = useToday(savedCardLimit(), organizationId, amountMicros);
+    const result = await transact({ payment: paymentPut(payment), billing: counted, charged });
+    if (result.outcome === "committed") return true;
     // Another worker has made it.
-    if ("rejections" in rest && rest.rejections.payment !== undefined) return true;
-    return outcome === "committed" ? true : undefined;
+    if (result.rejections.payment !== undefined) return true;
+    return result.rejections.charged === undefined ? undefined : pauseUntilTomorrow(wallet);
   });
 }
 
@@ -118,12 +122,28 @@ async function pauseUntilNextMonth(
   { monthlyCapMicros }: AutoRechargeRecord,
 ): Promise<true | undefined> {
   const at = now();
-  const nextMonth = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)).toISOString();
-  const { organizationId } = wallet;
+  const nextMonth = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1));
   const notice = { what: "rechargeCapReached", monthlyCap: amountOf(monthlyCapMicros) } as const;
-  const email = billingEmail(organizationId, notice, `${organizationId}-cap-${monthOf(at)}`);
-  const owed = [owedEmail(email), balanceCheck(organizationId, new Date(nextMonth))];
-  const isDone = await releaseWallet(wallet, { rechargeNotBefore: nextMonth }, owed);
+  return pauseUntil(nextMonth, wallet, notice, `cap-${monthOf(at)}`);
+}
+
+async function pauseUntilTomorrow(wallet: WalletRecord): Promise<true | undefined> {
+  const dailyMaximum = amountOf(savedCardLimit().max);
+  const notice = { what: "dailyMaximumReached", dailyMaximum } as const;
+  return pauseUntil(nextDay(), wallet, notice, `maximum-${dayOf(now().toISOString())}`);
+}
+
+/** Ends a recharge that a cap prevents, until a moment, and notifies the customer once for each `name`. */
+async function pauseUntil(
+  until: Date,
+  wallet: WalletRecord,
+  notice: BillingNotice,
+  name: string,
+): Promise<true | undefined> {
+  const { organizationId } = wallet;
+  const email = billingEmail(organizationId, notice, `${organizationId}-${name}`);
+  const owed = [owedEmail(email), balanceCheck(organizationId, until)];
+  const isDone = await releaseWallet(wallet, { rechargeNotBefore: until.toISOString() }, owed);
   if (isDone === true) await queueOwedEmail(email);
   return isDone;
 }

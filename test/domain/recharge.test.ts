@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
+import { ApiError } from "../../shared/contract/errors.ts";
+import { createPayment } from "../../shared/payments/create.ts";
 import { PaymentJob } from "../../shared/payments/payment-job.ts";
 import { unpaid, type ProviderPayment } from "../../shared/payments/provider.ts";
 import { setAutoRecharge } from "../../shared/payments/recharge.ts";
@@ -13,6 +15,8 @@ import { config } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { chargeWallet } from "../../shared/wallet/charge.ts";
 import { amountOf, minorUnitsOf } from "../../shared/wallet/money.ts";
+import { requestRecharge } from "../../shared/wallet/recharge.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -50,6 +54,21 @@ async function send(organizationId: string, count: number): Promise<void> {
     keepAccepted: async () => undefined,
     recording: () => ({ messageIds: Array.from({ length: count }, () => newId("msg")), together: [] }),
   });
+}
+
+function chargesStayPending(): void {
+  vi.spyOn(stripeProvider, "charge").mockImplementation(async ({ payment }) => ({
+    ...unpaid,
+    status: "pending",
+    id: `pi_${payment.id}`,
+    currency: payment.currency,
+  }));
+}
+
+async function paymentsIn(organizationId: string): Promise<PaymentRecord[]> {
+  const payments: PaymentRecord[] = [];
+  for await (const payment of paymentsOf(organizationId)) payments.push(payment);
+  return payments;
 }
 
 /** Returns an amount in micro-units, rounded up to the cent, which settings must have. */
@@ -105,8 +124,7 @@ it(`a busy wallet does not run dry while it is recharged, and no crossing is cha
       }
     }
     charge.mockRestore();
-    const payments: PaymentRecord[] = [];
-    for await (const payment of paymentsOf(organizationId)) payments.push(payment);
+    const payments = await paymentsIn(organizationId);
     expect(payments.every(({ status }) => status === "succeeded")).toBe(true);
     expect([...charges.keys()].toSorted()).toEqual(payments.map(({ id }) => id).toSorted());
     // Each crossing adds at least a threshold's worth, so more payments than that would be doubled ones.
@@ -129,14 +147,47 @@ it("a cap that is lowered while a recharge begins applies to it", async () => {
     await setAutoRecharge(organizationId, smaller);
     return findPayment(key);
   });
-  vi.spyOn(stripeProvider, "charge").mockImplementation(async ({ payment }) => ({
-    ...unpaid,
-    status: "pending",
-    id: `pi_${payment.id}`,
-    currency: payment.currency,
-  }));
+  chargesStayPending();
   await workOnPayment(PaymentJob.parse(job));
-  const payments: PaymentRecord[] = [];
-  for await (const payment of paymentsOf(organizationId)) payments.push(payment);
+  const payments = await paymentsIn(organizationId);
   expect(payments.map(({ amountMicros }) => amountMicros)).toEqual([10_000_000]);
+});
+
+it("saved cards are charged with the daily maximum at most, however many payments begin at the same time", async () => {
+  const settings = '{"cards":"sandbox","maximum":"100.00","dailyMaximum":"250.00"}';
+  vi.spyOn(config, "payments").mockReturnValue(settings);
+  vi.spyOn(config, "apiUrl").mockReturnValue("https://api.example.com");
+  const organizationId = await openWallet(0);
+  const request = { method: "card", saveCard: false, amount: 50, paymentMethodId: cardId } as const;
+  const pay = async (): Promise<string> =>
+    createPayment(organizationId, request).then(
+      ({ status }) => status,
+      (error: unknown) => (error instanceof ApiError ? error.code : "a crash"),
+    );
+  const outcomes: string[] = [];
+  while (!outcomes.includes("RATE_LIMITED")) {
+    outcomes.push(...(await Promise.all(Array.from({ length: 8 }, pay))));
+    expect(outcomes.length).toBeLessThan(40);
+  }
+  expect(outcomes.filter((outcome) => outcome === "pending")).toHaveLength(5);
+  expect(await paymentsIn(organizationId)).toHaveLength(5);
+  await takeJobs("payments");
+  await takeJobs("emails");
+
+  await setAutoRecharge(organizationId, { isEnabled: true, threshold: 5, amount: 20, monthlyCap: 100 });
+  const [job] = await takeJobs("payments");
+  await workOnPayment(PaymentJob.parse(job));
+  expect(await paymentsIn(organizationId)).toHaveLength(5);
+  expect((await readWallet(organizationId)).rechargeNotBefore).toBe("2030-06-04T00:00:00.000Z");
+  expect(await takeJobs("emails")).toMatchObject([
+    { notice: { what: "dailyMaximumReached", dailyMaximum: 250 } },
+  ]);
+
+  vi.setSystemTime("2030-06-04T00:02:00Z");
+  expect(await pay()).toBe("pending");
+  await requestRecharge(await readWallet(organizationId));
+  const [, next] = await takeJobs("payments");
+  chargesStayPending();
+  await workOnPayment(PaymentJob.parse(next));
+  expect(await paymentsIn(organizationId)).toHaveLength(7);
 });

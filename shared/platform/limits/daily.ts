@@ -1,29 +1,39 @@
 import * as z from "zod/mini";
 
+import type { ApiError } from "../../contract/errors.ts";
 import { dayMs, dayOf, epochSeconds, now } from "../clock.ts";
 import { keys } from "../table/keys.ts";
-import { updateItem, updateOf } from "../table/write.ts";
+import { updateItem, updateOf, type Update } from "../table/write.ts";
 import { limitReached, type RateLimit } from "./rate-limit.ts";
 
 const CountedUses = z.object({ uses: z.int() });
 
+/** A limit on uses, or on an amount, in a day (UTC). It may be of any size, because the count is a number. */
+type DailyLimit = Omit<RateLimit, "windowMs">;
+
+/** Returns the write that counts against a limit. It is rejected beyond it. @param amount at most the limit */
+export function useToday({ name, max }: DailyLimit, subject: string, amount = 1): Update {
+  const day = dayOf(now().toISOString());
+  const expiresAt = epochSeconds(new Date(Date.parse(day) + 2 * dayMs));
+  return updateOf(
+    keys.limit(name, `${subject}#${day}`),
+    { set: { entity: "usesOfDay", expiresAt }, add: { uses: amount } },
+    { ifPresent: { atMost: { uses: max - amount } } },
+  );
+}
+
+/** Returns the error for a use beyond a limit. */
+export function dailyLimitReached(limit: DailyLimit): ApiError {
+  const at = now();
+  const endsAtMs = Date.parse(dayOf(at.toISOString())) + dayMs;
+  return limitReached({ ...limit, windowMs: dayMs }, endsAtMs - at.getTime());
+}
+
 /**
- * Counts a use against a limit of uses per day (UTC). The limit may be of any size, because the count is a number. A write
- * that is repeated after a lost response counts twice, which is harmless.
+ * Counts a use against a limit. A write that is repeated after a lost response counts twice, which is harmless.
  * @throws ApiError with the limit's code when the limit is reached
  */
-export async function consumeToday(limit: Omit<RateLimit, "windowMs">, subject: string): Promise<void> {
-  const at = now();
-  const day = dayOf(at.toISOString());
-  const endsAtMs = Date.parse(day) + dayMs;
-  const expiresAt = epochSeconds(new Date(endsAtMs + dayMs));
-  const counted = await updateItem(
-    CountedUses,
-    updateOf(
-      keys.limit(limit.name, `${subject}#${day}`),
-      { set: { entity: "usesOfDay", expiresAt }, add: { uses: 1 } },
-      { ifPresent: { below: { uses: limit.max } } },
-    ),
-  );
-  if (!counted.applied) throw limitReached({ ...limit, windowMs: dayMs }, endsAtMs - at.getTime());
+export async function consumeToday(limit: DailyLimit, subject: string): Promise<void> {
+  const counted = await updateItem(CountedUses, useToday(limit, subject));
+  if (!counted.applied) throw dailyLimitReached(limit);
 }
