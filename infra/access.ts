@@ -17,6 +17,7 @@ import {
   grant,
   isAudited,
   notifiesOfWallet,
+  notifiesOwners,
   processesPayments,
   readsBilling,
   readsPrices,
@@ -167,11 +168,12 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   cancelCampaign: { GetItem: ["CAMPAIGNS", "STATS"], transactions: [{ UpdateItem: ["CAMPAIGNS"] }] },
   getDashboardStats: { GetItem: ["WALLET"], Query: ["STATS"] },
   getWallet: { GetItem: ["WALLET"] },
-  updateWallet: {
+  updateWallet: grant(notifiesOwners, {
     GetItem: ["ORG", "WALLET"],
+    PutItem: ["DUE"],
     UpdateItem: ["WALLET"],
     transactions: [{ UpdateItem: ["ORG", "WALLET"] }],
-  },
+  }),
   listTransactions: { GetItem: ["LEDGER", "MESSAGES", "WALLET"], Query: ["LEDGER", "MESSAGES"] },
   getUsage: { GetItem: ["CAMPAIGNS", "WALLET"], Query: ["ORG", "STATS"] },
   topUpWallet: grant(changesWallet, {
@@ -189,21 +191,23 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   deletePaymentMethod: callsProvider,
   receivePaymentEvent: { paymentProvider: true, queues: ["payments"] },
   getBilling: readsBilling,
-  updateBilling: grant(readsBilling, { UpdateItem: ["BILLING"] }),
+  updateBilling: grant(readsBilling, notifiesOwners, {
+    transactions: [{ PutItem: ["DUE"], UpdateItem: ["BILLING"] }],
+  }),
   getAutoRecharge: { GetItem: ["BILLING", "WALLET"] },
-  updateAutoRecharge: grant(callsProvider, notifiesOfWallet, {
+  updateAutoRecharge: grant(callsProvider, notifiesOfWallet, notifiesOwners, {
     GetItem: ["WALLET"],
-    transactions: [{ UpdateItem: ["BILLING", "WALLET"] }],
+    transactions: [{ PutItem: ["DUE"], UpdateItem: ["BILLING", "WALLET"] }],
   }),
   listInvoices: { Query: ["INVOICES"] },
   getInvoice: { GetItem: ["INVOICES"], documents: ["read"] },
   listWebhooks: { GetItem: ["INFLIGHT"], Query: ["ORG"] },
-  createWebhook: {
+  createWebhook: grant(notifiesOwners, {
     GetItem: ["WALLET"],
     PutItem: ["SEALING_KEYS"],
-    transactions: [{ PutItem: ["ORG", "WEBHOOK_SECRETS"], UpdateItem: ["ORG"] }],
+    transactions: [{ PutItem: ["ORG", "WEBHOOK_SECRETS", "DUE"], UpdateItem: ["ORG"] }],
     webhookKey: true,
-  },
+  }),
   deleteWebhook: {
     GetItem: ["INFLIGHT", "ORG"],
     transactions: [{ UpdateItem: ["ORG"], DeleteItem: ["ORG", "WEBHOOK_SECRETS"] }],

@@ -197,6 +197,13 @@ export const storesResponses: Access = {
   DeleteItem: ["IDEMPOTENCY"],
 };
 
+/** To store emails to all owners in the transaction of a change. */
+export const notifiesOwners: Access = {
+  GetItem: ["RIGHTS", "USER"],
+  transactions: [{ PutItem: ["DUE"] }],
+  queues: ["emails"],
+};
+
 /** To append to the audit log. No function may change or delete its entries. */
 export const isAudited: Access = { PutItem: ["AUDIT"] };
 

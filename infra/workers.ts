@@ -145,7 +145,7 @@ export const workers = {
       ],
       Query: ["MEMBERS"],
       PutItem: ["EMAIL_TOKEN"],
-      UpdateItem: ["EMAIL_SUPPRESSION", "SENT_EMAIL"],
+      UpdateItem: ["EMAIL_SUPPRESSION", "LIMIT", "SENT_EMAIL"],
       brand: true,
       email: true,
       links: true,

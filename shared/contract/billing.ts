@@ -11,13 +11,13 @@ const Recipients = z.array(Role).check(z.maxLength(5));
 
 const nonEmpty = (maxLength: number) => text(maxLength).check(z.regex(/\S/, "must not be empty"));
 
-/** The roles whose members get each kind of email. */
+/** The roles whose members get each kind of email, beside owners. */
 const emails = {
   payments: z.optional(Recipients).register(z.globalRegistry, {
-    description: "Receipts with invoices. Default: owners and billing.",
+    description: "Receipts with invoices. Default: billing. Owners always get them.",
   }),
   warnings: z.optional(Recipients).register(z.globalRegistry, {
-    description: "Low balance, reached caps, failed recharges. Default: owners and billing.",
+    description: "Low balance, reached caps, failed recharges. Default: billing. Owners always get them.",
   }),
 };
 
@@ -36,7 +36,9 @@ export const BillingDetails = z
       .register(z.globalRegistry, { description: "With its country code, for the reverse charge." }),
     emails: z
       .optional(z.strictObject(emails).register(z.globalRegistry, { id: "BillingEmailsRequest" }))
-      .register(z.globalRegistry, { description: "The roles whose members get each kind of email." }),
+      .register(z.globalRegistry, {
+        description: "The roles whose members get each kind of email, beside owners.",
+      }),
   })
   .register(z.globalRegistry, {
     id: "BillingDetailsRequest",

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
 import type { WebhookEvent } from "../contract/events.ts";
+import { Role } from "../contract/scopes.ts";
 import { newId } from "../platform/ids.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { owedJob } from "../platform/jobs/scheduled-job.ts";
@@ -36,14 +37,25 @@ const SecondFactorChangedJob = z.object({
   change: SecondFactorChange,
 });
 
+/** The changes that owners are notified of without the email of a person. */
+const changesForOwners = [
+  "apiKeyMade",
+  "autoRechargeChanged",
+  "capChanged",
+  "recipientsChanged",
+  "webhookMade",
+] as const;
+export type ChangeForOwners = (typeof changesForOwners)[number];
+
 /** The notices to all owners of an organization, with the email of the person concerned. */
 const OwnerNotice = z.discriminatedUnion("what", [
   z.object({
     what: z.enum(["ownerInvited", "ownerAdded", "ownerDemoted", "ownerRemoved", "secondFactorRemoved"]),
     email: z.string(),
   }),
-  /** An API key that may make keys or move money. */
-  z.object({ what: z.literal("apiKeyMade") }),
+  /** A member with a role that may make keys or add members. */
+  z.object({ what: z.enum(["memberAdded", "memberInvited"]), email: z.string(), role: Role }),
+  z.object({ what: z.enum(changesForOwners) }),
 ]);
 export type OwnerNotice = z.infer<typeof OwnerNotice>;
 

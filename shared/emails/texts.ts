@@ -101,15 +101,31 @@ export function ownerNoticeText(notice: OwnerNotice): EmailText {
     "You get this email because you are or were an owner of the organization. If no owner wanted this change, log out " +
     `everywhere, set a new password, revoke the API keys, and contact ${support()}.`;
   const organization = `your organization at ${brand().name}`;
-  if (notice.what === "apiKeyMade") {
-    return {
-      subject: "An API key was created",
-      paragraphs: [`A new API key of ${organization} may create other keys, or move money.`],
-      closing,
-    };
-  }
-  const { email } = notice;
+  const email = "email" in notice ? notice.email : "";
+  const role = "role" in notice ? notice.role : "";
   const texts = {
+    apiKeyMade: [
+      "An API key was created",
+      `A new API key of ${organization} may create other keys, may move money, or has no end.`,
+    ],
+    autoRechargeChanged: ["Auto-recharge was changed", `The auto-recharge of ${organization} was changed.`],
+    capChanged: [
+      "The spending limit was changed",
+      `The daily spending limit of ${organization} was changed.`,
+    ],
+    recipientsChanged: [
+      "The recipients of emails were changed",
+      `Other members of ${organization} now get receipts or warnings. Owners always get them.`,
+    ],
+    webhookMade: [
+      "A webhook was created",
+      `A new webhook of ${organization} gets events about your messages.`,
+    ],
+    memberInvited: [
+      "A member was invited",
+      `${email} was invited to ${organization}, with the role ${role}.`,
+    ],
+    memberAdded: ["A member has a new role", `${email} now has the role ${role} in ${organization}.`],
     ownerInvited: ["An owner was invited", `${email} was invited to become an owner of ${organization}.`],
     ownerAdded: ["There is a new owner", `${email} is now an owner of ${organization}.`],
     ownerDemoted: ["An owner has another role", `${email} is no longer an owner of ${organization}.`],

@@ -1,12 +1,18 @@
+import { isDeepStrictEqual } from "node:util";
+
 import * as z from "zod/mini";
 
+import { changeNotices } from "../accounts/organizations/owner-notices.ts";
 import { findOrganization } from "../accounts/organizations/record.ts";
 import { BillingDetails, type Billing } from "../contract/billing.ts";
 import { PaymentFailure, type PaymentMethodKind } from "../contract/payments.ts";
+import { owedEmail } from "../emails/email-job.ts";
+import { queueOwedEmails } from "../emails/queue-email.ts";
 import { config } from "../platform/config.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
-import { updateItem, updateOf } from "../platform/table/write.ts";
+import { transact } from "../platform/table/transact.ts";
+import { updateOf } from "../platform/table/write.ts";
 import { amountOf, microsOfText } from "../wallet/money.ts";
 import { transferReference } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
@@ -45,10 +51,20 @@ export async function readBilling(organizationId: string): Promise<BillingRecord
 
 /** Replaces the billing details of an organization. Payments and their documents keep the earlier ones. */
 export async function saveBillingDetails(organizationId: string, details: BillingDetails): Promise<Billing> {
+  const billing = await readBilling(organizationId);
+  const { payments, warnings } = billing.details?.emails ?? {};
+  const isSame = isDeepStrictEqual(
+    { payments, warnings },
+    { payments: undefined, warnings: undefined, ...details.emails },
+  );
+  const notices = isSame ? [] : await changeNotices(organizationId, "recipientsChanged");
   const set = { entity: "billing", organizationId, details };
-  const saved = await updateItem(BillingRecord, updateOf(keys.billing(organizationId), { set }));
-  if (!saved.applied) throw new Error("an update without requirements was rejected");
-  return toApiBilling(saved.item);
+  await transact({
+    billing: updateOf(keys.billing(organizationId), { set }),
+    notices: notices.map(owedEmail),
+  });
+  await queueOwedEmails(notices);
+  return toApiBilling({ ...billing, details });
 }
 
 /** Returns the billing details with the terms of the gateway. */

@@ -1,7 +1,8 @@
+import { changeNotices } from "../accounts/organizations/owner-notices.ts";
 import type { AutoRecharge, AutoRechargeState } from "../contract/billing.ts";
 import { ApiError, invalidField } from "../contract/errors.ts";
 import { billingEmail, owedEmail, type BillingNotice } from "../emails/email-job.ts";
-import { queueOwedEmail } from "../emails/queue-email.ts";
+import { queueOwedEmail, queueOwedEmails } from "../emails/queue-email.ts";
 import { dayOf, hourMs, now } from "../platform/clock.ts";
 import { useToday } from "../platform/limits/daily.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -58,13 +59,16 @@ export async function setAutoRecharge(
   const walletChanges = isEnabled
     ? { set: { rechargeBelowMicros: settings.thresholdMicros }, remove: ["rechargeNotBefore"] }
     : { remove: ["rechargeBelowMicros", "rechargeNotBefore"] };
+  const notices = await changeNotices(organizationId, "autoRechargeChanged");
   await transact({
+    notices: notices.map(owedEmail),
     billing: updateOf(keys.billing(organizationId), {
       set: { entity: "billing", organizationId, autoRecharge: settings, rechargeFailures: 0 },
       remove: ["rechargeFailure"],
     }),
     wallet: updateOf(keys.wallet(organizationId), walletChanges, { present: ["pk"] }),
   });
+  await queueOwedEmails(notices);
   await requestRecharge(await readWallet(organizationId));
   return stateOf(settings, await readBilling(organizationId), await readWallet(organizationId));
 }

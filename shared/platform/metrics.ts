@@ -35,7 +35,7 @@ export const metricNames = [
   "RefundedMicros",
   "RequeuedMessages",
   "VoidedDebits",
-  // Emails that were not sent, because the address is on the suppression list.
+  // Emails that were not sent, because the address is on the suppression list, or had the most emails of a day.
   "SuppressedEmails",
   // Records whose shape this release does not know.
   "UnreadableRecords",

@@ -1,6 +1,9 @@
+import { changeNotices } from "../accounts/organizations/owner-notices.ts";
 import { takeQuota } from "../accounts/organizations/quota.ts";
 import { ApiError } from "../contract/errors.ts";
 import type { CreatedWebhook, CreateWebhookRequest } from "../contract/webhooks.ts";
+import { owedEmail } from "../emails/email-job.ts";
+import { queueOwedEmails } from "../emails/queue-email.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { newId } from "../platform/ids.ts";
@@ -35,10 +38,12 @@ export async function createWebhook(
   };
   const secret = newWebhookSecret();
   const max = await webhooksAllowed(organizationId);
+  const notices = isTest ? [] : await changeNotices(organizationId, "webhookMade");
   const created = await transact({
     quota: takeQuota(organizationId, "webhookCount", max),
     webhook: insertOf({ ...keys.webhook(organizationId, record.id), ...record }),
     secret: await putSecret(record, secret),
+    notices: notices.map(owedEmail),
   });
   if (created.outcome === "rejected") {
     if (max < maxWebhooks) {
@@ -47,6 +52,7 @@ export async function createWebhook(
     }
     throw new ApiError("CONFLICT", { message: `An organization has at most ${maxWebhooks} webhooks.` });
   }
+  await queueOwedEmails(notices);
   return { ...toApiWebhook(record), secret };
 }
 

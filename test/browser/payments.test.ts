@@ -292,7 +292,7 @@ it("saves billing details, which decide the tax and who gets emails", async () =
   await page.getByLabel("Address (optional)").fill("Hauptstraße 1\n\n10115 Berlin");
   await page.getByLabel("Country").selectOption("Germany");
   await page.getByLabel("VAT number (optional)").fill("123");
-  await page.getByRole("group", { name: "Warnings by email" }).getByLabel("Owner").uncheck();
+  await page.getByRole("group", { name: "Warnings by email" }).getByLabel("Developer").check();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Must be a VAT number such as DE123456789, without spaces.").waitFor();
   await page.getByLabel("VAT number (optional)").fill("de 123 456 789");
@@ -303,7 +303,7 @@ it("saves billing details, which decide the tax and who gets emails", async () =
     address: ["Hauptstraße 1", "10115 Berlin"],
     country: "DE",
     vatNumber: "DE123456789",
-    emails: { payments: ["owner", "billing"], warnings: ["billing"] },
+    emails: { payments: ["billing"], warnings: ["billing", "developer"] },
   });
   await visitor.open("payments", "Payments");
   await page.getByRole("button", { name: "Pay", exact: true }).click();

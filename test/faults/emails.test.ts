@@ -1,14 +1,18 @@
-import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+import { randomUUID } from "node:crypto";
+
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
 import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { resetSecondFactor } from "../../shared/accounts/second-factor/reset.ts";
 import { findUser, findUserByEmail } from "../../shared/accounts/users/record.ts";
 import { VerifiedEmail } from "../../shared/contract/accounts.ts";
+import type { Email } from "../../shared/emails/email-job.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { call, Customer, dataOf, errorOf, password, statusesOf, type ApiResponse } from "../support/api.ts";
-import { bringAgain, emailsTo, tokenIn, waitForEmail } from "../support/emails.ts";
+import { bringAgain, emailsTo, tokenIn, waitForEmail, waitForSubject } from "../support/emails.ts";
 import { dropAnswer, Faults, isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
@@ -104,6 +108,8 @@ it("a user can request at most five links", async () => {
 
 it("a user gets an email when their second factor is switched on or off, and none for rejected requests", async () => {
   const customer = await register();
+  await waitForEmail(gateway, customer.email);
+  await noteVerifiedEmail(customer.organizationId);
   const { recoveryCodes } = await enableSecondFactor(customer);
   expect((await waitForEmail(gateway, customer.email, 2)).subject).toBe("Your second factor is switched on");
   const remove = async (code: string) =>
@@ -121,6 +127,8 @@ it("a user gets an email when their second factor is switched on or off, and non
 
 it("a user gets an email about a second factor that the operator removed, and about one whose job was lost", async () => {
   const customer = await register();
+  await waitForEmail(gateway, customer.email);
+  await noteVerifiedEmail(customer.organizationId);
   faults.next(isBy("ConfirmTotp", "sqs:SendMessage"), loseRequest, 3);
   await enableSecondFactor(customer);
   const user = await findUserByEmail(customer.email);
@@ -215,4 +223,57 @@ it("a link is valid for a day", async () => {
   expect((await verify(tokenIn(first))).status).toBe(200);
   gateway.advanceClock(11 * minuteMs);
   expect(errorOf(await verify(tokenIn(second)))).toEqual({ status: 400, code: "INVALID_EMAIL_TOKEN" });
+});
+
+describe("an address", () => {
+  /** Runs jobs of emails, one after another, and returns the subjects of all emails to an address. */
+  async function subjectsAfter(address: string, ...jobs: readonly Email[]): Promise<string[]> {
+    for (const [index, job] of jobs.entries()) {
+      await bringAgain(gateway, { ...job, id: `eml_${address}${index}` });
+    }
+    return emailsTo(gateway, address).map(({ subject }) => subject);
+  }
+
+  it("that is not verified gets no notices, whatever happens in the account", async () => {
+    const customer = await register();
+    await waitForEmail(gateway, customer.email);
+    const { user } = await customer.client.getMe();
+    await customer.client.createApiKey({ body: { scopes: ["billing"] } });
+    const subjects = await subjectsAfter(
+      customer.email,
+      { kind: "passwordChanged", userId: user.id, wasUnverified: false },
+      { kind: "secondFactorChanged", userId: user.id, change: "enabled" },
+      { kind: "lowBalance", organizationId: customer.organizationId, balance: 1, lowBalanceThreshold: 2 },
+    );
+    expect(subjects).toEqual(["Verify your email"]);
+    expect(queuedJobs()).toHaveLength(1);
+  });
+
+  it("gets at most 50 notices in a day, of all kinds and organizations together, and links nevertheless", async () => {
+    const to = `${randomUUID()}@example.com`;
+    const notices = (["apiKeyMade", "webhookMade", "capChanged"] as const).flatMap((what) =>
+      Array.from({ length: 18 }, (): Email => ({ kind: "ownerNotice", to, notice: { what } })),
+    );
+    expect(await subjectsAfter(to, ...notices)).toHaveLength(50);
+    const json = { email: to, password };
+    expect((await call("/v1/auth/register", { json, baseUrl: gateway.url })).status).toBe(201);
+    await waitForSubject(gateway, to, "Verify your email");
+    gateway.advanceClock(24 * hourMs);
+    const other: Email = { kind: "ownerNotice", to, notice: { what: "recipientsChanged" } };
+    await bringAgain(gateway, { ...other, id: "eml_on_the_next_day" });
+    expect(emailsTo(gateway, to)).toHaveLength(52);
+  });
+
+  it("gets at most ten links of a kind in a day, and an email that SES rejects does not count", async () => {
+    const customer = await register();
+    await waitForEmail(gateway, customer.email);
+    const { user } = await customer.client.getMe();
+    const link: Email = { kind: "verification", userId: user.id };
+    failSes();
+    await bringAgain(gateway, { ...link, id: "eml_that_fails" });
+    expect(await subjectsAfter(customer.email, ...Array.from({ length: 12 }, () => link))).toHaveLength(10);
+    const reset: Email = { kind: "passwordReset", email: customer.email };
+    await bringAgain(gateway, { ...reset, id: "eml_of_another_kind" });
+    expect(emailsTo(gateway, customer.email)).toHaveLength(11);
+  });
 });

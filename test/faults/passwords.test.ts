@@ -282,6 +282,7 @@ describe("a change of the password", () => {
 
   it("allows log-ins with the new password, ends all other sessions, and notifies the user", async () => {
     const customer = await register();
+    await noteVerifiedEmail(customer.organizationId);
     const other = await sessionOf(customer.email);
     const { secret } = await customer.createApiKey();
     expect((await change(customer)).body).toEqual({ data: { changed: true } });

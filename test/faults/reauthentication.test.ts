@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "v
 import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import type { SentEmail } from "../../infra/local/mailbox.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { Session } from "../../shared/contract/accounts.ts";
 import { CreatedApiKey } from "../../shared/contract/api-keys.ts";
@@ -16,7 +17,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { call, Customer, dataOf, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { assemblyWithVariables } from "../support/changed-assembly.ts";
-import { tokenIn, waitForSubject } from "../support/emails.ts";
+import { bringAgain, emailsTo, tokenIn, waitForSubject } from "../support/emails.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
 
 /*
@@ -68,6 +69,17 @@ async function join(role: Role): Promise<{ id: string; email: string }> {
   return { id: dataOf(accepted, AcceptedInvitation).user.id, email };
 }
 
+function subjectsOf(subject: string): SentEmail[] {
+  return emailsTo(gateway, owner.email).filter((email) => email.subject === subject);
+}
+
+/** Waits until the emails that were queued before have come: those of an organization come in their order. */
+async function waitForRest(): Promise<void> {
+  await invite("owner");
+  const invitations = subjectsOf("An owner was invited").length;
+  await waitForSubject(gateway, owner.email, "An owner was invited", invitations + 1);
+}
+
 async function makeKey(credential: string, body: object): Promise<ApiResponse> {
   return as(credential, "POST", "/v1/auth/api-keys", body);
 }
@@ -98,12 +110,62 @@ describe("all owners get an email", () => {
     }
   });
 
-  it("about a new key that may make keys or move money", async () => {
+  it("about a new key that may make keys or move money, and about one without an end", async () => {
     const other = await join("owner");
-    expect((await makeKey(owner.token, { scopes: ["billing"] })).status).toBe(201);
-    for (const email of [owner.email, other.email]) {
-      await waitForSubject(gateway, email, "An API key was created");
+    const expiresAt = new Date(Date.now() + 24 * 60 * minuteMs).toISOString();
+    for (const limits of [{ scopes: ["billing"], expiresAt }, { scopes: ["send"] }]) {
+      expect((await makeKey(owner.token, limits)).status).toBe(201);
     }
+    expect((await makeKey(owner.token, { scopes: ["send"], expiresAt })).status).toBe(201);
+    expect((await makeKey(owner.token, { test: true })).status).toBe(201);
+    for (const email of [owner.email, other.email]) {
+      await waitForSubject(gateway, email, "An API key was created", 2);
+    }
+    await waitForRest();
+    expect(subjectsOf("An API key was created")).toHaveLength(2);
+  });
+
+  it("about a member whose role may make keys or add members, and about no other", async () => {
+    const admin = await join("admin");
+    const viewer = await join("viewer");
+    const promoted = await as(owner.token, "PATCH", `/v1/members/${viewer.id}`, { role: "developer" });
+    expect(promoted.status).toBe(200);
+    const invited = await waitForSubject(gateway, owner.email, "A member was invited");
+    expect(invited.text).toMatch(new RegExp(`${admin.email} was invited .* role admin`));
+    const added = await waitForSubject(gateway, owner.email, "A member has a new role", 2);
+    expect(added.text).toMatch(new RegExp(`${viewer.email} now has the role developer`));
+    await waitForRest();
+    expect(subjectsOf("A member was invited")).toHaveLength(1);
+  });
+
+  it("about changes of what costs money and of who gets to know of it, also by an API key", async () => {
+    const { secret } = dataOf(await makeKey(owner.token, { scopes: ["billing", "charge"] }), CreatedApiKey);
+    const recharge = { isEnabled: false, threshold: 5, amount: 10, monthlyCap: 10 };
+    const changes = [
+      ["POST", "/v1/webhooks", { url: "https://example.com/hook" }, owner.token],
+      ["PUT", "/v1/billing", { name: "Ada", emails: { payments: [], warnings: [] } }, secret],
+      ["PUT", "/v1/wallet/auto-recharge", recharge, secret],
+      ["PATCH", "/v1/wallet", { dailySpendCap: null }, secret],
+      // The recipients stay the same.
+      ["PUT", "/v1/billing", { name: "Ada's shop", emails: { payments: [], warnings: [] } }, secret],
+    ] as const;
+    for (const [method, path, json, credential] of changes) {
+      expect((await as(credential, method, path, json)).status).toBeLessThan(300);
+    }
+    const subjects = [
+      "A webhook was created",
+      "The recipients of emails were changed",
+      "Auto-recharge was changed",
+      "The spending limit was changed",
+    ];
+    for (const subject of subjects) await waitForSubject(gateway, owner.email, subject);
+    await waitForRest();
+    for (const subject of subjects) expect(subjectsOf(subject)).toHaveLength(1);
+    // No list of recipients keeps owners from receipts and warnings.
+    const { organizationId } = owner;
+    const warning = { kind: "lowBalance", id: "eml_1", organizationId, balance: 1, lowBalanceThreshold: 2 };
+    await bringAgain(gateway, warning);
+    expect(emailsTo(gateway, owner.email)[0]?.subject).toContain("is low");
   });
 
   it("about a member who has switched their second factor off", async () => {

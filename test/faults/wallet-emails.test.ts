@@ -7,7 +7,7 @@ import { noteVerifiedEmail } from "../../shared/accounts/organizations/verificat
 import { Session } from "../../shared/contract/accounts.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { call, Customer, dataOf, password } from "../support/api.ts";
-import { bringAgain, emailsTo, waitForEmail } from "../support/emails.ts";
+import { bringAgain, emailsTo, waitForEmail, waitForSubject } from "../support/emails.ts";
 import { Faults, isBy } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
@@ -48,8 +48,9 @@ it("a verified owner gets one email about a low balance, and one a day about the
   expect(low.html).toContain("Ada Bcc: eve@example.com &lt;b&gt;&amp; &quot;shop&quot;&lt;/b&gt;");
   expect(low.html).not.toContain("<b>");
   expect(await ask("/v1/wallet", { dailySpendCap: 0.02 }, "PATCH")).toBe(200);
+  await waitForSubject(gateway, email, "The spending limit was changed");
   expect([await send(), await send()]).toEqual([402, 402]);
-  const capped = await waitForEmail(gateway, email, 3);
+  const capped = await waitForEmail(gateway, email, 4);
   expect(capped.subject).toContain("has reached its daily spend cap");
   expect(capped.text).toMatch(
     /\$0\.02\. Messages are rejected, and campaigns wait, until \d{4}-\d\d-\d\d 00:00 UTC\./,
@@ -69,7 +70,7 @@ it("a verified owner gets one email about a low balance, and one a day about the
     return queued;
   }, patience);
   expect(await bringAgain(gateway, ...jobs)).toEqual({ batchItemFailures: [] });
-  expect(emailsTo(gateway, email)).toHaveLength(3);
+  expect(emailsTo(gateway, email)).toHaveLength(4);
 });
 
 it("an owner without a verified email gets no emails about the wallet", async () => {

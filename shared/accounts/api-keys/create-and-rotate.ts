@@ -9,9 +9,8 @@ import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { transact } from "../../platform/table/transact.ts";
 import type { Write } from "../../platform/table/write.ts";
 import { checkKeyMaker } from "../organizations/member-record.ts";
-import { ownerNotices } from "../organizations/owner-notices.ts";
+import { changeNotices } from "../organizations/owner-notices.ts";
 import { takeQuota } from "../organizations/quota.ts";
-import { readRights } from "../organizations/rights-record.ts";
 import { isSensitive, requireRecentProof } from "../sessions/recent-proof.ts";
 import { endKeysMadeWith } from "./end.ts";
 import { keyManagerOf, limitsOfNewKey, requireGiveable, type KeyManager } from "./limits.ts";
@@ -44,12 +43,12 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
   const limits = limitsOfNewKey(manager, request);
   if (isSensitive(limits.scopes)) requireRecentProof(actor);
   rejectLongLine(manager.key);
-  const notices = await noticesOf(actor.organizationId, limits);
   const { record, secret, writes } = newApiKey(actor, manager.key, {
     name: request.name,
     ...limits,
     ...(request.test === true && { test: true as const }),
   });
+  const notices = await noticesOf(record);
   const created = await transact({
     quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     key: writes,
@@ -62,7 +61,8 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
 }
 
 /**
- * Replaces a key with a new one that has the same limits. The old key works for the overlap.
+ * Replaces a key with a new one that has the same limits. The old key works for the overlap. If a person allows no
+ * overlap, the old key may have leaked, so the keys that were made with it end too.
  * @throws ApiError NOT_FOUND, also for a key of another organization. CONFLICT when the key is not active or was
  *   replaced before, or the organization has the maximum number of keys. INSUFFICIENT_SCOPE for a key with wider limits
  *   than the caller, and when an API key rotates a key that it did not make. UNAVAILABLE
@@ -85,7 +85,7 @@ export async function rotateApiKey(
     ...old,
     sendLimits: inheritedSendLimits(old),
   });
-  const notices = await noticesOf(actor.organizationId, old);
+  const notices = await noticesOf(record);
   const endsMadeKeys = manager.key === undefined && overlapHours === 0 ? true : undefined;
   const { key: oldKey, credential: oldCredential } = endApiKey(old, endAfter(old, overlapHours), {
     replacedBy: record.id,
@@ -110,11 +110,12 @@ export async function rotateApiKey(
 }
 
 /**
- * Returns the emails that notify the owners of a new key. There are none for a key that can neither make keys nor move
- * money.
+ * Returns the emails that notify the owners of a new key. There are none for a key that has an end and can neither make
+ * keys nor move money, and for a test key.
  */
-async function noticesOf(organizationId: string, { scopes }: ApiKeyLimits): Promise<QueuedJob[]> {
-  return isSensitive(scopes) ? ownerNotices(await readRights(organizationId), { what: "apiKeyMade" }) : [];
+async function noticesOf({ organizationId, scopes, test, validUntil }: ApiKeyRecord): Promise<QueuedJob[]> {
+  if (test === true || (validUntil !== undefined && !isSensitive(scopes))) return [];
+  return changeNotices(organizationId, "apiKeyMade");
 }
 
 /** Returns the checks that the maker of a key still has the right to make it. */

@@ -16,31 +16,58 @@ import {
 } from "../../emails/texts.ts";
 import { readBilling } from "../../payments/billing-record.ts";
 import { billingText } from "../../payments/billing-text.ts";
+import { dayMs } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
+import type { RateLimit } from "../../platform/limits/rate-limit.ts";
+import { refund, tryConsume } from "../../platform/limits/sliding-window.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
 import { allMembers, findInvitation } from "../organizations/member-record.ts";
 import { findOrganization } from "../organizations/record.ts";
 import { isEmailVerified, readRights } from "../organizations/rights-record.ts";
 import { newEmailToken, type TokenPurpose } from "../users/email-tokens.ts";
-import { findUser, findUserByEmail } from "../users/record.ts";
+import { findUser, findUserByEmail, type UserRecord } from "../users/record.ts";
+
+/** The notices to one address in a day, from all organizations together. Anyone who makes a change causes some. */
+const noticesPerAddress: RateLimit = { name: "emails-notice", max: 50, windowMs: dayMs };
+
+/** The links of one kind to one address in a day. Anyone may request a link to any address. */
+const linksPerAddress = { max: 10, windowMs: dayMs } as const;
+
+function limitOf({ kind }: EmailJob): RateLimit {
+  const isLink = kind === "invitation" || kind === "passwordReset" || kind === "verification";
+  return isLink ? { ...linksPerAddress, name: `emails-${kind}` } : noticesPerAddress;
+}
 
 /**
  * Sends an email, unless it was sent before, has no reason anymore, or the stage sends no emails. Emails to suppressed
- * addresses are not sent either. It is marked as sent after SES accepted it. If the worker dies in between, the email
- * is sent twice.
+ * addresses are not sent either, nor those beyond the limit of their address. It is marked as sent after SES accepted it.
+ * If the worker dies in between, the email is sent twice.
  * @throws Error when the job has to be retried: SES does not accept the email now, or another worker sends it
  */
 export async function sendEmail(job: EmailJob): Promise<void> {
   const from = config.emailFrom();
   if (from === undefined || !(await leaseEmail(job.id))) return;
   for (const email of [(await emailsOf(job)) ?? []].flat()) {
-    const isHeldBack = (await findSuppression(email.to)) !== undefined;
-    if (!isHeldBack) await sendWithSes(from, email);
-    if (isHeldBack) countMetrics({ SuppressedEmails: 1 });
-    log.info(isHeldBack ? "email.suppressed" : "email.sent", { emailId: job.id, emailKind: job.kind });
+    const isSuppressed = (await findSuppression(email.to)) !== undefined;
+    const outcome = isSuppressed ? "suppressed" : (await sendWithin(job, from, email)) ? "sent" : "limited";
+    if (outcome !== "sent") countMetrics({ SuppressedEmails: 1 });
+    log.info(`email.${outcome}`, { emailId: job.id, emailKind: job.kind });
   }
   await noteSentEmail(job.id);
+}
+
+/** Sends an email within the limit of its address. @returns whether it was sent */
+async function sendWithin(job: EmailJob, from: string, email: OutgoingEmail): Promise<boolean> {
+  const use = await tryConsume(limitOf(job), email.to);
+  if ("waitMs" in use) return false;
+  try {
+    await sendWithSes(from, email);
+  } catch (error) {
+    await refund(use);
+    throw error;
+  }
+  return true;
 }
 
 /** Returns the emails of a job; none when there is no reason for them any more. */
@@ -67,11 +94,11 @@ async function emailsOf(job: EmailJob): Promise<OutgoingEmail | OutgoingEmail[] 
       return layOut(user.email, passwordResetText(await linkOf("reset", user.id), isUnverified));
     }
     case "passwordChanged": {
-      const user = await findUser(job.userId, { consistent: true });
+      const user = await findVerified(job.userId);
       return user && layOut(user.email, passwordChangedText(job.wasUnverified));
     }
     case "secondFactorChanged": {
-      const user = await findUser(job.userId, { consistent: true });
+      const user = await findVerified(job.userId);
       return user && layOut(user.email, secondFactorChangedText(job.change));
     }
     case "ownerNotice":
@@ -88,7 +115,16 @@ async function emailsOf(job: EmailJob): Promise<OutgoingEmail | OutgoingEmail[] 
   }
 }
 
-/** Addresses an email to the members whose roles the customer chose for its kind, and who verified their address. */
+/** Finds a user who verified their address. An unverified one may be a stranger's, who gets only links. */
+async function findVerified(userId: string): Promise<UserRecord | undefined> {
+  const user = await findUser(userId, { consistent: true });
+  return user?.emailVerifiedAt === undefined ? undefined : user;
+}
+
+/**
+ * Addresses an email to the owners and to the members whose roles the customer chose for its kind, if they verified their
+ * address. Owners cannot be left out, because a stolen credential could then silence them.
+ */
 async function toMembers(
   organizationId: string,
   kind: "payments" | "warnings",
@@ -97,12 +133,12 @@ async function toMembers(
   const organization = await findOrganization(organizationId, { consistent: true });
   if (organization === undefined) return [];
   const { details } = await readBilling(organizationId);
-  const roles: readonly Role[] = details?.emails?.[kind] ?? ["owner", "billing"];
+  const roles = new Set<Role>(["owner", ...(details?.emails?.[kind] ?? ["billing"])]);
   const members = await allMembers(organizationId);
   const text = await textOf(organization.name);
   if (text === undefined) return [];
   return members.flatMap((member) =>
-    "validUntil" in member || member.emailVerifiedAt === undefined || !roles.includes(member.role)
+    "validUntil" in member || member.emailVerifiedAt === undefined || !roles.has(member.role)
       ? []
       : layOut(member.email, text),
   );

@@ -13,7 +13,7 @@ import {
   keyOfInvitedEmail,
   membershipOf,
 } from "../organizations/member-record.ts";
-import { ownerNotices } from "../organizations/owner-notices.ts";
+import { roleNotices } from "../organizations/owner-notices.ts";
 import { findOrganization, toApiOrganization } from "../organizations/record.ts";
 import { changeRights, readRights, replaceOwners } from "../organizations/rights-record.ts";
 import { doesNotExpire, isReplaceable, replaceUnproven, verifiedIn } from "../organizations/verification.ts";
@@ -64,7 +64,7 @@ export async function acceptInvitation(
     const other = await findUserByEmail(email);
     const isReplaced =
       other !== undefined && other.organizationId !== organizationId && (await isReplaceable(other));
-    const notices = role === "owner" ? await ownerNotices(rights, { what: "ownerAdded", email }) : [];
+    const notices = await roleNotices(rights, "Added", { email, role });
     const accepted = await transact({
       email: isReplaced
         ? replaceUnproven(other, id, new Date(at))

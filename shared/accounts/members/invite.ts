@@ -19,7 +19,7 @@ import {
   toApiMember,
   type InvitationRecord,
 } from "../organizations/member-record.ts";
-import { ownerNotices } from "../organizations/owner-notices.ts";
+import { roleNotices } from "../organizations/owner-notices.ts";
 import { takeQuota } from "../organizations/quota.ts";
 import { isEmailVerified, readRights } from "../organizations/rights-record.ts";
 import { lifetimeMsOf } from "../users/email-tokens.ts";
@@ -64,7 +64,7 @@ export async function inviteMember(actor: Actor, { email, role }: InviteMemberRe
       validUntil: new Date(createdAt.getTime() + lifetimeMsOf("invitation")).toISOString(),
     };
     const job = emailJob(organizationId, { kind: "invitation", userId: invitation.userId });
-    const notices = role === "owner" ? await ownerNotices(rights, { what: "ownerInvited", email }) : [];
+    const notices = await roleNotices(rights, "Invited", { email, role });
     const isNew = before === undefined;
     const written = await transact({
       quota: isNew ? takeQuota(organizationId, "furtherMemberCount", maxFurtherMembers) : [],

@@ -17,7 +17,7 @@ import {
   type InvitationRecord,
   type MemberRecord,
 } from "../organizations/member-record.ts";
-import { ownerNotices } from "../organizations/owner-notices.ts";
+import { ownerNotices, roleNotices } from "../organizations/owner-notices.ts";
 import { readRights, replaceOwners, type Rights } from "../organizations/rights-record.ts";
 import { readManager, requireMayManage } from "./manager.ts";
 
@@ -70,11 +70,8 @@ async function noticesOf(
   { entity, email, role: before }: MemberRecord,
   role: Role,
 ): Promise<QueuedJob[]> {
-  if (role === "owner") {
-    return ownerNotices(rights, { what: entity === "user" ? "ownerAdded" : "ownerInvited", email });
-  }
-  if (entity === "invitation" || before !== "owner") return [];
-  return ownerNotices(rights, { what: "ownerDemoted", email });
+  if (before === "owner" && entity === "user") return ownerNotices(rights, { what: "ownerDemoted", email });
+  return roleNotices(rights, entity === "user" ? "Added" : "Invited", { email, role });
 }
 
 function ofUser(rights: Rights, member: ActiveMember, role: Role): Write[] {

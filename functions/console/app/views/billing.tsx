@@ -25,8 +25,10 @@ export function Billing() {
   );
 }
 
-const roles = Role.options.map((role) => [role, capitalized(role)] as const);
-const defaultRecipients: readonly string[] = ["owner", "billing"];
+const roles = Role.options
+  .filter((role) => role !== "owner")
+  .map((role) => [role, capitalized(role)] as const);
+const defaultRecipients: readonly string[] = ["billing"];
 
 function Details({ billing, load }: { billing: BillingOf; load: Load<BillingOf> }) {
   const { name, address = [], country = "", vatNumber = "", emails } = billing.details;
@@ -72,13 +74,13 @@ function Details({ billing, load }: { billing: BillingOf; load: Load<BillingOf> 
       <ChoiceField
         field={form.field("payments", "emails.payments")}
         label="Receipts and invoices by email"
-        hint="Members with these roles receive them."
+        hint="Owners always receive them, and members with these roles."
         options={roles}
       />
       <ChoiceField
         field={form.field("warnings", "emails.warnings")}
         label="Warnings by email"
-        hint="About a low balance, reached limits and failed recharges."
+        hint="About a low balance, reached limits and failed recharges. Owners always receive them."
         options={roles}
       />
     </Form>
