@@ -76,10 +76,10 @@ it("a link sets a new password, and an invalid password is explained", async () 
 });
 
 it("the page has the brand, and the colors of the person's theme", async () => {
+  await page.goto(`${inject("baseUrl")}/account#reset=usr_none`);
+  await page.getByRole("link", { name: "SMS gateway" }).waitFor();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    await page.goto(`${inject("baseUrl")}/account#reset=usr_none`);
-    await page.getByRole("link", { name: "SMS gateway" }).waitFor();
     const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     expect(background).toBe(colorScheme === "light" ? "rgb(255, 255, 255)" : "rgb(14, 20, 18)");
   }
