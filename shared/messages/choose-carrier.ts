@@ -67,7 +67,7 @@ const spreadSeconds = 30;
 /**
  * How long a message lets others be the probe of a carrier that did not respond, because a probe may be lost. A one-time
  * code goes to another carrier instead. Most codes have no type. A message that only this carrier may get loses nothing.
- * @param isLastResort whether no other carrier of its route may be called
+ * @param isLastResort whether no other carrier of its route may be called, and no tried one may accept it later
  */
 function patienceMs({ openClaims, campaignId, messageType }: Choosable, isLastResort: boolean): number {
   if (openClaims > 0 || campaignId !== undefined || messageType === "marketing") return 0;
@@ -91,7 +91,7 @@ export async function chooseCarrier(
     if (asked === undefined || asked.isDisabled || !asked.carrier.idempotent) {
       return { kind: "fail", errorCode: "MESSAGE_OUTCOME_UNKNOWN" };
     }
-    return firstWilling([asked], message, sender, reservedStart);
+    return firstWilling([asked], message, sender, { reservedStart });
   }
   const route = carriers.routeOf(message);
   if (route.length === 0) return { kind: "fail", errorCode: "MESSAGE_UNROUTABLE" };
@@ -100,7 +100,7 @@ export async function chooseCarrier(
     logAbovePrice(abovePrice, message);
     return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
   }
-  const choice = await firstWilling(left, message, sender, reservedStart);
+  const choice = await firstWilling(left, message, sender, { reservedStart });
   if (choice.kind === "wait" && choice.reservedStart === undefined) logAbovePrice(abovePrice, message);
   return choice;
 }
@@ -118,7 +118,11 @@ export async function chooseNext(
   const { left, abovePrice } = leftOf(sender.carriers.routeOf(held), held, sender);
   const untried = left.filter(({ name }) => !tried.has(name));
   if (untried.length === 0) logAbovePrice(abovePrice, held);
-  return left.length === 0 ? undefined : firstWilling(untried, held, sender);
+  if (left.length === 0) return undefined;
+  // Its one open attempt is that of this sender, which has ended.
+  const message = { ...held, openClaims: 0 };
+  // A carrier that has throttled it, or was unreachable, may accept it later.
+  return firstWilling(untried, message, sender, { isAnyTried: untried.length < left.length });
 }
 
 /** Returns the names of the carriers that may get a message first, in their order. */
@@ -159,17 +163,22 @@ function logAbovePrice(abovePrice: readonly NamedCarrier[], { organizationId, id
   }
 }
 
-/** Chooses the first carrier that may be called. Only if there is none, a message becomes a probe for want of another. */
+/**
+ * Chooses the first carrier that may be called. Only if there is none, a message becomes a probe for want of another.
+ * @param isAnyTried whether a carrier that is no candidate may accept the message later
+ */
 async function firstWilling(
   candidates: readonly NamedCarrier[],
   message: Choosable,
   sender: Sender,
-  reservedStart?: ReservedStart,
+  { reservedStart, isAnyTried = false }: { reservedStart?: ReservedStart | undefined; isAnyTried?: boolean },
 ): Promise<Choice> {
   const enabled = candidates.filter(({ isDisabled }) => !isDisabled);
   const first = await firstOpen(enabled, message, sender, { isLastResort: false, reservedStart });
   if ("kind" in first) return first;
-  const choice = await firstOpen(enabled, message, sender, { isLastResort: true, reservedStart });
+  const choice = isAnyTried
+    ? first
+    : await firstOpen(enabled, message, sender, { isLastResort: true, reservedStart });
   if ("kind" in choice) return choice;
   return { kind: "wait", delaySeconds: choice.length === 0 ? heldBackSeconds : Math.min(...choice) };
 }

@@ -9,7 +9,7 @@ import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
-import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
+import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { delayedJobs, takeJobs } from "../support/queues.ts";
 
@@ -226,6 +226,40 @@ describe("the probe", () => {
       expect(await isProbe(type, { afterMs: 30 * secondMs, isAlone: true })).toBe(true);
     },
   );
+
+  const other = (answer: SubmitResult) => {
+    const scripted = new ScriptedCarrier((call) => (call === 1 ? answer : accept()));
+    return { name: "other", carrier: scripted };
+  };
+
+  it.each([
+    ["otp", "throttles it", { outcome: "throttled" }],
+    ["otp", "is unreachable", { outcome: "unreachable", reason: "ECONNREFUSED" }],
+    [undefined, "throttles it", { outcome: "throttled" }],
+  ] as const)(
+    "is no message of the type %s whose other carrier %s: it waits for that one",
+    async (...row) => {
+      const [messageType, , answer] = row;
+      const breakers = await opened();
+      advance(minuteMs);
+      const broken = { name: carrier, carrier: new ScriptedCarrier(silent) };
+      const sender = inOrder([broken, other(answer)], { breakers });
+      const job = await acceptedMessage({ messageType });
+      await submitMessage(await laterJobOf(job, sender), sender);
+      expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "other", attempts: 2 });
+      expect(broken.carrier.received).toEqual([]);
+    },
+  );
+
+  it("is a code that the other carrier has rejected, so that only this one may get it", async () => {
+    const breakers = await opened();
+    advance(minuteMs);
+    const rejecting = other({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
+    const broken = { name: carrier, carrier: new ScriptedCarrier(accept) };
+    const job = await acceptedMessage({ messageType: "otp" });
+    await submitMessage(job, inOrder([broken, rejecting], { breakers }));
+    expect(await recordOf(job)).toMatchObject({ status: "sent", carrier });
+  });
 });
 
 it("another message is let through after the first one got lost, and a late result of the first changes nothing", async () => {
