@@ -68,8 +68,8 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     firstStep: "See which carrier it is, and whether its routes have another.",
     command: `npm run operator -- carriers list --stage ${stage.name}`,
     metric: countedMetric(stage, "CarrierBreakersOpened"),
-    // A breaker that closes within one period needs no operator. One that stays open reports each failed probe, and these
-    // are up to twenty minutes apart.
+    // A breaker that closes within one period needs no operator. One that stays open counts with each failed probe, up to
+    // twenty minutes apart, and after five minutes also with the messages that skip it.
     evaluationPeriods: 6,
     datapointsToAlarm: 2,
   });

@@ -58,6 +58,9 @@ const openFields = ["openedAt", "failures", "windowUntil", "failedProbes", "prob
 /** How long a sender uses the state that it has read. */
 const keptMs = 10 * secondMs;
 
+/** How long a breaker is open before skipped messages count it. Until then its opening and its failed probes do. */
+const countedAfterMs = 5 * minuteMs;
+
 /** The number of a carrier's last calls by which a sender judges it. */
 const judgedBy = 10;
 
@@ -75,16 +78,20 @@ export class Breakers {
   /** Newer states than the cached ones, from this sender's own writes. */
   readonly #own = new Map<string, { readonly breaker: BreakerRecord; readonly untilMs: number }>();
   readonly #cache = new TtlCache<Map<string, BreakerRecord>>({ ttlMs: keptMs });
+  /** The states that have been counted. */
+  readonly #counted = new WeakSet<BreakerRecord>();
 
   /**
    * Returns until when a carrier is not called; undefined when it may be called, or when a probe is due.
    * @param patienceMs how much longer a message waits that should not be the probe
    */
   async openUntil(carrier: string, patienceMs = 0): Promise<string | undefined> {
-    const leaseUntil = (await this.#find(carrier))?.leaseUntil;
-    if (leaseUntil === undefined) return undefined;
-    const until = later(new Date(leaseUntil), patienceMs);
-    return until <= now().toISOString() ? undefined : until;
+    const breaker = await this.#find(carrier);
+    if (breaker?.leaseUntil === undefined) return undefined;
+    const until = later(new Date(breaker.leaseUntil), patienceMs);
+    if (until <= now().toISOString()) return undefined;
+    this.#countOpen(breaker);
+    return until;
   }
 
   /** Decides whether one message may be submitted to a carrier now. */
@@ -125,6 +132,15 @@ export class Breakers {
     if (worked || lately.filter(Boolean).length * 2 < lately.length) return;
     const isOpen = (await this.#find(carrier))?.openedAt !== undefined;
     if (!isOpen) await this.#tell(carrier);
+  }
+
+  /** Counts a breaker that stays open, once for each state that is read, because no message may ever be its probe. */
+  #countOpen(breaker: BreakerRecord): void {
+    const { openedAt } = breaker;
+    const isOpenForLong = openedAt !== undefined && Date.parse(openedAt) + countedAfterMs <= now().getTime();
+    if (!isOpenForLong || this.#counted.has(breaker)) return;
+    this.#counted.add(breaker);
+    countMetrics({ CarrierBreakersOpened: 1 });
   }
 
   async #find(carrier: string): Promise<BreakerRecord | undefined> {

@@ -165,10 +165,67 @@ it("the time before the next probe doubles with each failed one, up to ten minut
   const closer = new Breakers();
   advance(600 * secondMs);
   await closer.note(carrier, true, probeOf(await closer.admit(carrier)));
-  await fail(closer, 5);
+  expect(toldSoFar()).toMatchObject({ opened: 8, closed: 1 });
+});
+
+it.each([
+  ["a probe", async (sender: Breakers) => sender.note(carrier, true, probeOf(await sender.admit(carrier)))],
+  ["the operator", async () => closeBreaker(carrier)],
+])("a breaker that %s closed begins again with the shortest time", async (_, close) => {
+  const sender = await opened();
+  for (const waitMs of [30 * secondMs, minuteMs]) {
+    advance(waitMs);
+    await sender.note(carrier, false, probeOf(await sender.admit(carrier)));
+  }
+  advance(2 * minuteMs);
+  await close(sender);
+  expect((await readBreakers()).get(carrier)).toEqual({ entity: "breaker", sk: carrier });
+  advance(minuteMs);
+  const next = await opened();
   advance(30 * secondMs);
-  expect((await new Breakers().admit(carrier)).isAdmitted).toBe(true);
-  expect(toldSoFar()).toMatchObject({ opened: 9, closed: 1 });
+  await next.note(carrier, false, probeOf(await next.admit(carrier)));
+  expect((await readBreakers()).get(carrier)?.leaseUntil).toBe(new Date(Date.now() + minuteMs).toISOString());
+});
+
+describe("the metric of open breakers", () => {
+  /** The counts in the periods of the alarm, while a sender has a one-time code each minute that is never a probe. */
+  async function countsOfCodes(periods: number): Promise<number[]> {
+    const broken = { name: carrier, carrier: new ScriptedCarrier(accept) };
+    const next = { name: "next", carrier: new ScriptedCarrier(accept) };
+    const breakers = await opened();
+    const counts: number[] = [];
+    for (let period = 0; period < periods; period += 1) {
+      for (let minute = 0; minute < 5; minute += 1) {
+        await submitMessage(
+          await acceptedMessage({ messageType: "otp" }),
+          inOrder([broken, next], { breakers }),
+        );
+        advance(minuteMs);
+      }
+      counts.push(toldSoFar().opened - counts.reduce((sum, count) => sum + count, 0));
+    }
+    expect(broken.carrier.received).toEqual([]);
+    return counts;
+  }
+
+  it("counts one that stays open while messages skip it, and none is its probe", async () => {
+    expect(await countsOfCodes(6)).toEqual([1, 5, 5, 5, 5, 5]);
+  });
+
+  it("counts a state once, whatever the number of messages, and none of a breaker that was just opened", async () => {
+    const sender = await opened();
+    for (const waitMs of [0, 4 * minuteMs, 59 * secondMs]) {
+      advance(waitMs);
+      await sender.openUntil(carrier, hourMs);
+    }
+    expect(toldSoFar().opened).toBe(1);
+    advance(secondMs);
+    for (let message = 0; message < 3; message += 1) await sender.openUntil(carrier, hourMs);
+    expect(toldSoFar().opened).toBe(2);
+    advance(10 * secondMs);
+    await sender.openUntil(carrier, hourMs);
+    expect(toldSoFar().opened).toBe(3);
+  });
 });
 
 it("the operator closes it by a test, and an outcome of an earlier probe changes nothing", async () => {
