@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { SendLimits, SendLimitsRequest } from "./key-limits.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { allScopes, Scope } from "./scopes.ts";
+import { notNull } from "./validation.ts";
 
 const Scopes = z
   .array(Scope)
@@ -29,16 +30,16 @@ export const CreateApiKeyRequest = z.prefault(
           "strict gateway except `keys`. A key cannot have more scopes than the credential that creates it. `charge` is for " +
           "saved cards, auto-recharge and the daily spend cap.",
       }),
-      expiresAt: z.optional(Timestamp).register(z.globalRegistry, {
+      expiresAt: notNull(z.optional(Timestamp)).register(z.globalRegistry, {
         description:
           "When the key ends; not later than the key that makes it, whose end it gets without this.",
       }),
-      allowedAddresses: z.optional(AllowedAddresses).register(z.globalRegistry, {
+      allowedAddresses: notNull(z.optional(AllowedAddresses)).register(z.globalRegistry, {
         description:
           "The IPv4 and IPv6 addresses and CIDR blocks that may use the key. By default, those of the key that creates " +
           "it, or all addresses.",
       }),
-      limits: z.optional(SendLimitsRequest).register(z.globalRegistry, {
+      limits: notNull(z.optional(SendLimitsRequest)).register(z.globalRegistry, {
         description:
           "Limits on the messages that the key sends. A key that is made with a limited key has its limits, and cannot have " +
           "others. A limited key sends, drafts campaigns, and manages keys and webhooks. It cannot change contacts, templates, " +
@@ -60,7 +61,7 @@ export const ApiKeyParams = z.object({ id: idSchema("key") });
 export const RotateApiKeyRequest = z.prefault(
   z
     .object({
-      overlapHours: z._default(z.int().check(z.gte(0), z.lte(168)), 24).register(z.globalRegistry, {
+      overlapHours: notNull(z._default(z.int().check(z.gte(0), z.lte(168)), 24)).register(z.globalRegistry, {
         description:
           "How long the old key still works. With 0 it is disabled immediately, and if a person rotates it, so are " +
           "the keys that were made with it.",

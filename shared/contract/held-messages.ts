@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { MessageType, Pricing } from "./sms.ts";
+import { notNull } from "./validation.ts";
 
 const HeldStatus = z.enum(["held", "approved", "rejected"]).register(z.globalRegistry, {
   id: "HeldStatus",
@@ -43,7 +44,7 @@ export const HeldMessageParams = z.object({ id: idSchema("hld") });
 export const HeldMessageDecision = z
   .strictObject({
     approve: z.boolean(),
-    total: z.optional(z.number().check(z.nonnegative())).register(z.globalRegistry, {
+    total: notNull(z.optional(z.number().check(z.nonnegative()))).register(z.globalRegistry, {
       description: "The price that the person saw. If the message costs more now, it stays held.",
     }),
   })

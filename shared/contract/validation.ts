@@ -69,13 +69,32 @@ function unknownField(path: readonly PropertyKey[], known: readonly string[], no
 interface Definition {
   readonly type: string;
   readonly innerType?: { readonly def: Definition };
-  readonly shape?: object;
+  readonly shape?: Readonly<Record<string, { readonly def: Definition }>>;
   readonly catchall?: object;
 }
 
 /** Returns the definition of a schema, or of the one within it when it has a default. */
 function definitionOf({ def }: { readonly def: Definition }): Definition {
   return def.innerType === undefined ? def : definitionOf(def.innerType);
+}
+
+const fieldsNotNull = new WeakSet<object>();
+
+/**
+ * Marks an optional field of a POST whose `null` is wrong instead of absent, because its absence lifts a limit or moves
+ * money. JavaScript writes NaN and an invalid date as `null`.
+ */
+export function notNull<Schema extends z.ZodMiniType>(field: Schema): Schema {
+  fieldsNotNull.add(field);
+  return field;
+}
+
+/** Returns the names of the marked fields of a schema, and of all fields within them. */
+export function namesOfNotNull(schema: { readonly def: Definition }, isWithin = false): string[] {
+  return Object.entries(definitionOf(schema).shape ?? {}).flatMap(([name, field]) => {
+    const isNotNull = isWithin || fieldsNotNull.has(field);
+    return [...(isNotNull ? [name] : []), ...namesOfNotNull(field, isNotNull)];
+  });
 }
 
 /** The names of the fields of an object's schema. It is looked at by its form, for functions without a schema carry no zod. */

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema, PageQuery, Timestamp } from "./primitives.ts";
+import { notNull } from "./validation.ts";
 
 export const Amount = z.number().check(
   z.positive("must be greater than 0"),
@@ -16,7 +17,7 @@ const amountDescription = "With at most the decimals of the gateway's currency."
 export const TopUpRequest = z.prefault(
   z
     .strictObject({
-      amount: z._default(Amount, 10).register(z.globalRegistry, { description: amountDescription }),
+      amount: notNull(z._default(Amount, 10)).register(z.globalRegistry, { description: amountDescription }),
     })
     .register(z.globalRegistry, { id: "TopUpRequest", examples: [{ amount: 5 }] }),
   {},

@@ -135,22 +135,45 @@ describe("null in a POST", () => {
     expect(
       await rejection("/v1/webhooks", { json: { url: "https://shop.example", events: [null] } }),
     ).toHaveProperty("events.0");
-    // JavaScript writes NaN as null.
-    const limits = { dailyBudget: Number.NaN, allowedRecipients: ["1"] };
-    expect(await rejection("/v1/auth/api-keys", { json: { limits } })).toEqual({
-      "limits.dailyBudget": "must be a number",
+    const held = "/v1/held-messages/hld_01J00000000000000000000000/decision";
+    // JavaScript writes NaN and an invalid date as null.
+    expect(await rejection(held, { json: { approve: true, total: Number.NaN } })).toEqual({
+      total: "must be a number",
     });
-    expect(await rejection("/v1/auth/api-keys", { json: { limits: null } })).toEqual({
-      limits: "must be an object",
+    const rotate = "/v1/auth/api-keys/key_01J00000000000000000000000/rotate";
+    expect(await rejection(rotate, { json: { overlapHours: Number.NaN } })).toEqual({
+      overlapHours: "must be a number",
     });
     expect(await rejection("/v1/wallet/top-up", { json: { amount: Number.NaN } })).toEqual({
       amount: "must be a number",
     });
-    expect((await customer.client.listApiKeys()).rows).toEqual([]);
-    const created = await customer.call("/v1/auth/api-keys", {
-      json: { name: null, scopes: null, expiresAt: null },
+    await rejection("/v1/payments", { json: { amount: Number.NaN } });
+    const limits = { dailyBudget: Number.NaN, allowedRecipients: ["1"], hours: null };
+    expect(await rejection("/v1/auth/api-keys", { json: { limits } })).toEqual({
+      "limits.dailyBudget": "must be a number",
+      "limits.hours": "must be an object",
     });
+    const noLimits = { limits: null, expiresAt: new Date(Number.NaN), allowedAddresses: null };
+    expect(await rejection("/v1/auth/api-keys", { json: noLimits })).toEqual({
+      limits: "must be an object",
+      expiresAt: "must be a string",
+      allowedAddresses: "must be a list",
+    });
+    expect((await customer.client.listApiKeys()).rows).toEqual([]);
+    const created = await customer.call("/v1/auth/api-keys", { json: { name: null, scopes: null } });
     expect(created.status, created.text).toBe(201);
+  });
+
+  it("means that an entry of a map is absent, whatever its name", async () => {
+    const attributes = { amount: null, limits: null, total: "1" };
+    const created = await customer.call("/v1/contacts", { json: { phoneNumber: "15005550047", attributes } });
+    expect(created.body).toMatchObject({ data: { attributes: { total: "1" } } });
+    const { id } = await customer.client.createTemplate({ body: { name: "Hi", body: "Hi {{name}}" } });
+    const values = { amount: null, expiresAt: null, name: "Ada" };
+    const sent = await customer.call(`/v1/templates/${id}/send`, {
+      json: { to: message.to, senderId: "ACME", values },
+    });
+    expect(sent.status, sent.text).toBe(202);
   });
 });
 

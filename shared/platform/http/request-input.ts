@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type * as z from "zod/mini";
 
 import { ApiError } from "../../contract/errors.ts";
-import { validate } from "../../contract/validation.ts";
+import { namesOfNotNull, validate } from "../../contract/validation.ts";
 import type { ServedRoute } from "../../routes/route.ts";
 import type { EndpointMiddleware } from "./event.ts";
 
@@ -14,13 +14,14 @@ const defaultMaxBodyKilobytes = 64;
  * @throws ApiError VALIDATION_ERROR, NOT_FOUND, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */
 export function requestInput(route: ServedRoute): EndpointMiddleware {
+  const revive = reviverOf(route);
   return {
     before: ({ event }) => {
       const { pathParameters = {}, queryStringParameters = {} } = event;
       event.input = {
         params: route.params === undefined ? undefined : parseParams(route.params, pathParameters),
         query: route.query === undefined ? undefined : parse(route.query, queryStringParameters, "parameter"),
-        body: route.body === undefined ? undefined : parse(route.body, readBody(route, event)),
+        body: route.body === undefined ? undefined : parse(route.body, readBody(route, event, revive)),
       };
     },
   };
@@ -41,7 +42,7 @@ function parse(schema: z.ZodMiniType, value: unknown, noun?: "parameter"): unkno
 }
 
 /** Returns the JSON object in the body, or the list if the route accepts one; undefined if there is no body. */
-function readBody(route: ServedRoute, event: APIGatewayProxyEventV2): unknown {
+function readBody(route: ServedRoute, event: APIGatewayProxyEventV2, revive: Reviver): unknown {
   if (event.body === undefined || event.body === "") return undefined;
   const bytes = Buffer.from(event.body, event.isBase64Encoded ? "base64" : "utf8");
   const maxKilobytes = route.maxBodyKilobytes ?? defaultMaxBodyKilobytes;
@@ -55,44 +56,40 @@ function readBody(route: ServedRoute, event: APIGatewayProxyEventV2): unknown {
     return Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
   }
   if (!/^application\/json\s*(;|$)/i.test(contentType)) throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
-  const body = parseJson(bytes);
+  const body = parseJson(bytes, revive);
   if (typeof body !== "object" || body === null || (Array.isArray(body) && route.list !== true)) {
     throw invalidBody("The body must be a JSON object.");
   }
-  // In a PATCH or PUT, null clears a field. Carriers have rules of their own.
-  return route.method === "POST" && route.form !== true ? withoutNulls(body) : body;
+  return body;
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array, revive: Reviver): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), rejectLoneSurrogates);
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), revive);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw invalidBody("The body is not valid JSON in UTF-8.");
   }
 }
 
-/** Rejects half a surrogate pair. It cannot be stored or sent, because every UTF-8 encoder replaces it. */
-function rejectLoneSurrogates(_key: string, value: unknown): unknown {
-  if (typeof value === "string" && !value.isWellFormed()) {
-    throw invalidBody("The body holds a lone surrogate, which is not a character.");
-  }
-  return value;
-}
+type Reviver = (this: unknown, name: string, value: unknown) => unknown;
 
-/** JavaScript writes NaN as `null`. An amount or a limit that was lost must not become the default, or no limit. */
-const meaningfulNulls: ReadonlySet<string> = new Set(["amount", "limits"]);
-
-/** Leaves out the fields that are `null`: many clients write those without a value so. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, field]: [string, unknown]) => {
-      if (meaningfulNulls.has(name)) return [[name, field]];
-      return field === null ? [] : [[name, withoutNulls(field)]];
-    }),
-  );
+/**
+ * Returns the function that checks and changes the values of a body while it is parsed. It rejects half a surrogate pair,
+ * which cannot be stored or sent, because every UTF-8 encoder replaces it. In a POST it leaves out the fields that are
+ * `null`: many clients write those without a value so. In a PATCH or PUT, `null` clears a field. Carriers have rules of
+ * their own.
+ */
+function reviverOf({ method, form, body }: ServedRoute): Reviver {
+  const leavesOutNulls = method === "POST" && form !== true;
+  const notNull = new Set(body === undefined ? [] : namesOfNotNull(body));
+  return function revive(name, value) {
+    if (typeof value === "string" && !value.isWellFormed()) {
+      throw invalidBody("The body holds a lone surrogate, which is not a character.");
+    }
+    const isLeftOut = value === null && leavesOutNulls && !notNull.has(name) && !Array.isArray(this);
+    return isLeftOut ? undefined : value;
+  };
 }
 
 function invalidBody(message: string): ApiError {
