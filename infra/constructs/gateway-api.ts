@@ -18,6 +18,7 @@ import { fallbackRoute, operations } from "../../shared/routes.ts";
 import { pathPattern, type Route } from "../../shared/routes/route.ts";
 import { accessOf } from "../access.ts";
 import type { Stage } from "../stages/stage.ts";
+import { throttleOf } from "../stages/throttles.ts";
 import { throttledRequests } from "./alarms.ts";
 import type { Backend } from "./backend.ts";
 import { logGroup } from "./log-group.ts";
@@ -90,7 +91,6 @@ export class GatewayApi extends HttpApi {
     const logs = logGroup(this, "Logs", backend.stage, "api");
     const { originKey } = backend;
     const originCheck = originKey && new OriginCheck(this, "Origin", backend, { api: this, originKey, logs });
-    const limits: { readonly [name: string]: ThrottleSettings | undefined } = throttle.operations;
     const endpoints = [
       ...operations()
         .filter(([, { tag }]) => docsEnabled || tag !== "docs")
@@ -115,8 +115,7 @@ export class GatewayApi extends HttpApi {
       });
       for (const endpoint of ofTag) {
         const { name, route } = endpoint;
-        const anonymous = route.auth === "none" ? throttle[throttleOf[tag] ?? "anonymous"] : undefined;
-        const limit = limits[name] ?? anonymous;
+        const limit = throttleOf(throttle, name, route);
         for (const apiRoute of stack.addEndpoint(endpoint)) {
           if (limit !== undefined) throttleRoute(this.apiStage, apiRoute, limit);
         }
@@ -124,12 +123,6 @@ export class GatewayApi extends HttpApi {
     }
   }
 }
-
-/** The limits of routes without a credential that programs call, by their tags. */
-const throttleOf: { readonly [tag: string]: "carriers" | "paymentEvents" | undefined } = {
-  carriers: "carriers",
-  payments: "paymentEvents",
-};
 
 /** Returns the format of a line of the access log. */
 function accessLogFormat({ name }: Stage): string {

@@ -10,6 +10,7 @@ import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
 import { routes, type Operation } from "../../shared/routes.ts";
 import { workers } from "../workers.ts";
 import { contrastProblems } from "./contrast.ts";
+import { acceptedInFiveMinutes } from "./throttles.ts";
 
 /** The retention periods that CloudWatch offers. */
 const logRetentionDays = [
@@ -138,6 +139,8 @@ export const StageSettings = z.strictObject({
       carriers: z._default(Throttle, { rateLimit: 500, burstLimit: 1_000 }),
       /** The limit of the route for the events of payment providers, which send several for each payment. */
       paymentEvents: z._default(Throttle, { rateLimit: 200, burstLimit: 400 }),
+      /** The limit of paths without a route. Under `/v1` the firewall counts them like requests with a credential. */
+      unknownPaths: z._default(Throttle, { rateLimit: 500, burstLimit: 1_000 }),
       operations: z._default(z.partialRecord(z.enum(operationNames), Throttle), {}),
     }),
     { rateLimit: 1_000, burstLimit: 1_000 },
@@ -240,15 +243,11 @@ export const ConsistentSettings = StageSettings.check(
     if (policies.verifiedEmail === "before-sending" && email === undefined) {
       problem(["policies", "verifiedEmail"], "needs email: without it no user can verify an address");
     }
-    const fiveMinutes = 300 * throttle.anonymous.rateLimit;
-    for (const field of [
-      "anonymousRequestsPerAddressPer5Minutes",
-      "authRequestsPerAddressPer5Minutes",
-    ] as const) {
-      if (firewall === undefined || firewall[field] < fiveMinutes) continue;
+    for (const [field, accepted] of acceptedInFiveMinutes(throttle)) {
+      if (firewall === undefined || firewall[field] < accepted) continue;
       problem(
         ["firewall", field],
-        `must be below ${fiveMinutes}, what throttle.anonymous accepts in that time`,
+        `must be below ${accepted}, what throttle accepts from all callers in that time`,
       );
     }
     const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;

@@ -24,6 +24,7 @@ beforeAll(() => {
       anonymous: { rateLimit: 7, burstLimit: 9 },
       carriers: { rateLimit: 90, burstLimit: 91 },
       paymentEvents: { rateLimit: 80, burstLimit: 81 },
+      unknownPaths: { rateLimit: 70, burstLimit: 71 },
       operations: {
         sendSms: { rateLimit: 50, burstLimit: 20 },
         login: { rateLimit: 3, burstLimit: 5 },
@@ -121,7 +122,7 @@ it("gives each route without a credential a separate limit, so that it cannot ex
   );
   // This stage has no reference.
   const expected = [
-    "$default 7",
+    "$default 70",
     "GET / 7",
     "GET /brand/{file} 7",
     "GET /console 7",
@@ -139,7 +140,7 @@ it("gives each route without a credential a separate limit, so that it cannot ex
     "GET /account 7",
   ];
   // The fallback's routes next to routes with parameters have its limit too.
-  const shadowed = shadowedRouteKeys().map((routeKey) => `${routeKey} 7`);
+  const shadowed = shadowedRouteKeys().map((routeKey) => `${routeKey} 70`);
   expect(limited.toSorted()).toEqual([...expected, ...shadowed, "POST /v1/sms/send 50"].toSorted());
 });
 

@@ -31,6 +31,8 @@ const domain = {
   certificateArn: "arn:aws:acm:eu-west-1:123456789012:certificate/1",
 };
 const firewall = { requestsPerAddressPer5Minutes: 1_000 };
+const throttle = { rateLimit: 1_000, burstLimit: 1_000 };
+const slow = { rateLimit: 1, burstLimit: 1 };
 
 it("accepts a file of any name, and has strict defaults", async () => {
   expect((await stage(least, "blue-2"))()).toMatchObject({
@@ -136,6 +138,34 @@ it.each([
   [
     { ...least, firewall: { ...firewall, authRequestsPerAddressPer5Minutes: 15_000 } },
     "firewall.authRequestsPerAddressPer5Minutes: must be below 15000",
+  ],
+  [
+    { ...least, firewall: { requestsPerAddressPer5Minutes: 150_000 } },
+    "firewall.requestsPerAddressPer5Minutes: must be below 150000",
+  ],
+  [
+    { ...least, firewall, throttle: { rateLimit: 3, burstLimit: 9 } },
+    "firewall.requestsPerAddressPer5Minutes: must be below 900",
+  ],
+  [
+    { ...least, firewall, throttle: { ...throttle, carriers: slow } },
+    "firewall.carrierRequestsPerAddressPer5Minutes: must be below 300",
+  ],
+  [
+    { ...least, firewall, throttle: { ...throttle, unknownPaths: { rateLimit: 200, burstLimit: 9 } } },
+    "firewall.carrierRequestsPerAddressPer5Minutes: must be below 60000",
+  ],
+  [
+    { ...least, firewall, throttle: { ...throttle, paymentEvents: slow } },
+    "firewall.anonymousRequestsPerAddressPer5Minutes: must be below 300",
+  ],
+  [
+    { ...least, firewall, throttle: { ...throttle, operations: { getConsole: slow } } },
+    "firewall.anonymousRequestsPerAddressPer5Minutes: must be below 300",
+  ],
+  [
+    { ...least, firewall, throttle: { ...throttle, operations: { login: slow } } },
+    "firewall.authRequestsPerAddressPer5Minutes: must be below 300",
   ],
 ])("names what is wrong in %j", async (settings, problem) => {
   const read = await stage(settings);
