@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { listenOnLoopback } from "./loopback.ts";
+import { isLocalRequest, listenOnLoopback } from "./loopback.ts";
 
 const waitTimeoutMs = 15_000;
 
@@ -23,6 +23,10 @@ export async function startReceiver(
 ): Promise<{ url: string; next(): Promise<WebhookCall>; close(): void }> {
   const calls: WebhookCall[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (!isLocalRequest(request.headers)) {
+      response.writeHead(403).end();
+      return;
+    }
     const header = (name: string): string => String(request.headers[name]);
     const body = await text(request);
     const call = { body, event: header("x-service-event"), signature: header("x-service-signature") };
