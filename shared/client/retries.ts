@@ -80,11 +80,13 @@ async function attempt(
   }
 }
 
-/** Takes off the plus sign of a message's number, which the API does not accept. */
+/** Takes off the plus signs of a message's numbers, which the API does not accept. */
 function withoutPlus(body: unknown): unknown {
-  if (typeof body !== "object" || body === null || !("to" in body) || typeof body.to !== "string")
-    return body;
-  return { ...body, to: body.to.replace(/^\+/, "") };
+  if (typeof body !== "object" || body === null) return body;
+  const numbers = Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
+    (name === "to" || name === "from") && typeof value === "string" ? [[name, value.replace(/^\+/, "")]] : [],
+  );
+  return numbers.length === 0 ? body : { ...body, ...Object.fromEntries(numbers) };
 }
 
 /** How long to wait before the next attempt, in milliseconds; undefined if the request must not be repeated. */

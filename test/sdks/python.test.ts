@@ -70,6 +70,7 @@ describe("the Python SDK", () => {
     expect(await python({ command: "rest" })).toEqual({
       event: "ping",
       scheduled: "2099-01-02T03:04:05Z",
+      numbers: { from: "15005550000", to: "12065550100", message: "+1" },
       error: expect.stringMatching(/^VALIDATION_ERROR: .* to: /),
       isOfPackage: true,
       empty: "the parameter id is empty",

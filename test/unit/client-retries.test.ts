@@ -54,10 +54,14 @@ describe("the client", () => {
     },
   );
 
-  it("takes off the plus sign of a message's number, and of nothing else", async () => {
+  it("takes off the plus signs of a message's numbers, and of nothing else", async () => {
     const body = { to: "+15005550000", message: "+1", values: { to: "+1" } };
     const { requests } = await play([success], routes.sendSms, { body });
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({ ...body, to: "15005550000" });
+    const inbound = { from: "+15005550000", to: "+12065550100", message: "+1" };
+    const simulated = await play([success], routes.testInbound, { body: inbound });
+    const numbers = { from: "15005550000", to: "12065550100" };
+    expect(JSON.parse(simulated.requests[0]?.body ?? "")).toEqual({ ...inbound, ...numbers });
     const others = await play([success], routes.createContact, { body: { phoneNumber: "+1" } });
     expect(others.requests[0]?.body).toBe('{"phoneNumber":"+1"}');
   });

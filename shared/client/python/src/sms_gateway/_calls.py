@@ -111,9 +111,10 @@ def call(
 def given(fields: Mapping[str, Any], nullable: Mapping[str, Any] = {}) -> Dict[str, Any]:
     """The fields that the caller gave."""
     chosen = {name: value for name, value in fields.items() if value is not None}
-    if isinstance(chosen.get("to"), str):
-        # The API does not accept the plus sign of a message's number.
-        chosen["to"] = chosen["to"].removeprefix("+")
+    for name in ("to", "from"):
+        if isinstance(chosen.get(name), str):
+            # The API does not accept the plus sign of a message's number.
+            chosen[name] = chosen[name].removeprefix("+")
     chosen.update({name: value for name, value in nullable.items() if value is not UNSET})
     return {name: utc(value) if isinstance(value, datetime) else value for name, value in chosen.items()}
 
