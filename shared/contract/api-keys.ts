@@ -60,7 +60,7 @@ export const ApiKeyParams = z.object({ id: idSchema("key") });
 
 export const RotateApiKeyRequest = z.prefault(
   z
-    .object({
+    .strictObject({
       overlapHours: notNull(z._default(z.int().check(z.gte(0), z.lte(168)), 24)).register(z.globalRegistry, {
         description:
           "How long the old key still works. With 0 it is disabled immediately, and if a person rotates it, so are " +
@@ -74,7 +74,7 @@ export type RotateApiKeyRequest = z.infer<typeof RotateApiKeyRequest>;
 
 export const DisableApiKeyRequest = z.prefault(
   z
-    .object({
+    .strictObject({
       descendants: z._default(z.boolean(), true).register(z.globalRegistry, {
         description:
           "Whether the keys that were made with it are disabled too, and those made with them. This includes its " +
@@ -88,7 +88,7 @@ export type DisableApiKeyRequest = z.infer<typeof DisableApiKeyRequest>;
 
 export const RevokeAllApiKeysRequest = z.prefault(
   z
-    .object({
+    .strictObject({
       exceptCalling: z._default(z.boolean(), false).register(z.globalRegistry, {
         description: "Whether the key that makes this call stays.",
       }),

@@ -83,9 +83,9 @@ Bodies are JSON. A success is \`{ "data": … }\`, a list is \`{ "data": […], 
 gateway, which responses state as \`currency\`. Ids of one kind sort by the time of creation.
 
 Responses may get new fields: ignore those that you do not know. Requests that spend money or change something reject
-unknown fields, as do new API keys, new webhooks and the queries of lists. Other requests reject an unknown field if it
-resembles a known one. In a \`POST\`, \`null\` means that an optional field is absent. It is an error where the absence would
-lift a limit or move money.
+unknown fields, as do all requests about API keys, new webhooks and the queries of lists. Other requests reject an unknown
+field if it resembles a known one. In a \`POST\`, \`null\` means that an optional field is absent. It is an error where the
+absence would lift a limit or move money.
 
 Every response of an operation has an \`X-Request-Id\`; include it when you contact support. Operations with an
 \`Idempotency-Key\` header can be [repeated safely](/docs/guides/idempotency).

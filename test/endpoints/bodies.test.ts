@@ -23,6 +23,9 @@ async function post(route: Route, options: ApiCall): Promise<ApiResponse> {
 /** Operations that spend money, decide its purpose, or limit something. All PATCH and PUT reject unknown fields too. */
 const refusesUnknownFields: ReadonlySet<string> = new Set([
   "createApiKey",
+  "rotateApiKey",
+  "disableApiKey",
+  "revokeAllApiKeys",
   "createWebhook",
   "sendSms",
   "estimateSms",

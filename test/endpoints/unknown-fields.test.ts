@@ -72,6 +72,21 @@ it.each([
 });
 
 it.each([
+  ["rotate", "overlapMinutes", undefined],
+  ["rotate", "overlap_hours", "overlapHours"],
+  ["disable", "children", undefined],
+  ["disable", "descendant", "descendants"],
+])("%s of an API key rejects the unknown field %s, and changes no key", async (action, field, meant) => {
+  const { id } = await customer.client.createApiKey({});
+  const hint = meant === undefined ? "" : `; did you mean \`${meant}\`?`;
+  const details = await rejection(`/v1/auth/api-keys/${id}/${action}`, { json: { [field]: 0 } });
+  expect(details).toEqual({ [field]: `unknown field${hint}` });
+  expect(await rejection("/v1/auth/api-keys/revoke-all", { json: { [field]: false } })).toHaveProperty(field);
+  expect((await customer.client.listApiKeys()).rows).toMatchObject([{ id, status: "active" }]);
+  await customer.client.deleteApiKey({ params: { id } });
+});
+
+it.each([
   ["/v1/contacts", { phoneNumber: "15005550041" }, "optedout", "optedOut"],
   ["/v1/contacts", { phoneNumber: "15005550041" }, "opted_out", "optedOut"],
   ["/v1/sender-ids", { senderId: "SHOP" }, "sender_Id", "senderId"],
