@@ -1,4 +1,6 @@
+import { readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import path from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
@@ -6,19 +8,24 @@ import { bundleFunctions } from "../../infra/bundle.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { startLocalGateway } from "../../infra/local/gateway.ts";
 import { localAssembly } from "../../infra/local/synthesize.ts";
-import { forThisMachine, stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { forThisMachine, stageNamed, stagesFolder, type Stage } from "../../infra/stages/stage.ts";
 import { Customer } from "../support/api.ts";
 import { payByCard } from "../support/payments.ts";
 import { testApp } from "../support/test-app.ts";
 
 const { payments } = stageNamed("local");
 
-it.each<Stage>([
-  stageNamed("local"),
-  stageNamed("dev"),
-  stageNamed("prod"),
-  { ...stageNamed("prod"), name: "prod-cards", payments },
-])("the stage $name starts on this machine, and customers pay by card if it has cards", async (stage) => {
+/** All stages of the repository, and those without cards also with them. */
+const stages = readdirSync(stagesFolder())
+  .filter((file) => file.endsWith(".json"))
+  .flatMap((file): Stage[] => {
+    const stage = stageNamed(path.basename(file, ".json"));
+    return stage.payments.cards === "none"
+      ? [stage, { ...stage, name: `${stage.name}-cards`, payments }]
+      : [stage];
+  });
+
+it.each(stages)("$name starts on this machine, and customers pay by card if it has cards", async (stage) => {
   const { stackName } = localAssembly;
   const assemblyFolder = `.build/test-stage-${stage.name}.out`;
   const app = testApp(assemblyFolder);
