@@ -57,9 +57,17 @@ export async function lostPayment(
   }
   const billing = await readBilling(organizationId);
   const fields = { organizationId, method: "card", origin, amountMicros: netMicros, billing } as const;
-  // Without terms, the tax is that of the customer's present details.
-  const payment = { ...newPayment({ id: paymentId, ...fields }), createdAt, ...terms };
-  const { taxRate } = payment;
+  // Without terms, the buyer and the tax are those of the customer's present details.
+  const present = newPayment({ id: paymentId, ...fields });
+  const { buyer = present.buyer, taxRate, taxNote } = terms ?? present;
+  if (terms?.buyer === undefined && (taxRate !== present.taxRate || taxNote !== present.taxNote)) {
+    throw new RejectedError(
+      `The tax of the payment was ${taxRate} % (${taxNote ?? "no note"}), and the present billing details have another one: ` +
+        `${present.taxRate} % (${present.taxNote ?? "no note"}). Let the customer enter the details of the payment in the ` +
+        "console, and repeat the command. Or refund the payment at the provider.",
+    );
+  }
+  const payment = { ...present, createdAt, ...terms, buyer };
   const taxMicros = taxMicrosOf(netMicros, { rate: taxRate });
   if (netMicros + taxMicros !== totalMicros) {
     const wrong = moneyText(netMicros + taxMicros);

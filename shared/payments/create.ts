@@ -1,5 +1,6 @@
 import { ApiError, invalidField } from "../contract/errors.ts";
 import type { CreatePaymentRequest, Payment } from "../contract/payments.ts";
+import { Buyer } from "../invoices/record.ts";
 import { dayMs, minuteMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import type { Attempt } from "../platform/http/event.ts";
@@ -46,7 +47,7 @@ export function newPayment({ id = newId("pay"), billing, ...fields }: NewPayment
     totalMicros: fields.amountMicros + taxMicros,
     taxRate: tax.rate,
     taxNote: tax.note,
-    buyer: billing.details ?? null,
+    buyer: billing.details === undefined ? null : Buyer.parse(billing.details),
     currency: config.currency(),
     refunds: [],
     disputes: [],

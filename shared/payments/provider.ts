@@ -106,7 +106,7 @@ export interface ListedPayment extends ProviderNotice {
   /** What the gateway noted with it. Earlier releases noted neither the stage nor the terms. */
   readonly origin: PaymentRecord["origin"];
   readonly stage?: string | undefined;
-  readonly terms?: Pick<PaymentRecord, "amountMicros" | "taxNote" | "taxRate"> | undefined;
+  readonly terms?: Pick<PaymentRecord, "amountMicros" | "buyer" | "taxNote" | "taxRate"> | undefined;
 }
 
 export interface PaymentProvider {

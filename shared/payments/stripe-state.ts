@@ -1,5 +1,7 @@
 import type { Stripe } from "stripe";
+import * as z from "zod/mini";
 
+import { BillingDetails } from "../contract/billing.ts";
 import { Payment, type PaymentFailure } from "../contract/payments.ts";
 import { epochSeconds, secondMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
@@ -141,7 +143,9 @@ export function idOf(reference: string | { readonly id: string } | null | undefi
 
 /** Returns the metadata of a payment, by which it is found and can be adopted without our record. */
 export function metadataOf(payment: PaymentRecord): Record<string, string> {
-  const { organizationId, id: paymentId, origin, amountMicros, taxRate, taxNote } = payment;
+  const { organizationId, id: paymentId, origin, amountMicros, taxRate, taxNote, buyer } = payment;
+  // Stripe accepts 500 characters in a value, and may count some of these twice.
+  const buyerParts = buyer === undefined ? [] : (JSON.stringify(buyer).match(/.{1,250}/gsu) ?? []);
   return {
     organizationId,
     paymentId,
@@ -150,7 +154,19 @@ export function metadataOf(payment: PaymentRecord): Record<string, string> {
     amountMicros: String(amountMicros),
     taxRate: String(taxRate),
     ...(taxNote === undefined ? {} : { taxNote }),
+    ...Object.fromEntries(buyerParts.map((part, index) => [`buyer${index}`, part])),
   };
+}
+
+/** Reads the buyer from the metadata; undefined for a payment of an earlier release, and for one that was changed. */
+function buyerIn({ metadata }: Stripe.PaymentIntent): PaymentRecord["buyer"] {
+  let text = "";
+  for (let index = 0; metadata[`buyer${index}`] !== undefined; index += 1) text += metadata[`buyer${index}`];
+  try {
+    return z.nullable(BillingDetails).parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }
 
 export function listedOf(intent: Stripe.PaymentIntent): ListedPayment {
@@ -168,7 +184,7 @@ export function listedOf(intent: Stripe.PaymentIntent): ListedPayment {
     terms:
       amountMicros === undefined
         ? undefined
-        : { amountMicros: Number(amountMicros), taxRate: Number(taxRate), taxNote },
+        : { amountMicros: Number(amountMicros), taxRate: Number(taxRate), taxNote, buyer: buyerIn(intent) },
   };
 }
 

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
+import type { BillingDetails } from "../../shared/contract/billing.ts";
 import { advanceNumbers, findDocument } from "../../shared/invoices/record.ts";
 import { adoptPayment, lostPayment } from "../../shared/payments/adopt.ts";
-import { readBilling } from "../../shared/payments/billing-record.ts";
+import { readBilling, saveBillingDetails } from "../../shared/payments/billing-record.ts";
 import { createPayment } from "../../shared/payments/create.ts";
 import { addPaymentMethod } from "../../shared/payments/methods.ts";
 import { PaymentJob } from "../../shared/payments/payment-job.ts";
@@ -40,14 +41,14 @@ vi.mock("../../shared/platform/aws/objects.ts", () => ({
     void (bucket.has(Key) ? undefined : bucket.set(Key, body)),
   readObject: async ({ Key }: { Key: string }) => bucket.get(Key),
 }));
-vi.mock("../../shared/platform/aws/read-secret.ts", () => ({
-  readSecretText: async () => '{"secretKey":"sk_test_1","webhookSecret":"whsec_1"}',
+vi.mock("../../shared/payments/stripe-client.ts", () => ({
+  connection: async () => ({ stripe: stripe.client, webhookSecret: "whsec_test" }),
 }));
 
 const settings = {
   cards: "stripe",
   seller: { name: "Example SMS Ltd", address: ["1 Sample Street"], country: "DE" },
-  tax: { rates: { DE: 20 } },
+  tax: { rates: { DE: 20, FR: 20 }, reverseCharge: ["FR"] },
 };
 let stripe: TestStripe;
 
@@ -55,9 +56,7 @@ beforeEach(async () => {
   await useOwnTable();
   bucket.clear();
   stripe = await startStripe();
-  vi.stubEnv(environmentNames.stripeApiUrl, stripe.server.url);
   vi.stubEnv(environmentNames.documentsBucket, "documents");
-  vi.stubEnv(environmentNames.paymentSecretId, "stripe");
   vi.stubEnv(environmentNames.stage, "prod");
   vi.stubEnv(environmentNames.apiUrl, "https://api.example.com");
   vi.spyOn(config, "payments").mockReturnValue(JSON.stringify(settings));
@@ -251,6 +250,60 @@ it("a payment of an earlier release is adopted with its amount by hand, which ha
     identify.mockResolvedValue({ ...listed, ...changes });
     await expect(lostPayment("pi_old", 50_000_000)).rejects.toThrow(problem);
   }
+});
+
+/** Pays after the moment with other billing details than those of the moment, and restores the table. */
+async function loseWithBuyer(organizationId: string, buyer: BillingDetails): Promise<string> {
+  await saveBillingDetails(organizationId, { name: "Klaus", country: "DE" });
+  const useRestored = await restorePoint();
+  await saveBillingDetails(organizationId, buyer);
+  const request = { method: "card", saveCard: false, amount: 50 } as const;
+  const { checkoutUrl = "" } = await createPayment(organizationId, request);
+  await sendForm(checkoutUrl, card);
+  useRestored();
+  const [id = ""] = Object.keys(await differences());
+  return id;
+}
+
+const abroad: BillingDetails = {
+  // As text the buyer has more than 500 characters.
+  name: `Claude "${"é".repeat(150)}" 🧾`,
+  address: Array.from({ length: 5 }, () => "Rue ".repeat(25)),
+  country: "FR",
+  vatNumber: "FR12345678901",
+  emails: { payments: ["billing"] },
+};
+
+it("an adopted payment names the buyer whose tax was charged, not that of the restored details", async () => {
+  const organizationId = await openWallet(0);
+  const id = await loseWithBuyer(organizationId, abroad);
+  const payment = await lostPayment(id, undefined);
+  expect(await adoptPayment(payment, id)).toBe(true);
+  await workOnPayment({ kind: "payment", organizationId, paymentId: payment.id });
+  const { invoiceNumber = "" } = await readPayment({ organizationId, paymentId: payment.id });
+  const { emails: _emails, ...buyer } = abroad;
+  const note = expect.stringMatching(/^Reverse charge/);
+  expect(await findDocument(organizationId, invoiceNumber)).toMatchObject({ taxRate: 0, taxNote: note });
+  expect((await findDocument(organizationId, invoiceNumber))?.buyer).toEqual(buyer);
+  const { metadata } = await stripe.client.paymentIntents.retrieve(id);
+  for (const value of Object.values(metadata)) expect(value.length).toBeLessThanOrEqual(500);
+});
+
+it.each([
+  ["misses", {}],
+  ["has only a part of", { buyer0: '{"name":' }],
+])("a payment whose metadata %s the buyer is adopted only with the tax of the payment", async (_, parts) => {
+  const organizationId = await openWallet(0);
+  const id = await loseWithBuyer(organizationId, abroad);
+  const intent = await stripe.client.paymentIntents.retrieve(id);
+  const kept = Object.entries(intent.metadata).filter(([name]) => !name.startsWith("buyer"));
+  const metadata = { ...Object.fromEntries(kept), ...parts };
+  vi.spyOn(stripe.client.paymentIntents, "retrieve").mockResolvedValue({ ...intent, metadata });
+  await expect(lostPayment(id, undefined)).rejects.toThrow(
+    /^The tax of the payment was 0 % \(Reverse charge.*have another one: 20 % \(no note\). Let the customer/,
+  );
+  await saveBillingDetails(organizationId, abroad);
+  expect((await lostPayment(id, undefined)).buyer).toMatchObject({ name: abroad.name });
 });
 
 it("numbers continue after those of documents that only the bucket has", async () => {
