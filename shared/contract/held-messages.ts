@@ -45,7 +45,9 @@ export const HeldMessageDecision = z
   .strictObject({
     approve: z.boolean(),
     total: notNull(z.optional(z.number().check(z.nonnegative()))).register(z.globalRegistry, {
-      description: "The price that the person saw. If the message costs more now, it stays held.",
+      description:
+        "The price that the person saw. If the message costs more now, it stays held. Required once it costs more than " +
+        "when it was held.",
     }),
   })
   .register(z.globalRegistry, { id: "HeldMessageDecision", examples: [{ approve: true }] });

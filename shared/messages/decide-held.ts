@@ -28,7 +28,7 @@ interface Deciding {
  * charges at a time. The message and the decision are one transaction that requires the lease. The limits of its key do not
  * apply, and a schedule that has passed means now.
  * @throws ApiError INSUFFICIENT_SCOPE for an API key; NOT_FOUND; the errors of `acceptMessage`. CONFLICT if another call
- *   decided or is deciding, and if it costs more than the person saw
+ *   decided or is deciding, and if it costs more than the person saw: without `total`, more than when it was held
  */
 export async function decideHeldMessage(
   organization: OrganizationRecord,
@@ -57,6 +57,7 @@ export async function decideHeldMessage(
   });
   if (!acquired.applied) throw decidedBefore();
   const held = acquired.item;
+  const { heldMicros = held.totalMicros } = held;
   let price: Pick<HeldMessageRecord, "segments" | "totalMicros" | "unitPriceMicros"> | undefined;
   try {
     await checkMessage(organization, held);
@@ -66,7 +67,7 @@ export async function decideHeldMessage(
     const message = newMessage(organization.id, content, { queuedAt: at, prices });
     const { segments, unitPriceMicros, totalMicros } = message;
     price = { segments, unitPriceMicros, totalMicros };
-    const seenMicros = total === undefined ? held.totalMicros : microsOf(total);
+    const seenMicros = total === undefined ? heldMicros : microsOf(total);
     if (totalMicros > Math.min(seenMicros, held.totalMicros)) {
       throw new ApiError("CONFLICT", { message: `This message costs ${moneyText(totalMicros)} now.` });
     }
@@ -81,8 +82,8 @@ export async function decideHeldMessage(
       }),
     );
   } catch (error) {
-    // The next person sees the price of now. A decision of this call that is still in flight is rejected after this.
-    const release = releaseLease(key, held, { set: { ...price }, requires: isHeld });
+    // The next person sees the price of now, and has to name it. A decision of this call that is still in flight is rejected.
+    const release = releaseLease(key, held, { set: { ...price, heldMicros }, requires: isHeld });
     await updateItem(HeldMessageRecord, release).catch((cause: unknown) => {
       log.warn("held_message.not_released", { organizationId: organization.id, error: cause });
     });

@@ -41,6 +41,8 @@ export const HeldMessageRecord = z.object({
   segments: z.int(),
   unitPriceMicros: z.int(),
   totalMicros: z.int(),
+  /** The price when it was held; present after an attempt to approve it. */
+  heldMicros: z.optional(z.int()),
   apiKeyId: z.string(),
   heldAt: z.string(),
   decidedAt: z.optional(z.string()),

@@ -99,10 +99,20 @@ describe("a message whose price changed while it was held", () => {
     await expect(decide(true)).rejects.toMatchObject({ ...conflict, message });
     const { status, pricing } = await getHeldMessage(organization.id, id);
     expect({ status, total: pricing.total }).toEqual({ status: "held", total: 0.4 });
+    // Another person has seen the price of before too.
+    await expect(decide(true)).rejects.toMatchObject({ ...conflict, message });
     expect(await paid()).toEqual([0, 0]);
     await expect(decide(true, 0.04)).rejects.toMatchObject(conflict);
     expect(await decide(true, 0.4)).toMatchObject({ status: "approved", pricing: { total: 0.4 } });
     expect(await paid()).toEqual([400_000, 400_000]);
+  });
+
+  it("is sent without a total once it costs no more than when it was held", async () => {
+    await setPrice(400_000);
+    await expect(decide(true)).rejects.toMatchObject(conflict);
+    await setPrice(priceMicros);
+    expect(await decide(true)).toMatchObject({ status: "approved", pricing: { total: 0.04 } });
+    expect(await paid()).toEqual([priceMicros, priceMicros]);
   });
 
   it("is sent for less, which it then shows", async () => {
