@@ -1,3 +1,4 @@
+import { ApiError } from "../contract/errors.ts";
 import { hourMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { RejectedError } from "../platform/rejected-error.ts";
@@ -5,7 +6,7 @@ import { keys } from "../platform/table/keys.ts";
 import { insertOf, putItem } from "../platform/table/write.ts";
 import { readWallet } from "../wallet/record.ts";
 import { graceMs } from "../wallet/settlement.ts";
-import { daysFrom, findUncountedDay, organizationsWithMargins, sumOfCosts } from "./costs.ts";
+import { daysFrom, organizationsWithMargins, sumOfCosts, type OrganizationWithMargins } from "./costs.ts";
 import { sumOfLedger, type Period } from "./movements.ts";
 import { paymentLines } from "./payment-lines.ts";
 import {
@@ -50,14 +51,16 @@ export async function closeBooks(
 ): Promise<BooksTotal> {
   const period = periodOf(month);
   const days = daysFrom(period.start, period.end);
-  await checkClosable(month, period, days);
+  await checkClosable(month, period);
   const before = monthBefore(month);
   const isAfterBooks = (await findBooksTotal(before)) !== undefined;
   const total = emptyTotal(month, closedBy);
   const failures: string[] = [];
-  const rejected = (error: unknown): undefined => {
-    if (!(error instanceof RejectedError)) throw error;
-    failures.push(error.message);
+  const failed = (organizationId: string, error: unknown): undefined => {
+    // The table is busy for all. Any other error is of one organization.
+    if (error instanceof ApiError && error.code === "UNAVAILABLE") throw error;
+    const named = `${organizationId}: ${error instanceof Error ? error.message : String(error)}`;
+    failures.push(error instanceof RejectedError ? error.message : named.replace(/\.?$/, "."));
   };
   let batch: Promise<BooksRecord | undefined>[] = [];
   const addBatch = async (): Promise<void> => {
@@ -65,9 +68,9 @@ export async function closeBooks(
     batch = [];
     onProgress?.(total.organizations);
   };
-  for await (const { organizationId, margins } of organizationsWithMargins(days)) {
-    const organization = { organizationId, margins, month, period, before, isAfterBooks, accepted, reason };
-    batch.push(closeOrganization(organization).catch(rejected));
+  for await (const each of organizationsWithMargins(days)) {
+    const organization = { ...each, month, period, before, isAfterBooks, accepted, reason };
+    batch.push(closeOrganization(organization).catch((error: unknown) => failed(each.organizationId, error)));
     if (batch.length === organizationsTogether) await addBatch();
   }
   await addBatch();
@@ -83,7 +86,7 @@ export async function closeBooks(
   return closed;
 }
 
-async function checkClosable(month: string, { end }: Period, days: readonly string[]): Promise<void> {
+async function checkClosable(month: string, { end }: Period): Promise<void> {
   const closed = await findBooksTotal(month);
   if (closed !== undefined) {
     throw new RejectedError(`${month} was closed at ${closed.closedAt} by ${closed.closedBy}.`);
@@ -92,16 +95,9 @@ async function checkClosable(month: string, { end }: Period, days: readonly stri
   if (now() < closableAt) {
     throw new RejectedError(`${month} cannot be closed before ${closableAt.toISOString()}.`);
   }
-  const uncounted = await findUncountedDay(days);
-  if (uncounted === undefined) return;
-  throw new RejectedError(
-    `The costs of ${uncounted.organizationId} on ${uncounted.day} are not calculated yet. Repeat the command in an hour.`,
-  );
 }
 
-interface OrganizationInMonth {
-  readonly organizationId: string;
-  readonly margins: Parameters<typeof sumOfCosts>[0];
+interface OrganizationInMonth extends OrganizationWithMargins {
   readonly month: string;
   readonly period: Period;
   readonly before: string;
@@ -115,6 +111,7 @@ interface OrganizationInMonth {
 async function closeOrganization({
   organizationId,
   margins,
+  uncountedDay,
   month,
   period,
   before,
@@ -124,6 +121,11 @@ async function closeOrganization({
 }: OrganizationInMonth): Promise<BooksRecord | undefined> {
   const earlier = await findBooks(month, organizationId);
   if (earlier !== undefined) return earlier;
+  if (uncountedDay !== undefined) {
+    throw new RejectedError(
+      `The costs of ${organizationId} on ${uncountedDay} are not calculated yet. Repeat the command in an hour.`,
+    );
+  }
   const wallet = await readWallet(organizationId);
   if (wallet.seq === 0) return undefined;
   const previous = isAfterBooks ? ((await findBooks(before, organizationId)) ?? nothing) : undefined;

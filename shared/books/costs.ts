@@ -4,8 +4,9 @@ import { MarginsRecord } from "../messages/margins.ts";
 import { dayMs, dayOf } from "../platform/clock.ts";
 import { workOnPending } from "../platform/jobs/pending-work.ts";
 import { shardCount } from "../platform/jobs/shards.ts";
-import { itemsIn } from "../platform/table/lists.ts";
-import { findItem } from "../platform/table/read.ts";
+import { rowsOf } from "../platform/table/lists.ts";
+import { findItem, type Row } from "../platform/table/read.ts";
+import { unreadableOf, UnreadableRecordError } from "../platform/table/records.ts";
 import { marginsOfDay, shardOfCounter } from "../platform/table/shards.ts";
 import { listWallets } from "../wallet/record.ts";
 
@@ -26,25 +27,34 @@ type OpenDay = z.infer<typeof OpenDay>;
 const MarginsOfDay = z.extend(MarginsRecord, { pk: z.string() });
 type MarginsOfDay = z.infer<typeof MarginsOfDay>;
 
+/** An organization with its margins of some days, and one of these days if its messages have not been counted. */
+export interface OrganizationWithMargins {
+  readonly organizationId: string;
+  readonly margins: readonly Row<MarginsOfDay>[];
+  readonly uncountedDay: string | undefined;
+}
+
 /** Yields all organizations in order, each with its margins of the days. One batch of each day is in memory. */
 export async function* organizationsWithMargins(
   days: readonly string[],
-): AsyncGenerator<{ readonly organizationId: string; readonly margins: readonly MarginsOfDay[] }> {
-  const rest = itemsIn(MarginsOfDay, { pk: days.map(marginsOfDay), consistent: true });
+): AsyncGenerator<OrganizationWithMargins> {
+  const uncounted = await findUncountedDays(days);
+  const rest = rowsOf(MarginsOfDay, { pk: days.map(marginsOfDay), consistent: true });
   let next = (await rest.next()).value;
+  const idOf = ({ key }: Row<MarginsOfDay>): string => key.sk.replace(/#.*/, "");
   for await (const organizationId of listWallets()) {
-    const margins: MarginsOfDay[] = [];
+    const margins: Row<MarginsOfDay>[] = [];
     // Both lists have the order of the ids.
-    for (; next !== undefined && next.organizationId <= organizationId; next = (await rest.next()).value) {
-      if (next.organizationId === organizationId) margins.push(next);
+    for (; next !== undefined && idOf(next) <= organizationId; next = (await rest.next()).value) {
+      if (idOf(next) === organizationId) margins.push(next);
     }
-    yield { organizationId, margins };
+    yield { organizationId, margins, uncountedDay: uncounted.get(organizationId) };
   }
 }
 
 /** Adds up the costs of an organization by country: those of its days, and later changes of the days that were open. */
 export async function sumOfCosts(
-  margins: readonly MarginsOfDay[],
+  margins: readonly Row<MarginsOfDay>[],
   openBefore: readonly OpenDay[],
 ): Promise<{ readonly costs: Costs; readonly openDays: OpenDay[] }> {
   const costs: Costs = {};
@@ -56,7 +66,10 @@ export async function sumOfCosts(
     for (const [country, each] of Object.entries(counted)) add(costs, country, each, -1);
     if (closedAt === undefined) openDays.push({ pk, sk, costs: present });
   };
-  for (const each of margins) count(each);
+  for (const { key, item } of margins) {
+    if (item === undefined) throw new UnreadableRecordError(key);
+    count(item);
+  }
   for (const open of openBefore) {
     const { pk, sk } = open;
     const present = await findItem(MarginsOfDay, { pk, sk }, { consistent: true });
@@ -74,26 +87,24 @@ function add(costs: Costs, country: string, each: CostsOfCountry, sign: -1 | 1):
   };
 }
 
-/** Finds a day of an organization whose messages have not been counted, so that its costs are unknown. */
-export async function findUncountedDay(
-  days: readonly string[],
-): Promise<{ readonly organizationId: string; readonly day: string } | undefined> {
+/** Returns a day whose messages have not been counted, for each organization that has one. */
+async function findUncountedDays(days: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const wanted = new Set(days);
-  const found: { readonly organizationId: string; readonly day: string }[] = [];
+  const found = new Map<string, string>();
   for (let shard = 0; shard < shardCount; shard += 1) {
     await workOnPending({
       name: "CLOSE-DAY",
       shard,
-      isTimeLeft: () => found.length === 0,
+      isTimeLeft: () => true,
       visit: async (key) => {
         const { organizationId, day, margins } = shardOfCounter(key);
         if (!wanted.has(day)) return;
-        const counted = await findItem(MarginsOfDay, margins, { consistent: true });
-        if (counted === undefined) found.push({ organizationId, day });
+        const counted = await findItem(MarginsOfDay, margins, { consistent: true }).catch(unreadableOf);
+        if (counted === undefined) found.set(organizationId, day);
       },
     });
   }
-  return found[0];
+  return found;
 }
 
 /** Returns the days of a month. */

@@ -109,13 +109,13 @@ export async function sumOfLedger(
   return { openingMicros, closingMicros, movements, countries, ofPayments, closedSeq, readSeq };
 }
 
-/** Yields the entries after a seq in order. A missing entry is left out. */
+/** Yields the entries after a seq in order. A missing entry is left out, and so is one that cannot be read. */
 async function* entriesAfter(wallet: WalletRecord, seq: number): AsyncGenerator<LedgerEntryRecord> {
   for (let from = seq + 1; from <= wallet.seq; from += requestsTogether * entriesTogether) {
     const requests = Array.from({ length: requestsTogether }, async (_, index) => {
       const first = from + index * entriesTogether;
       const to = Math.min(first + entriesTogether - 1, wallet.seq);
-      return readLedger(wallet, { from: first, to, limit: entriesTogether });
+      return readLedger(wallet, { from: first, to, limit: entriesTogether }, { skipsUnreadable: true });
     });
     for (const entries of await Promise.all(requests)) yield* entries;
   }

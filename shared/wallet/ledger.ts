@@ -81,9 +81,10 @@ export function voidEntry({
 export async function readLedger(
   wallet: Sharded,
   { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
+  { skipsUnreadable = false } = {},
 ): Promise<LedgerEntryRecord[]> {
   // DynamoDB rejects a range that ends before it begins.
   if (from > to) return [];
-  const range = { from: ledgerSortKey(from), to: ledgerSortKey(to), consistent: true };
+  const range = { from: ledgerSortKey(from), to: ledgerSortKey(to), consistent: true, skipsUnreadable };
   return firstItems(LedgerEntryRecord, { pk: ledgerOf(wallet), ...range }, limit);
 }

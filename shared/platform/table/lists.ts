@@ -6,6 +6,8 @@ import { UnreadableRecordError } from "./records.ts";
 /** A list of items in the order of their sort keys. Several partitions are read as one list. */
 export interface List extends Omit<Range, "index" | "limit" | "pk"> {
   readonly pk: string | readonly string[];
+  /** Whether `itemsIn` leaves out items that cannot be read. They are reported. */
+  readonly skipsUnreadable?: boolean;
 }
 
 /** Items in memory at the same time. */
@@ -54,7 +56,7 @@ async function* inBatches<Item>(
 
 /**
  * Yields the items of a list, for callers that must not skip any, such as those that add up money.
- * @throws UnreadableRecordError in the place of an item that cannot be read
+ * @throws UnreadableRecordError in the place of an item that cannot be read, unless the list skips it
  */
 export async function* itemsIn<Item>(
   schema: z.ZodMiniType<Item>,
@@ -62,8 +64,8 @@ export async function* itemsIn<Item>(
   batchSize = itemsInMemory,
 ): AsyncGenerator<Item, undefined> {
   for await (const { key, item } of rowsOf(schema, list, batchSize)) {
-    if (item === undefined) throw new UnreadableRecordError(key);
-    yield item;
+    if (item !== undefined) yield item;
+    else if (list.skipsUnreadable !== true) throw new UnreadableRecordError(key);
   }
 }
 
