@@ -83,12 +83,16 @@ class Pass implements Reconciliation {
   #messages: ReadonlyMap<string, MessageRecord | "unreadable"> = new Map();
   /** The counters that exist. */
   readonly #notedDays = new Set<string>();
-  #position: Position = { seq: 0, balanceMicros: 0, at: new Date(0).toISOString() };
+  #position: Position;
+  /** Not before the last settled entry was read, which may be lost. */
+  #isBalanceKnown: boolean;
   #voidsSinceSettled = 0;
 
   constructor(wallet: WalletRecord) {
     this.#wallet = wallet;
     this.#settledSeq = wallet.settledSeq;
+    this.#position = { seq: wallet.settledSeq, balanceMicros: 0, at: new Date(0).toISOString() };
+    this.#isBalanceKnown = wallet.settledSeq === 0;
     this.#horizon = new Date(now().getTime() - graceMs).toISOString();
   }
 
@@ -104,6 +108,7 @@ class Pass implements Reconciliation {
     for (const entry of entries) {
       if (entry.seq === settledSeq) {
         this.#position = positionBehind(entry);
+        this.#isBalanceKnown = true;
         this.#notedDays.add(nameOf(shardOfEntry(entry)));
         continue;
       }
@@ -150,6 +155,12 @@ class Pass implements Reconciliation {
   async #close(end: Position): Promise<boolean> {
     const { seq: lastSeq, balanceMicros } = end;
     const startedAt = this.#position.at;
+    if (!this.#isBalanceKnown) {
+      // The last settled entry is lost, and so is the balance before a gap after it. The gap is closed without a refund.
+      this.#report(this.#position.seq);
+      this.#position = { ...this.#position, balanceMicros };
+      this.#isBalanceKnown = true;
+    }
     while (this.#position.seq < lastSeq) {
       const voids = this.#voids(lastSeq, balanceMicros);
       const written = await tryTransact({ voids: voids.map(ledgerEntry) });

@@ -227,7 +227,7 @@ it.each(
   ),
 )(
   "$name at $last stops its customer only, and is a movement of its own once it is accepted",
-  async ({ name, seq, change, at: place, last, ...others }) => {
+  async ({ seq, change, at: place, last, ...others }) => {
     const [bad, good] = [await openWallet(1_000_000), await openWallet(2_000_000)];
     for (let count = 2; count <= 10; count += 1) {
       // One entry of March comes after one of April.
@@ -266,13 +266,12 @@ it.each(
       expect(total.movements["unexplained"] !== undefined).toBe(isDamaged);
       unexplained += total.movements["unexplained"] ?? 0;
       expect((await findBooks(month, bad))?.unexplainedReason).toBe(isDamaged ? "Ticket 1" : undefined);
-      // The reconciler stops before a gap that begins with the last settled entry.
-      if (name !== "a missing last entry") await post(bad, "credit", 3);
+      await post(bad, "credit", 3);
     }
     const { balanceMicros } = await readWallet(bad);
     const closed = await findBooks("2031-05", bad);
     // The last month closed before its own credit.
-    expect(closed?.closingMicros).toBe(balanceMicros - (name === "a missing last entry" ? 0 : 3));
+    expect(closed?.closingMicros).toBe(balanceMicros - 3);
     const kept = (await ledger(bad)).reduce((sum, { amountMicros }) => sum + amountMicros, 0);
     expect(unexplained).toBe(balanceMicros - kept);
   },

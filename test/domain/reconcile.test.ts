@@ -5,12 +5,13 @@ import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { updateItem } from "../../shared/platform/table/write.ts";
+import { deleteItem, updateItem } from "../../shared/platform/table/write.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
 import { reconcileWallets } from "../../shared/reconciliation/run.ts";
 import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { debitWallet } from "../../shared/wallet/debit.ts";
 import { ledgerEntry, voidEntry, type NewLedgerEntry } from "../../shared/wallet/ledger.ts";
+import { postToWallet } from "../../shared/wallet/post.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { graceMs } from "../../shared/wallet/settlement.ts";
 import { acceptMessage } from "../support/as-organization.ts";
@@ -187,4 +188,23 @@ it("a ledger that does not add up is reported, and the later changes are settled
   // The debit after it, whose function died, was refunded.
   expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - 2 * 7_900);
   await takeJobs("transactionalSends");
+});
+
+it("a lost last settled entry is reported once, and a gap after it is closed without a refund", async () => {
+  const organizationId = await openWallet(10_000_000);
+  const { seq, settledSeq } = await readWallet(organizationId);
+  passGrace();
+  await reconcileWallet(organizationId);
+  expect(settledSeq).toBeLessThan(seq);
+  await deleteItem(keyOfEntry(organizationId, seq));
+  // The next debit is lost too, and an entry follows.
+  await debit(organizationId);
+  await postToWallet({ organizationId, type: "credit", amountMicros: 100_000 });
+  passGrace();
+  const first = await reconcileWallet(organizationId);
+  expect(first).toMatchObject({ inconsistencies: 1, voided: 1, refundedMicros: 0 });
+  const wallet = await readWallet(organizationId);
+  expect(wallet).toMatchObject({ settledSeq: wallet.seq, balanceMicros: 10_000_000 - 7_900 + 100_000 });
+  expect(wallet.agenda).toBeUndefined();
+  expect(await reconcileWallet(organizationId)).toMatchObject({ inconsistencies: 0, voided: 0 });
 });
