@@ -181,7 +181,9 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   }),
   createPayment: grant(callsProvider, {
     GetItem: ["SENDING", "WALLET"],
-    transactions: [{ PutItem: ["PAYMENTS"], UpdateItem: ["IDEMPOTENCY", "LIMIT"] }],
+    transactions: [
+      { PutItem: ["PAYMENTS"], UpdateItem: ["IDEMPOTENCY", "LIMIT"], ConditionCheckItem: ["WALLET"] },
+    ],
     queues: ["payments"],
   }),
   listPayments: grant(readsBilling, { Query: ["PAYMENTS"] }),

@@ -135,7 +135,8 @@ export const processesPayments = grant(changesWallet, notifiesOfWallet, callsPro
   UpdateItem: ["PAYMENTS"],
   transactions: [
     { PutItem: ["LEDGER", "REFERENCE", "DUE"], UpdateItem: ["WALLET", "PAYMENTS"] },
-    { PutItem: ["PAYMENTS", "DUE"], UpdateItem: ["BILLING", "LIMIT", "WALLET", "PAYMENTS"] },
+    { PutItem: ["PAYMENTS", "DUE"], UpdateItem: ["BILLING", "WALLET", "PAYMENTS"] },
+    { PutItem: ["PAYMENTS"], UpdateItem: ["BILLING", "LIMIT"], ConditionCheckItem: ["WALLET"] },
     { PutItem: ["INVOICES", "INVOICE_NUMBERS"], UpdateItem: ["INVOICE_NUMBERS", "PAYMENTS"] },
   ],
   queues: ["emails"],

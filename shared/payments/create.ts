@@ -9,6 +9,7 @@ import { enqueue } from "../platform/jobs/queue.ts";
 import { dailyLimitReached, useToday } from "../platform/limits/daily.ts";
 import { log } from "../platform/log.ts";
 import { isPaused } from "../platform/pause.ts";
+import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/transact.ts";
 import { amountOf, microsOfField, microsOfText } from "../wallet/money.ts";
 import { readWallet, walletClosed } from "../wallet/record.ts";
@@ -98,7 +99,10 @@ export async function createPayment(
   const response = attempt === undefined ? [] : [attempt.complete(shown)];
   const limit = savedCardLimit();
   const charged = isSaved ? useToday(limit, organizationId, amountMicros) : [];
-  const result = await transact({ payment: paymentPut(payment), charged, response });
+  // The organization may have been closed, and even erased, meanwhile.
+  const wallet = { check: keys.wallet(organizationId), requires: { present: ["pk"], absent: ["closedAt"] } };
+  const result = await transact({ payment: paymentPut(payment), charged, response, wallet });
+  if (result.outcome === "rejected" && result.rejections.wallet !== undefined) throw walletClosed();
   if (result.outcome === "rejected" && result.rejections.charged !== undefined)
     throw dailyLimitReached(limit);
   // Only a later attempt at the same request can have caused the rejection of this one.

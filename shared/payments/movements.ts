@@ -72,7 +72,8 @@ interface Effects {
 /**
  * Moves money between the wallet and a payment.
  * @returns undefined when another change of the payment came first
- * @throws ApiError INSUFFICIENT_BALANCE when a refund is not covered; WALLET_MISSING
+ * @throws ApiError INSUFFICIENT_BALANCE when a refund is not covered; WALLET_MISSING; CONFLICT for a
+ *   transfer of an erased organization
  */
 export async function move(
   payment: PaymentRecord,
@@ -85,6 +86,8 @@ export async function move(
     organizationId,
     paymentId,
     reason,
+    // Money at the provider has come in any case. A transfer can be returned.
+    needsCustomer: movement.type === "payment" && payment.provider === "manual",
     together: (after) => [referenceOf({ ...movement, organizationId }, after), write, ...others],
   });
   return wallet === undefined ? undefined : true;

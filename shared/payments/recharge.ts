@@ -106,7 +106,9 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
       unchangedSince(billing),
     );
     const charged = useToday(savedCardLimit(), organizationId, amountMicros);
-    const result = await transact({ payment: paymentPut(payment), billing: counted, charged });
+    const requires = { is: { rechargeId: paymentId }, absent: ["closedAt", "suspendedAt"] };
+    const check = { check: keys.wallet(organizationId), requires };
+    const result = await transact({ payment: paymentPut(payment), billing: counted, charged, check });
     if (result.outcome === "committed") return true;
     // Another worker has made it.
     if (result.rejections.payment !== undefined) return true;

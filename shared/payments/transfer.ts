@@ -22,8 +22,8 @@ export interface Transfer {
  * Records a payment that was made by bank transfer, once for each reference. Its invoice and receipt follow.
  * @returns the payment's names; undefined when an earlier call recorded it
  * @throws ReferenceTakenError when the reference belongs to another movement
- * @throws ApiError NOT_FOUND, WALLET_MISSING; CONFLICT for a payment that is no pending transfer of this amount.
- *   UNAVAILABLE: repeat it with the same reference.
+ * @throws ApiError NOT_FOUND, WALLET_MISSING; CONFLICT for a payment that is no pending transfer of this amount,
+ *   and for an erased organization. UNAVAILABLE: repeat it with the same reference.
  */
 export async function recordTransfer(transfer: Transfer): Promise<PaymentKey | undefined> {
   const { organizationId, amountMicros, reference, reason, paymentId } = transfer;

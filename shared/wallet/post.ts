@@ -29,6 +29,8 @@ export interface Posting extends OfMessage {
   readonly reference?: string;
   /** The payment that the ledger entry names. A recharge of the wallet ends with it. */
   readonly paymentId?: string;
+  /** Whether an erased wallet rejects it. */
+  readonly needsCustomer?: boolean;
   /** Returns the other writes of its transaction. @param after the wallet after the posting */
   readonly together?: (after: WalletRecord) => readonly Write[];
   /** Messages that were not accepted after all. The wallet subtracts them if their day is still its current day. */
@@ -49,8 +51,8 @@ const maxPostingDelayMs = 50;
  * Changes a wallet's balance and writes its ledger entry, in one transaction that requires the `seq` that it saw. It therefore
  * never leaves a gap in the ledger, and every gap is a charge for messages.
  * @returns the wallet after it; undefined when `together` or another settlement caused a rejection
- * @throws ApiError WALLET_MISSING; INSUFFICIENT_BALANCE, except for a chargeback; CONFLICT above the largest balance;
- *   UNAVAILABLE when too many others came first
+ * @throws ApiError WALLET_MISSING; INSUFFICIENT_BALANCE, except for a chargeback. CONFLICT above the largest balance, and when it
+ *   needs a customer who was erased. UNAVAILABLE when too many others came first
  */
 export async function postToWallet(posting: Posting): Promise<WalletRecord | undefined> {
   const { organizationId } = posting;
@@ -131,6 +133,11 @@ async function resolveAmbiguousPosting(after: WalletRecord, entryId: string, err
 
 function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): WalletRecord {
   if (seen.closedAt !== undefined && posting.type === "top_up") throw walletClosed();
+  if (seen.erasedAt !== undefined && posting.needsCustomer === true) {
+    throw new ApiError("CONFLICT", {
+      message: "The organization was erased. Return the money to the customer.",
+    });
+  }
   const balanceMicros = seen.balanceMicros + posting.amountMicros;
   // A bank reverses a payment even if it was spent. A credit is allowed, because it reduces a negative balance.
   const mayBeNegative = posting.type === "chargeback" || posting.amountMicros > 0;
@@ -143,10 +150,11 @@ function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): Wal
 }
 
 function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting): Update {
-  const { type, settles, uncounts, paymentId } = posting;
+  const { type, settles, uncounts, paymentId, needsCustomer = false } = posting;
   const { balanceMicros, seq, lastId, lastAt } = after;
   const settled = settles === undefined ? undefined : settling(settles);
   const { add: uncounted, requires } = uncounts === undefined ? {} : unreserve(seen, uncounts);
+  const gone = type === "top_up" ? ["closedAt"] : needsCustomer ? ["erasedAt"] : [];
   const endsRecharge = type === "payment" && paymentId !== undefined && paymentId === seen.rechargeId;
   const { set, setIfAbsent } = toBeSettled(seen.organizationId, lastAt);
   return updateOf(
@@ -169,7 +177,7 @@ function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting)
         ...(endsRecharge ? { rechargeId: paymentId } : {}),
       },
       present: requires?.present ?? [],
-      absent: [...(requires?.absent ?? []), ...(type === "top_up" ? ["closedAt"] : [])],
+      absent: [...(requires?.absent ?? []), ...gone],
     },
   );
 }

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { eraseOrganization } from "../../shared/erasure/organization.ts";
+import { saveBillingDetails } from "../../shared/payments/billing-record.ts";
+import { createPayment } from "../../shared/payments/create.ts";
+import { PaymentJob } from "../../shared/payments/payment-job.ts";
+import { setAutoRecharge, startRecharge } from "../../shared/payments/recharge.ts";
+import { paymentsOf, type PaymentRecord } from "../../shared/payments/record.ts";
+import { stripeProvider } from "../../shared/payments/stripe.ts";
+import { recordTransfer } from "../../shared/payments/transfer.ts";
+import { config } from "../../shared/platform/config.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
+import { insertOf } from "../../shared/platform/table/write.ts";
+import { closeWallet } from "../../shared/wallet/adjust.ts";
+import { readWallet } from "../../shared/wallet/record.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { interceptTableRequests } from "../support/table-requests.ts";
+import { openWallet } from "../support/wallets.ts";
+
+/* Payments of organizations that are closed and erased, before or while the payment begins. */
+
+await useOwnTable();
+
+let organizationId: string;
+
+beforeEach(async () => {
+  vi.spyOn(config, "payments").mockReturnValue('{"cards":"sandbox","bankTransfer":"Pay to our account."}');
+  vi.spyOn(config, "apiUrl").mockReturnValue("https://api.example.com");
+  vi.spyOn(stripeProvider, "createCustomer").mockResolvedValue("cus_1");
+  const card = { id: "pm_1", brand: "visa", last4: "4242", expiryMonth: 1, expiryYear: 2040 };
+  vi.spyOn(stripeProvider, "listMethods").mockResolvedValue([{ ...card, createdAt: "2030-06-03T12:00:00Z" }]);
+  organizationId = await openWallet(0);
+  const organization = { entity: "organization", id: organizationId, name: "ACME", createdAt: "2026-01-01" };
+  await transact({ organization: insertOf({ ...keys.organization(organizationId), ...organization }) });
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const queue of ["emails", "payments"] as const) await takeJobs(queue);
+});
+
+async function closeAndErase(): Promise<void> {
+  await closeWallet(organizationId, "left");
+  await eraseOrganization(organizationId);
+}
+
+/** Runs something before the next transaction that writes an item of this kind. */
+function before(entity: string, work: () => Promise<void>): () => boolean {
+  let hasRun = false;
+  interceptTableRequests(async (command, send) => {
+    const request = JSON.stringify(command);
+    if (!hasRun && request.includes("TransactItems") && request.includes(`"entity":"${entity}"`)) {
+      hasRun = true;
+      await work();
+    }
+    return send();
+  });
+  return () => hasRun;
+}
+
+async function paymentsIn(): Promise<PaymentRecord[]> {
+  const payments: PaymentRecord[] = [];
+  for await (const payment of paymentsOf(organizationId)) payments.push(payment);
+  return payments;
+}
+
+const transfer = { amountMicros: 50_000_000, reason: "Bank transfer" };
+const erased = { code: "CONFLICT", message: expect.stringMatching(/was erased\. Return the money/) };
+
+it("an erasure ends an announced transfer, and no transfer is recorded after it", async () => {
+  await saveBillingDetails(organizationId, { name: "Ada" });
+  const request = { method: "bank_transfer", saveCard: false, amount: 50 } as const;
+  const { id: paymentId } = await createPayment(organizationId, request);
+  await closeAndErase();
+  const [payment] = await paymentsIn();
+  expect(payment).toMatchObject({ id: paymentId, status: "expired", version: 2 });
+  expect(payment).not.toHaveProperty("agenda");
+  expect(payment).not.toHaveProperty("buyer");
+  for (const announced of [{ paymentId }, {}]) {
+    const recorded = recordTransfer({ organizationId, ...transfer, reference: "bank-1", ...announced });
+    await expect(recorded).rejects.toMatchObject(erased);
+  }
+  expect((await readWallet(organizationId)).balanceMicros).toBe(0);
+});
+
+it("a transfer that is recorded while its organization is erased is rejected", async () => {
+  before("ledgerEntry", closeAndErase);
+  const recorded = recordTransfer({ organizationId, ...transfer, reference: `bank-${organizationId}` });
+  await expect(recorded).rejects.toMatchObject(erased);
+  expect((await readWallet(organizationId)).balanceMicros).toBe(0);
+  expect(await paymentsIn()).toEqual([]);
+});
+
+it.each(["card", "bank_transfer"] as const)(
+  "a payment by %s that begins while its organization is erased is not recorded",
+  async (method) => {
+    const session = { sessionId: "cs_1", url: "https://example.com", expiresAt: "2040-01-01T00:00:00Z" };
+    vi.spyOn(stripeProvider, "createCheckout").mockResolvedValue(session);
+    before("payment", closeAndErase);
+    const begun = createPayment(organizationId, { method, saveCard: false, amount: 50 });
+    await expect(begun).rejects.toMatchObject({ code: "WALLET_MISSING" });
+    expect(await paymentsIn()).toEqual([]);
+  },
+);
+
+it("a recharge that starts while its wallet is closed is not recorded, and the wallet is free", async () => {
+  await setAutoRecharge(organizationId, { isEnabled: true, threshold: 5, amount: 20, monthlyCap: 100 });
+  const job = PaymentJob.parse((await takeJobs("payments"))[0]);
+  if (job.kind !== "recharge") throw new Error("no recharge was requested");
+  const isClosed = before("payment", async () => void (await closeWallet(organizationId, "left")));
+  await startRecharge(job);
+  expect(isClosed()).toBe(true);
+  expect(await paymentsIn()).toEqual([]);
+  expect((await readWallet(organizationId)).rechargeId).toBeUndefined();
+});
