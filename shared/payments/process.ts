@@ -7,7 +7,7 @@ import { isPaused } from "../platform/pause.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../platform/table/transact.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
-import { microsOfMinorUnits } from "../wallet/money.ts";
+import { microsOfMinorUnits, minorUnitsOf } from "../wallet/money.ts";
 import { requestRecharge } from "../wallet/recharge.ts";
 import { findWallet } from "../wallet/record.ts";
 import { readBilling } from "./billing-record.ts";
@@ -54,6 +54,8 @@ export async function processPayment(key: PaymentKey): Promise<PaymentRecord | u
   } catch (error) {
     // If the table fails now, the payment stays due.
     const payment = await findPayment(key).catch(() => undefined);
+    const isRejected = ProviderUnavailableError.rejectedBy(error) !== undefined;
+    if (isRejected && payment?.status === "succeeded") return endWithoutProvider(payment);
     if (payment?.agenda !== undefined) await scheduleVisit(payment, maxRetryMs).catch(() => undefined);
     throw error;
   }
@@ -153,6 +155,23 @@ async function recordFee(key: PaymentKey, { feeMinorUnits }: ProviderPayment): P
     { absent: ["feeAt"] },
   );
   await updateItem(PaymentRecord, update);
+}
+
+/**
+ * Ends a credited payment that the provider does not have any more, for example since the account is another one. Refunds
+ * that were not submitted return their money.
+ */
+async function endWithoutProvider(payment: PaymentRecord): Promise<PaymentRecord> {
+  const key = { organizationId: payment.organizationId, paymentId: payment.id };
+  countMetrics({ PaymentDifferences: 1 });
+  log.error("payment.missing", { ...key, providerPaymentId: payment.providerPaymentId });
+  for (const { id, totalMicros } of payment.refunds.filter(isUnsubmitted)) {
+    const failed = { id, minorUnits: minorUnitsOf(totalMicros), status: "failed" } as const;
+    await untilUndisturbed(async () => applyRefund(await readPayment(key), failed));
+  }
+  const ended = await issueDocuments(key);
+  await updateItem(PaymentRecord, { ...paymentUpdate(ended, {}), changes: { remove: ["agenda", "lookAt"] } });
+  return ended;
 }
 
 /** Opens a checkout for a charge that the bank lets only the cardholder complete, and emails its link. */

@@ -212,6 +212,35 @@ it("a refund that meets a concurrent request is repeated, and one that Stripe re
   expect((await readWallet(customer.organizationId)).balanceMicros).toBe(50_000_000);
 });
 
+it("a payment that Stripe does not have any more ends, and its unsubmitted refunds return their money", async () => {
+  const customer = await openCustomer(accepted, 0);
+  const { key } = await openCharge(customer);
+  expect(await processPayment(key)).toMatchObject({ status: "succeeded" });
+  await recordRefund(key, { id: newId("rfd"), amountMicros: 20_000_000, reason: "Refund" });
+  const [unsubmitted] = (await readPayment(key)).refunds;
+  const at = { totalMicros: 5_000_000, amountMicros: 5_000_000 };
+  const submitted = {
+    ...at,
+    id: "rfd_1",
+    providerRefundId: "re_1",
+    status: "pending",
+    createdAt: "2031-01-01",
+  };
+  const dispute = { ...at, id: "dp_1", status: "open", openedAt: "2031-01-01" };
+  const set = { refunds: [submitted, unsubmitted], disputes: [dispute] };
+  await transact({ payment: updateOf(keys.payment(key.organizationId, key.paymentId), { set }) });
+  connected = await startStripe();
+  const log = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const processed = await processPayment(key);
+  expect(String(log.mock.calls).match(/payment\.missing/g)).toHaveLength(1);
+  log.mockRestore();
+  // The outcomes of these are unknown.
+  expect(processed?.refunds.map(({ status }) => status)).toEqual(["pending", "failed"]);
+  expect(processed?.disputes).toMatchObject([{ status: "open" }]);
+  expect((await readPayment(key)).agenda).toBeUndefined();
+  expect((await readWallet(customer.organizationId)).balanceMicros).toBe(50_000_000);
+});
+
 it("a recovery checkout that Stripe rejects ends its payment", async () => {
   const { key } = await openCharge(await openCustomer(authenticated, 0));
   vi.spyOn(connected.client.checkout.sessions, "create").mockRejectedValue(
