@@ -132,7 +132,7 @@ export const callsProvider = grant(readsBilling, {
 /** To bring payments to the state that they have at the provider: their movements, documents and emails. */
 export const processesPayments = grant(changesWallet, notifiesOfWallet, callsProvider, {
   GetItem: ["PAYMENTS", "REFERENCE", "INVOICES", "INVOICE_NUMBERS", "SENDING"],
-  UpdateItem: ["PAYMENTS"],
+  UpdateItem: ["PAYMENTS", "INVOICE_NUMBERS"],
   transactions: [
     { PutItem: ["LEDGER", "REFERENCE", "DUE"], UpdateItem: ["WALLET", "PAYMENTS"] },
     { PutItem: ["PAYMENTS", "DUE"], UpdateItem: ["BILLING", "WALLET", "PAYMENTS"] },

@@ -1,6 +1,13 @@
 import { brand } from "../brand/brand.ts";
 import type { PaymentSettings } from "../contract/payment-settings.ts";
-import { findDocument, numberOf, NumberRecord, type Buyer, type DocumentRecord } from "../invoices/record.ts";
+import {
+  advanceNumbers,
+  findDocument,
+  numberOf,
+  NumberRecord,
+  type Buyer,
+  type DocumentRecord,
+} from "../invoices/record.ts";
 import { findStored, isNumberStored, storeDocument } from "../invoices/storage.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -99,11 +106,10 @@ async function issue(
   }
   const issuedAt = now().toISOString();
   const year = issuedAt.slice(0, "yyyy".length);
-  const next =
-    (await findItem(NumberRecord, keys.invoiceNumber(due.kind, year), { consistent: true }))?.next ?? 1;
-  let taken = next;
-  let number = numberOf(due.kind, year, taken);
-  while (await isNumberStored({ organizationId, number })) number = numberOf(due.kind, year, (taken += 1));
+  const counter = await findItem(NumberRecord, keys.invoiceNumber(due.kind, year), { consistent: true });
+  let number = numberOf(due.kind, year, counter?.next ?? 1);
+  // A restore may have lost many numbers. A search that ends early continues from the counter.
+  while (await isNumberStored({ organizationId, number })) number = await advanceNumbers(number);
   const buyer = await buyerOfDocument(payment);
   const document: DocumentRecord = {
     entity: "invoice",
@@ -129,7 +135,7 @@ async function issue(
     currency: payment.currency,
   };
   const result = await transact({
-    number: takeNumber(due.kind, year, { next, taken }),
+    number: takeNumber(due.kind, year, number),
     document: insertOf({ ...keys.invoice(organizationId, number), ...document }),
     payment: paymentUpdate(payment, { ...noted(number), unstored: [...unstored, number] }),
   });
@@ -145,8 +151,9 @@ async function buyerOfDocument({ organizationId, invoiceNumber, buyer }: Payment
   return { name, address, country, vatNumber };
 }
 
-function takeNumber(kind: string, year: string, { next, taken }: { next: number; taken: number }): Write {
+function takeNumber(kind: string, year: string, number: string): Write {
   const key = keys.invoiceNumber(kind, year);
-  if (next === 1) return insertOf({ ...key, entity: "invoiceNumber", next: taken + 1 });
-  return updateOf(key, { set: { next: taken + 1 } }, { is: { next } });
+  const next = Number(number.split("-").at(-1));
+  if (next === 1) return insertOf({ ...key, entity: "invoiceNumber", next: 2 });
+  return updateOf(key, { set: { next: next + 1 } }, { is: { next } });
 }

@@ -328,4 +328,17 @@ it("numbers continue after those of documents that only the bucket has", async (
   bucket.set(`numbers/INV-${year}-000010.json`, Buffer.from("{}"));
   expect(await invoiced()).toBe(`INV-${year}-000011`);
   expect(await invoiced()).toBe(`INV-${year}-000012`);
+  // A search that a time-out ends continues where it was.
+  const get = vi.spyOn(bucket, "get");
+  const found = Buffer.from("{}");
+  get.mockImplementation((key) => {
+    if (key.includes("-000015")) throw new Error("the time is over");
+    return key.startsWith("numbers/") ? found : undefined;
+  });
+  await expect(invoiced()).rejects.toThrow("the time is over");
+  get.mockImplementation((key) => {
+    if (/-00001[34]/.test(key)) throw new Error("it begins again");
+    return key === `numbers/INV-${year}-000015.json` ? found : undefined;
+  });
+  expect(await invoiced()).toBe(`INV-${year}-000016`);
 });
