@@ -20,6 +20,8 @@ export const DocumentRecord = z.object({
   number: z.string(),
   organizationId: z.string(),
   paymentId: z.string(),
+  /** The bank's reference of a transfer. */
+  reference: z.optional(z.string()),
   /** The refund of a credit note. */
   refundId: z.optional(z.string()),
   /** The number of the invoice that a credit note corrects. */

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import type { ObjectPlace } from "../platform/aws/objects.ts";
 import { config } from "../platform/config.ts";
 import { renderPdf } from "./pdf.ts";
@@ -8,8 +10,11 @@ import { DocumentRecord } from "./record.ts";
  * subject that it is about, and its number: a lost document is found again, and no number is used twice.
  */
 
-/** The payment or refund that a document is about. There is one document of a kind for it. */
-type Subject = Pick<DocumentRecord, "kind" | "organizationId" | "paymentId" | "refundId">;
+/**
+ * The payment or refund that a document is about. There is one document of a kind for it. A transfer has its reference, because
+ * it is entered again with another id after a restore.
+ */
+type Subject = Pick<DocumentRecord, "kind" | "organizationId" | "paymentId" | "reference" | "refundId">;
 
 /** Stores a document. Objects that exist stay as they are, so this may be repeated. */
 export async function storeDocument(document: DocumentRecord): Promise<void> {
@@ -51,8 +56,10 @@ function placeOf({ organizationId, number }: Pick<DocumentRecord, "number" | "or
   return place(`${organizationId}/${number}.pdf`);
 }
 
-function placeOfRecord({ organizationId, paymentId, kind, refundId = "payment" }: Subject): ObjectPlace {
-  return place(`${organizationId}/${paymentId}-${refundId}-${kind}.json`);
+function placeOfRecord(subject: Subject): ObjectPlace {
+  const { organizationId, paymentId, reference, kind, refundId = "payment" } = subject;
+  const name = reference === undefined ? paymentId : createHash("sha256").update(reference).digest("hex");
+  return place(`${organizationId}/${name}-${refundId}-${kind}.json`);
 }
 
 function place(Key: string): ObjectPlace {

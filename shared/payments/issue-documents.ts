@@ -95,11 +95,13 @@ async function issue(
   seller: NonNullable<PaymentSettings["seller"]>,
 ): Promise<true | undefined> {
   const { organizationId, id: paymentId, unstored } = payment;
-  const lost = await findStored({ ...due, organizationId, paymentId });
-  if (lost !== undefined) {
+  const reference = payment.provider === "manual" ? payment.providerPaymentId : undefined;
+  const lost = await findStored({ ...due, organizationId, paymentId, reference });
+  // A transfer may have been entered again with another amount.
+  if (lost?.amountMicros === due.amountMicros && lost.totalMicros === due.totalMicros) {
     // A restore of the table has lost its record.
     const restored = await transact({
-      document: insertOf({ ...keys.invoice(organizationId, lost.number), ...lost }),
+      document: insertOf({ ...keys.invoice(organizationId, lost.number), ...lost, paymentId }),
       payment: paymentUpdate(payment, noted(lost.number)),
     });
     return restored.outcome === "committed" ? true : undefined;
@@ -117,6 +119,7 @@ async function issue(
     number,
     organizationId,
     paymentId,
+    reference,
     issuedAt,
     paidAt: payment.succeededAt,
     method: payment.method,

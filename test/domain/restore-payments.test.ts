@@ -306,6 +306,35 @@ it.each([
   expect((await lostPayment(id, undefined)).buyer).toMatchObject({ name: abroad.name });
 });
 
+it("a transfer that is entered again after a restore has its documents again, unless its amount differs", async () => {
+  const organizationId = await openWallet(0);
+  const year = new Date().getUTCFullYear();
+  const [useRestored, useOther] = [await restorePoint(), await restorePoint()];
+  const enter = async (amountMicros: number): Promise<PaymentRecord | undefined> => {
+    const transfer = { organizationId, amountMicros, reference: "bank-4711", reason: "Transfer" };
+    const key = await recordTransfer(transfer);
+    if (key === undefined) return undefined;
+    await processPayment(key);
+    await recordRefund(key, { id: "rfd_2", amountMicros: 10_000_000, reason: "Refund" });
+    return processPayment(key);
+  };
+  const numbers = [`INV-${year}-000001`, `CRN-${year}-000001`];
+  const before = await enter(50_000_000);
+  expect([before?.invoiceNumber, before?.refunds[0]?.creditNote]).toEqual(numbers);
+  const documents = pdfs();
+
+  useRestored();
+  const after = await enter(50_000_000);
+  expect(after?.id).not.toBe(before?.id);
+  expect([after?.invoiceNumber, after?.refunds[0]?.creditNote]).toEqual(numbers);
+  for (const number of numbers)
+    expect(await findDocument(organizationId, number)).toMatchObject({ paymentId: after?.id });
+  expect(pdfs()).toEqual(documents);
+
+  useOther();
+  expect((await enter(40_000_000))?.invoiceNumber).toBe(`INV-${year}-000002`);
+});
+
 it("numbers continue after those of documents that only the bucket has", async () => {
   const organizationId = await openWallet(0);
   const year = new Date().getUTCFullYear();
