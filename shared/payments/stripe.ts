@@ -74,14 +74,15 @@ export const stripeProvider: PaymentProvider = {
 
   charge: async ({ payment, customerId: customer }) =>
     calling(async (stripe) => {
-      const found = await findCharge(stripe, payment, { customer }).catch(async (error: unknown) => {
-        // A deleted customer may have been charged before.
-        if (rejectedBy(error) === "customer") return findCharge(stripe, payment, {});
-        throw error;
+      const found = await findCharge(stripe, payment, { customer }).catch((error: unknown) => {
+        if (rejectedBy(error) !== "customer") throw error;
+        return undefined;
       });
       // A repeated job must not charge a payment that has failed.
-      if (found === undefined && payment.status !== "pending") return withoutCard;
-      const intent = found ?? (await charge(stripe, payment, customer));
+      const isOpen = payment.status === "pending";
+      const made = found ?? (isOpen ? await charge(stripe, payment, customer) : "no_payment_method");
+      // A customer that was deleted or replaced since may have been charged before.
+      const intent = typeof made === "string" ? ((await findCharge(stripe, payment, {})) ?? made) : made;
       if (typeof intent === "string") return { ...withoutCard, failure: intent };
       // A charge that only the cardholder can complete is cancelled, so that a checkout cannot double it.
       if (intent.status === "requires_action" || intent.status === "requires_payment_method") {
@@ -272,8 +273,8 @@ async function charge(
         metadata: { ...metadataOf(payment), isOffSession: "true" },
         ...expanded,
       },
-      // No parameter differs in a repetition: another customer does not have the card, which Stripe rejects.
-      { idempotencyKey: `charge-${id}` },
+      // Another customer does not have the card, so only one can be charged.
+      { idempotencyKey: `charge-${id}-${customer}` },
     );
   } catch (error) {
     // The bank's rejection is an error with the charge in it.

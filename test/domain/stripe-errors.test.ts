@@ -188,6 +188,66 @@ it("a charge whose response was lost is found after Stripe lost the customer", a
   expect((await readWallet(customer.organizationId)).balanceMicros).toBe(50_000_000);
 });
 
+/** Gives an organization another customer at Stripe, as a payment in between does. */
+async function replaceCustomer(organizationId: string): Promise<void> {
+  const { id } = await connected.client.customers.create();
+  await transact({ billing: updateOf(keys.billing(organizationId), { set: { customerId: id } }) });
+}
+
+it.each(["pending", "failed"])(
+  "a charge whose response was lost is found after its customer was replaced, and the payment is %s",
+  async (status) => {
+    const customer = await openCustomer(accepted, 0);
+    const { key } = await openCharge(customer);
+    loseChargeResponse();
+    await expect(processPayment(key)).rejects.toThrow("Stripe reported");
+    await replaceCustomer(key.organizationId);
+    const set = { status };
+    await transact({ payment: updateOf(keys.payment(key.organizationId, key.paymentId), { set }) });
+    expect(await processPayment(key)).toMatchObject({ status: "succeeded" });
+    expect(await chargesOf(customer.customerId)).toBe(1);
+    expect((await readWallet(key.organizationId)).balanceMicros).toBe(50_000_000);
+  },
+);
+
+it("a charge that Stripe did not make ends after its customer was replaced", async () => {
+  const customer = await openCustomer(accepted, 0);
+  const { key } = await openCharge(customer);
+  const { paymentIntents } = connected.client;
+  const create = paymentIntents.create.bind(paymentIntents);
+  const used = new Map<string | undefined, string>();
+  // Stripe keeps the key of a request that failed with an error of its own.
+  vi.spyOn(paymentIntents, "create").mockImplementation(async (input, options) => {
+    const parameters = JSON.stringify(input);
+    const first = used.get(options?.idempotencyKey);
+    used.set(options?.idempotencyKey, first ?? parameters);
+    if (used.size === 1 && first === undefined)
+      throw new Stripe.errors.StripeAPIError({ type: "api_error", message: "No." });
+    if (first !== undefined && first !== parameters)
+      throw new Stripe.errors.StripeIdempotencyError({ type: "idempotency_error", message: "No." });
+    return create(input, options);
+  });
+  await expect(processPayment(key)).rejects.toThrow("Stripe reported");
+  await replaceCustomer(customer.organizationId);
+  expect(await processPayment(key)).toMatchObject({ status: "failed", failure: "no_payment_method" });
+});
+
+it("a checkout is opened for another customer in the same second", async () => {
+  const { organizationId } = await openCustomer();
+  const { sessions } = connected.client.checkout;
+  setTime(Date.parse("2031-01-01T00:00:00.000Z"));
+  const billing = await readBilling(organizationId);
+  const method = { method: "card", origin: "checkout" } as const;
+  const payment = newPayment({ organizationId, ...method, amountMicros: 50_000_000, billing });
+  const order = { payment, saveCard: false, returnUrl: "https://example.com" };
+  const other = await connected.client.customers.create();
+  const create = vi.spyOn(sessions, "create");
+  const open = async (customerId = "") => stripeProvider.createCheckout({ ...order, customerId });
+  const opened = [await open(billing.customerId), await open(other.id), await open(other.id)];
+  expect(create).toHaveBeenCalledTimes(3);
+  expect(new Set(opened.map(({ sessionId }) => sessionId)).size).toBe(2);
+});
+
 it("a charge that meets a concurrent request is repeated, and made once", async () => {
   const customer = await openCustomer(accepted, 0);
   const { key } = await openCharge(customer);
