@@ -197,8 +197,9 @@ const compare = command({
   summary: "Compare the provider's payments with the gateway's, in both directions",
   details:
     "Changes nothing. `lost` is a payment of this stage that the table has lost: see payments adopt. `foreign` is one that this " +
-    "stage did not make. `differs` has another total or currency. `not credited` has not reached the wallet. `missing` was " +
-    "credited, and did not succeed at the provider. A difference exits with 1.",
+    "stage did not make. `no organization` is one of a release before 0.4.0 whose organization is gone. `differs` has another " +
+    "total or currency. `not credited` has not reached the wallet. `missing` was credited, and did not succeed at the " +
+    "provider. A difference exits with 1.",
   examples: ["--stage prod", "--days 30 --stage prod --json"],
   input: z.object({
     days: part("--days <days>", "number of past days; default: 7", z._default(count(90), 7)),

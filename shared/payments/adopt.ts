@@ -41,7 +41,8 @@ export async function lostPayment(
   const listed = await (await cardProvider()).identify(providerPaymentId);
   const { organizationId = "", paymentId = "", origin, createdAt, terms } = listed;
   if (!listed.isSuccessful) throw new RejectedError("The payment did not succeed at the provider.");
-  if (!(await isOurs(listed))) throw new RejectedError("This stage did not make the payment.");
+  if (!(await isOurs(listed)))
+    throw new RejectedError("This stage did not make the payment, or its organization is gone.");
   if ((await findWallet(organizationId)) === undefined) {
     throw new RejectedError(
       `There is no organization ${organizationId}. Refund the payment at the provider, or let the customer register again.`,

@@ -52,10 +52,11 @@ async function processSafely(key: PaymentKey): Promise<boolean> {
 export interface PaymentDifference extends ProviderNotice {
   /**
    * `lost`: a successful payment that this stage made, and that the table has neither a record nor a credit of. `foreign`:
-   * one that it did not make. `differs`: another total or currency. `missing`: a payment that the gateway has credited, and
+   * one that it did not make. `no organization`: one of a release before 0.4.0, which did not note the stage, and whose
+   * organization the table does not have. `differs`: another total or currency. `missing`: a payment that the gateway has credited, and
    * that did not succeed at the provider.
    */
-  readonly difference: "differs" | "foreign" | "lost" | "missing" | "not credited";
+  readonly difference: "differs" | "foreign" | "lost" | "missing" | "no organization" | "not credited";
 }
 
 /** How far back the daily comparison looks. Providers repeat their events for three days. */
@@ -135,7 +136,10 @@ async function differenceOf(
 ): Promise<PaymentDifference | undefined> {
   const { providerPaymentId, organizationId, paymentId, minorUnits, currency } = listed;
   const names = { providerPaymentId, organizationId, paymentId };
-  if (!(await isOurs(listed))) return { ...names, difference: "foreign" };
+  if (!(await isOurs(listed))) {
+    const isNamed = organizationId?.startsWith("org_") === true && paymentId?.startsWith("pay_") === true;
+    return { ...names, difference: isNamed && listed.stage === undefined ? "no organization" : "foreign" };
+  }
   const key = { organizationId: organizationId ?? "", paymentId: paymentId ?? "" };
   let payment: PaymentRecord | undefined = await findPayment(key);
   if (payment === undefined) {
