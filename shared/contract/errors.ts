@@ -247,6 +247,8 @@ export interface ErrorFacts {
   readonly rateLimit?: RateLimitStatus;
   readonly requiredScope?: string;
   readonly allowedMethods?: readonly string[];
+  /** Whether nothing was charged, or its money is back. It is in no header. */
+  readonly isUncharged?: boolean;
 }
 
 /** An error for the caller: the response has its code, message and details unchanged. */

@@ -11,9 +11,9 @@ import { capReached } from "../wallet/spending-limits.ts";
 
 /*
  * The limits of an API key: the recipients, the hours, and a budget for each day (UTC). A send reserves its price in the
- * budget before the debit, so that parallel sends never exceed it. A send that was certainly not charged releases its
- * reservation. A crash, or an unknown outcome, leaves it: the rest of the day has less. Refunds release nothing, so that
- * messages which fail cannot be repeated without end.
+ * budget before the debit, so that parallel sends never exceed it. A send that was certainly not charged, or whose debit was
+ * returned immediately, releases its reservation. A crash, or an unknown outcome, leaves it: the rest of the day has less.
+ * Refunds release nothing, so that messages which fail cannot be repeated without end.
  */
 
 /**
@@ -76,7 +76,7 @@ export async function withinKeyBudget<Accepted>(
     return await accept();
   } catch (error) {
     // Any other error may have come after the debit.
-    if (error instanceof ApiError && error.code !== "UNAVAILABLE") {
+    if (error instanceof ApiError && (error.code !== "UNAVAILABLE" || error.facts.isUncharged === true)) {
       const release = updateOf(key, { add: { spentMicros: -amountMicros } }, { present: ["spentMicros"] });
       await updateItem(SpentRecord, release, { singleEffect: true }).catch((cause: unknown) => {
         log.warn("key_budget.not_released", { error: cause });

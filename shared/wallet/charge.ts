@@ -71,13 +71,14 @@ async function record(
   together: readonly Write[],
 ): Promise<void> {
   const outcome = await tryRecord(entries, before, together).catch(async (error: unknown) => {
-    if (await isRecordedAfterAll(entries, before)) return "committed";
-    throw new ApiError("UNAVAILABLE", { cause: error });
+    const result = await resolveAmbiguousRecord(entries, before);
+    if (result === "recorded") return "committed";
+    throw new ApiError("UNAVAILABLE", { cause: error, isUncharged: result === "returned" });
   });
   if (outcome === "committed") return;
-  if (outcome === "unrecorded") await returnMoney(entries, before);
-  else await discard(before);
-  throw new ApiError("UNAVAILABLE");
+  if (outcome === "voided") await discard(before);
+  const isUncharged = outcome === "unrecorded" && (await returnMoney(entries, before));
+  throw new ApiError("UNAVAILABLE", { isUncharged });
 }
 
 async function tryRecord(
@@ -115,26 +116,26 @@ async function discard(before: readonly Put[]): Promise<void> {
 }
 
 /**
- * Whether the record was written although its response was lost. If it was not, the money is returned, or at least a void entry
+ * Finds out whether the record was written although its response was lost. If it was not, the money is returned, or at least a void entry
  * takes the first seq. Then the record cannot be written after the caller received an error. Both are transactions, which wait
  * for writes that may still be in flight.
  */
-async function isRecordedAfterAll(
+async function resolveAmbiguousRecord(
   entries: readonly NewLedgerEntry[],
   before: readonly Put[],
-): Promise<boolean> {
+): Promise<"recorded" | "returned" | "unrecorded"> {
   const [first] = entries;
-  if (first === undefined) return false;
+  if (first === undefined) return "unrecorded";
   const { pk, sk, organizationId, messageId } = first;
   log.warn("wallet.record_ambiguous", { organizationId, messageId });
-  if (await returnMoney(entries, before)) return false;
+  if (await returnMoney(entries, before)) return "returned";
   const voided = await tryTransact({ entry: ledgerEntry(voidEntry(first)) }).catch(() => undefined);
   if (voided?.outcome === "committed") {
     await discard(before);
-    return false;
+    return "unrecorded";
   }
   const found = await findItem(LedgerEntryRecord, { pk, sk }, { consistent: true }).catch(() => undefined);
-  return found?.id === first.id;
+  return found?.id === first.id ? "recorded" : "unrecorded";
 }
 
 /**

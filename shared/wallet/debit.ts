@@ -90,7 +90,7 @@ export async function debitWallet(
         await delay(Math.random() * maxDebitDelayMs);
     }
   }
-  throw new ApiError("UNAVAILABLE");
+  throw new ApiError("UNAVAILABLE", { isUncharged: true });
 }
 
 function reservationOf({ charges, isPaced = false }: Debit): Reservation {

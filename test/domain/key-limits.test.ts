@@ -7,6 +7,9 @@ import { ApiError } from "../../shared/contract/errors.ts";
 import { checkKeyLimits, withinKeyBudget } from "../../shared/messages/key-limits.ts";
 import type { Actor, KeyLimits } from "../../shared/platform/auth/actor.ts";
 import { dayMs, hourMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import type { Write } from "../../shared/platform/table/write.ts";
+import { chargeWallet } from "../../shared/wallet/charge.ts";
 import { microsOf } from "../../shared/wallet/money.ts";
 import { readWallet } from "../../shared/wallet/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
@@ -88,6 +91,28 @@ describe("a daily budget", () => {
     );
     expect(next).toBe(expected);
   });
+});
+
+it.each<[string, Write]>([
+  ["is invalid", { put: { pk: "", sk: "" } }],
+  ["its caller rejects", { check: keys.limit("other", "subject"), requires: { present: ["pk"] } }],
+])("a daily budget is released when a debit whose record %s is returned", async (_name, write) => {
+  const organizationId = await openWallet(balanceMicros);
+  const limits = limited({ dailyBudget: 0.01 });
+  const send = async (together: readonly Write[]): Promise<unknown> =>
+    withinKeyBudget(limits, 7_900, async () =>
+      chargeWallet({
+        organizationId,
+        charges: [{ amountMicros: 7_900 }],
+        at: start,
+        keepAccepted: async () => undefined,
+        recording: () => ({ messageIds: ["msg_1"], together }),
+      }),
+    );
+  await expect(send([write])).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect((await readWallet(organizationId)).balanceMicros).toBe(balanceMicros);
+  await expect(send([])).resolves.toMatchObject({ messageIds: ["msg_1"] });
+  await expect(send([])).rejects.toMatchObject({ code: "KEY_BUDGET_REACHED" });
 });
 
 describe("the hours of a key", () => {
