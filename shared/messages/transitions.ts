@@ -92,7 +92,8 @@ export function noteWaiting(waiting: MessageRecord): Update {
   return updateOf(
     messageKey(waiting),
     { add: { attempts: 1 }, remove: isTestId(waiting.id) ? [] : ["expiresAt"] },
-    { is: { status: "queued" }, absent: ["leaseToken"] },
+    // A repetition after a lost response is rejected.
+    { is: { status: "queued", attempts: 0 }, absent: ["leaseToken"] },
   );
 }
 

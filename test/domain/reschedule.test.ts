@@ -4,9 +4,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
+import { MessageRecord } from "../../shared/messages/record.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { noteWaiting } from "../../shared/messages/transitions.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import { updateItem } from "../../shared/platform/table/write.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -84,6 +87,14 @@ it("the time for which a message is rescheduled stands still while it waits for 
     reservedStart: { carrier: slow.name },
     rescheduledSince: at(-5 * hourMs + 900 * secondMs).toISOString(),
   });
+});
+
+it("a message is noted to wait once, also when the response to the note is lost", async () => {
+  const job = await acceptedMessage();
+  const note = noteWaiting(await recordOf(job));
+  expect(await updateItem(MessageRecord, note)).toMatchObject({ applied: true });
+  expect(await updateItem(MessageRecord, note)).toMatchObject({ applied: false });
+  expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 1 });
 });
 
 describe("a sender submits only while it has time to wait for the response and to record it", () => {
