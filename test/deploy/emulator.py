@@ -2,6 +2,7 @@
 program, such as GATEWAY_PORT and AUTH. The fixes patch the version that requirements.txt names."""
 
 import atexit
+import copy
 import json
 import os
 import shutil
@@ -149,13 +150,15 @@ def record_alarm_on_metric(name, alarm):
 
 provisioners._cw_metric_alarm_record = record_alarm_on_metric
 
-# Its CloudFormation ignores the expiry of a global table, all settings of its replica, and the status of its indexes.
+# Its CloudFormation ignores the expiry of a global table, all settings of its replica, and the status of its indexes. A table
+# shares its indexes with the record of the stack. Changes of these look like changes of the template, and the next update
+# replaces the table, so the stack keeps a copy.
 tables = resources["AWS::DynamoDB::GlobalTable"]
 create_table = tables["create"]
 
 
 def create_whole_table(logical_id, table, stack):
-    created = create_table(logical_id, table, stack)
+    created = create_table(logical_id, copy.deepcopy(table), stack)
     name = created[0]
     replica = table["Replicas"][0]
     if "TimeToLiveSpecification" in table:

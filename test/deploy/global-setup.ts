@@ -5,9 +5,9 @@ import type { TestProject } from "vitest/node";
 import * as z from "zod/mini";
 
 import { projectRoot } from "../../infra/project-root.ts";
+import { checkOutLastRelease } from "../mixed-versions/last-release.ts";
 import { provideStage } from "../support/deployed-stage.ts";
 import { startEmulator, workFolder } from "./emulator.ts";
-import { checkOutSingleStack } from "./release.ts";
 import { deploy, mustRunCdk } from "./stages.ts";
 
 /** Rules under which all tests of the endpoints can do what they do on a laptop, on a stage that is deployed. */
@@ -35,15 +35,13 @@ const openStage = {
 /** The same rules for data that is kept: the tests destroy this stage and deploy it again. */
 const keptStage = { ...openStage, keepData: true };
 
-/** The limits of `openStage`, as the earlier commit names them. */
-const limitsOfSingleStack = { requestsPerSecond: "none", unknownCredentialsPerAddress: "none" };
-
 /**
- * Starts an AWS, and deploys to it the stage that the tests of the endpoints run on. The stage `kept` is deployed from an
- * earlier commit.
+ * Starts an AWS, and deploys to it the stage that the tests of the endpoints run on. The stage `kept` is deployed from the
+ * last release.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const emulator = await startEmulator();
+  // Both install packages the first time.
+  const [emulator, folder] = await Promise.all([startEmulator(), checkOutLastRelease()]);
   try {
     // The account of the person who runs this must not be used.
     for (const name of Object.keys(process.env)) if (name.startsWith("AWS_")) delete process.env[name];
@@ -61,12 +59,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await writeFile(path.join(stagesFolder, "open.json"), JSON.stringify(openStage));
     await writeFile(path.join(stagesFolder, "kept.json"), JSON.stringify(keptStage));
     await mustRunCdk(["bootstrap"]);
-    await Promise.all([
-      deploy("open"),
-      checkOutSingleStack({ ...keptStage, limits: limitsOfSingleStack }).then(async (folder) =>
-        deploy("kept", { folder }),
-      ),
-    ]);
+    await Promise.all([deploy("open"), deploy("kept", { folder })]);
     await provideStage(project, "open");
   } catch (error) {
     await emulator.stop();

@@ -2,27 +2,22 @@ import path from "node:path";
 
 import { projectRoot } from "../../infra/project-root.ts";
 import { workFolder } from "./emulator.ts";
-import { run, type Ended, type Surroundings } from "./program.ts";
+import { mustRun, run, type Ended } from "./program.ts";
 
 const program = path.join(projectRoot, "node_modules/aws-cdk/bin/cdk");
+const quiet = ["--no-notices", "--no-color"];
 
 /** Runs a command of the CDK as one does who is not at a terminal. */
-export async function runCdk(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
-  return run(process.execPath, [program, "--no-notices", "--no-color", ...args], surroundings);
+export async function runCdk(args: readonly string[]): Promise<Ended> {
+  return run(process.execPath, [program, ...quiet, ...args]);
 }
 
 /**
  * The same for a command that must succeed.
  * @throws Error with its output
  */
-export async function mustRunCdk(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
-  const ended = await runCdk(args, surroundings);
-  if (ended.code === 0) return ended;
-  throw failureOf(args, ended);
-}
-
-function failureOf(args: readonly string[], { out, err }: Ended): Error {
-  return new Error(`cdk ${args.join(" ")} failed:\n${out}\n${err}`);
+export async function mustRunCdk(args: readonly string[]): Promise<Ended> {
+  return mustRun(process.execPath, [program, ...quiet, ...args]);
 }
 
 /**
@@ -41,25 +36,18 @@ export function assemblyOf(stage: string): string {
  */
 export async function deploy(
   stage: string,
-  { folder, validates = false }: { folder?: string; validates?: boolean } = {},
+  { folder = projectRoot, validates = false }: { folder?: string; validates?: boolean } = {},
 ): Promise<void> {
-  const options = ["-c", `stage=${stage}`, "--require-approval", "never", "--output", assemblyOf(stage)];
+  const args = ["infra/deploy.ts", "-c", `stage=${stage}`, "--output", assemblyOf(stage), ...quiet];
   // A stage that kept its data has also kept its log groups.
-  options.push("--import-existing-resources");
-  const args = ["deploy", "--all", ...options];
-  const surroundings = {
-    ...(folder === undefined ? {} : { folder }),
-    environment: {
-      CDK_VALIDATION: String(validates),
-      ...(folder === undefined ? {} : { STAGES_FOLDER: path.join(folder, "infra/stages") }),
-    },
-  };
-  const ended = await runCdk(args, surroundings);
+  args.push("--import-existing-resources");
+  const surroundings = { folder, environment: { CDK_VALIDATION: String(validates) } };
+  const ended = await run(process.execPath, args, surroundings);
+  if (ended.code === 0) return;
   // The emulator sometimes fails to update nested stacks side by side, and then rolls back.
   const isFaultOfEmulator = ended.out.includes(raceOfEmulator) || ended.err.includes(raceOfEmulator);
-  if (ended.code === 0) return;
-  if (!isFaultOfEmulator) throw failureOf(args, ended);
-  await mustRunCdk(args, surroundings);
+  if (!isFaultOfEmulator) throw new Error(`the deployment of ${stage} failed:\n${ended.out}\n${ended.err}`);
+  await mustRun(process.execPath, args, surroundings);
 }
 
 /** The error of Python when one thread changes a dictionary that another one reads. */

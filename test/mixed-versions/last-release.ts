@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { access, copyFile, readFile, symlink, writeFile } from "node:fs/promises";
+import { access, copyFile, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -26,19 +26,25 @@ const Lock = z.object({ packages: z.record(z.string(), z.unknown()) });
 export async function checkOutLastRelease(): Promise<string> {
   const id = await lastRelease();
   const folder = path.join(projectRoot, ".build/releases", id);
-  const stamp = path.join(folder, ".complete");
-  const isComplete = await access(stamp).then(
-    () => true,
-    () => false,
-  );
-  if (isComplete) return folder;
-  await extractCommit(id, folder);
-  if ((await packagesOf(folder)) === (await packagesOf(projectRoot))) {
-    await symlink(path.join(projectRoot, "node_modules"), path.join(folder, "node_modules"));
+  const isComplete = async (): Promise<boolean> =>
+    access(path.join(folder, ".complete")).then(
+      () => true,
+      () => false,
+    );
+  if (await isComplete()) return folder;
+  // Two suites may do this at the same time. Each completes its own folder, and the first one is used.
+  const own = `${folder}-${process.pid}`;
+  await extractCommit(id, own);
+  if ((await packagesOf(own)) === (await packagesOf(projectRoot))) {
+    await symlink(path.join(projectRoot, "node_modules"), path.join(own, "node_modules"));
   } else {
-    await promisify(execFile)("npm", ["ci"], { cwd: folder });
+    await promisify(execFile)("npm", ["ci"], { cwd: own });
   }
-  await writeFile(stamp, "");
+  await writeFile(path.join(own, ".complete"), "");
+  await rename(own, folder).catch(async (error: unknown) => {
+    if (!(await isComplete())) throw error;
+    await rm(own, { recursive: true });
+  });
   return folder;
 }
 

@@ -35,16 +35,12 @@ export async function newestTag(): Promise<string | undefined> {
   return run("git", "describe", "--tags", "--abbrev=0", "--match=v*", "HEAD^").catch(() => undefined);
 }
 
-/** Extracts the files of a commit into a folder, which it empties first. @param parts without them, all files */
-export async function extractCommit(
-  id: string,
-  folder: string,
-  parts: readonly string[] = [],
-): Promise<void> {
+/** Extracts the files of a commit into a folder, which it empties first. */
+export async function extractCommit(id: string, folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const archive = path.join(folder, "archive.tar");
-  await run("git", "archive", "--output", archive, id, ...parts);
+  await run("git", "archive", "--output", archive, id);
   await run("tar", "-xf", archive, "-C", folder);
   await rm(archive);
 }
