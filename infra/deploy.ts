@@ -1,20 +1,84 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 
+import {
+  CloudFormationClient,
+  DeleteChangeSetCommand,
+  DescribeStacksCommand,
+  paginateDescribeChangeSet,
+  type ResourceChange,
+} from "@aws-sdk/client-cloudformation";
+import { CloudAssembly } from "aws-cdk-lib/cx-api";
+
 import { deployArguments } from "./deploy-arguments.ts";
 import { projectRoot } from "./project-root.ts";
+import { stopReason } from "./replacements.ts";
 
-// `npm run deploy -- -c stage=NAME`: runs `cdk deploy`, with or without a terminal.
+// `npm run deploy -- -c stage=NAME`: runs `cdk deploy`, with or without a terminal. It stops before it changes a living stack
+// if the table, a key or a bucket would be lost. Only the stack's protection from deletion already follows the stage's file
+// then, because the CDK sets it when it creates a change set.
 
 const cdk = path.join(projectRoot, "node_modules/aws-cdk/bin/cdk");
-const typed = process.argv.slice(2);
-const child = spawn(process.execPath, [cdk, ...deployArguments(typed, process.stdin.isTTY)], {
-  cwd: projectRoot,
-  stdio: "inherit",
-});
+let child: ChildProcess | undefined;
 // The terminal sends Ctrl-C to both processes, and the CDK handles it.
-process.on("SIGINT", () => undefined);
-process.on("SIGTERM", () => child.kill("SIGTERM"));
-const [code] = await once(child, "exit");
-process.exitCode = typeof code === "number" ? code : 1;
+process.on("SIGINT", () => child ?? process.exit(130));
+process.on("SIGTERM", () => child?.kill("SIGTERM") ?? process.exit(143));
+
+/** Runs the CDK. If it fails, this process ends too. */
+async function runCdk(...args: readonly string[]): Promise<void> {
+  child = spawn(process.execPath, [cdk, ...args], { cwd: projectRoot, stdio: "inherit" });
+  const [code] = await once(child, "exit");
+  child = undefined;
+  if (code !== 0) process.exit(typeof code === "number" ? code : 1);
+}
+
+/** Returns whether a stack has resources. The CDK itself deletes a stack whose creation was rolled back. */
+async function isLiving(StackName: string, client: CloudFormationClient): Promise<boolean> {
+  try {
+    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }));
+    return !/^(REVIEW|ROLLBACK)_/.test(Stacks?.[0]?.StackStatus ?? "");
+  } catch (error) {
+    // The error for a missing stack is a validation error without a type of its own.
+    if (error instanceof Error && error.message.includes("does not exist")) return false;
+    throw error;
+  }
+}
+
+try {
+  const steps = deployArguments(process.argv.slice(2), process.stdin.isTTY);
+  // The SDK needs the account and the region of the CDK.
+  const region = steps.region ?? (process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"]);
+  if (region !== undefined) process.env["AWS_REGION"] = region;
+  if (steps.profile !== undefined) process.env["AWS_PROFILE"] = steps.profile;
+  await runCdk(...steps.synthesize);
+  const { stacks } = new CloudAssembly(path.resolve(projectRoot, steps.assembly));
+  const living = new Map<string, CloudFormationClient>();
+  const missing: string[] = [];
+  for (const { stackName, environment } of stacks) {
+    const isAnywhere = environment.region === "unknown-region";
+    const client = new CloudFormationClient(isAnywhere ? {} : { region: environment.region });
+    if (await isLiving(stackName, client)) living.set(stackName, client);
+    else missing.push(stackName);
+  }
+  if (living.size > 0) {
+    // The change set of a living stack may refer to a missing one.
+    if (missing.length > 0) await runCdk(...steps.deploy, "--exclusively", ...missing);
+    process.stderr.write("Preparing change sets, to check what the deployment would replace:\n");
+    await runCdk(...steps.prepare, ...living.keys());
+    const changes: ResourceChange[] = [];
+    for (const [StackName, client] of living) {
+      const changeSet = { StackName, ChangeSetName: steps.changeSet };
+      for await (const { Changes = [] } of paginateDescribeChangeSet({ client }, changeSet)) {
+        changes.push(...Changes.flatMap(({ ResourceChange = [] }) => ResourceChange));
+      }
+      await client.send(new DeleteChangeSetCommand(changeSet));
+    }
+    const reason = stopReason(changes, steps.allowed);
+    if (reason !== undefined) throw new Error(reason);
+  }
+  await runCdk(...steps.deploy, ...missing, ...living.keys());
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -4,6 +4,7 @@ import path from "node:path";
 import {
   CloudFormationClient,
   DescribeStacksCommand,
+  ListChangeSetsCommand,
   UpdateTerminationProtectionCommand,
 } from "@aws-sdk/client-cloudformation";
 import {
@@ -87,6 +88,15 @@ async function lastingOutputs(): Promise<string[]> {
   const { apiUrl, tableName, webhookKeyArn, secondFactorKeyArn } = outputNames;
   const lasting = [apiUrl, tableName, webhookKeyArn, secondFactorKeyArn];
   return Promise.all(lasting.map(async (name) => outputOf("kept", name)));
+}
+
+/** Returns the state of the stack, with the change sets that could be executed. */
+async function stackOfKept(): Promise<object> {
+  const StackName = "sms-gateway-kept";
+  const cloudFormation = new CloudFormationClient();
+  const { Stacks } = await cloudFormation.send(new DescribeStacksCommand({ StackName }));
+  const { Summaries } = await cloudFormation.send(new ListChangeSetsCommand({ StackName }));
+  return { Stacks, changeSets: Summaries?.filter(({ ExecutionStatus }) => ExecutionStatus === "AVAILABLE") };
 }
 
 /** Destroys the stack of the stage `kept`, which is protected from that. Its table and its keys stay. */
@@ -209,6 +219,13 @@ describe("a stage of the last release, updated in place", () => {
     },
     2 * deploymentTimeoutMs,
   );
+
+  it("rejects a deployment that would replace the table, before it changes anything", async () => {
+    const stack = await stackOfKept();
+    const changed = deploy("kept", { preload: new URL("changed-table.ts", import.meta.url) });
+    await expect(changed).rejects.toThrow(/Table\w+ \(AWS::DynamoDB::GlobalTable, .*replaced.*KeySchema/);
+    expect(await stackOfKept()).toEqual(stack);
+  });
 });
 
 describe("a restore to an earlier moment, as the runbook describes", () => {

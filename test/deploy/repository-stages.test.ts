@@ -1,12 +1,16 @@
+import { cp } from "node:fs/promises";
+import path from "node:path";
+
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { projectRoot } from "../../infra/project-root.ts";
 import { deploymentTimeoutMs, destroy, operator, outputOf, smoke, statusOf } from "./stage-commands.ts";
 import { assemblyOf, deploy, mustRunCdk } from "./stages.ts";
 
 /*
- * `dev` and `prod` are those of this repository, without the firewall of `prod`. The carrier of `prod` is real, and the
- * emulator does not know it.
+ * `dev` and `prod` are those of this repository. `prod` gets its firewall last, because the emulator has no CloudFront
+ * whose address could be called. The carrier of `prod` is real, and the emulator does not know it.
  */
 
 describe("the stages of this repository", () => {
@@ -34,4 +38,17 @@ describe("the stages of this repository", () => {
     await mustRunCdk([...destroy, assemblyOf("dev")]);
     await expect(statusOf(tableName)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
   });
+
+  it(
+    "get a firewall while they live, from a stack that is created first",
+    async () => {
+      const tableName = await outputOf("prod", outputNames.tableName);
+      const stagesFolder = process.env["STAGES_FOLDER"] ?? "";
+      await cp(path.join(projectRoot, "infra/stages/prod.json"), path.join(stagesFolder, "prod.json"));
+      await deploy("prod");
+      expect(await outputOf("prod", outputNames.apiUrl)).toContain("cloudfront");
+      expect(await outputOf("prod", outputNames.tableName)).toBe(tableName);
+    },
+    deploymentTimeoutMs,
+  );
 });

@@ -33,15 +33,21 @@ export function assemblyOf(stage: string): string {
  * @param options.folder the checkout to deploy from, this one where none is named
  * @param options.validates whether the CDK checks the template with CloudFormation's rules, which takes half of the time.
  *   The stages of this repository are deployed with it; the others differ from them in settings alone.
+ * @param options.preload a module that changes the stack
  */
 export async function deploy(
   stage: string,
-  { folder = projectRoot, validates = false }: { folder?: string; validates?: boolean } = {},
+  {
+    folder = projectRoot,
+    validates = false,
+    preload,
+  }: { folder?: string; validates?: boolean; preload?: URL } = {},
 ): Promise<void> {
   const args = ["infra/deploy.ts", "-c", `stage=${stage}`, "--output", assemblyOf(stage), ...quiet];
   // A stage that kept its data has also kept its log groups.
   args.push("--import-existing-resources");
-  const surroundings = { folder, environment: { CDK_VALIDATION: String(validates) } };
+  const preloaded = preload === undefined ? {} : { NODE_OPTIONS: `--import ${preload.href}` };
+  const surroundings = { folder, environment: { CDK_VALIDATION: String(validates), ...preloaded } };
   const ended = await run(process.execPath, args, surroundings);
   if (ended.code === 0) return;
   // The emulator sometimes fails to update nested stacks side by side, and then rolls back.

@@ -13,6 +13,7 @@ import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { tableActions } from "../../infra/grants.ts";
 import { deniedPermission } from "../../infra/local/permissions.ts";
 import { stackTemplates, type StackTemplates } from "../../infra/nested-stacks.ts";
+import { keptTypes } from "../../infra/replacements.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import type { Worker } from "../../infra/worker.ts";
 import { workers } from "../../infra/workers.ts";
@@ -39,6 +40,19 @@ beforeAll(() => {
   templates = stackTemplates(...ofProd);
   prod = wholeTemplate(...ofProd);
   dev = wholeTemplate(...synthesize("dev"));
+});
+
+it("has data and keys only in the main stack, and CloudFormation decides before a deployment whether it replaces them", () => {
+  const keptOf = ({ Resources }: StackTemplates["main"]): (typeof Resources)[string][] =>
+    Object.values(Resources).filter(({ Type }) => keptTypes.test(Type));
+  expect([...templates.nested.values()].flatMap(keptOf)).toEqual([]);
+  const kept = keptOf(templates.main);
+  expect(kept).toHaveLength(6);
+  for (const { Properties } of kept) {
+    // These two change in place. A reference elsewhere could make a replacement conditional.
+    const { KeyPolicy: _policy, Replicas: _replicas, ...others } = Properties;
+    expect(JSON.stringify(others)).not.toMatch(/"(Ref|Fn::\w+)":/);
+  }
 });
 
 const Function = z.object({

@@ -74,7 +74,7 @@ async function mistakeOfNpm([verb = "", ...words]: readonly string[]): Promise<s
   if (separator !== undefined && separator !== "--")
     return "npm would keep the arguments; put -- before them";
   if (script === "operator") return mistakeOfOperator(rest);
-  if (script === "deploy") return mistakeOfCdk(deployArguments(rest, true));
+  if (script === "deploy") return mistakeOfCdk(deployArguments(rest, true).deploy);
   const [program = "", ...own] = line.split(" ");
   if (program === "cdk") return mistakeOfCdk([...own, ...rest]);
   if (script === "smoke") return mistakeOfOperator(["smoke-test", ...rest]);
