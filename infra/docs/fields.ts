@@ -72,7 +72,7 @@ function typeOf(schema: JsonSchema, schemas: Schemas): string {
     return `list of ${typeOf(items, schemas)}`;
   }
   const named = Array.isArray(type) ? type.join(" or ") : (type ?? "any");
-  return format === undefined ? named : `${named} (${format})`;
+  return format === undefined || format === "double" ? named : `${named} (${format})`;
 }
 
 /** Returns the limits of a value, in words. Patterns that are too long to read are left out. */

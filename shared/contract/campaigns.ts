@@ -16,7 +16,7 @@ const Audience = z
       tags: z
         .optional(z.array(Tag).check(z.minLength(1), z.maxLength(20)))
         .register(z.globalRegistry, { description: "The contacts that have at least one of these tags." }),
-      all: z.optional(z.literal(true)).register(z.globalRegistry, { description: "All contacts." }),
+      all: z.optional(z.literal(true)).register(z.globalRegistry, { description: "`true`: all contacts." }),
     },
     { error: ({ code }) => (code === "invalid_type" ? audienceRule : undefined) },
   )

@@ -14,7 +14,10 @@ export class Components {
     // Inside another object a schema that has a name becomes a reference, like all named ones below it.
     const made = z.toJSONSchema(z.object({ root: schema }), {
       io,
-      override: ({ jsonSchema }) => tidy(jsonSchema, io),
+      override: ({ zodSchema, jsonSchema }) => {
+        tidy(jsonSchema, io);
+        if (zodSchema instanceof z.core.$ZodDiscriminatedUnion) addDiscriminator(zodSchema, jsonSchema);
+      },
     });
     const { properties = {}, $defs = {} }: JsonSchema = JSON.parse(
       JSON.stringify(made).replaceAll("#/$defs/", componentPrefix),
@@ -53,8 +56,20 @@ function tidy(schema: JsonSchema, io: "input" | "output"): void {
     delete schema.anyOf;
     Object.assign(schema, { type: "string", pattern: texts.join("|") });
   }
+  // Generators make an enum of texts of it, which no JSON has.
+  if (typeof schema.const === "boolean") delete schema.const;
+  // Without it, generators choose a type that loses digits of amounts.
+  if (schema.type === "number") schema.format = "double";
   // These need a flag that the document cannot state.
   if (schema.pattern?.includes("\\p{") === true) delete schema.pattern;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+}
+
+/** Adds the field whose value selects an alternative, so that generated clients do not try all of them. */
+function addDiscriminator({ _zod: { def } }: z.core.$ZodDiscriminatedUnion, schema: JsonSchema): void {
+  const mapping = def.options.flatMap(({ _zod }, index) =>
+    [...(_zod.propValues?.[def.discriminator] ?? [])].map((value) => [value, schema.oneOf?.[index]?.$ref]),
+  );
+  schema["discriminator"] = { propertyName: def.discriminator, mapping: Object.fromEntries(mapping) };
 }

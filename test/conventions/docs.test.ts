@@ -27,6 +27,7 @@ it.each(publicOperations())("%s has a page with samples in six languages and a f
   expect(page).toContain(`data-method="${route.method}" data-path="${route.path}"`);
   const markdown = files.get(`operations--${operation}.md`);
   expect(markdown).toContain("### Java");
+  expect(markdown).not.toContain("(double)");
   const text = descriptionOf(operation);
   expect(text).toMatch(/^[A-Z].{15,}\.$/);
   expect(openApiDocument().paths[route.path]?.[route.method.toLowerCase()]?.description).toContain(text);

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { pythonPrograms } from "../../infra/python-programs.ts";
+import recorded from "../../shared/contract/examples.json" with { type: "json" };
 import { openAccount, runProgram } from "./account.ts";
 import { generatorJar } from "./openapi-generator.ts";
 
@@ -17,6 +18,11 @@ import { generatorJar } from "./openapi-generator.ts";
 
 /** Generators of TypeScript need its compiler, whose version 7 has no interface for programs. */
 const npmPackages = ["@hey-api/openapi-ts@0.99.0", "@stoplight/spectral-cli@6.16.3", "typescript@5.9.3"];
+
+/** An event of each kind, with an amount of many digits. Programs print times without an empty fraction of a second. */
+const events: object[] = JSON.parse(
+  JSON.stringify(Object.values(recorded.webhooks)).replace("54.9526", "1234567.89").replaceAll(".000Z", "Z"),
+);
 
 /** The usual folder of Go, which is not in every PATH. */
 const env = { ...process.env, PATH: `${process.env["PATH"] ?? ""}${path.delimiter}/usr/local/go/bin` };
@@ -56,10 +62,6 @@ async function typeErrors(source: string): Promise<string> {
   return runNode("typescript/bin/tsc", "--project", project).catch((error: unknown) =>
     String(Object(error).stdout),
   );
-}
-
-async function compilePython(source: string): Promise<void> {
-  await run(path.join(python, "python"), "-m", "compileall", "-q", source);
 }
 
 /** Makes a client as the guide shows. @returns its folder */
@@ -109,11 +111,11 @@ describe("a client from the document", () => {
     await run(program, "generate", ...options, "--output-path", "python_client", "--fail-on-warning");
     const imports =
       "from python_client.api.billing import update_billing; import python_client.models.billing_details";
-    await compilePython("python_client");
+    await run(path.join(python, "python"), "-m", "compileall", "-q", "python_client");
     expect(await run(path.join(python, "python"), "-c", imports)).toBe("");
   });
 
-  it("for Go by openapi-generator sends once for repeated requests, reads and lists, and has the code of an error", async () => {
+  it("for Go by openapi-generator sends once for repeated requests, lists, has the code of an error, and decodes events", async () => {
     const client = await generate("go");
     const customer = path.join(folder, "customer");
     await cp(path.join(import.meta.dirname, "go"), customer, { recursive: true });
@@ -124,19 +126,33 @@ describe("a client from the document", () => {
     await run("go", "-C", customer, "mod", "edit", "-replace", `openapi=${client}`);
     await run("go", "-C", customer, "build", "-mod=mod", "-o", "program", ".");
     const account = await openAccount();
-    const result = await runProgram([path.join(customer, "program")], {}, account.env);
+    const result = await runProgram([path.join(customer, "program")], events, account.env);
     await account.receiver.stop();
     const id: unknown = expect.stringMatching(/^msg_/);
     expect(result).toMatchObject({ id, text: "Hello", code: "VALIDATION_ERROR" });
-    const { id: sent, repeated, listed } = Object(result);
+    const { id: sent, repeated, listed, events: decoded } = Object(result);
     expect([repeated, listed]).toEqual([sent, [sent]]);
+    expect(decoded).toEqual(events);
   });
 
-  it("for TypeScript and Python by openapi-generator compiles", async () => {
+  it("for Python by openapi-generator sends with a test key, reads, deletes, and decodes events", async () => {
+    const PYTHONPATH = await generate("python");
+    const { customer, receiver, env: live } = await openAccount();
+    const { secret: SMS_GATEWAY_KEY } = await customer.client.createApiKey({ body: { test: true } });
+    const program = path.join(import.meta.dirname, "python/generated.py");
+    const variables = { ...live, SMS_GATEWAY_KEY, PYTHONPATH };
+    const result = await runProgram([path.join(python, "python"), program], events, variables);
+    await receiver.stop();
+    const text = "Hello";
+    expect(result).toEqual({ sent: true, read: text, listed: [text], hook: true, deleted: true, events });
+  });
+
+  it("for TypeScript and Java by openapi-generator compiles", async () => {
     const client = await generate("typescript-fetch");
     const files = await readdir(path.join(client, "apis"));
     expect(files).toContain("WebhooksApi.ts");
     expect(await typeErrors(path.join(client, "index.ts"))).toBe("");
-    await compilePython(await generate("python"));
+    const pom = path.join(await generate("java"), "pom.xml");
+    expect(await run("mvn", "--batch-mode", "--quiet", "--file", pom, "compile")).not.toContain("ERROR");
   });
 });

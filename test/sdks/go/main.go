@@ -1,4 +1,4 @@
-// Uses the client that openapi-generator makes. Prints the result as JSON.
+// Uses the client that openapi-generator makes. Reads events, and prints the result as JSON.
 package main
 
 import (
@@ -41,8 +41,11 @@ func send() map[string]any {
 		response, _ := failed.Model().(openapi.ErrorResponse)
 		code = response.Error.GetCode()
 	}
+	var events []openapi.WebhookPayload
+	check(json.NewDecoder(os.Stdin).Decode(&events))
 	return map[string]any{
 		"id": sent.Data.Id, "repeated": repeated.Data.Id, "text": read.Data.Message, "listed": listed, "code": code,
+		"events": events,
 	}
 }
 
