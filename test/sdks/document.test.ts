@@ -126,13 +126,18 @@ describe("a client from the document", () => {
     await run("go", "-C", customer, "mod", "edit", "-replace", `openapi=${client}`);
     await run("go", "-C", customer, "build", "-mod=mod", "-o", "program", ".");
     const account = await openAccount();
-    const result = await runProgram([path.join(customer, "program")], events, account.env);
+    const newer = {
+      ...events[1],
+      data: { ...recorded.webhooks["message.failed"].data, errorCode: "NEW", added: 1 },
+    };
+    const result = await runProgram([path.join(customer, "program")], [...events, newer], account.env);
     await account.receiver.stop();
     const id: unknown = expect.stringMatching(/^msg_/);
     expect(result).toMatchObject({ id, text: "Hello", code: "VALIDATION_ERROR" });
     const { id: sent, repeated, listed, events: decoded } = Object(result);
     expect([repeated, listed]).toEqual([sent, [sent]]);
-    expect(decoded).toEqual(events);
+    const unknown = { ...newer.data, errorCode: "unknown_default_open_api" };
+    expect(decoded).toEqual([...events, { ...newer, data: unknown }]);
   });
 
   it("for Python by openapi-generator sends with a test key, reads, deletes, and decodes events", async () => {
