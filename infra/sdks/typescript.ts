@@ -16,7 +16,6 @@ export function typeScriptDeclarations({ operations, schemas }: SdkContract): st
     `export { ConnectionError, RequestError, SmsGatewayError } from "./client/errors.js";`,
     `export type { CallOptions, ClientSettings } from "./client/retries.js";`,
     `export { signWebhook, WebhookVerificationError, type WebhookCall } from "./client/verify-webhook.js";`,
-    `export type { ErrorCode } from "./contract/errors.js";`,
     "",
     "/** Creates a client with one method for each operation. */",
     "export declare function createClient(settings: ClientSettings): Client;",

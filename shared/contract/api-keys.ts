@@ -105,7 +105,7 @@ export const ApiKey = z
     hint: z.string().register(z.globalRegistry, {
       description: "The first characters of the secret, enough to recognize the key.",
     }),
-    status: z.enum(["active", "disabled", "expired"]),
+    status: z.enum(["active", "disabled", "expired"]).register(z.globalRegistry, { id: "ApiKeyStatus" }),
     test: z.optional(z.literal(true)).register(z.globalRegistry, { description: "Present for a test key." }),
     scopes: z.array(Scope).register(z.globalRegistry, { description: "The operations that it may use." }),
     allowedAddresses: z.optional(z.array(z.string())).register(z.globalRegistry, {
@@ -116,7 +116,10 @@ export const ApiKey = z
     }),
     createdAt: Timestamp,
     createdBy: z
-      .object({ type: z.enum(["user", "apiKey"]), id: z.union([idSchema("usr"), idSchema("key")]) })
+      .object({
+        type: z.enum(["user", "apiKey"]).register(z.globalRegistry, { id: "CredentialType" }),
+        id: z.union([idSchema("usr"), idSchema("key")]),
+      })
       .register(z.globalRegistry, { description: "The credential that created it." }),
     expiresAt: z.optional(Timestamp),
     lastUsedAt: z

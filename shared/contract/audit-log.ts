@@ -38,6 +38,7 @@ export const AuditEntry = z
       .optional(z.string())
       .register(z.globalRegistry, { description: "The `X-Request-Id` of the response." }),
     outcome: z.enum(["done", "refused", "unknown"]).register(z.globalRegistry, {
+      id: "AuditOutcome",
       description: "`refused` has changed nothing; of `unknown`, look at what it was about.",
     }),
     errorCode: z

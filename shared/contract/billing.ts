@@ -138,7 +138,7 @@ export const Invoice = z
     id: z.string().register(z.globalRegistry, {
       description: "Its number. The numbers of a year and kind have no gaps.",
     }),
-    kind: z.enum(["invoice", "credit_note"]),
+    kind: z.enum(["invoice", "credit_note"]).register(z.globalRegistry, { id: "InvoiceKind" }),
     corrects: z
       .optional(z.string())
       .register(z.globalRegistry, { description: "The invoice that a credit note corrects." }),

@@ -15,6 +15,7 @@ export const Member = z
     lastName: z.optional(z.string()),
     role: Role,
     status: z.enum(["active", "invited", "expired"]).register(z.globalRegistry, {
+      id: "MemberStatus",
       description:
         "`invited` until the invitation is accepted. `expired` when its time is over, or when the inviter may no longer " +
         "grant its role.",

@@ -87,7 +87,9 @@ export const Payment = z
     id: idSchema("pay"),
     status: PaymentStatus,
     method: PaymentMethodKind,
-    origin: z.enum(["checkout", "saved_card", "auto_recharge", "operator"]),
+    origin: z
+      .enum(["checkout", "saved_card", "auto_recharge", "operator"])
+      .register(z.globalRegistry, { id: "PaymentOrigin" }),
     amount: z.number().register(z.globalRegistry, { description: "The amount for the wallet." }),
     tax: z.number(),
     total: z
@@ -108,7 +110,7 @@ export const Payment = z
       description: "The part of `amount` that was paid back, or is being paid back.",
     }),
     dispute: z
-      .optional(z.enum(["open", "won", "lost"]))
+      .optional(z.enum(["open", "won", "lost"]).register(z.globalRegistry, { id: "DisputeStatus" }))
       .register(z.globalRegistry, { description: "The last dispute of the cardholder's bank." }),
     invoiceNumber: z.optional(z.string()),
     createdAt: Timestamp,

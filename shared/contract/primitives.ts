@@ -144,7 +144,7 @@ export interface Page<Row> {
 export const ErrorFields = z
   .object({
     code: z.string().register(z.globalRegistry, {
-      description: "The reason. A newer gateway may have codes that this document does not name.",
+      description: "The reason: one of `ErrorCode`, or a code of a newer gateway.",
     }),
     message: z.string(),
     requestId: z.string(),

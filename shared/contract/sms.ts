@@ -137,7 +137,9 @@ const Attempt = z
     at: Timestamp.clone().register(z.globalRegistry, {
       description: "When the carrier responded. If the outcome is `unknown`, when the message was submitted.",
     }),
-    outcome: z.enum(["accepted", "rejected", "throttled", "unknown", "unreachable"]),
+    outcome: z
+      .enum(["accepted", "rejected", "throttled", "unknown", "unreachable"])
+      .register(z.globalRegistry, { id: "AttemptOutcome" }),
   })
   .register(z.globalRegistry, {
     id: "Attempt",
@@ -175,6 +177,7 @@ export const AcceptedMessage = z
   .object({
     id: z.union([idSchema("msg"), idSchema("hld")]),
     status: z.enum(["queued", "held"]).register(z.globalRegistry, {
+      id: "AcceptedMessageStatus",
       description:
         "`queued`. Only a key with `holdAbove` in its limits also gets `held`: the message is not charged and waits for the " +
         "approval of a person. Its id is then that of a held message.",

@@ -7,7 +7,10 @@ export const UsageQuery = z.strictObject({
     .optional(Month)
     .register(z.globalRegistry, { description: "A month in UTC. Without it, the present month." }),
   by: z
-    ._default(z.enum(["day", "country", "campaign", "key"]), "day")
+    ._default(
+      z.enum(["day", "country", "campaign", "key"]).register(z.globalRegistry, { id: "UsageGrouping" }),
+      "day",
+    )
     .register(z.globalRegistry, { description: "The meaning of the rows." }),
 });
 export type UsageQuery = z.infer<typeof UsageQuery>;

@@ -64,7 +64,7 @@ export const Webhook = z
     }),
     url: z.string(),
     events: z.array(EventName),
-    status: z.enum(["enabled", "disabled"]),
+    status: z.enum(["enabled", "disabled"]).register(z.globalRegistry, { id: "WebhookStatus" }),
     disabledReason: z.optional(DisabledReason),
     disabledAt: z.optional(Timestamp),
     failingSince: z.optional(Timestamp).register(z.globalRegistry, {

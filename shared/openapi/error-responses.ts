@@ -25,12 +25,19 @@ const ErrorResponse = z
   })
   .register(z.globalRegistry, { id: "ErrorResponse" });
 
+/** A list for generated clients. No response refers to it, because they would reject the codes of a newer gateway. */
+const ErrorCodes = z.enum(errorCodes).register(z.globalRegistry, {
+  id: "ErrorCode",
+  description: "The codes of errors. A newer gateway may have more.",
+});
+
 /** Returns a response for each of these statuses of errors. The operations refer to them, and name their own codes. */
 export function errorResponses(
   statuses: ReadonlySet<string>,
   components: Components,
 ): Record<string, OperationResponse> {
   const schema = components.add(ErrorResponse, "output");
+  components.add(ErrorCodes, "output");
   const used = errorCodes.filter((code) => statuses.has(String(errorCatalogue[code].status)));
   const byStatus = Map.groupBy(used, (code): number => errorCatalogue[code].status);
   return Object.fromEntries(

@@ -7,6 +7,7 @@ import { describe, expect, inject, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod/mini";
 
+import { errorCatalogue } from "../../shared/contract/errors.ts";
 import { openApiDocument } from "../../shared/openapi.ts";
 import { errorTable, failureTable } from "../../shared/openapi/introduction.ts";
 import { samplesOf } from "../../shared/openapi/samples.ts";
@@ -50,6 +51,17 @@ describe("the OpenAPI document", () => {
         expect(/SMS_GATEWAY_(KEY|TOKEN)/.test(source), operationId).toBe(security.length > 0);
       }
     }
+  });
+
+  it("names every enum, so that generated clients have a type for it", () => {
+    const named = new Set<unknown>(Object.values(document.components.schemas));
+    const unnamed: unknown[] = [];
+    JSON.stringify(document, (_key, value: unknown) => {
+      if (Array.isArray(Object(value).enum) && !named.has(value)) unnamed.push(value);
+      return value;
+    });
+    expect(unnamed).toEqual([]);
+    expect(document.components.schemas["ErrorCode"]?.enum).toEqual(Object.keys(errorCatalogue));
   });
 
   it("is compressed where the caller accepts that", async () => {

@@ -92,14 +92,15 @@ describe("a client from the document", () => {
   it("for TypeScript by @hey-api/openapi-ts has a type for each request, result, error and event", async () => {
     await runNode("@hey-api/openapi-ts/bin/run.js", "-i", "openapi.json", "-o", "hey-api");
     const program = `
-      import { createPayment, sendSms, type MessageType, type WebhookPayload } from "./hey-api/index";
+      import { createPayment, sendSms, type ErrorCode, type MessageType, type WebhookPayload } from "./hey-api/index";
       const messageType: MessageType = "otp";
+      const code: ErrorCode = "INSUFFICIENT_BALANCE";
       const { data, error } = await sendSms({ body: { to: "15005550000", message: "Hello", messageType } });
       const { data: payment } = await createPayment({ body: { amount: 10 } });
       const method: "card" | "bank_transfer" | undefined = payment?.data.method;
       const event = (call: WebhookPayload) => call.event === "message.failed" ? call.data.errorCode : call.event;
       export const results: [string | undefined, string | undefined] = [data?.data.id, error?.error?.code];
-      export { event, method };`;
+      export { code, event, method };`;
     await writeFile(path.join(folder, "program.ts"), program);
     expect(await typeErrors("program.ts")).toBe("");
   });
