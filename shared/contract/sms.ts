@@ -240,8 +240,8 @@ export const MessagesQuery = z.safeExtend(PageQuery, {
   to: z
     .optional(PhoneNumberInQuery)
     .register(z.globalRegistry, { description: "Only messages to this number." }),
-  scheduled: z.optional(z.literal("true")).register(z.globalRegistry, {
-    description: "Only messages that wait for their `scheduledAt`.",
+  scheduled: z.optional(BooleanParameter).register(z.globalRegistry, {
+    description: "With `true`, only messages that wait for their `scheduledAt`.",
   }),
   apiKeyId: z
     .optional(idSchema("key"))

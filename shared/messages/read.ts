@@ -59,7 +59,7 @@ export async function listMessages(
   query: MessagesQuery,
   { isTest = query.test === true } = {},
 ): Promise<Page<Message>> {
-  const { status, to, scheduled, apiKeyId } = query;
+  const { status, to, scheduled = false, apiKeyId } = query;
   const at = now();
   const oldest = new Date(at.getTime() - maxScheduleAheadMs).toISOString();
   const wallet = isTest ? undefined : await findWallet(organizationId);
@@ -70,7 +70,7 @@ export async function listMessages(
   };
   // No index serves a filter: it would cost a write for each change of each message, and filters are rare.
   const page =
-    !isTest && [status, to, scheduled, apiKeyId].every((filter) => filter === undefined)
+    !isTest && !scheduled && [status, to, apiKeyId].every((filter) => filter === undefined)
       ? await readPage(MessageRecord, list, query, wallet?.messageCount ?? 0)
       : await readWantedPage(
           MessageRecord,
@@ -80,9 +80,9 @@ export async function listMessages(
             !hasExpired(record) &&
             (status === undefined || record.status === status) &&
             (to === undefined || record.to === to) &&
-            (scheduled === undefined || isWaiting(record, at)) &&
+            (!scheduled || isWaiting(record, at)) &&
             (apiKeyId === undefined || record.apiKeyId === apiKeyId),
-          ({ queuedAt }) => scheduled !== undefined && queuedAt < oldest,
+          ({ queuedAt }) => scheduled && queuedAt < oldest,
         );
   return { rows: page.rows.filter((record) => !hasExpired(record)).map(toApiMessage), meta: page.meta };
 }

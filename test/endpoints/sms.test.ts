@@ -259,10 +259,11 @@ describe("messages", () => {
     const json = { to: "15005550000", message: "hi", senderId: "ACME", scheduledAt };
     const sent = await call("/v1/sms/send", { credential: secret, json });
     const ofKey = dataOf(sent, AcceptedMessage);
-    const idsOf = async (query: Record<string, string>): Promise<string[]> =>
-      (await customer.client.listSms({ query: { scheduled: "true", ...query } })).rows.map(({ id }) => id);
+    const idsOf = async (query: { scheduled?: boolean; apiKeyId?: string }): Promise<string[]> =>
+      (await customer.client.listSms({ query: { scheduled: true, ...query } })).rows.map(({ id }) => id);
     expect(await idsOf({})).toEqual([ofKey.id, own.id]);
     expect(await idsOf({ apiKeyId })).toEqual([ofKey.id]);
+    expect(await idsOf({ scheduled: false })).toHaveLength(3);
     await customer.client.cancelSms({ params: { id: ofKey.id } });
     expect(await idsOf({ apiKeyId })).toEqual([]);
   });

@@ -18,7 +18,7 @@ const maxListed = 10;
 const cancelledAtOnce = 5;
 
 function scheduledMessages(): AsyncGenerator<Message, void> {
-  return everyRow(async (next) => api().listSms({ query: { limit: 100, scheduled: "true", ...next } }));
+  return everyRow(async (next) => api().listSms({ query: { limit: 100, scheduled: true, ...next } }));
 }
 
 async function* openCampaigns(): AsyncGenerator<Campaign, void> {
