@@ -109,20 +109,24 @@ it("finds an operation, an error and a part of a guide", async () => {
   await page.close();
 });
 
-it("breaks an error code after an underscore only", async () => {
-  const { page } = await open("/docs/operations/sendSms");
-  const lines = await page.locator("td a > code").evaluateAll((codes) =>
-    codes.flatMap((code) =>
-      [...code.childNodes].map((word) => {
-        const range = document.createRange();
-        range.selectNodeContents(word);
-        return word.textContent === "" ? 1 : range.getClientRects().length;
-      }),
-    ),
-  );
-  expect(lines.length).toBeGreaterThan(30);
-  expect(new Set(lines)).toEqual(new Set([1]));
-  await page.close();
+it.each([1280, 360])("breaks an error code after an underscore only, at %i pixels", async (width) => {
+  const lines = new Map<string, number>();
+  for (const path of ["/docs/operations/sendSms", "/docs/errors", "/docs/guides/errors"]) {
+    const { page } = await open(path, { viewport: { width, height: 900 } });
+    const words = await page.locator("td code").evaluateAll((codes) =>
+      codes.flatMap((code) =>
+        [...code.childNodes].map((word): [string, number] => {
+          const range = document.createRange();
+          range.selectNodeContents(word);
+          return [word.textContent ?? "", range.getClientRects().length];
+        }),
+      ),
+    );
+    for (const [word, count] of words) if (/^[A-Z]+_?$/.test(word)) lines.set(`${path} ${word}`, count);
+    await page.close();
+  }
+  expect(lines.size).toBeGreaterThan(100);
+  expect([...lines].filter(([, count]) => count > 1)).toEqual([]);
 });
 
 it("remembers the language of samples on other pages", async () => {
