@@ -26,7 +26,8 @@ export async function installPackages(gatewayUrl: string, folder: string): Promi
   };
   const nodeFolder = path.join(folder, "node");
   await mkdir(nodeFolder);
-  await writeFile(path.join(nodeFolder, "package.json"), `{ "private": true, "type": "module" }`);
+  // As `npm init -y` of npm 11 writes it.
+  await writeFile(path.join(nodeFolder, "package.json"), `{ "private": true, "type": "commonjs" }`);
   const npmPackage = await download(`sms-gateway-${version}.tgz`);
   await run("npm", ["install", "--no-audit", "--no-fund", npmPackage], { cwd: nodeFolder });
   if (!(await hasPython())) return { nodeFolder, python: undefined };

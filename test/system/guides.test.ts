@@ -31,13 +31,13 @@ const languages: readonly Language[] = [
   {
     name: "typescript",
     program: "node",
-    file: "sample.ts",
-    commands: [[process.execPath, "sample.ts"]],
+    file: "send.mts",
+    commands: [[process.execPath, "send.mts"]],
     verify: [
-      "main.ts",
-      'import { isFromGateway } from "./sample.ts";\nconst [, , secret = "", signature = "", body = ""] = process.argv;\nconsole.log(isFromGateway(secret, signature, body));\n',
+      "main.mts",
+      'import { isFromGateway } from "./send.mts";\nconst [, , secret = "", signature = "", body = ""] = process.argv;\nconsole.log(isFromGateway(secret, signature, body));\n',
     ],
-    verifyCommands: [[process.execPath, "main.ts"]],
+    verifyCommands: [[process.execPath, "main.mts"]],
   },
   {
     name: "python",

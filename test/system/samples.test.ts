@@ -67,7 +67,7 @@ async function prepare(language: Language): Promise<void> {
     const source = samplesOf(operation).find(({ lang }) => lang === language)?.source ?? "";
     const [file, content] = {
       curl: [`${operationId}.sh`, source],
-      typescript: [`${operationId}.ts`, source],
+      typescript: [`${operationId}.mts`, source],
       python: [`${operationId}.py`, source],
       php: [`${operationId}.php`, source],
       go: [`${operationId}_sample.go`, source.replace("func main()", `func ${operationId}()`)],
@@ -108,7 +108,7 @@ async function runSample(
   const target = folderOf(language);
   const commands: Record<Language, string[]> = {
     curl: ["sh", path.join(target, `${operation}.sh`)],
-    typescript: [process.execPath, path.join(target, `${operation}.ts`)],
+    typescript: [process.execPath, path.join(target, `${operation}.mts`)],
     python: [packages.python ?? "", path.join(target, `${operation}.py`)],
     php: ["php", path.join(target, `${operation}.php`)],
     go: [path.join(target, "samples"), operation],
