@@ -46,7 +46,8 @@ export async function verifyWebhook(call: WebhookCall): Promise<unknown> {
   );
   if (id !== undefined && timestamp !== undefined && signatures !== undefined) {
     const ageSeconds = Math.abs(now() / 1_000 - Number(timestamp));
-    if (!/^\d+$/.test(timestamp) || ageSeconds > (toleranceSeconds ?? defaultToleranceSeconds)) {
+    const isRecent = ageSeconds <= (toleranceSeconds ?? defaultToleranceSeconds);
+    if (!/^\d+$/.test(timestamp) || !isRecent) {
       throw new WebhookVerificationError("the time of the webhook call is not within the tolerance");
     }
     const given = signatures.split(" ").flatMap((each) => (each.startsWith("v1,") ? each.slice(3) : []));

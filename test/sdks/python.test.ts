@@ -58,6 +58,7 @@ describe("the Python SDK", () => {
       { ...call, secret: "whsec_AAAA" },
       { ...call, headers },
       { ...call, headers: { ...call.headers, "webhook-timestamp": "1" } },
+      { ...call, tolerance: "nan" },
       { ...call, headers: {} },
       { ...call, headers: { "X-Service-Signature": "zz" } },
     ];

@@ -53,6 +53,7 @@ describe("verifyWebhook", () => {
     ["a changed id", { headers: { ...standard(), "webhook-id": "evt_2" } }],
     ["a time that is no number", { headers: { ...standard(), "webhook-timestamp": "soon" } }],
     ["a call from the past", { now: () => sentAt.getTime() + 301_000 }],
+    ["any call with a tolerance that is no number", { toleranceSeconds: Number.NaN }],
     ["a call from the future", { now: () => sentAt.getTime() - 301_000 }],
     [
       "a wrong standard signature beside the right one of the service",

@@ -63,8 +63,10 @@ async def send_async(to: str) -> Dict[str, Any]:
         return {"id": sent["id"], "listed": listed, "page": [len(page.rows), page.meta["total"]]}
 
 
-def verify(payload: str, headers: Mapping[str, str], secret: str, **options: Any) -> types.WebhookPayload:
-    return verify_webhook(payload.encode(), headers, secret, **options)
+def verify(
+    payload: str, headers: Mapping[str, str], secret: str, tolerance: str = "300", **options: Any
+) -> types.WebhookPayload:
+    return verify_webhook(payload.encode(), headers, secret, tolerance_seconds=float(tolerance), **options)
 
 
 def rest() -> Dict[str, Any]:

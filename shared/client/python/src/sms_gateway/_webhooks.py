@@ -42,7 +42,8 @@ def verify_webhook(
         fields.get(name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
     )
     if event_id is not None and timestamp is not None and signatures is not None:
-        if not (timestamp.isascii() and timestamp.isdigit()) or abs(now() - int(timestamp)) > tolerance_seconds:
+        is_number = timestamp.isascii() and timestamp.isdigit()
+        if not (is_number and abs(now() - int(timestamp)) <= tolerance_seconds):
             raise WebhookVerificationError("the time of the webhook call is not within the tolerance")
         signed = f"{event_id}.{timestamp}.".encode() + body
         given = [_decoded(each[3:]) for each in signatures.split(" ") if each.startswith("v1,")]
