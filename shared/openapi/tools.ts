@@ -33,10 +33,15 @@ export interface Tool {
   readonly isRepeatable: boolean;
 }
 
-/** Their results have the secret of a key, which a model should not see. */
-const secretOperations: ReadonlySet<string> = new Set(["createApiKey", "rotateApiKey"]);
+/** Their results have the secret of a key or a webhook, which a model should not see. */
+const secretOperations: ReadonlySet<string> = new Set([
+  "createApiKey",
+  "createWebhook",
+  "rotateApiKey",
+  "rotateWebhookSecret",
+]);
 
-/** Returns a tool for each operation that customers may call with an API key, except those that return another key. */
+/** Returns a tool for each operation that customers may call with an API key, except those that return a secret. */
 export function mcpTools(): Tool[] {
   return publicOperations().flatMap(([name, route]) => {
     const isForCustomers = route.auth === "bearer" && route.raw === undefined && !secretOperations.has(name);
