@@ -57,7 +57,10 @@ export async function respond(request: McpRequest): Promise<RawResponse> {
 
 async function serverFor({ scopes, isTest, groups, offersChanges, headers }: McpRequest): Promise<Server> {
   tools ??= readTools();
-  const allowed = (await tools).filter(
+  const all = await tools;
+  const known = new Set(all.map(({ group }) => group));
+  const unknown = groups?.find((each) => !known.has(each));
+  const allowed = all.filter(
     ({ scope, group, testKeys }) =>
       scopes.includes(scope) && (testKeys || !isTest) && (groups?.includes(group) ?? true),
   );
@@ -68,7 +71,11 @@ async function serverFor({ scopes, isTest, groups, offersChanges, headers }: Mcp
     { name: "sms-gateway", title: brand().name, version: apiVersion },
     { capabilities: { tools: {} }, instructions, jsonSchemaValidator: noElicitation },
   );
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: offered.map(listed) }));
+  server.setRequestHandler(ListToolsRequestSchema, () => {
+    if (unknown === undefined) return { tools: offered.map(listed) };
+    const message = `${unknown} is not a group. The groups are ${[...known].join(", ")}`;
+    throw new McpError(ErrorCode.InvalidParams, message);
+  });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const tool = offered.find(({ name }) => name === params.name);
     if (tool === undefined) {

@@ -61,6 +61,8 @@ it("offers by default the tools that only read, and with tools=all all that the 
     mcpTools().flatMap(({ name, group }) => (group === "wallet" || group === "prices" ? [name] : [])),
   );
   await expect(some.call("sendSms", message)).rejects.toThrow("is not a tool");
+  const mistyped = await Agent.connect(customer.token, "all", "wallet,prizes");
+  await expect(mistyped.toolNames()).rejects.toThrow(/prizes is not a group. The groups are .*prices/);
 });
 
 it("offers a test key the tools that test keys may use, which send test messages", async () => {
