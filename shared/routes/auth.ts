@@ -109,8 +109,7 @@ export const verifyEmail = {
   method: "POST",
   path: "/v1/auth/verify-email",
   tag: "auth",
-  summary:
-    "Show that an email is yours, with the token of the link that was sent there and the password; ends all that was made before",
+  summary: "Show that an email is yours, with the token of the link that was sent there and the password",
   auth: "none",
   body: VerifyEmailRequest,
   status: 200,
