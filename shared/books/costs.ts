@@ -87,7 +87,7 @@ function add(costs: Costs, country: string, each: CostsOfCountry, sign: -1 | 1):
   };
 }
 
-/** Returns a day whose messages have not been counted, for each organization that has one. */
+/** Returns the organizations with a day whose messages have not been counted, each with such a day. */
 async function findUncountedDays(days: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const wanted = new Set(days);
   const found = new Map<string, string>();

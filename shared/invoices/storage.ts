@@ -6,8 +6,8 @@ import { renderPdf } from "./pdf.ts";
 import { DocumentRecord } from "./record.ts";
 
 /*
- * The bucket outlives a table that is restored to an earlier moment. So it has each document as a PDF, its record under the
- * subject that it is about, and its number: a lost document is found again, and no number is used twice.
+ * The bucket outlives a table that is restored to an earlier moment. So it has each document as a PDF, its record under its
+ * subject, and its number. A lost document is found again, and no number is used twice.
  */
 
 /**

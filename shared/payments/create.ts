@@ -63,8 +63,8 @@ export function newPayment({ id = newId("pay"), billing, ...fields }: NewPayment
  * Begins a payment: opens a checkout, charges a saved card, or returns how to transfer money. A checkout is opened before
  * the payment is recorded: without the record no one knows its address, so no one can pay there.
  * @throws ApiError VALIDATION_ERROR for an amount outside the stage's bounds, and for an unknown card;
- *   PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE (also during a pause), WALLET_MISSING; RATE_LIMITED when saved
- *   cards were charged with the most for a day
+ *   PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE (also during a pause), WALLET_MISSING. RATE_LIMITED when saved
+ *   cards were charged with the most for a day.
  */
 export async function createPayment(
   organizationId: string,

@@ -103,7 +103,7 @@ export interface ListedPayment extends ProviderNotice {
   readonly minorUnits: number;
   readonly currency: string;
   readonly createdAt: string;
-  /** What the gateway noted with it. Earlier releases noted neither the stage nor the terms. */
+  /** The origin, the stage and the terms that the gateway noted. Earlier releases noted only the origin. */
   readonly origin: PaymentRecord["origin"];
   readonly stage?: string | undefined;
   readonly terms?: Pick<PaymentRecord, "amountMicros" | "buyer" | "taxNote" | "taxRate"> | undefined;
