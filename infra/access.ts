@@ -13,7 +13,6 @@ import {
   createsAccount,
   decidesAboutHeld,
   endsKeys,
-  endsUnproven,
   grant,
   isAudited,
   notifiesOfWallet,
@@ -59,9 +58,9 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     transactions: [
       {
         PutItem: ["EMAIL", "MEMBERS", "USER", "CREDENTIALS", "AUDIT", "DUE"],
-        UpdateItem: ["ORG", "RIGHTS", "USER"],
+        UpdateItem: ["ORG", "RIGHTS", "USER", "WALLET"],
         DeleteItem: ["EMAIL_TOKEN", "INVITATION", "MEMBERS"],
-        ConditionCheckItem: ["MEMBERS", "USER", "WALLET"],
+        ConditionCheckItem: ["MEMBERS", "USER"],
       },
     ],
     queues: ["emails"],
@@ -83,8 +82,9 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     secondFactorKey: true,
   }),
   requestPasswordReset: { UpdateItem: ["LIMIT"], queues: ["emails"] },
-  resetPassword: grant(endsUnproven, createsAccount, {
+  resetPassword: grant(removesMembers, createsAccount, {
     GetItem: ["EMAIL_TOKEN", "WALLET"],
+    Query: ["MEMBERS"],
     transactions: [
       {
         PutItem: ["CREDENTIALS", "AUDIT", "DUE"],
@@ -93,9 +93,8 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
       },
       {
         ...createsAccount.transactions?.[0],
-        UpdateItem: ["USER", "ORG"],
+        UpdateItem: ["USER", "ORG", "WALLET"],
         DeleteItem: ["EMAIL_TOKEN"],
-        ConditionCheckItem: ["WALLET"],
       },
     ],
   }),

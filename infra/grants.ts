@@ -235,12 +235,6 @@ export const removesMembers = grant(endsKeys, {
   queues: ["emails"],
 });
 
-/** To delete what was created in an account before its email was verified. */
-export const endsUnproven = grant(removesMembers, {
-  Query: ["MEMBERS"],
-  transactions: [{ UpdateItem: ["ORG"], DeleteItem: ["ORG", "WEBHOOK_SECRETS"] }],
-});
-
 /** To add contacts. Those whose number has opted out note it. */
 export const addsContacts: Access = {
   GetItem: ["OPT_OUTS"],

@@ -39,7 +39,8 @@ export function passwordResetText(url: string, isUnverified: boolean): EmailText
   const ofStranger =
     "This email address was never verified, so someone else may have registered with it. With a new password, the account " +
     "is yours. Its organization is empty then, without earlier data, API keys and members. If you registered and know " +
-    "your password, verify the address by the earlier email instead: then everything stays.";
+    "your password, verify the address by the earlier email instead: then everything stays. If you registered and forgot it, " +
+    `contact ${support()} before you set a new one.`;
   return {
     subject: "Set a new password",
     paragraphs: [
@@ -56,8 +57,7 @@ export function passwordResetText(url: string, isUnverified: boolean): EmailText
 export function passwordChangedText(wasUnverified: boolean): EmailText {
   const ofStranger =
     "This email address had never been verified, so someone else may have registered with it. Your account therefore has " +
-    "an empty organization now. If money had moved in the earlier one, it stays: without earlier sessions, API keys, " +
-    "webhooks, invitations, other members and second factor. Then check its contacts, templates, campaigns and details.";
+    `an empty organization now. The earlier one is suspended. If you had paid money into it, contact ${support()}.`;
   return {
     subject: "Your password was changed",
     paragraphs: [

@@ -1,4 +1,4 @@
-import { endAll, endApiKeysMadeBy } from "../accounts/api-keys/end.ts";
+import { endApiKeysMadeBy } from "../accounts/api-keys/end.ts";
 import { newAccount } from "../accounts/authentication/new-account.ts";
 import { removeMember } from "../accounts/members/delete.ts";
 import { allMembers, type ActiveMember } from "../accounts/organizations/member-record.ts";
@@ -14,8 +14,6 @@ import { ApiError } from "../contract/errors.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import type { Write } from "../platform/table/write.ts";
-import { readWebhooks } from "../webhooks/record.ts";
-import { deleteWebhook } from "../webhooks/webhooks.ts";
 import type { Proof } from "./proof.ts";
 
 /** The account of a person who has proven its email, and the writes that give it to them with their new password. */
@@ -27,7 +25,7 @@ export interface ProvenAccount {
 /**
  * Decides which account a person gets who has proven an email, and not the password of its account. It is the account
  * itself, unless this is the first proof: a stranger may have registered with the email. Then it is a new account with
- * an empty organization. An account with money, and a member of another's organization, stay without their credentials.
+ * an empty organization. A member of another's organization stays, without their credentials.
  *
  * A person who also gives the password has registered themselves, and keeps everything (`verify-email.ts`).
  * @throws ApiError UNAVAILABLE when it was not completed: the same call continues it
@@ -39,7 +37,7 @@ export async function accountAfterReset(
   const at = now();
   if (isFirst && (await isReplaceable(user))) {
     const account = newAccount({ email: user.email, passwordHash, isVerified: true }, at);
-    return { ...account, writes: [...account.writes, ...replaceUnproven(user, account.user.id, at)] };
+    return { ...account, writes: [...account.writes, ...(await replaceUnproven(user, account.user.id, at))] };
   }
   if (isFirst) await endUnproven(user);
   const { set, remove } = endAllSessions(user, at.toISOString());
@@ -56,27 +54,18 @@ export async function accountAfterReset(
 }
 
 /**
- * Removes what was created in an account before the first proof of its email, because a stranger may have registered
- * with it. For an owner this is all access to the organization, and all notifications about it: other members,
- * invitations, API keys and webhooks. For another member it is only their own invitations and API keys. The caller ends
- * sessions, the password and the second factor, in the transaction of the proof.
+ * Removes the invitations and API keys that a member made before the first proof of their email, because a stranger may
+ * have used the account. The caller ends sessions, the password and the second factor, in the transaction of the proof.
  * @throws ApiError UNAVAILABLE when it was not completed: the same call continues it
  */
 export async function endUnproven(user: ActiveMember): Promise<void> {
   const { id, organizationId } = user;
-  const isOwner = user.role === "owner";
   for (const member of await allMembers(organizationId)) {
-    const memberId = member.entity === "user" ? member.id : member.userId;
-    const isTheirs = member.entity === "invitation" && member.invitedBy === id;
-    if (memberId !== id && (isOwner || isTheirs)) {
-      await removeMember(organizationId, memberId).catch(ignoreNotFound);
+    if (member.entity === "invitation" && member.invitedBy === id) {
+      await removeMember(organizationId, member.userId).catch(ignoreNotFound);
     }
   }
-  await (isOwner ? endAll(organizationId, () => true) : endApiKeysMadeBy(user));
-  if (!isOwner) return;
-  for (const webhook of await readWebhooks(organizationId)) {
-    await deleteWebhook(organizationId, webhook.id).catch(ignoreNotFound);
-  }
+  await endApiKeysMadeBy(user);
 }
 
 /** Ignores that another call has removed it at the same time. */

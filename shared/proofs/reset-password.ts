@@ -11,8 +11,8 @@ import { readProof } from "./proof.ts";
 
 /**
  * Sets a new password for a user who has opened the link in an email, and ends all their sessions. The link proves that
- * the email belongs to the user. Before the first proof a stranger may have registered with it, so the user gets an
- * account without the credentials, or all data, of before.
+ * the email belongs to the user. Before the first proof a stranger may have registered with it. So an owner gets a new
+ * account, and another member loses the credentials of before.
  * @throws ApiError INVALID_EMAIL_TOKEN; VALIDATION_ERROR for a password that the stage or bcrypt does not accept;
  *   UNAVAILABLE
  */
@@ -26,7 +26,8 @@ export async function resetPassword(
   // This comes before the link is used, so that it can be opened again if this fails.
   const account = await accountAfterReset(proof, await hashPassword(password));
   const { id: userId, organizationId } = account.user;
-  const email = emailJob(organizationId, { kind: "passwordChanged", userId, wasUnverified: isFirst });
+  const isReplaced = userId !== user.id;
+  const email = emailJob(organizationId, { kind: "passwordChanged", userId, wasUnverified: isReplaced });
   const { outcome } = await transact({
     use,
     account: account.writes,
@@ -43,7 +44,7 @@ export async function resetPassword(
   await Promise.all([
     queueOwedEmail(email),
     // The stranger may have created more before the sessions ended.
-    ...(isFirst && userId === user.id ? [endUnproven(user)] : []),
+    ...(isFirst && !isReplaced ? [endUnproven(user)] : []),
   ]);
   return { changed: true };
 }

@@ -10,6 +10,8 @@ import { newEmailToken } from "../../shared/accounts/users/email-tokens.ts";
 import { findUserByEmail } from "../../shared/accounts/users/record.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { expireAccounts } from "../../shared/erasure/expire.ts";
+import { refundMessage } from "../../shared/messages/refund.ts";
+import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -18,6 +20,8 @@ import { deleteItem, putItem } from "../../shared/platform/table/write.ts";
 import { resetPassword } from "../../shared/proofs/reset-password.ts";
 import { postToWallet } from "../../shared/wallet/post.ts";
 import { readWallet, WalletRecord } from "../../shared/wallet/record.ts";
+import { acceptMessage } from "../support/as-organization.ts";
+import { accept, only, ScriptedCarrier } from "../support/carriers.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
@@ -132,3 +136,39 @@ it.each(["before-sending", "none"] as const)(
     expect((await readWallet(person?.organizationId ?? "")).seq).toBe(0);
   },
 );
+
+it.each(["before", "after"])("a payment that comes %s the takeover stays in the books", async (moment) => {
+  const id = await registered("none");
+  const strangerId = (await findUserByEmail(email))?.id ?? "";
+  const pay = async () => postToWallet({ organizationId: id, type: "payment", amountMicros: 5_000_000 });
+  if (moment === "before") await pay();
+  const scheduledAt = new Date(Date.now() + dayMs).toISOString();
+  const message = {
+    to: "15005550000",
+    message: "hi",
+    senderId: "ACME",
+    language: "English",
+    scheduledAt,
+  } as const;
+  const sent = moment === "before" ? await acceptMessage(id, message) : undefined;
+  const token = await newEmailToken("reset", strangerId);
+  await resetPassword({ token, password: "staple battery horse" }, "203.0.113.2");
+  if (moment === "after") await pay();
+  await expect(acceptMessage(id, message)).rejects.toMatchObject({ code: "ORGANIZATION_SUSPENDED" });
+  pass(8);
+  const carrier = new ScriptedCarrier(accept);
+  if (sent !== undefined) {
+    const job = { organizationId: id, messageId: sent.id };
+    await submitMessage(job, only(carrier));
+    await refundMessage(job);
+  }
+  expect(carrier.received).toEqual([]);
+  expect(await expireAccounts()).toBe(0);
+  expect((await findUserByEmail(email))?.organizationId).not.toBe(id);
+  const organization = await findItem(z.looseObject({}), keys.organization(id), { consistent: true });
+  expect(organization).toHaveProperty("suspendedAt");
+  expect(organization).not.toHaveProperty("agenda");
+  const wallet = await readWallet(id);
+  expect(wallet).toMatchObject({ balanceMicros: 5_000_000 });
+  expect(wallet).not.toHaveProperty("closedAt");
+});

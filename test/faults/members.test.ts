@@ -249,7 +249,9 @@ describe("an invitation", () => {
   });
 
   it("of an email with an account in another organization looks like any other, until it is accepted", async () => {
-    const elsewhere = await Customer.register({ baseUrl: gateway.url, balance: 1 });
+    const elsewhere = await Customer.register({ baseUrl: gateway.url });
+    await waitForEmail(gateway, elsewhere.email);
+    await noteVerifiedEmail(elsewhere.organizationId);
     const [known, unknown] = [await invite(elsewhere.email, "viewer"), await invite(newEmail(), "viewer")];
     const fieldsOf = (response: ApiResponse): string[] => Object.keys(dataOf(response, Member));
     expect(known.status).toBe(unknown.status);

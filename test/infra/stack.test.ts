@@ -444,7 +444,7 @@ it("gives the secrets of webhooks and their key only to functions that create, r
   expect(mayTouch("Query")).toEqual([]);
   expect(mayTouch("PutItem")).toEqual(["CreateWebhook"]);
   expect(mayTouch("UpdateItem")).toEqual(["RotateWebhookSecret"]);
-  expect(mayTouch("DeleteItem")).toEqual(["DeleteWebhook", "ExpireAccounts", "ResetPassword"]);
+  expect(mayTouch("DeleteItem")).toEqual(["DeleteWebhook", "ExpireAccounts"]);
   const haveKey = ["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"];
   expect(functionsWithKey("WebhookKey")).toEqual(haveKey);
 });

@@ -27,8 +27,8 @@ import { managersOf } from "./manager.ts";
 /**
  * Makes the user who opened the link of an invitation a member. The link shows that the email is theirs.
  * @throws ApiError INVALID_EMAIL_TOKEN, also when the invitation was withdrawn, or its inviter was removed or may no
- *   longer grant its role. EMAIL_TAKEN when an account has the email, because a user belongs to one organization. One
- *   that never proved it, and never had money, is replaced: anyone can register with the email.
+ *   longer grant its role. EMAIL_TAKEN when an account has the email, because a user belongs to one organization. An
+ *   owner who never proved it is replaced: anyone can register with the email.
  *   ORGANIZATION_SUSPENDED. VALIDATION_ERROR for a password that the stage or bcrypt does not accept. UNAVAILABLE
  */
 export async function acceptInvitation(
@@ -67,7 +67,7 @@ export async function acceptInvitation(
     const notices = await roleNotices(rights, "Added", { email, role });
     const accepted = await transact({
       email: isReplaced
-        ? replaceUnproven(other, id, new Date(at))
+        ? await replaceUnproven(other, id, new Date(at))
         : insertOf({ ...keys.email(email), ...owner }),
       token: shown.use,
       invitation: {

@@ -41,33 +41,32 @@ function expiryAfter(organizationId: string, at: Date) {
   return { agenda: pendingWorkOf("EXPIRE-ACCOUNT", organizationId), lookAt };
 }
 
-/**
- * Whether an account is given up for its email: its owner never proved it, so a stranger may have registered. An
- * account stays if its wallet ever had a movement, because then it may be the business of a customer.
- */
+/** Whether an account is given up for its email: its owner never proved it, so a stranger may have registered. */
 export async function isReplaceable({ id, organizationId }: UserRecord): Promise<boolean> {
   const rights = await readRights(organizationId, { consistent: true });
-  if (!rights.ownerIds.includes(id) || isEmailVerified(id, rights)) return false;
-  return (await findWallet(organizationId))?.seq === 0;
+  return rights.ownerIds.includes(id) && !isEmailVerified(id, rights);
 }
 
 /**
  * Returns the writes that take the email from a replaceable account. Its rightful owner gets nothing that a
- * stranger may have made. The earlier organization is suspended and expires, unless money comes in the meantime.
+ * stranger may have made. The earlier organization is suspended, so that nothing of it is sent or charged. It expires, unless
+ * its wallet has a movement by then: the operator decides on the money.
  * @param userId the user who has the email from then on
  */
-export function replaceUnproven(
+export async function replaceUnproven(
   { id, organizationId, email }: UserRecord,
   userId: string,
   at: Date,
-): Write[] {
+): Promise<Write[]> {
   const owner: EmailRecord = { entity: "email", userId };
-  const suspended = { suspendedAt: at.toISOString(), suspendedReason: "another person proved its email" };
+  const suspendedAt = at.toISOString();
+  const hasWallet = (await findWallet(organizationId)) !== undefined;
+  const suspended = { suspendedAt, suspendedReason: "another person proved its email" };
   return [
     { put: { ...keys.email(email), ...owner }, requires: { is: { userId: id } } },
     updateOf(
       keys.user(id),
-      { set: { removedAt: at.toISOString() } },
+      { set: { removedAt: suspendedAt } },
       { present: ["pk"], absent: ["removedAt", "emailVerifiedAt"] },
     ),
     updateOf(
@@ -75,7 +74,9 @@ export function replaceUnproven(
       { set: expiryAfter(organizationId, at), setIfAbsent: suspended },
       { present: ["pk"] },
     ),
-    { check: keys.wallet(organizationId), requires: { is: { seq: 0 } } },
+    ...(hasWallet
+      ? [updateOf(keys.wallet(organizationId), { setIfAbsent: { suspendedAt } }, { present: ["pk"] })]
+      : []),
   ];
 }
 
