@@ -13,7 +13,7 @@ import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { createContact } from "../../shared/contacts/contacts.ts";
 import { CreateContactRequest } from "../../shared/contract/contacts.ts";
 import { cancelMessage } from "../../shared/messages/cancel.ts";
-import type { MessageJob } from "../../shared/messages/message-job.ts";
+import { MessageJob } from "../../shared/messages/message-job.ts";
 import { getMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
@@ -84,11 +84,27 @@ const stops = [
   ],
 ] as const;
 
-it.each(stops)(
-  "a scheduled message fails with %s and is refunded once, and its event is published",
-  async (code, stop) => {
+/** Accepts a message for now. @returns its job as it is on the queue, with the facts that spare a read */
+async function sendNow(organizationId: string): Promise<MessageJob> {
+  await send(organizationId);
+  const job = MessageJob.parse((await takeJobs("transactionalSends")).at(-1));
+  expect(job.facts).toBeDefined();
+  return job;
+}
+
+const sendLater = async (organizationId: string): Promise<MessageJob> =>
+  send(organizationId, new Date(Date.now() + 10 * minuteMs).toISOString());
+
+it.each(
+  stops.flatMap(([code, stop]) => [
+    ["scheduled", code, stop, sendLater] as const,
+    ["queued", code, stop, sendNow] as const,
+  ]),
+)(
+  "a %s message fails with %s and is refunded once, and its event is published",
+  async (_, code, stop, accept) => {
     const organizationId = await openOrganization(1_000_000);
-    const job = await send(organizationId, new Date(Date.now() + 10 * minuteMs).toISOString());
+    const job = await accept(organizationId);
     await stop(organizationId);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * minuteMs });
 
@@ -96,7 +112,8 @@ it.each(stops)(
     const ended = await submitMessage(job, only(carrier));
     expect(carrier.taken).toEqual([]);
     expect(ended).toMatchObject({ status: "failed", errorCode: code });
-    expect(await takeJobs("refunds")).toEqual([job]);
+    const { messageId } = job;
+    expect(await takeJobs("refunds")).toEqual([{ organizationId, messageId }]);
     expect(JSON.stringify(await takeJobs("webhookDeliveries"))).toContain(`"errorCode":"${code}"`);
 
     await Promise.all([refundMessage(job), refundMessage(job)]);
