@@ -1,8 +1,8 @@
 import { trafficClass } from "../carriers/traffic-class.ts";
 import { dayMs, minuteMs, now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
-import type { RateLimit } from "../platform/limits/rate-limit.ts";
-import { consume, refund, tryConsume } from "../platform/limits/sliding-window.ts";
+import { limitReached, type RateLimit } from "../platform/limits/rate-limit.ts";
+import { refund, tryConsume, type NamedUse, type Use } from "../platform/limits/sliding-window.ts";
 import { log } from "../platform/log.ts";
 import type { MessageRecord } from "./record.ts";
 
@@ -11,8 +11,8 @@ import type { MessageRecord } from "./record.ts";
  * so every class needs a limit. A message without a type counts as a one-time code, because most codes have no type. The
  * stage has the figures (`limits` in `infra/stages/README.md`); without a figure, nothing is counted.
  *
- * A message counts at the time at which it is to be sent. Messages that are due within the next window count together
- * with those that are sent now. Later windows begin at fixed times, and each has a count of its own.
+ * A message counts at the time at which it is to be sent, and a campaign's message at the start of the campaign. Windows begin
+ * at fixed times, and each has a count of its own.
  */
 
 /** The fields that decide the limit of a message. */
@@ -45,11 +45,10 @@ export async function withinRecipientLimit<Accepted>(
 ): Promise<Accepted> {
   const own = limitOf(message);
   if (own === undefined) return accept();
-  const { id: name, organizationId, scheduledAt, to } = message;
+  const { id: name, organizationId, scheduledAt } = message;
   const at = scheduledAt === undefined ? now() : new Date(scheduledAt);
-  const isLater = at.getTime() - now().getTime() >= own.windowMs;
-  const window = isLater ? ` ${Math.floor(at.getTime() / own.windowMs)}` : "";
-  const use = await consume(own, `${subjectOf(organizationId, to)}${window}`, { name, at });
+  const use = await count(own, message, { name, at });
+  if ("waitMs" in use) throw limitReached(own, use.waitMs);
   try {
     return await accept();
   } catch (error) {
@@ -71,12 +70,16 @@ export async function countCampaignMessage(
 ): Promise<boolean> {
   const own = limitOf(message);
   if (own === undefined) return true;
-  const { organizationId, to, campaignId = "" } = message;
-  const named = { at: startedAt, name: campaignId };
-  const result = await tryConsume(own, subjectOf(organizationId, to), named);
-  return !("waitMs" in result);
+  return !("waitMs" in (await count(own, message, { name: message.campaignId ?? "", at: startedAt })));
 }
 
-function subjectOf(organizationId: string, to: string): string {
-  return `${organizationId} ${to}`;
+/** Counts a message in the window of its time, or returns the time until that window ends. */
+async function count(
+  own: RateLimit,
+  { organizationId, to }: Pick<MessageRecord, "organizationId" | "to">,
+  named: NamedUse,
+): Promise<Use | { readonly waitMs: number }> {
+  const window = Math.floor(named.at.getTime() / own.windowMs);
+  const result = await tryConsume(own, `${organizationId} ${to} ${window}`, named);
+  return "waitMs" in result ? { waitMs: (window + 1) * own.windowMs - now().getTime() } : result;
 }

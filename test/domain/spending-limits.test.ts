@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ApiError, type ErrorCode, type RateLimitStatus } from "../../shared/contract/errors.ts";
 import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
+import { countCampaignMessage } from "../../shared/messages/recipient-limits.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
@@ -312,6 +313,30 @@ describe("at most five one-time codes to a number in ten minutes", () => {
     expect((await readWallet(organizationId)).messageCount).toBe(15);
   });
 
+  it("allow the number twice around the start of a window, in whatever way the messages are made", async () => {
+    vi.stubEnv(environmentNames.marketingMessagesPerNumber, "5");
+    const organizationId = await openWallet(10_000_000);
+    const midnight = Date.parse("2030-06-02T00:00:00Z");
+    for (const messageType of ["otp", "marketing"] as const) {
+      vi.setSystemTime(start);
+      const one = async (atMs?: number): Promise<unknown> =>
+        acceptMessage(organizationId, {
+          ...request,
+          messageType,
+          ...(atMs === undefined ? {} : { scheduledAt: new Date(atMs).toISOString() }),
+        });
+      expect((await sendAtOnce(10, async () => one(midnight - secondMs))).accepted).toBe(5);
+      expect((await sendAtOnce(10, async () => one(midnight))).accepted).toBe(5);
+      vi.setSystemTime(midnight - secondMs / 2);
+      expect((await sendAtOnce(10, async () => one())).accepted).toBe(0);
+      vi.setSystemTime(midnight);
+      expect((await sendAtOnce(10, async () => one())).accepted).toBe(0);
+    }
+    const ofCampaign = { organizationId, to: request.to, campaignId: "cmp_1" };
+    expect(await countCampaignMessage(ofCampaign, new Date(midnight))).toBe(false);
+    expect(await countCampaignMessage(ofCampaign, new Date(midnight + dayMs))).toBe(true);
+  });
+
   it("are not used up by other messages", async () => {
     const organizationId = await openWallet(10_000_000);
     for (const messageType of ["marketing", "transactional"] as const) {
@@ -334,7 +359,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
       expect(await sendAtOnce(10, async () => one())).toEqual({
         accepted: 3,
         rejected: { RECIPIENT_RATE_EXCEEDED: 7 },
-        retryAfter: new Set([windowMs / secondMs]),
+        retryAfter: new Set([(windowMs - (Date.now() % windowMs)) / secondMs]),
       });
       expect((await sendAtOnce(4, async () => one("15005550009"))).accepted).toBe(3);
       expect((await sendAtOnce(7, async () => send(organizationId))).accepted).toBe(5);

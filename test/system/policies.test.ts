@@ -12,7 +12,7 @@ import { getMessage, readMessage } from "../../shared/messages/read.ts";
 import { refundMessage } from "../../shared/messages/refund.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
 import { assignNumber } from "../../shared/numbers/record.ts";
-import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
@@ -172,6 +172,8 @@ it("a campaign skips and counts numbers that reached their marketing limit; a re
   vi.stubEnv(environmentNames.marketingMessagesPerNumber, "1");
   const phoneNumbers = [message.to, "12125550101", "12125550102"];
   for (const phoneNumber of phoneNumbers) await customer.client.createContact({ body: { phoneNumber } });
+  // The limit counts by days, and all of this happens in one.
+  vi.useFakeTimers({ toFake: ["Date"], now: Math.ceil(Date.now() / dayMs) * dayMs });
   await accepted({ messageType: "marketing" });
   const run = async (): Promise<string> => {
     const { id: campaignId } = await createCampaign(organizationId, {

@@ -30,16 +30,18 @@ export interface NamedUse {
 
 /**
  * Counts a use against a limit.
- * @param named without it, each call counts another use
  * @throws ApiError with the limit's code when the limit is reached
  */
-export async function consume(limit: RateLimit, subject: string, named?: NamedUse): Promise<Use> {
-  const result = await tryConsume(limit, subject, named);
+export async function consume(limit: RateLimit, subject: string): Promise<Use> {
+  const result = await tryConsume(limit, subject);
   if ("waitMs" in result) throw limitReached(limit, result.waitMs);
   return result;
 }
 
-/** Counts a use against a limit, or returns how long to wait when the limit is reached. */
+/**
+ * Counts a use against a limit, or returns how long to wait when the limit is reached.
+ * @param named without it, each call counts another use
+ */
 export async function tryConsume(
   limit: RateLimit,
   subject: string,
