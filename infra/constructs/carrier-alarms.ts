@@ -73,6 +73,15 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     evaluationPeriods: 6,
     datapointsToAlarm: 2,
   });
+  alarms.add({
+    kind: "inbound-discarded",
+    means:
+      "Inbound messages are discarded, because another carrier reported them: a STOP among them has no effect.",
+    firstStep:
+      "See whether the number is assigned to the wrong carrier, or the token of a carrier was stolen.",
+    command: tailOf(alarms, "workers", '{ $.event = "inbound.of_other_carrier" }'),
+    metric: countedMetric(stage, "DiscardedInboundMessages"),
+  });
   if (stage.carrier !== "aws" || stage.monthlyCarrierSpendLimitUsd === undefined) return;
   alarms.add({
     kind: "carrier-spend",

@@ -92,10 +92,11 @@ export function addDashboard(
       api.metricLatency({ statistic: Stats.percentile(50) }),
       api.metricLatency({ statistic: Stats.percentile(99) }),
     ]),
-    graph("Table, log-ins, prices, records and suppressed emails", [
+    graph("Table, log-ins, prices, records, suppressed emails and discarded replies", [
       tableThrottles(table),
       tableErrors(table),
       ...counted("FailedLogins", "FailedPriceReads", "UnreadableRecords", "SuppressedEmails"),
+      ...counted("DiscardedInboundMessages"),
     ]),
   );
   return dashboard;

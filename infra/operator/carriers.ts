@@ -20,6 +20,7 @@ import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.ts";
 import { Name, readCarrier, testCarrier } from "./carriers-test.ts";
 import { command, flag, part, RequiredText, type OperatorCommand } from "./command.ts";
+import { warnOfUnboundNumbers } from "./numbers.ts";
 import { listOf, type Column } from "./output.ts";
 import { withoutRoutes } from "./routes.ts";
 
@@ -108,8 +109,9 @@ const set = command({
     });
     changed(shown(record));
     output.result(shown(record), carrierText(record));
-    if (present === undefined)
-      output.note(`Test it with: carriers test ${name} --to NUMBER. Then add it to a route with: routes set`);
+    if (present !== undefined) return;
+    output.note(`Test it with: carriers test ${name} --to NUMBER. Then add it to a route with: routes set`);
+    await warnOfUnboundNumbers(context);
   },
 });
 

@@ -13,6 +13,7 @@ import {
 } from "../../shared/numbers/record.ts";
 import { readCarrier } from "./carriers-test.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
+import type { Context } from "./context.ts";
 import { readOrganization } from "./organization.ts";
 
 /*
@@ -42,21 +43,39 @@ const CarrierOfNumber = part(
   z.optional(CarrierName),
 );
 
+/** Returns the name of a carrier in its callbacks. AWS carriers share one account. */
+function reportingName({ name, settings }: CarrierRecord): string {
+  return settings.kind === "aws" ? "aws" : name;
+}
+
+/** Returns these names of all real carriers, and of that in the stage's file. */
+async function reportingNames({ stageCarrier }: Context): Promise<string[]> {
+  const all = [...(await readCarriers()).carriers.values()];
+  const real = all.filter(({ settings }) => settings.kind !== "sandbox").map(reportingName);
+  return [...new Set(stageCarrier === "sandbox" ? real : [stageCarrier, ...real])];
+}
+
 /**
- * Returns the name under which the carrier of a number reports messages. AWS carriers share one account.
- * @throws Error when there is no such carrier, or when several could be meant
+ * Returns the carrier of a number: the given one, or else that which it has, or else the only real one.
+ * @throws Error when there is no such carrier, or when none or several could be meant
  */
-async function reportingName(number: string, given: string | undefined): Promise<string | undefined> {
-  const { carriers } = await readCarriers();
-  const nameOf = ({ name, settings }: CarrierRecord): string => (settings.kind === "aws" ? "aws" : name);
-  if (given === "aws") return given;
-  if (given !== undefined) return nameOf(await readCarrier(given));
+async function carrierOf(number: string, given: string | undefined, context: Context): Promise<string> {
+  if (given !== undefined) return given === "aws" ? given : reportingName(await readCarrier(given));
   const present = (await findNumber(number))?.carrier;
-  const names = [...carriers.values()].filter(({ settings }) => settings.kind !== "sandbox").map(nameOf);
-  const [first, ...others] = new Set(names);
-  if (present === undefined && others.length > 0)
-    throw new Error("Name the carrier of the number: --carrier.");
-  return present ?? first;
+  const [only, ...others] = present === undefined ? await reportingNames(context) : [present];
+  if (only === undefined || others.length > 0) throw new Error("Name the carrier of the number: --carrier.");
+  return only;
+}
+
+/** Warns of numbers without a carrier, at which each of several carriers could lift a STOP or forge a reply. */
+export async function warnOfUnboundNumbers(context: Context): Promise<void> {
+  const all = await listNumbers();
+  const unbound = all.filter((each) => each.carrier === undefined && rowsOf(each).length > 0);
+  if (unbound.length === 0 || (await reportingNames(context)).length < 2) return;
+  context.output.aside(
+    `Replies to these numbers count from each carrier: ${unbound.map(({ number }) => number).join(", ")}. ` +
+      "Bind each with: numbers assign NUMBER ORGANIZATION --carrier NAME",
+  );
 }
 
 const assign = command({
@@ -64,16 +83,18 @@ const assign = command({
   summary: "Assign the inbound messages of a number to an organization",
   details:
     "Without --keyword the organization receives all of them. The carrier must report inbound messages: carriers show has the " +
-    "address. Only messages from the number's carrier count; --carrier can be omitted if there is only one. A person who sends STOP opts out of the marketing of the organization, or of all that share the number.",
+    "address. Only messages from the number's carrier count; --carrier can be omitted if there is only one real carrier. A person " +
+    "who sends STOP opts out of the marketing of the organization, or of all that share the number.",
   examples: [
-    "12025550100 ada@example.com --stage prod",
+    "12025550100 ada@example.com --carrier acme --stage prod",
     "90909 ada@example.com --keyword PIZZA --carrier acme",
   ],
   asksFirst: true,
   input: z.object({ number: Number, organization: Organization, keyword: Keyword, carrier: CarrierOfNumber }),
-  run: async ({ number, organization, keyword, carrier: given }, { output, confirm, changed }) => {
+  run: async ({ number, organization, keyword, carrier: given }, context) => {
+    const { output, confirm, changed } = context;
     const { id: organizationId, name } = await readOrganization(organization);
-    const carrier = await reportingName(number, given);
+    const carrier = await carrierOf(number, given, context);
     const assignment = { number, organizationId, keyword, carrier };
     assigned(await findNumber(number), assignment);
     const what = keyword === undefined ? "all messages" : `messages that begin with ${keyword}`;

@@ -8,6 +8,7 @@ import { forgetLifted } from "../opt-outs/record.ts";
 import { isTestId, newId } from "../platform/ids.ts";
 import { enqueue, enqueueAll } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
+import { countMetrics } from "../platform/metrics.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
 import { transact } from "../platform/table/transact.ts";
@@ -49,7 +50,9 @@ export async function receiveInboundMessage(inbound: ReceivedMessage): Promise<v
   const number = await findNumber(inbound.to);
   if ((number?.carrier ?? inbound.carrier) !== inbound.carrier) {
     // Its token may be stolen. Otherwise it could lift each STOP, and forge each reply.
-    log.warn("inbound.of_other_carrier", { carrier: inbound.carrier });
+    const { carrier } = inbound;
+    log.warn("inbound.of_other_carrier", { carrier, organizationId: number?.organizationId });
+    countMetrics({ DiscardedInboundMessages: 1 });
     return;
   }
   const all = addresseesOf(number, inbound.message);

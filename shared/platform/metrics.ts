@@ -18,6 +18,8 @@ export const metricNames = [
   // Circuit breakers that opened or stayed open because a carrier did not respond, and those that closed.
   "CarrierBreakersClosed",
   "CarrierBreakersOpened",
+  // Inbound messages that were discarded, because their number belongs to another carrier.
+  "DiscardedInboundMessages",
   // Jobs that threw and are retried.
   "FailedJobs",
   // Log-ins with a wrong password or an unknown email.

@@ -6,11 +6,14 @@ import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
 import { suppressEmail } from "../../shared/emails/suppression-record.ts";
+import { receiveInboundMessage } from "../../shared/inbound/receive.ts";
 import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { assignNumber } from "../../shared/numbers/record.ts";
 import { readBilling } from "../../shared/payments/billing-record.ts";
 import { newPayment } from "../../shared/payments/create.ts";
 import { paymentPut } from "../../shared/payments/record.ts";
 import { config } from "../../shared/platform/config.ts";
+import { newId } from "../../shared/platform/ids.ts";
 import { metricNames, writeMetrics, type MetricName } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, updateItem } from "../../shared/platform/table/write.ts";
@@ -24,6 +27,7 @@ import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
+import { replyOf } from "../support/inbound-messages.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
@@ -158,6 +162,14 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   CarrierBuffered: async () => submit({ outcome: "accepted", isBuffered: true }),
   CarrierBreakersClosed: async () => breakAndMend(new Date().toISOString()),
   CarrierBreakersOpened: async () => breakAndMend(new Date().toISOString()),
+  DiscardedInboundMessages: async () => {
+    vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
+    await assignNumber({ number: "12025550190", organizationId: newId("org"), carrier: "hx" });
+    await receiveInboundMessage(
+      replyOf({ from: "447700900123", to: "12025550190", message: "STOP", carrier: "hy" }),
+    );
+    writeMetrics();
+  },
   FailedJobs: silenceCarrier,
   FailedLogins: async () => {
     const { email } = await customerWithMoney();

@@ -8,6 +8,7 @@ import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { readBreakers } from "../../shared/carriers/breaker.ts";
+import { assignNumber, releaseNumber } from "../../shared/numbers/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
@@ -114,6 +115,17 @@ async function auditLog(action: string): Promise<z.output<typeof Entry>[]> {
 
 const nothing = z.looseObject({});
 
+it("a number needs the name of its carrier while there is only the sandbox", async () => {
+  expect(await run("numbers", "assign", "447700900199", customer.email)).toMatchObject({
+    code: 1,
+    err: "Name the carrier of the number: --carrier.\n",
+  });
+  // As an earlier release has stored them.
+  for (const number of ["447700900198", "447700900197"]) {
+    await assignNumber({ number, organizationId: customer.organizationId });
+  }
+});
+
 it("a carrier is created with separate secrets, and accepts messages once it has a route", async () => {
   const made = await setCarrier("acme", "--throughput", "30");
   expect(made).toMatchObject({ code: 0, err: "" });
@@ -194,7 +206,14 @@ it("settings are changed without the credentials, and credentials without a depl
 });
 
 it("within a minute a disabled carrier gets no messages, and the next one of their route does", async () => {
-  await setCarrier("beta");
+  // The only real carrier is that of the number.
+  expect((await run("numbers", "assign", "447700900197", customer.email)).code).toBe(0);
+  expect((await run("numbers", "list")).out).toMatch(/447700900197 .* acme\n447700900198 .* any carrier\n/);
+  expect((await setCarrier("beta")).err).toBe(
+    "Replies to these numbers count from each carrier: 447700900198. " +
+      "Bind each with: numbers assign NUMBER ORGANIZATION --carrier NAME\n",
+  );
+  for (const number of ["447700900198", "447700900197"]) await releaseNumber(number);
   await run("routes", "set", "44", "--carriers", "acme,beta");
   expect((await run("carriers", "disable", "acme")).out).toMatch(/State +disabled since /);
   await setCarrier("beta");
