@@ -11,19 +11,28 @@ import { log } from "../platform/log.ts";
 /** Less than the time limit of the function, so that the caller receives an error. */
 const timeoutMs = 12_000;
 
-/** More text than this does not help a model, and might exceed the limit of a response. */
+/** More text than this does not help a model. */
 const maxResultCharacters = 192 * 1024;
+
+/** The bytes that are left for the results of one request. Lambda returns 6 MB, which also has lists of tools. */
+export interface ResultBudget {
+  bytesLeft: number;
+}
+
+export const budgetOfRequest = (): ResultBudget => ({ bytesLeft: 5_000_000 });
 
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
  * Calls the operation of a tool with the credential of the caller. An error of the API becomes the result of the tool.
  * @param authorization the header of the caller
+ * @param budget of the request that the call belongs to
  */
 export async function callTool(
   tool: Tool,
   { idempotencyKey = randomUUID(), ...values }: Arguments,
   authorization: string,
+  budget = budgetOfRequest(),
 ): Promise<CallToolResult> {
   const key = IdempotencyKey.safeParse(idempotencyKey);
   if (!key.success)
@@ -53,14 +62,18 @@ export async function callTool(
     });
     const text = await response.text();
     if (!response.ok) return failure(errorText(response.status, text));
-    if (text.length > maxResultCharacters)
-      return failure("The result is too large. Request fewer rows with `limit`.");
+    if (text.length > maxResultCharacters) return tooLarge(tool);
     const isReplay = response.headers.has("Idempotent-Replayed");
     const replay = "This is the result of an earlier call with the same idempotencyKey.";
-    return {
+    const result: CallToolResult = {
       content: [{ type: "text", text }, ...(isReplay ? [{ type: "text" as const, text: replay }] : [])],
       structuredContent: JSON.parse(text),
     };
+    // As Lambda returns it: as JSON in a JSON string, with both copies.
+    const bytes = Buffer.byteLength(JSON.stringify(JSON.stringify(result)));
+    if (bytes > budget.bytesLeft) return tooLarge(tool);
+    budget.bytesLeft -= bytes;
+    return result;
   } catch (error) {
     log.warn("mcp.call_failed", { route: `${tool.method} ${tool.path}`, error });
     const advice = tool.isRepeatable
@@ -122,6 +135,14 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the error for a result that does not fit. A change was made nevertheless, and must not be repeated. */
+function tooLarge({ annotations }: Tool): CallToolResult {
+  const done = annotations.readOnlyHint ? "" : "The change was made. ";
+  return failure(
+    `${done}The result is too large. Request fewer rows with \`limit\`, or make fewer calls in one request.`,
+  );
 }
 
 function failure(text: string): CallToolResult {

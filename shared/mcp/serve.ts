@@ -3,7 +3,7 @@ import type { Scope } from "../contract/scopes.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
 
 const maxBodyKilobytes = 64;
-/** The results of more calls might exceed the limit of a response. */
+/** The most messages of a request, whose calls run in parallel. */
 const maxCalls = 10;
 
 /** A request to the MCP server, whose credential was checked. */

@@ -14,7 +14,7 @@ import type { Tool } from "../openapi/tools.ts";
 import { config } from "../platform/config.ts";
 import { readCompressed } from "../platform/http/compressed-file.ts";
 import type { RawResponse } from "../platform/http/pipeline.ts";
-import { callTool } from "./call-tool.ts";
+import { budgetOfRequest, callTool } from "./call-tool.ts";
 import type { McpRequest } from "./serve.ts";
 
 /*
@@ -64,6 +64,7 @@ async function serverFor({ scopes, isTest, groups, offersChanges, headers }: Mcp
     ({ scope, group, testKeys }) =>
       scopes.includes(scope) && (testKeys || !isTest) && (groups?.includes(group) ?? true),
   );
+  const budget = budgetOfRequest();
   const offered = allowed.filter(({ annotations }) => offersChanges || annotations.readOnlyHint);
   // The class that the package recommends derives the schemas of tools from zod. Here the build has made them.
   // oxlint-disable-next-line typescript/no-deprecated
@@ -85,7 +86,7 @@ async function serverFor({ scopes, isTest, groups, offersChanges, headers }: Mcp
         : "is not a tool for this credential";
       throw new McpError(ErrorCode.InvalidParams, `${params.name} ${reason}`);
     }
-    return callTool(tool, params.arguments ?? {}, headers["authorization"] ?? "");
+    return callTool(tool, params.arguments ?? {}, headers["authorization"] ?? "", budget);
   });
   return server;
 }

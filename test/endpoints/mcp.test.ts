@@ -126,6 +126,25 @@ it("serves more calls at the same time than the gateway has places for", async (
   expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
 });
 
+it("limits the bytes of all results of a request, and reports the calls whose results do not fit", async () => {
+  const accept = { Accept: "application/json, text/event-stream" };
+  const options = { credential: customer.token, headers: accept };
+  for (let count = 0; count < 60; count += 1) {
+    await customer.client.createTemplate({ body: { name: `t${count}`, body: "漢".repeat(1_600) } });
+  }
+  const params = { name: "listTemplates", arguments: { limit: 100 } };
+  const calls = Array.from({ length: 10 }, (_, id) => ({ jsonrpc: "2.0", id, method: "tools/call", params }));
+  const { status, text } = await call("/mcp", { ...options, json: calls });
+  expect(status).toBe(200);
+  // The response of the function is a JSON string, of which Lambda returns 6 MB.
+  expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThan(6_000_000);
+  const Results = z.array(z.object({ result: z.object({ isError: z.optional(z.boolean()) }) }));
+  const results = Results.parse(JSON.parse(text)).map(({ result }) => result.isError === true);
+  expect(new Set(results)).toEqual(new Set([false, true]));
+  expect(results).toHaveLength(10);
+  expect(text).toContain("The result is too large. Request fewer rows with `limit`");
+});
+
 it("rejects messages that are too large or no messages", async () => {
   const accept = { Accept: "application/json, text/event-stream" };
   const options = { credential: customer.token, headers: accept };

@@ -111,6 +111,13 @@ describe("a call of a tool", () => {
     write.mockRestore();
   });
 
+  it("states that a change was made whose result does not fit", async () => {
+    await api((_request, response) => response.end(JSON.stringify({ data: "x".repeat(200_000) })));
+    const result = await callTool(tool("sendSms"), { to: "15005550000", message: "x" }, "Bearer nn_x");
+    expect(result).toMatchObject({ isError: true });
+    expect(JSON.stringify(result.content)).toContain("The change was made. The result is too large.");
+  });
+
   it.each([
     ["a result that is too large", 200, "x".repeat(300_000), "The result is too large"],
     [
