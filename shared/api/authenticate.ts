@@ -1,7 +1,7 @@
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { requireRecentProof } from "../accounts/sessions/recent-proof.ts";
 import { ApiError } from "../contract/errors.ts";
-import { hasTestKey, limitsOf, requireScope, type Actor } from "../platform/auth/actor.ts";
+import { hasTestKey, limitsOf, requireScope, requireSession, type Actor } from "../platform/auth/actor.ts";
 import { countUnknownCredential } from "../platform/auth/unknown-credentials.ts";
 import type { EndpointMiddleware } from "../platform/http/event.ts";
 import { countRequest, findRejectedCaller, tooManyRequests } from "../platform/http/request-rate.ts";
@@ -100,9 +100,4 @@ function whatIsMissing(headers: Readonly<Record<string, string | undefined>>): s
   if (!/^Bearer( |$)/i.test(authorization)) return "The header Authorization does not begin with `Bearer`.";
   if (/^Bearer *$/i.test(authorization)) return "There is no credential after `Bearer`.";
   return "The text after `Bearer` is not a single credential: it has a space in it.";
-}
-
-function requireSession({ credential }: Actor): void {
-  if (credential.type === "session") return;
-  throw new ApiError("INSUFFICIENT_SCOPE", { message: "Only a person who is logged in may do this." });
 }

@@ -60,12 +60,12 @@ export const UpdateWalletRequest = z
         "null leaves it to the operator.",
     }),
     lowBalanceThreshold: z.nullish(Amount).register(z.globalRegistry, {
-      description: `${amountDescription} null takes it away.`,
+      description: `${amountDescription} null takes it away. Where the gateway requires recent passwords, an API key can only set it first.`,
     }),
     sendingPaused: z.optional(z.boolean()).register(z.globalRegistry, {
       description:
         "With `true`, sends end with `SENDING_PAUSED`, campaigns stop, and scheduled messages that become due fail and are " +
-        "refunded. With `false`, sending resumes; failed messages stay failed.",
+        "refunded. With `false`, sending resumes; failed messages stay failed. An API key cannot resume it.",
     }),
   })
   .register(z.globalRegistry, {

@@ -1,7 +1,7 @@
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
 import { ApiError, type RateLimitStatus } from "../contract/errors.ts";
 import type { HeldMessage, HeldMessageDecision } from "../contract/held-messages.ts";
-import type { Actor } from "../platform/auth/actor.ts";
+import { requireSession, type Actor } from "../platform/auth/actor.ts";
 import { minuteMs, now } from "../platform/clock.ts";
 import { log } from "../platform/log.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -36,9 +36,7 @@ export async function decideHeldMessage(
   { approve, total }: HeldMessageDecision,
   { actor, reportRateLimit }: Deciding,
 ): Promise<HeldMessage> {
-  if (actor.credential.type !== "session") {
-    throw new ApiError("INSUFFICIENT_SCOPE", { message: "Only a person can decide about a held message." });
-  }
+  requireSession(actor);
   const at = now();
   const decided = { decidedAt: at.toISOString(), decidedBy: actor.userId };
   const isHeld = { is: { status: "held" } };

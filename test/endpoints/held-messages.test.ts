@@ -127,7 +127,7 @@ it("an agent reads over MCP that its message is held, and cannot approve it", as
   const { data } = z.object({ data: AcceptedMessage }).parse(body);
   expect(data.status).toBe("held");
   const { error } = await agent.call("decideHeldMessage", { id: data.id, approve: true });
-  expect(error).toContain("INSUFFICIENT_SCOPE: Only a person can decide");
+  expect(error).toContain("INSUFFICIENT_SCOPE: Only a person who is logged in");
   const read = await agent.call("getHeldMessage", { id: data.id });
   expect(read.body).toMatchObject({ data: { status: "held" } });
 });

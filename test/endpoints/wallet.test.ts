@@ -81,6 +81,11 @@ it("all sending is paused and resumed, for a person and each API key", async () 
     expect(errorOf(rejected)).toEqual({ status: 403, code: "SENDING_PAUSED" });
   }
   expect(await customer.client.updateWallet({ body: { sendingPaused: true } })).toEqual(paused);
+  const byKey = { method: "PATCH", json: { sendingPaused: false }, credential: secret };
+  expect(errorOf(await customer.call("/v1/wallet", byKey))).toEqual({
+    status: 403,
+    code: "INSUFFICIENT_SCOPE",
+  });
   const { sendingPausedAt: _, ...resumed } = paused;
   expect(await customer.client.updateWallet({ body: { sendingPaused: false } })).toEqual(resumed);
   expect((await customer.trySend()).status).toBe(202);

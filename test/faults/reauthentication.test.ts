@@ -239,9 +239,16 @@ describe("a session whose password was given more than ten minutes ago", () => {
     expect(errorOf(removal)).toEqual(required);
     // Other requests and API keys need no recent password.
     expect((await as(owner.token, "GET", "/v1/members")).status).toBe(200);
-    const cap = await as(key.secret, "PATCH", "/v1/wallet", { lowBalanceThreshold: 1 });
-    expect(cap.status).toBe(200);
+    const threshold = async (credential: string, lowBalanceThreshold: number | null): Promise<ApiResponse> =>
+      as(credential, "PATCH", "/v1/wallet", { lowBalanceThreshold });
+    for (const credential of [key.secret, owner.token])
+      expect((await threshold(credential, 1)).status).toBe(200);
+    // Each other threshold may silence the warning.
+    for (const credential of [key.secret, owner.token])
+      for (const changed of [null, 0.01, 1_000_000])
+        expect(errorOf(await threshold(credential, changed))).toEqual(required);
     expect((await reauthenticate(owner.token)).status).toBe(200);
+    expect((await threshold(owner.token, null)).status).toBe(200);
     for (const attempt of attempts) expect([200, 201]).toContain((await attempt()).status);
     expect((await as(owner.token, "POST", "/v1/payments", charge)).status).toBe(400);
     gateway.advanceClock(10 * minuteMs);
@@ -255,8 +262,8 @@ describe("a session whose password was given more than ten minutes ago", () => {
       as(token, "PATCH", "/v1/wallet", { sendingPaused });
     expect((await pause(owner.token, true)).status).toBe(200);
     expect((await pause(key.secret, true)).status).toBe(200);
-    for (const token of [owner.token, key.secret])
-      expect(errorOf(await pause(token, false))).toEqual(required);
+    expect(errorOf(await pause(owner.token, false))).toEqual(required);
+    expect(errorOf(await pause(key.secret, false))).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
     expect((await owner.client.getWallet()).sendingPausedAt).toBeDefined();
     expect((await reauthenticate(owner.token)).status).toBe(200);
     expect((await pause(owner.token, false)).status).toBe(200);

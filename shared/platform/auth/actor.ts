@@ -37,6 +37,12 @@ export function requireScope({ scopes }: Actor, scope: Scope): void {
   });
 }
 
+/** Rejects an API key. @throws ApiError INSUFFICIENT_SCOPE */
+export function requireSession({ credential }: Actor): void {
+  if (credential.type === "session") return;
+  throw new ApiError("INSUFFICIENT_SCOPE", { message: "Only a person who is logged in may do this." });
+}
+
 /** The limits of an API key. */
 export interface KeyLimits extends SendLimits {
   /** The key whose budget it uses: the first one that has these limits. */

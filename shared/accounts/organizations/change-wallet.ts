@@ -1,0 +1,39 @@
+import type { UpdateWalletRequest, Wallet } from "../../contract/wallet.ts";
+import { owedEmail } from "../../emails/email-job.ts";
+import { queueOwedEmails } from "../../emails/queue-email.ts";
+import { requireSession, type Actor } from "../../platform/auth/actor.ts";
+import { putItem } from "../../platform/table/write.ts";
+import { readWallet, toApiWallet } from "../../wallet/record.ts";
+import { updateWallet } from "../../wallet/update.ts";
+import { requireCharge, requireRecentProof } from "../sessions/recent-proof.ts";
+import { changeNotices } from "./owner-notices.ts";
+import { setSendingPaused } from "./suspension.ts";
+
+/**
+ * Changes the spending limit, the low-balance threshold and the pause of an organization, as far as the caller may. Anyone
+ * with the scope may pause. Owners are notified of another limit.
+ * @throws ApiError INSUFFICIENT_SCOPE, REAUTHENTICATION_REQUIRED, and the errors of `updateWallet`
+ */
+export async function changeWallet(
+  actor: Actor,
+  { sendingPaused, ...limits }: UpdateWalletRequest,
+): Promise<Wallet> {
+  const { organizationId } = actor;
+  const { dailySpendCap, lowBalanceThreshold } = limits;
+  if (dailySpendCap !== undefined) requireCharge(actor);
+  if (lowBalanceThreshold !== undefined) {
+    const { lowBalanceThreshold: present } = toApiWallet(await readWallet(organizationId));
+    // A lower threshold silences the warning, and so does one above the balance. The first one cannot.
+    if (present !== undefined && present !== lowBalanceThreshold) requireRecentProof(actor);
+  }
+  if (sendingPaused === false) {
+    requireSession(actor);
+    requireRecentProof(actor);
+  }
+  const notices = dailySpendCap === undefined ? [] : await changeNotices(organizationId, "capChanged");
+  // Before the change, which cannot be part of a transaction: debits would keep it from a busy wallet.
+  await Promise.all(notices.map(async (notice) => putItem(owedEmail(notice))));
+  const wallet = await updateWallet(organizationId, limits);
+  await queueOwedEmails(notices);
+  return sendingPaused === undefined ? wallet : setSendingPaused(organizationId, sendingPaused);
+}
