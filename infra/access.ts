@@ -100,6 +100,8 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   }),
   changePassword: grant(checksCredentials, {
     GetItem: ["USER"],
+    UpdateItem: ["CREDENTIALS"],
+    secondFactorKey: true,
     transactions: [{ PutItem: ["CREDENTIALS", "DUE"], UpdateItem: ["USER"] }],
     queues: ["emails"],
   }),

@@ -1,4 +1,4 @@
-import { changePassword } from "../../shared/accounts/passwords/change-password.ts";
+import { changePassword } from "../../shared/accounts/authentication/change-password.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/auth.ts";
 

@@ -157,7 +157,11 @@ export const ResetPasswordRequest = z
 export type ResetPasswordRequest = z.infer<typeof ResetPasswordRequest>;
 
 export const ChangePasswordRequest = z
-  .object({ currentPassword: z.string().check(z.maxLength(1_000)), newPassword: Password })
+  .object({
+    currentPassword: z.string().check(z.maxLength(1_000)),
+    newPassword: Password,
+    code: z.optional(SecondFactorCode),
+  })
   .register(z.globalRegistry, {
     id: "ChangePasswordRequest",
     examples: [{ currentPassword: "correct horse", newPassword: "correct horse battery" }],

@@ -29,7 +29,8 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
   deleteTotp: "It needs the password and a code, or a recovery code if the app is lost.",
   requestPasswordReset: "The link is valid for 30 minutes.",
   resetPassword: "It ends all sessions of the user.",
-  changePassword: "Other sessions have to log in again with the new password. API keys keep working.",
+  changePassword:
+    "With a second factor, it needs a `code` too. Other sessions have to log in again with the new password. API keys keep working.",
   getMe: "Use it to check a credential, and to find its owner.",
   listApiKeys:
     "Each key has its scopes, its limits and the time of its last use. Disabled keys stay in the list.",

@@ -205,7 +205,7 @@ export const changePassword = {
   status: 200,
   data: ChangedPassword,
   audited: ["changed"],
-  errors: ["INVALID_CREDENTIALS", "RATE_LIMITED"],
+  errors: ["INVALID_CREDENTIALS", "SECOND_FACTOR_REQUIRED", "INVALID_SECOND_FACTOR", "RATE_LIMITED"],
 } as const satisfies Route;
 
 export const getAccountPage = {

@@ -85,6 +85,23 @@ describe("a second factor", () => {
     expect(errorOf(await remove(customer, { password, code: recoveryCodes[1] }))).toEqual(conflict);
   });
 
+  it("is required for a change of the password, and an invalid new password uses up no code", async () => {
+    const customer = await Customer.register();
+    const newPassword = "staple battery horse";
+    const change = async (fields: Record<string, unknown>): Promise<ApiResponse> =>
+      customer.call("/v1/auth/password", { json: { currentPassword: password, newPassword, ...fields } });
+    const { recoveryCodes } = await enableSecondFactor(customer);
+    const [code, other] = recoveryCodes;
+    expect(errorOf(await change({}))).toEqual(required);
+    expect(errorOf(await change({ currentPassword: "wrong", code }))).toEqual(wrongPassword);
+    expect(errorOf(await change({ code: "000000" }))).toEqual(invalid);
+    expect((await change({ newPassword: password, code })).status).toBe(400);
+    expect((await change({ code })).status).toBe(200);
+    const back = { currentPassword: newPassword, newPassword: password };
+    expect(errorOf(await change({ ...back, code }))).toEqual(invalid);
+    expect((await change({ ...back, code: other })).status).toBe(200);
+  });
+
   it("requires the password to begin, and cannot be begun or confirmed while one exists", async () => {
     const customer = await Customer.register();
     expect(errorOf(await start(customer, "wrong"))).toEqual(wrongPassword);

@@ -393,7 +393,8 @@ it("limits access to login credentials to functions that create, check or replac
   expect(mayTouch("Query")).toEqual(["ExpireAccounts"]);
   const putting = ["AcceptInvitation", "ChangePassword", "Register", "ResetPassword", "StartTotp"];
   expect(mayTouch("PutItem")).toEqual(putting);
-  expect(mayTouch("UpdateItem")).toEqual(["ConfirmTotp", "DeleteTotp", "Login", "Reauthenticate"]);
+  const updating = ["ChangePassword", "ConfirmTotp", "DeleteTotp", "Login", "Reauthenticate"];
+  expect(mayTouch("UpdateItem")).toEqual(updating);
   expect(mayTouch("DeleteItem")).toEqual(["DeleteMember", "DeleteTotp", "ExpireAccounts", "ResetPassword"]);
 });
 
@@ -430,6 +431,7 @@ it("lets only a KYC submission write its data, and no function decide on it", ()
 
 it("gives the key of second factors only to functions that create or check codes", () => {
   expect(functionsWithKey("SecondFactorKey")).toEqual([
+    "ChangePassword",
     "ConfirmTotp",
     "DeleteTotp",
     "Login",

@@ -11,7 +11,7 @@ import { rememberNetwork } from "../passwords/known-networks.ts";
 import { findPasswordHash } from "../passwords/record.ts";
 import { countPasswordTry } from "../passwords/tries.ts";
 import { findSecondFactor } from "../second-factor/record.ts";
-import { requireCode } from "../second-factor/second-factor.ts";
+import { requireSecondFactor } from "../second-factor/second-factor.ts";
 import { startSession } from "../sessions/session.ts";
 import { findUserByEmail } from "../users/record.ts";
 
@@ -37,10 +37,7 @@ export async function login(request: LoginRequest, sourceIp: string): Promise<Se
     ...tries.map(refund),
   ]);
   if (organization === undefined) throw new ApiError("INVALID_CREDENTIALS");
-  if (secondFactor?.confirmedAt !== undefined) {
-    if (request.code === undefined) throw new ApiError("SECOND_FACTOR_REQUIRED");
-    await requireCode(user, secondFactor, request.code, sourceIp);
-  }
+  await requireSecondFactor(user, secondFactor, request.code, sourceIp);
   await rememberNetwork(request.email, network);
   if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
   const { session, sessionId } = await startSession(user, organization, issuedAt);

@@ -8,7 +8,7 @@ import { keys } from "../../platform/table/keys.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { requirePassword } from "../passwords/tries.ts";
 import { findSecondFactor } from "../second-factor/record.ts";
-import { requireCode } from "../second-factor/second-factor.ts";
+import { requireSecondFactor } from "../second-factor/second-factor.ts";
 import { sessionOf } from "../sessions/logout.ts";
 import { recentMs } from "../sessions/recent-proof.ts";
 
@@ -25,11 +25,7 @@ export async function reauthenticate(
 ): Promise<Reauthenticated> {
   const at = now();
   const user = await requirePassword(actor, password, sourceIp);
-  const secondFactor = await findSecondFactor(user.id);
-  if (secondFactor?.confirmedAt !== undefined) {
-    if (code === undefined) throw new ApiError("SECOND_FACTOR_REQUIRED");
-    await requireCode(user, secondFactor, code, sourceIp);
-  }
+  await requireSecondFactor(user, await findSecondFactor(user.id), code, sourceIp);
   const reauthenticated = { sessionId: sessionOf(actor), at: at.toISOString() };
   const noted = await updateItem(
     z.unknown(),

@@ -41,6 +41,22 @@ export async function startTotp(
 }
 
 /**
+ * Requires a valid code if log-ins require one, and uses it up.
+ * @param record the user's second factor, if there is one
+ * @throws ApiError SECOND_FACTOR_REQUIRED without a code, and the errors of `requireCode`
+ */
+export async function requireSecondFactor(
+  user: UserRecord,
+  record: SecondFactorRecord | undefined,
+  code: string | undefined,
+  sourceIp: string,
+): Promise<void> {
+  if (record?.confirmedAt === undefined) return;
+  if (code === undefined) throw new ApiError("SECOND_FACTOR_REQUIRED");
+  await requireCode(user, record, code, sourceIp);
+}
+
+/**
  * Requires a valid code of the user's app, or a recovery code, and uses it up.
  * @throws ApiError INVALID_SECOND_FACTOR when the code is wrong or was used. RATE_LIMITED after too many wrong codes,
  *   but not for a valid recovery code

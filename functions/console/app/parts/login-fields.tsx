@@ -4,7 +4,7 @@ import { RequestError } from "../../../../shared/client.ts";
 import { api } from "../api.ts";
 import { startSession } from "../session.ts";
 import { given } from "../typed.ts";
-import type { FormState } from "./form-state.ts";
+import type { Field, FormState } from "./form-state.ts";
 import { Form, PasswordField, TextField, useForm } from "./form.tsx";
 import { Notice } from "./notice.tsx";
 
@@ -18,12 +18,17 @@ interface LoginValues extends Record<string, string> {
  * A form for a user's password. If the gateway also requires a second factor, the form adds a field for the code and keeps
  * its values.
  */
-export function useLoginForm(
-  email: string,
-  submit: (values: LoginValues) => Promise<void>,
-): { form: FormState<LoginValues>; needsCode: boolean } {
+export function useLoginForm(email: string, submit: (values: LoginValues) => Promise<void>) {
+  return useCodeForm<LoginValues>({ email, password: "", code: "" }, submit);
+}
+
+/** A form that needs a code once the gateway requires it. `CodeField` is its field. */
+export function useCodeForm<V extends Record<string, string> & { readonly code: string }>(
+  initial: V,
+  submit: (values: V) => Promise<void>,
+): { form: FormState<V>; needsCode: boolean } {
   const needsCode = useSignal(false);
-  const form = useForm<LoginValues>({ email, password: "", code: "" }, async (values) => {
+  const form = useForm<V>(initial, async (values) => {
     try {
       await submit(values);
     } catch (error) {
@@ -70,18 +75,22 @@ export function LoginFields({
   return (
     <>
       <PasswordField field={form.field("password")} label="Password" hasFocus={hasFocus} />
-      {needsCode ? (
-        <>
-          <Notice tone="info">Enter the code from your authenticator app.</Notice>
-          <TextField
-            field={form.field("code")}
-            label="Code"
-            autocomplete="one-time-code"
-            hint="Enter six digits, or a recovery code."
-            hasFocus
-          />
-        </>
-      ) : null}
+      {needsCode ? <CodeField field={form.field("code")} /> : null}
+    </>
+  );
+}
+
+export function CodeField({ field }: { field: Field<string> }) {
+  return (
+    <>
+      <Notice tone="info">Enter the code from your authenticator app.</Notice>
+      <TextField
+        field={field}
+        label="Code"
+        autocomplete="one-time-code"
+        hint="Enter six digits, or a recovery code."
+        hasFocus
+      />
     </>
   );
 }

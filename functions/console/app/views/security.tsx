@@ -1,14 +1,16 @@
 import { api } from "../api.ts";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
 import { Email } from "../parts/email.tsx";
-import { Form, PasswordField, useForm } from "../parts/form.tsx";
+import { Form, PasswordField } from "../parts/form.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
+import { CodeField, useCodeForm } from "../parts/login-fields.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { SecondFactor } from "../parts/second-factor.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { clearSession, session } from "../session.ts";
+import { given } from "../typed.ts";
 
 /** The person's own account. */
 export function Security() {
@@ -80,8 +82,9 @@ function VerifyEmail({ isVerified }: { isVerified: boolean }) {
 }
 
 function ChangePassword() {
-  const form = useForm({ currentPassword: "", newPassword: "" }, async (body) => {
-    await api().changePassword({ body });
+  const initial = { currentPassword: "", newPassword: "", code: "" };
+  const { form, needsCode } = useCodeForm(initial, async ({ code, ...passwords }) => {
+    await api().changePassword({ body: { ...passwords, code: given(code) } });
     form.reset();
     announce("Password changed. Your other sessions have ended.");
   });
@@ -91,6 +94,7 @@ function ChangePassword() {
       <Form form={form} action="Change password" isNarrow>
         <PasswordField field={form.field("currentPassword")} label="Current password" />
         <PasswordField field={form.field("newPassword")} label="New password" isNew />
+        {needsCode ? <CodeField field={form.field("code")} /> : null}
       </Form>
     </Section>
   );

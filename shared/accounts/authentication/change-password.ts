@@ -6,22 +6,24 @@ import type { Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { transact } from "../../platform/table/transact.ts";
+import { requireUncommonPassword } from "../passwords/common-passwords.ts";
+import { hashPassword } from "../passwords/hash.ts";
+import { replacePassword } from "../passwords/record.ts";
+import { checkPassword, wrongPassword } from "../passwords/tries.ts";
+import { findSecondFactor } from "../second-factor/record.ts";
+import { requireSecondFactor } from "../second-factor/second-factor.ts";
 import { sessionOf } from "../sessions/logout.ts";
 import { nameOfKeptSession } from "../users/record.ts";
-import { requireUncommonPassword } from "./common-passwords.ts";
-import { hashPassword } from "./hash.ts";
-import { replacePassword } from "./record.ts";
-import { checkPassword, wrongPassword } from "./tries.ts";
 
 /**
- * Replaces the password of a session's user, who knows the current one, and ends their other sessions. Wrong passwords
- * count together with those of log-ins.
- * @throws ApiError INVALID_CREDENTIALS, RATE_LIMITED. VALIDATION_ERROR for a password that the stage or bcrypt does
- *   not accept. UNAUTHORIZED when the user no longer exists. UNAVAILABLE
+ * Replaces the password of a session's user, who knows the current one and gives a code where they have a second factor. Ends
+ * their other sessions. Wrong passwords and codes count together with those of log-ins.
+ * @throws ApiError INVALID_CREDENTIALS, SECOND_FACTOR_REQUIRED, INVALID_SECOND_FACTOR, RATE_LIMITED. VALIDATION_ERROR for a
+ *   password that the stage or bcrypt does not accept. UNAUTHORIZED when the user no longer exists. UNAVAILABLE
  */
 export async function changePassword(
   actor: Actor,
-  { currentPassword, newPassword }: ChangePasswordRequest,
+  { currentPassword, newPassword, code }: ChangePasswordRequest,
   sourceIp: string,
 ): Promise<ChangedPassword> {
   const { userId, organizationId } = actor;
@@ -29,6 +31,8 @@ export async function changePassword(
   if (newPassword === currentPassword)
     throw invalidField("newPassword", "must differ from the current password");
   await requireUncommonPassword(newPassword, user.email, "newPassword");
+  // After the other checks, because a code is valid once.
+  await requireSecondFactor(user, await findSecondFactor(userId), code, sourceIp);
   const passwordHash = await hashPassword(newPassword, "newPassword");
   const { sessionsValidFrom: before = "" } = user;
   const at = now().toISOString();
