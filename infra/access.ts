@@ -49,12 +49,14 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   },
   verifyEmail: grant(checksCredentials, {
     GetItem: ["EMAIL_TOKEN", "MEMBERS", "RIGHTS", "USER"],
+    PutItem: ["KNOWN_NETWORK"],
     transactions: [
       { PutItem: ["AUDIT"], UpdateItem: ["USER", "ORG", "RIGHTS"], DeleteItem: ["EMAIL_TOKEN"] },
     ],
   }),
   acceptInvitation: {
     GetItem: ["RIGHTS", "EMAIL", "EMAIL_TOKEN", "INVITATION", "ORG", "USER", "WALLET"],
+    PutItem: ["KNOWN_NETWORK"],
     transactions: [
       {
         PutItem: ["EMAIL", "MEMBERS", "USER", "CREDENTIALS", "AUDIT", "DUE"],
@@ -85,6 +87,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   resetPassword: grant(removesMembers, createsAccount, {
     GetItem: ["EMAIL_TOKEN", "WALLET"],
     Query: ["MEMBERS"],
+    PutItem: ["KNOWN_NETWORK"],
     transactions: [
       {
         PutItem: ["CREDENTIALS", "AUDIT", "DUE"],

@@ -1,10 +1,12 @@
 import { requireUncommonPassword } from "../accounts/passwords/common-passwords.ts";
 import { hashPassword } from "../accounts/passwords/hash.ts";
+import { rememberNetwork } from "../accounts/passwords/known-networks.ts";
 import type { ChangedPassword, ResetPasswordRequest } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { emailJob, owedEmail } from "../emails/email-job.ts";
 import { queueOwedEmail } from "../emails/queue-email.ts";
 import { auditEntry } from "../platform/audit-log.ts";
+import { networkOf } from "../platform/http/source-network.ts";
 import { transact } from "../platform/table/transact.ts";
 import { accountAfterReset, endUnproven } from "./first-proof.ts";
 import { readProof } from "./proof.ts";
@@ -23,7 +25,8 @@ export async function resetPassword(
   const proof = await readProof("reset", token);
   const { use, user, isFirst } = proof;
   await requireUncommonPassword(password, user.email);
-  // This comes before the link is used, so that it can be opened again if this fails.
+  // These come before the link is used, so that it can be opened again if they fail.
+  await rememberNetwork(user.email, networkOf(sourceIp));
   const account = await accountAfterReset(proof, await hashPassword(password));
   const { id: userId, organizationId } = account.user;
   const isReplaced = userId !== user.id;

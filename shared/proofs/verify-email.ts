@@ -1,9 +1,11 @@
 import { listVerified, verifiedSince } from "../accounts/organizations/verification.ts";
+import { rememberNetwork } from "../accounts/passwords/known-networks.ts";
 import { checkPassword } from "../accounts/passwords/tries.ts";
 import type { VerifiedEmail, VerifyEmailRequest } from "../contract/accounts.ts";
 import { ApiError } from "../contract/errors.ts";
 import { auditEntry } from "../platform/audit-log.ts";
 import { now } from "../platform/clock.ts";
+import { networkOf } from "../platform/http/source-network.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/transact.ts";
 import { updateOf } from "../platform/table/write.ts";
@@ -22,6 +24,8 @@ export async function verifyEmail(
   const { use, user } = await readProof("verify", token);
   const { id: userId, organizationId, email } = user;
   await checkPassword({ userId }, password, sourceIp).catch(adviseStranger);
+  // The network of the registration may be a stranger's.
+  await rememberNetwork(email, networkOf(sourceIp));
   const at = now().toISOString();
   const { outcome } = await transact({
     use,

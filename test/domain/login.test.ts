@@ -4,12 +4,19 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { login } from "../../shared/accounts/authentication/login.ts";
 import { register } from "../../shared/accounts/authentication/register.ts";
+import { acceptInvitation } from "../../shared/accounts/members/accept-invitation.ts";
+import { inviteMember } from "../../shared/accounts/members/invite.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { passwordMatches } from "../../shared/accounts/passwords/hash.ts";
 import { findPasswordHash } from "../../shared/accounts/passwords/record.ts";
 import { startSession } from "../../shared/accounts/sessions/session.ts";
+import { newEmailToken } from "../../shared/accounts/users/email-tokens.ts";
+import { findUserByEmail } from "../../shared/accounts/users/record.ts";
 import { ApiError } from "../../shared/contract/errors.ts";
 import { dayMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import { resetPassword } from "../../shared/proofs/reset-password.ts";
+import { verifyEmail } from "../../shared/proofs/verify-email.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
@@ -115,6 +122,44 @@ describe("while a stranger guesses, the owner", () => {
     expect(await logIn(password, home)).toBe("in");
     expect(await guess(10, home)).toEqual(Array<string>(10).fill(wrong));
     expect(await guess(1, home)).toEqual([expect.stringMatching(/^RATE_LIMITED/)]);
+  });
+
+  it.each<[purpose: "reset" | "verify", open: (token: string) => Promise<unknown>]>([
+    ["verify", async (token) => verifyEmail({ token, password }, home)],
+    ["reset", async (token) => resetPassword({ token, password }, home)],
+  ])(
+    "gets in from where they opened a link to %s, and not from where someone registered",
+    async (purpose, open) => {
+      const attack = async (): Promise<void> => {
+        for (let count = 0; count < 3; count += 1) await guess(10, newNetwork());
+      };
+      await attack();
+      expect(await logIn(password, home)).toMatch(/^RATE_LIMITED/);
+      vi.setSystemTime(Date.now() + 2 * minuteMs);
+      const user = await findUserByEmail(email);
+      await open(await newEmailToken(purpose, user?.id ?? ""));
+      await attack();
+      expect(await logIn(password, newNetwork())).toMatch(/^RATE_LIMITED/);
+      expect(await logIn(password, home)).toBe("in");
+    },
+  );
+
+  it("gets in from where they accepted an invitation", async () => {
+    vi.stubEnv(environmentNames.emailFrom, "gateway@example.com");
+    const inviter = await findUserByEmail(email);
+    if (inviter === undefined) throw new Error("there is no inviter");
+    const { id: userId, organizationId } = inviter;
+    await noteVerifiedEmail(organizationId);
+    const credential = { type: "session", sessionId: "ses_1" } as const;
+    const invited = `${randomUUID()}@example.com`;
+    const { id } = await inviteMember(
+      { organizationId, userId, credential, scopes: [] },
+      { email: invited, role: "viewer" },
+    );
+    await acceptInvitation({ token: await newEmailToken("invitation", id), password }, home);
+    for (let count = 0; count < 3; count += 1) await guess(10, newNetwork(), invited);
+    expect(await logIn(password, newNetwork(), invited)).toMatch(/^RATE_LIMITED/);
+    expect(await logIn(password, home, invited)).toBe("in");
   });
 
   it("waits for at most two minutes at a new place when many guess from many places", async () => {

@@ -4,6 +4,7 @@ import { owedEmail } from "../../emails/email-job.ts";
 import { queueOwedEmails } from "../../emails/queue-email.ts";
 import { auditEntry } from "../../platform/audit-log.ts";
 import { now } from "../../platform/clock.ts";
+import { networkOf } from "../../platform/http/source-network.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { insertOf } from "../../platform/table/write.ts";
@@ -19,6 +20,7 @@ import { changeRights, readRights, replaceOwners } from "../organizations/rights
 import { doesNotExpire, isReplaceable, replaceUnproven, verifiedIn } from "../organizations/verification.ts";
 import { requireUncommonPassword } from "../passwords/common-passwords.ts";
 import { hashPassword } from "../passwords/hash.ts";
+import { rememberNetwork } from "../passwords/known-networks.ts";
 import { putFirstPassword } from "../passwords/record.ts";
 import { findEmailToken } from "../users/email-tokens.ts";
 import { findUserByEmail, toApiUser, type EmailRecord, type UserRecord } from "../users/record.ts";
@@ -40,6 +42,7 @@ export async function acceptInvitation(
   if (shown === undefined || invited === undefined) throw new ApiError("INVALID_EMAIL_TOKEN");
   await requireUncommonPassword(password, invited.email);
   const passwordHash = await hashPassword(password);
+  await rememberNetwork(invited.email, networkOf(sourceIp));
   return untilUndisturbed(async () => {
     const { userId: id } = shown;
     const invitation = await findInvitation(id);

@@ -7,7 +7,7 @@ import { keys, type Key } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { putItem } from "../../platform/table/write.ts";
 
-/** How long a network stays known after a log-in. */
+/** How long a network stays known after a log-in, or after a link in an email with the password. */
 const rememberedMs = 90 * dayMs;
 
 /**
@@ -24,7 +24,7 @@ export async function isKnownNetwork(email: string, network: string): Promise<bo
   return record !== undefined && record.expiresAt > epochSeconds(now());
 }
 
-/** Notes that an account was logged into from a network. */
+/** Notes that the owner of an email gave the password of its account in a network. */
 export async function rememberNetwork(email: string, network: string): Promise<void> {
   const expiresAt = epochSeconds(new Date(now().getTime() + rememberedMs));
   const record: KnownNetworkRecord = { entity: "knownNetwork", expiresAt };
