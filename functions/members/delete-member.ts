@@ -2,9 +2,13 @@ import { deleteMember } from "../../shared/accounts/members/delete.ts";
 import { getMember } from "../../shared/accounts/members/list.ts";
 import { endpoint } from "../../shared/api/endpoint.ts";
 import * as routes from "../../shared/routes/members.ts";
+import { webhooksMadeBy } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(
   routes.deleteMember,
-  async ({ actor, params }) => deleteMember(actor, params.id),
+  async ({ actor, params: { id } }) => {
+    await deleteMember(actor, id);
+    return { id, deleted: true as const, webhooks: await webhooksMadeBy(actor.organizationId, id) };
+  },
   async ({ actor, params }) => getMember(actor.organizationId, params.id),
 );

@@ -4,5 +4,5 @@ import * as routes from "../../shared/routes/webhooks.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
 
 export const handler = endpoint(routes.createWebhook, async ({ actor, body }) =>
-  createWebhook(actor.organizationId, body, { isTest: hasTestKey(actor) }),
+  createWebhook(actor.organizationId, body, { isTest: hasTestKey(actor), createdBy: actor.userId }),
 );

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { Email, EmailToken, exampleEmailToken, Name, Organization, Password, User } from "./accounts.ts";
 import { idSchema, Timestamp } from "./primitives.ts";
 import { Role } from "./scopes.ts";
+import { Webhook } from "./webhooks.ts";
 
 /** Someone who is in an organization, or is invited into it. */
 export const Member = z
@@ -44,7 +45,13 @@ export const UpdateMemberRequest = z
 export type UpdateMemberRequest = z.infer<typeof UpdateMemberRequest>;
 
 export const RemovedMember = z
-  .object({ id: idSchema("usr"), deleted: z.literal(true) })
+  .object({
+    id: idSchema("usr"),
+    deleted: z.literal(true),
+    webhooks: z.array(Webhook).register(z.globalRegistry, {
+      description: "The enabled ones that they registered. These are still called.",
+    }),
+  })
   .register(z.globalRegistry, { id: "RemovedMember" });
 export type RemovedMember = z.infer<typeof RemovedMember>;
 

@@ -57,7 +57,8 @@ export const deleteMember = {
   method: "DELETE",
   path: "/v1/members/{id}",
   tag: "members",
-  summary: "Remove a member with their sessions and API keys, or withdraw an invitation",
+  summary:
+    "Remove a member with their sessions and API keys, but not their webhooks, or withdraw an invitation",
   auth: "session",
   params: MemberParams,
   recentProof: true,

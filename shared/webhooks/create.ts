@@ -24,7 +24,7 @@ import { checkWebhookUrl } from "./target.ts";
 export async function createWebhook(
   organizationId: string,
   request: CreateWebhookRequest,
-  { isTest = false } = {},
+  { isTest = false, createdBy }: { isTest?: boolean; createdBy?: string } = {},
 ): Promise<CreatedWebhook> {
   checkWebhookUrl(request.url);
   const record: WebhookRecord = {
@@ -34,6 +34,7 @@ export async function createWebhook(
     url: request.url,
     events: request.events,
     createdAt: now().toISOString(),
+    createdBy,
     ...(isTest && { test: true }),
   };
   const secret = newWebhookSecret();

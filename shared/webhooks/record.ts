@@ -19,6 +19,8 @@ export const WebhookRecord = z.object({
   disabledAt: z.optional(z.string()),
   disabledReason: z.optional(DisabledReason),
   createdAt: z.string(),
+  /** The user who registered it, also with an API key; absent in items of 0.3.0. */
+  createdBy: z.optional(z.string()),
   /** Present if a test key registered it. It gets events about test messages only. */
   test: z.optional(z.literal(true)),
 });

@@ -62,6 +62,13 @@ export async function updateWebhook(
   return toApiWithHealth(updated.item);
 }
 
+/** Returns the webhooks that a user registered and that are still called. */
+export async function webhooksMadeBy(organizationId: string, userId: string): Promise<Webhook[]> {
+  const all = await readWebhooks(organizationId);
+  const own = all.filter(({ createdBy, disabledAt }) => createdBy === userId && disabledAt === undefined);
+  return own.map((webhook) => toApiWebhook(webhook));
+}
+
 /** Disables a webhook because of the calls to its URL, unless the customer changed that in the meantime. */
 export async function disableWebhook(webhook: WebhookRecord, reason: "failing" | "gone"): Promise<void> {
   await updateItem(

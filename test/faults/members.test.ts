@@ -14,8 +14,9 @@ import { noteVerifiedEmail } from "../../shared/accounts/organizations/verificat
 import { findUser } from "../../shared/accounts/users/record.ts";
 import { Account, Session } from "../../shared/contract/accounts.ts";
 import { CreateApiKeyRequest, CreatedApiKey } from "../../shared/contract/api-keys.ts";
-import { AcceptedInvitation, Member } from "../../shared/contract/members.ts";
+import { AcceptedInvitation, Member, RemovedMember } from "../../shared/contract/members.ts";
 import { allScopes, type Role, type Scope } from "../../shared/contract/scopes.ts";
+import { CreatedWebhook } from "../../shared/contract/webhooks.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import type { Changes } from "../../shared/platform/table/expressions.ts";
@@ -452,11 +453,26 @@ describe("a member who is removed", () => {
     const child = await newKey(first.secret);
     // A key that a deleted key has made still belongs to the member who made the deleted one.
     expect((await as(member.token, "DELETE", `/v1/auth/api-keys/${first.id}`)).status).toBe(200);
+    const hook = async (credential: string): Promise<{ id: string; url: string }> => {
+      const url = `https://example.com/${randomUUID()}`;
+      const { id } = dataOf(await as(credential, "POST", "/v1/webhooks", { url }), CreatedWebhook);
+      return { id, url };
+    };
+    await hook(owner.token);
+    const [ofKey, ofPerson, disabled] = [
+      await hook(second.secret),
+      await hook(member.token),
+      await hook(member.token),
+    ];
+    await as(owner.token, "PATCH", `/v1/webhooks/${disabled.id}`, { enabled: false });
     const adopted = dataOf(
       await as(owner.token, "POST", `/v1/auth/api-keys/${second.id}/rotate`, {}),
       CreatedApiKey,
     );
-    expect((await remove(owner.token, member.id)).status).toBe(200);
+    const removed = dataOf(await remove(owner.token, member.id), RemovedMember);
+    // Integrations keep working: the response names the webhooks that the owner may want to delete.
+    expect(removed).toMatchObject({ id: member.id, deleted: true });
+    expect(removed.webhooks).toMatchObject([ofPerson, ofKey]);
     expect(errorOf(await as(member.token, "GET", "/v1/wallet"))).toEqual(unauthorized);
     for (const { secret } of [second, child]) {
       expect(errorOf(await as(secret, "GET", "/v1/wallet"))).toEqual(unauthorized);

@@ -1,5 +1,4 @@
 import { ApiError } from "../../contract/errors.ts";
-import type { RemovedMember } from "../../contract/members.ts";
 import type { Role } from "../../contract/scopes.ts";
 import { owedEmail } from "../../emails/email-job.ts";
 import { queueOwedEmails } from "../../emails/queue-email.ts";
@@ -30,8 +29,8 @@ import { readManager, requireMayManage } from "./manager.ts";
  *   UNAUTHORIZED when the caller was removed meanwhile. UNAVAILABLE when the removal is incomplete: the same call
  *   continues it
  */
-export async function deleteMember(actor: Actor, userId: string): Promise<RemovedMember> {
-  return removeMember(actor.organizationId, userId, async (role) => {
+export async function deleteMember(actor: Actor, userId: string): Promise<void> {
+  await removeMember(actor.organizationId, userId, async (role) => {
     requireMayManage(await readManager(actor), role);
   });
 }
@@ -44,7 +43,7 @@ export async function removeMember(
   organizationId: string,
   userId: string,
   check: (role: Role) => Promise<void> = async () => undefined,
-): Promise<RemovedMember> {
+): Promise<void> {
   const removed = await untilUndisturbed(async () => {
     const member = await findMember(organizationId, userId);
     await check(member?.role ?? "viewer");
@@ -53,7 +52,6 @@ export async function removeMember(
     return isDone ? member : undefined;
   });
   if (removed.entity === "user") await forget(removed);
-  return { id: userId, deleted: true };
 }
 
 /**

@@ -104,9 +104,7 @@ function RoleForm({
 /** Removes a member. Members who remove themselves leave the organization and end their session. */
 export function removal(member: Member, onRemoved: () => Promise<void>): MenuItem {
   const { id, email } = member;
-  const remove = async (): Promise<void> => {
-    await api().deleteMember({ params: { id } });
-  };
+  const remove = async () => api().deleteMember({ params: { id } });
   if (isYou(member)) {
     return confirmItem({
       label: "Leave",
@@ -125,12 +123,14 @@ export function removal(member: Member, onRemoved: () => Promise<void>): MenuIte
     consequence: (
       <span class="break">
         {email} is logged out immediately, and the API keys that they created stop working. Replace those keys
-        on your servers first.
+        on your servers first. The webhooks that they added are still called: delete those that you do not
+        need.
       </span>
     ),
     act: async () => {
-      await remove();
-      announce("Member removed.");
+      const { webhooks } = await remove();
+      const called = webhooks.map(({ url }) => ` This webhook is still called: ${url}`);
+      announce(`Member removed.${called.join("")}`);
       await onRemoved();
     },
   });
