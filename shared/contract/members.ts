@@ -21,9 +21,9 @@ export const Member = z
         "`invited` until the invitation is accepted. `expired` when its time is over, or when the inviter may no longer " +
         "grant its role.",
     }),
-    secondFactor: z
-      .boolean()
-      .register(z.globalRegistry, { description: "Whether they need a code to log in." }),
+    secondFactor: z.optional(z.boolean()).register(z.globalRegistry, {
+      description: "Whether they need a code to log in. Owners and admins see it, and people see their own.",
+    }),
     createdAt: Timestamp,
     invitedBy: z.optional(idSchema("usr")).register(z.globalRegistry, { description: "For an invitation." }),
     expiresAt: z.optional(Timestamp).register(z.globalRegistry, { description: "For an invitation." }),

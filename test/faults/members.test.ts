@@ -298,19 +298,29 @@ describe("a role", () => {
     expect(errorOf(await invite(newEmail(), "viewer", token))).toEqual(insufficientScope);
   });
 
-  it.each<Role>(["developer", "viewer"])("of %s manages no members, and can list them", async (role) => {
-    const { id, token } = await join(role);
-    for (const attempt of [
-      invite(newEmail(), "viewer", token),
-      setRole(token, id, "admin"),
-      setRole(token, ownerId, "viewer"),
-      remove(token, ownerId),
-      remove(token, id),
-    ]) {
-      expect(errorOf(await attempt)).toEqual(insufficientScope);
-    }
-    expect(await members(token)).toHaveLength(2);
-  });
+  it.each<Role>(["billing", "developer", "viewer"])(
+    "of %s manages no members, and can list them",
+    async (role) => {
+      const { id, token } = await join(role);
+      for (const attempt of [
+        invite(newEmail(), "viewer", token),
+        setRole(token, id, "admin"),
+        setRole(token, ownerId, "viewer"),
+        remove(token, ownerId),
+        remove(token, id),
+      ]) {
+        expect(errorOf(await attempt)).toEqual(insufficientScope);
+      }
+      await invite(newEmail(), "viewer");
+      // A thief of the session must not learn who has no second factor.
+      const factorsFor = async (credential: string) =>
+        (await members(credential)).map(({ secondFactor }) => secondFactor);
+      expect(await factorsFor(token)).toEqual([undefined, false, undefined]);
+      const admin = await join("admin");
+      for (const manager of [owner.token, admin.token])
+        expect(await factorsFor(manager)).toEqual([false, false, false, false]);
+    },
+  );
 
   it("of admin makes, changes and removes no owner, and no invitation of one", async () => {
     const admin = await join("admin");

@@ -1,6 +1,7 @@
 import { ApiError } from "../../contract/errors.ts";
 import type { Member } from "../../contract/members.ts";
 import type { Page, PageQuery } from "../../contract/primitives.ts";
+import type { Actor } from "../../platform/auth/actor.ts";
 import { pageOf } from "../../platform/table/page.ts";
 import {
   allMembers,
@@ -11,16 +12,21 @@ import {
 } from "../organizations/member-record.ts";
 import { managersOf } from "./manager.ts";
 
-/** Returns the members and invitations of an organization, in the order in which they were made. */
-export async function listMembers(organizationId: string, query: PageQuery): Promise<Page<Member>> {
-  const members = await allMembers(organizationId);
+/**
+ * Returns the members and invitations of an organization, in the order in which they were made. Only managers see who has no
+ * second factor, because thieves of sessions could use that.
+ */
+export async function listMembers(actor: Actor, query: PageQuery): Promise<Page<Member>> {
+  const members = await allMembers(actor.organizationId);
   const shown = members.filter((member) => member.entity === "invitation" || member.removedAt === undefined);
+  const own = shown.find((member) => member.entity === "user" && member.id === actor.userId);
+  const isManager = own !== undefined && managersOf("viewer").includes(own.role);
   return pageOf(
-    shown.map((member) =>
-      member.entity === "invitation" && !isAnsweredFor(member, shown)
-        ? { ...toApiMember(member), status: "expired" }
-        : toApiMember(member),
-    ),
+    shown.map((member) => ({
+      ...toApiMember(member),
+      ...(member.entity === "invitation" && !isAnsweredFor(member, shown) && { status: "expired" }),
+      ...(!isManager && member !== own && { secondFactor: undefined }),
+    })),
     query,
   );
 }

@@ -71,7 +71,8 @@ function Team({ members, roles, onChange }: TeamProps) {
           columns={{
             Member: (member) => <Who member={member} />,
             Role: ({ role }) => <span class="whole">{capitalized(role)}</span>,
-            "Two-factor": ({ secondFactor }) => <Status of={secondFactor ? "enabled" : "off"} />,
+            "Two-factor": ({ secondFactor }) =>
+              secondFactor === undefined ? "–" : <Status of={secondFactor ? "enabled" : "off"} />,
             Joined: ({ createdAt }) => <Time at={createdAt} />,
             ...actionsColumn((member) =>
               isOnlyOwner(member) && roles.includes("owner") ? (
