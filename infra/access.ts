@@ -21,6 +21,7 @@ import {
   readsBilling,
   readsPrices,
   removesMembers,
+  startsPayment,
   storesResponses,
   type Access,
 } from "./grants.ts";
@@ -183,13 +184,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
   topUpWallet: grant(changesWallet, {
     transactions: [{ PutItem: ["LEDGER"], UpdateItem: ["WALLET", "IDEMPOTENCY"] }],
   }),
-  createPayment: grant(callsProvider, {
-    GetItem: ["SENDING", "WALLET"],
-    transactions: [
-      { PutItem: ["PAYMENTS"], UpdateItem: ["IDEMPOTENCY", "LIMIT"], ConditionCheckItem: ["WALLET"] },
-    ],
-    queues: ["payments"],
-  }),
+  createPayment: startsPayment,
   listPayments: grant(readsBilling, { Query: ["PAYMENTS"] }),
   getPayment: processesPayments,
   listPaymentMethods: callsProvider,

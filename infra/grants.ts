@@ -129,6 +129,15 @@ export const callsProvider = grant(readsBilling, {
   paymentProvider: true,
 });
 
+/** To start a payment of a customer. */
+export const startsPayment = grant(callsProvider, {
+  GetItem: ["SENDING", "WALLET"],
+  transactions: [
+    { PutItem: ["PAYMENTS"], UpdateItem: ["IDEMPOTENCY", "LIMIT"], ConditionCheckItem: ["WALLET"] },
+  ],
+  queues: ["payments"],
+});
+
 /** To bring payments to the state that they have at the provider: their movements, documents and emails. */
 export const processesPayments = grant(changesWallet, notifiesOfWallet, callsProvider, {
   GetItem: ["PAYMENTS", "REFERENCE", "INVOICES", "INVOICE_NUMBERS", "SENDING"],

@@ -1,7 +1,7 @@
 import type { OrganizationRecord } from "../accounts/organizations/record.ts";
-import { requireRecentProof } from "../accounts/sessions/recent-proof.ts";
 import { ApiError } from "../contract/errors.ts";
 import { hasTestKey, limitsOf, requireScope, requireSession, type Actor } from "../platform/auth/actor.ts";
+import { requireRecentProof } from "../platform/auth/recent-proof.ts";
 import { countUnknownCredential } from "../platform/auth/unknown-credentials.ts";
 import type { EndpointMiddleware } from "../platform/http/event.ts";
 import { countRequest, findRejectedCaller, tooManyRequests } from "../platform/http/request-rate.ts";

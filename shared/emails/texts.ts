@@ -39,8 +39,8 @@ export function passwordResetText(url: string, isUnverified: boolean): EmailText
   const ofStranger =
     "This email address was never verified, so someone else may have registered with it. With a new password, the account " +
     "is yours. Its organization is empty then, without earlier data, API keys and members. If you registered and know " +
-    "your password, verify the address by the earlier email instead: then everything stays. If you registered and forgot it, " +
-    `contact ${support()} before you set a new one.`;
+    "your password, verify the address by the earlier email instead: then everything stays. If you registered and do not " +
+    `know it, contact ${support()} before you set a new one.`;
   return {
     subject: "Set a new password",
     paragraphs: [

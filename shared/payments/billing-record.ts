@@ -1,18 +1,11 @@
-import { isDeepStrictEqual } from "node:util";
-
 import * as z from "zod/mini";
 
-import { changeNotices } from "../accounts/organizations/owner-notices.ts";
 import { findOrganization } from "../accounts/organizations/record.ts";
 import { BillingDetails, type Billing } from "../contract/billing.ts";
 import { PaymentFailure, type PaymentMethodKind } from "../contract/payments.ts";
-import { owedEmail } from "../emails/email-job.ts";
-import { queueOwedEmails } from "../emails/queue-email.ts";
 import { config } from "../platform/config.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
-import { transact } from "../platform/table/transact.ts";
-import { updateOf } from "../platform/table/write.ts";
 import { amountOf, microsOfText } from "../wallet/money.ts";
 import { transferReference } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
@@ -47,24 +40,6 @@ export type BillingRecord = z.infer<typeof BillingRecord>;
 export async function readBilling(organizationId: string): Promise<BillingRecord> {
   const found = await findItem(BillingRecord, keys.billing(organizationId), { consistent: true });
   return found ?? { organizationId, rechargedMicros: 0, rechargeFailures: 0 };
-}
-
-/** Replaces the billing details of an organization. Payments and their documents keep the earlier ones. */
-export async function saveBillingDetails(organizationId: string, details: BillingDetails): Promise<Billing> {
-  const billing = await readBilling(organizationId);
-  const { payments, warnings } = billing.details?.emails ?? {};
-  const isSame = isDeepStrictEqual(
-    { payments, warnings },
-    { payments: undefined, warnings: undefined, ...details.emails },
-  );
-  const notices = isSame ? [] : await changeNotices(organizationId, "recipientsChanged");
-  const set = { entity: "billing", organizationId, details };
-  await transact({
-    billing: updateOf(keys.billing(organizationId), { set }),
-    notices: notices.map(owedEmail),
-  });
-  await queueOwedEmails(notices);
-  return toApiBilling({ ...billing, details });
 }
 
 /** Returns the billing details with the terms of the gateway. */

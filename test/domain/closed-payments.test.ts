@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { eraseOrganization } from "../../shared/erasure/organization.ts";
-import { saveBillingDetails } from "../../shared/payments/billing-record.ts";
+import { saveBillingDetails } from "../../shared/payments/billing-details.ts";
 import { createPayment } from "../../shared/payments/create.ts";
 import { PaymentJob } from "../../shared/payments/payment-job.ts";
 import { setAutoRecharge, startRecharge } from "../../shared/payments/recharge.ts";

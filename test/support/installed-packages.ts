@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -6,6 +6,30 @@ import { promisify } from "node:util";
 import { hasPython } from "../../infra/python-programs.ts";
 
 const run = promisify(execFile);
+
+/** How each language of the samples is found. PHP needs its extension for HTTP. */
+const probes = {
+  curl: ["curl", "--version"],
+  typescript: ["node", "--version"],
+  python: ["python3", "-c", "import venv, ensurepip"],
+  php: ["php", "-r", "exit(extension_loaded('curl') ? 0 : 1);"],
+  go: ["go", "version"],
+  java: ["javac", "--version"],
+  ruby: ["ruby", "--version"],
+} as const;
+export type SampleLanguage = keyof typeof probes;
+
+/** Returns those of the languages whose samples can run here, and prints the others. */
+export function installedLanguages<Name extends SampleLanguage>(names: readonly Name[]): Name[] {
+  const installed = names.filter((name) => {
+    const [program, ...options] = probes[name];
+    return spawnSync(program, options).status === 0;
+  });
+  const missing = names.filter((name) => !installed.includes(name));
+  if (missing.length > 0)
+    process.stdout.write(`Left out: samples in ${missing.join(", ")}, because it is missing.\n`);
+  return installed;
+}
 
 /** Where programs find the packages of a gateway. */
 export interface InstalledPackages {

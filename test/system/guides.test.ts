@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { glob, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,9 +7,13 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
-import { hasPython } from "../../infra/python-programs.ts";
 import { Customer } from "../support/api.ts";
-import { installPackages, type InstalledPackages } from "../support/installed-packages.ts";
+import {
+  installedLanguages,
+  installPackages,
+  type InstalledPackages,
+  type SampleLanguage,
+} from "../support/installed-packages.ts";
 
 /*
  * The code of the guides runs as it is printed, in each language whose program is installed.
@@ -17,10 +21,9 @@ import { installPackages, type InstalledPackages } from "../support/installed-pa
 
 const run = promisify(execFile);
 
-/** The program, the file of the code, and a caller of the function that verifies webhooks. */
+/** The file of the code, the commands that run it, and a caller of the function that verifies webhooks. */
 interface Language {
-  readonly name: string;
-  readonly program: string;
+  readonly name: SampleLanguage;
   readonly file: string;
   readonly commands: readonly (readonly string[])[];
   readonly verify: readonly [file: string, code: string];
@@ -30,7 +33,6 @@ interface Language {
 const languages: readonly Language[] = [
   {
     name: "typescript",
-    program: "node",
     file: "send.mts",
     commands: [[process.execPath, "send.mts"]],
     verify: [
@@ -41,7 +43,6 @@ const languages: readonly Language[] = [
   },
   {
     name: "python",
-    program: "python3",
     file: "sample.py",
     commands: [["python3", "sample.py"]],
     verify: [
@@ -52,7 +53,6 @@ const languages: readonly Language[] = [
   },
   {
     name: "php",
-    program: "php",
     file: "sample.php",
     commands: [["php", "sample.php"]],
     verify: [
@@ -63,7 +63,6 @@ const languages: readonly Language[] = [
   },
   {
     name: "go",
-    program: "go",
     file: "gateway/sample.go",
     commands: [["go", "run", "./gateway"]],
     verify: [
@@ -74,7 +73,6 @@ const languages: readonly Language[] = [
   },
   {
     name: "java",
-    program: "javac",
     file: "Sample.java",
     commands: [["java", "Sample.java"]],
     verify: [
@@ -88,7 +86,6 @@ const languages: readonly Language[] = [
   },
   {
     name: "ruby",
-    program: "ruby",
     file: "sample.rb",
     commands: [["ruby", "sample.rb"]],
     verify: ["main.rb", 'require_relative "sample"\nputs from_gateway?(*ARGV)\n'],
@@ -144,12 +141,9 @@ it("each message that a guide sends with curl is accepted from a new account", a
   }
 });
 
-const hasPackages = await hasPython();
-const installed = languages.filter(
-  ({ name, program }) => spawnSync("which", [program]).status === 0 && (name !== "python" || hasPackages),
-);
+const installed = installedLanguages(languages.map(({ name }) => name));
 
-describe.each(installed)("$name", (language) => {
+describe.each(languages.filter(({ name }) => installed.includes(name)))("$name", (language) => {
   it("sends a test message with the code of the quickstart, from an account without money", async () => {
     const customer = await Customer.register();
     const { secret } = await customer.client.createApiKey({ body: { test: true } });

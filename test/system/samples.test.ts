@@ -15,7 +15,11 @@ import { openApiDocument } from "../../shared/openapi.ts";
 import type { DocumentedOperation } from "../../shared/openapi/document.ts";
 import { samplesOf } from "../../shared/openapi/samples.ts";
 import { publicOperations } from "../../shared/routes.ts";
-import { installPackages, type InstalledPackages } from "../support/installed-packages.ts";
+import {
+  installedLanguages,
+  installPackages,
+  type InstalledPackages,
+} from "../support/installed-packages.ts";
 
 /*
  * Runs the samples of every operation unchanged, in the order in which the examples are recorded. A server between the samples
@@ -24,9 +28,8 @@ import { installPackages, type InstalledPackages } from "../support/installed-pa
  */
 
 const run = promisify(execFile);
-/** The languages with the program that runs their samples. TypeScript and Python use the packages of the gateway. */
-const programs = { curl: "curl", typescript: "node", python: "python3", php: "php", go: "go", java: "javac" };
-type Language = keyof typeof programs;
+const sampleLanguages = ["curl", "typescript", "python", "php", "go", "java"] as const;
+type Language = (typeof sampleLanguages)[number];
 
 const operations = Object.entries(openApiDocument().paths).flatMap(([template, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
@@ -42,18 +45,7 @@ let packages: InstalledPackages;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "samples-"));
   packages = await installPackages(inject("baseUrl"), folder);
-  const found = await Promise.all(
-    Object.entries(programs).map(async ([language, program]) =>
-      run("which", [program]).then(
-        () => [language],
-        () => [],
-      ),
-    ),
-  );
-  languages = Object.keys(programs).filter(
-    (name): name is Language =>
-      found.flat().includes(name) && (name !== "python" || packages.python !== undefined),
-  );
+  languages = installedLanguages(sampleLanguages);
   await Promise.all(languages.map(prepare));
 }, 120_000);
 afterAll(async () => rm(folder, { recursive: true, force: true }));

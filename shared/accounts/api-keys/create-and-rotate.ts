@@ -4,6 +4,7 @@ import { owedEmail } from "../../emails/email-job.ts";
 import { queueOwedEmails } from "../../emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { hasExpired } from "../../platform/auth/expiry.ts";
+import { isSensitive, requireRecentProof } from "../../platform/auth/recent-proof.ts";
 import { hourMs, now } from "../../platform/clock.ts";
 import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { transact } from "../../platform/table/transact.ts";
@@ -11,7 +12,6 @@ import type { Write } from "../../platform/table/write.ts";
 import { checkKeyMaker } from "../organizations/member-record.ts";
 import { changeNotices } from "../organizations/owner-notices.ts";
 import { takeQuota } from "../organizations/quota.ts";
-import { isSensitive, requireRecentProof } from "../sessions/recent-proof.ts";
 import { endKeysMadeWith } from "./end.ts";
 import { keyManagerOf, limitsOfNewKey, requireGiveable, type KeyManager } from "./limits.ts";
 import {

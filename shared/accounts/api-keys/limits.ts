@@ -3,9 +3,9 @@ import { ApiError, invalidField } from "../../contract/errors.ts";
 import { defaultScopes, scopesOfTestKeys } from "../../contract/scopes.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { areBlocksWithin } from "../../platform/auth/address-blocks.ts";
+import { isSensitive } from "../../platform/auth/recent-proof.ts";
 import { now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
-import { isSensitive } from "../sessions/recent-proof.ts";
 import {
   budgetKeyIdOf,
   inheritedSendLimits,

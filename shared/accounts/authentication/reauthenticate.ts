@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import type { Reauthenticated, ReauthenticateRequest } from "../../contract/accounts.ts";
 import { ApiError } from "../../contract/errors.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
+import { recentMs } from "../../platform/auth/recent-proof.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
@@ -10,7 +11,6 @@ import { requirePassword } from "../passwords/tries.ts";
 import { findSecondFactor } from "../second-factor/record.ts";
 import { requireSecondFactor } from "../second-factor/second-factor.ts";
 import { sessionOf } from "../sessions/logout.ts";
-import { recentMs } from "../sessions/recent-proof.ts";
 
 /**
  * Checks the password of a session's user again, and a code where they have a second factor. Wrong ones count together

@@ -2,10 +2,10 @@ import type { UpdateWalletRequest, Wallet } from "../../contract/wallet.ts";
 import { owedEmail } from "../../emails/email-job.ts";
 import { queueOwedEmails } from "../../emails/queue-email.ts";
 import { requireSession, type Actor } from "../../platform/auth/actor.ts";
+import { requireCharge, requireRecentProof } from "../../platform/auth/recent-proof.ts";
 import { putItem } from "../../platform/table/write.ts";
 import { readWallet, toApiWallet } from "../../wallet/record.ts";
 import { updateWallet } from "../../wallet/update.ts";
-import { requireCharge, requireRecentProof } from "../sessions/recent-proof.ts";
 import { changeNotices } from "./owner-notices.ts";
 import { setSendingPaused } from "./suspension.ts";
 

@@ -1,8 +1,8 @@
 import { ApiError } from "../../contract/errors.ts";
 import type { Scope } from "../../contract/scopes.ts";
-import { requireScope, type Actor } from "../../platform/auth/actor.ts";
-import { minuteMs, now } from "../../platform/clock.ts";
-import { config } from "../../platform/config.ts";
+import { minuteMs, now } from "../clock.ts";
+import { config } from "../config.ts";
+import { requireScope, type Actor } from "./actor.ts";
 
 /*
  * A session is a bearer token: a thief of the token has the rights of its user for at most an hour. Members, API keys
