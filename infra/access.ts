@@ -84,7 +84,7 @@ const accessOfOperation: Readonly<Record<Operation, Access>> = {
     queues: ["emails"],
     secondFactorKey: true,
   }),
-  requestPasswordReset: { UpdateItem: ["LIMIT"], queues: ["emails"] },
+  requestPasswordReset: { GetItem: ["KNOWN_NETWORK"], UpdateItem: ["LIMIT"], queues: ["emails"] },
   resetPassword: grant(removesMembers, createsAccount, {
     GetItem: ["EMAIL_TOKEN", "WALLET"],
     Query: ["MEMBERS"],

@@ -14,7 +14,13 @@ const id = z.string();
 const VerificationJob = z.object({ kind: z.literal("verification"), id, userId: z.string() });
 
 /** A request for a new password. Only the worker that sends the email checks whether the account exists. */
-const PasswordResetJob = z.object({ kind: z.literal("passwordReset"), id, email: z.string() });
+const PasswordResetJob = z.object({
+  kind: z.literal("passwordReset"),
+  id,
+  email: z.string(),
+  /** Whether the account was logged into from the network of the request. */
+  isFromKnownNetwork: z.optional(z.boolean()),
+});
 
 /** A notice that the password of a user was changed. */
 const PasswordChangedJob = z.object({

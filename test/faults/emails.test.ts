@@ -4,11 +4,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
+import { findInvitationOf } from "../../shared/accounts/organizations/member-record.ts";
 import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { resetSecondFactor } from "../../shared/accounts/second-factor/reset.ts";
 import { findUser, findUserByEmail } from "../../shared/accounts/users/record.ts";
 import { VerifiedEmail } from "../../shared/contract/accounts.ts";
+import { CreatedWebhook } from "../../shared/contract/webhooks.ts";
 import type { Email } from "../../shared/emails/email-job.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { call, Customer, dataOf, errorOf, password, statusesOf, type ApiResponse } from "../support/api.ts";
@@ -251,8 +253,8 @@ describe("an address", () => {
 
   it("gets at most 50 notices in a day, of all kinds and organizations together, and links nevertheless", async () => {
     const to = `${randomUUID()}@example.com`;
-    const notices = (["apiKeyMade", "webhookMade", "capChanged"] as const).flatMap((what) =>
-      Array.from({ length: 18 }, (): Email => ({ kind: "ownerNotice", to, notice: { what } })),
+    const notices = (["ownerAdded", "ownerInvited", "ownerRemoved"] as const).flatMap((what) =>
+      Array.from({ length: 18 }, (): Email => ({ kind: "ownerNotice", to, notice: { what, email: to } })),
     );
     expect(await subjectsAfter(to, ...notices)).toHaveLength(50);
     const json = { email: to, password };
@@ -262,6 +264,50 @@ describe("an address", () => {
     const other: Email = { kind: "ownerNotice", to, notice: { what: "recipientsChanged" } };
     await bringAgain(gateway, { ...other, id: "eml_on_the_next_day" });
     expect(emailsTo(gateway, to)).toHaveLength(52);
+  });
+
+  it("gets at most five notices of a kind that keys cause, so that a leaked key hides no other notice", async () => {
+    const customer = await register();
+    await waitForEmail(gateway, customer.email);
+    await noteVerifiedEmail(customer.organizationId);
+    const { secret } = await customer.client.createApiKey({ body: { scopes: ["webhooks"] } });
+    for (let count = 0; count < 7; count += 1) {
+      const json = { url: "https://example.com/hook" };
+      const made = await call("/v1/webhooks", { credential: secret, json, baseUrl: gateway.url });
+      const { id } = dataOf(made, CreatedWebhook);
+      await call(`/v1/webhooks/${id}`, { method: "DELETE", credential: secret, baseUrl: gateway.url });
+    }
+    const newPassword = `${password}!`;
+    await customer.call("/v1/auth/password", { json: { currentPassword: password, newPassword } });
+    await waitForSubject(gateway, customer.email, "Your password was changed");
+    const subjects = emailsTo(gateway, customer.email).map(({ subject }) => subject);
+    expect(subjects.filter((subject) => subject.includes("webhook"))).toHaveLength(5);
+  });
+
+  it("keeps its newest link when a further one is beyond the limit", async () => {
+    const customer = await register();
+    await waitForEmail(gateway, customer.email);
+    const { user } = await customer.client.getMe();
+    const link: Email = { kind: "verification", userId: user.id };
+    await subjectsAfter(customer.email, ...Array.from({ length: 12 }, () => link));
+    expect((await verify(tokenIn(await waitForEmail(gateway, customer.email)))).status).toBe(200);
+  });
+
+  it("gets at most three invitations of one organization in a day, and those of others", async () => {
+    const to = `${randomUUID()}@example.com`;
+    const invite = async (customer: Customer): Promise<string> => {
+      await noteVerifiedEmail(customer.organizationId);
+      const invited = await customer.call("/v1/members", { json: { email: to, role: "developer" } });
+      expect(invited.status).toBe(201);
+      const { userId } = (await findInvitationOf(customer.organizationId, to)) ?? {};
+      return userId ?? "";
+    };
+    const userId = await invite(await register());
+    await waitForEmail(gateway, to);
+    const jobs = Array.from({ length: 5 }, (): Email => ({ kind: "invitation", userId }));
+    expect(await subjectsAfter(to, ...jobs)).toHaveLength(3);
+    await invite(await register());
+    await waitForEmail(gateway, to, 4);
   });
 
   it("gets at most ten links of a kind in a day, and an email that SES rejects does not count", async () => {

@@ -5,9 +5,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
+import { rememberNetwork } from "../../shared/accounts/passwords/known-networks.ts";
 import { Session } from "../../shared/contract/accounts.ts";
 import { CreatedApiKey } from "../../shared/contract/api-keys.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
+import { networkOf } from "../../shared/platform/http/source-network.ts";
 import {
   call,
   Customer,
@@ -17,7 +19,7 @@ import {
   password,
   type ApiResponse,
 } from "../support/api.ts";
-import { emailsTo, tokenIn, waitForEmail, waitForSubject } from "../support/emails.ts";
+import { bringAgain, emailsTo, tokenIn, waitForEmail, waitForSubject } from "../support/emails.ts";
 import { Faults, isBy } from "../support/faults.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
@@ -147,7 +149,8 @@ describe("a reset of the password", () => {
     expect(ofKnown.status).toBe(202);
     // Neither request reads whether there is an account.
     expect(asksOfUnknown).toEqual(asksOfKnown);
-    expect(asksOfKnown).toEqual(["dynamodb:UpdateItem", "dynamodb:UpdateItem", "sqs:SendMessage"]);
+    const [count, read] = ["dynamodb:UpdateItem", "dynamodb:GetItem"];
+    expect(asksOfKnown).toEqual([count, read, count, "sqs:SendMessage"]);
     // The known email's job was queued after the other one.
     await waitForEmail(gateway, customer.email, 2);
     await vi.waitFor(() => {
@@ -171,6 +174,25 @@ describe("a reset of the password", () => {
     expect((await Promise.all(others)).filter(({ status }) => status === 429).length).toBeGreaterThan(0);
     gateway.advanceClock(61 * minuteMs);
     expect((await askForReset(customer.email)).status).toBe(202);
+  });
+
+  it("can be requested from a network in which the owner logged in, whatever strangers request", async () => {
+    gateway.advanceClock(61 * minuteMs);
+    const customer = await register();
+    for (let count = 0; count < 5; count += 1) expect((await askForReset(customer.email)).status).toBe(202);
+    expect((await askForReset(customer.email)).status).toBe(429);
+    // Each is beyond the limit of the address in a day.
+    for (let count = 0; count < 10; count += 1) {
+      await bringAgain(gateway, {
+        kind: "passwordReset",
+        email: customer.email,
+        id: `eml_of_strangers${count}`,
+      });
+    }
+    await rememberNetwork(customer.email, networkOf("127.0.0.1"));
+    const before = emailsTo(gateway, customer.email).length;
+    expect((await askForReset(customer.email)).status).toBe(202);
+    await waitForEmail(gateway, customer.email, before + 1);
   });
 
   it("ends the keys of a stranger who registered with the email, and those made with them", async () => {

@@ -1,6 +1,6 @@
 import type { Role } from "../../contract/scopes.ts";
 import type { EmailJob } from "../../emails/email-job.ts";
-import { layOut, type EmailText, type OutgoingEmail } from "../../emails/layout.ts";
+import { layOut, type EmailText } from "../../emails/layout.ts";
 import { sendWithSes } from "../../emails/send-with-ses.ts";
 import { leaseEmail, noteSentEmail } from "../../emails/sent-record.ts";
 import { findSuppression } from "../../emails/suppression-record.ts";
@@ -19,7 +19,7 @@ import { billingText } from "../../payments/billing-text.ts";
 import { dayMs } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
-import { refund, tryConsume } from "../../platform/limits/sliding-window.ts";
+import { refund, tryConsume, type Use } from "../../platform/limits/sliding-window.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
 import { allMembers, findInvitation } from "../organizations/member-record.ts";
@@ -31,12 +31,51 @@ import { findUser, findUserByEmail, type UserRecord } from "../users/record.ts";
 /** The notices to one address in a day, from all organizations together. Anyone who makes a change causes some. */
 const noticesPerAddress: RateLimit = { name: "emails-notice", max: 50, windowMs: dayMs };
 
+/** The notices of one kind, where an API key can cause them. Otherwise a leaked key could use up those of all other kinds. */
+const noticesOfKeys = { max: 5, windowMs: dayMs } as const;
+
 /** The links of one kind to one address in a day. Anyone may request a link to any address. */
 const linksPerAddress = { max: 10, windowMs: dayMs } as const;
 
-function limitOf({ kind }: EmailJob): RateLimit {
-  const isLink = kind === "invitation" || kind === "passwordReset" || kind === "verification";
-  return isLink ? { ...linksPerAddress, name: `emails-${kind}` } : noticesPerAddress;
+/** The invitations of one organization to one address in a day, so that it uses up few of the links. */
+const invitationsPerOrganization: RateLimit = {
+  name: "emails-invitation-organization",
+  max: 3,
+  windowMs: dayMs,
+};
+
+/** An email whose text is written after the limits allow it, because a new link ends the one before it. */
+interface Draft {
+  readonly to: string;
+  readonly text: EmailText | (() => Promise<EmailText>);
+  /** The organization that invites. */
+  readonly organizationId?: string;
+}
+
+/** Returns the limits of an email, each with its subject. */
+function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [RateLimit, string])[] {
+  switch (job.kind) {
+    case "passwordReset": {
+      // Strangers cannot use up the links that the owner of an account requests from a known network.
+      const name = job.isFromKnownNetwork === true ? "emails-passwordReset-known" : "emails-passwordReset";
+      return [[{ ...linksPerAddress, name }, to]];
+    }
+    case "verification":
+      return [[{ ...linksPerAddress, name: "emails-verification" }, to]];
+    case "invitation":
+      return [
+        [invitationsPerOrganization, `${to} ${organizationId}`],
+        [{ ...linksPerAddress, name: "emails-invitation" }, to],
+      ];
+    case "ownerNotice": {
+      const { what } = job.notice;
+      const ofKeys =
+        "email" in job.notice ? [] : [[{ ...noticesOfKeys, name: `emails-${what}` }, to] as const];
+      return [...ofKeys, [noticesPerAddress, to]];
+    }
+    default:
+      return [[noticesPerAddress, to]];
+  }
 }
 
 /**
@@ -48,61 +87,75 @@ function limitOf({ kind }: EmailJob): RateLimit {
 export async function sendEmail(job: EmailJob): Promise<void> {
   const from = config.emailFrom();
   if (from === undefined || !(await leaseEmail(job.id))) return;
-  for (const email of [(await emailsOf(job)) ?? []].flat()) {
-    const isSuppressed = (await findSuppression(email.to)) !== undefined;
-    const outcome = isSuppressed ? "suppressed" : (await sendWithin(job, from, email)) ? "sent" : "limited";
+  for (const draft of [(await draftsOf(job)) ?? []].flat()) {
+    const isSuppressed = (await findSuppression(draft.to)) !== undefined;
+    const outcome = isSuppressed ? "suppressed" : (await sendWithin(job, from, draft)) ? "sent" : "limited";
     if (outcome !== "sent") countMetrics({ SuppressedEmails: 1 });
     log.info(`email.${outcome}`, { emailId: job.id, emailKind: job.kind });
   }
   await noteSentEmail(job.id);
 }
 
-/** Sends an email within the limit of its address. @returns whether it was sent */
-async function sendWithin(job: EmailJob, from: string, email: OutgoingEmail): Promise<boolean> {
-  const use = await tryConsume(limitOf(job), email.to);
-  if ("waitMs" in use) return false;
+/** Sends an email within the limits of its address. @returns whether it was sent */
+async function sendWithin(job: EmailJob, from: string, draft: Draft): Promise<boolean> {
+  const uses: Use[] = [];
+  const giveBack = async (): Promise<unknown> => Promise.all(uses.map(refund));
+  for (const [limit, subject] of limitsOf(job, draft)) {
+    const use = await tryConsume(limit, subject);
+    if ("waitMs" in use) {
+      await giveBack();
+      return false;
+    }
+    uses.push(use);
+  }
   try {
-    await sendWithSes(from, email);
+    const text = typeof draft.text === "function" ? await draft.text() : draft.text;
+    await sendWithSes(from, layOut(draft.to, text));
   } catch (error) {
-    await refund(use);
+    await giveBack();
     throw error;
   }
   return true;
 }
 
 /** Returns the emails of a job; none when there is no reason for them any more. */
-async function emailsOf(job: EmailJob): Promise<OutgoingEmail | OutgoingEmail[] | undefined> {
+async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
   switch (job.kind) {
     case "verification": {
       const user = await findUser(job.userId, { consistent: true });
       if (user === undefined || user.emailVerifiedAt !== undefined) return undefined;
-      return layOut(user.email, verificationText(await linkOf("verify", user.id)));
+      return { to: user.email, text: async () => verificationText(await linkOf("verify", user.id)) };
     }
     case "invitation": {
       const invitation = await findInvitation(job.userId);
       if (invitation === undefined) return undefined;
+      const { email: to, organizationId } = invitation;
       const inviter = await findUser(invitation.invitedBy);
       // An unverified address is not shown: its owner could have chosen it for the words in it.
       const by = inviter?.emailVerifiedAt === undefined ? undefined : inviter.email;
-      return layOut(invitation.email, invitationText(await linkOf("invitation", job.userId), by));
+      const text = async (): Promise<EmailText> => invitationText(await linkOf("invitation", job.userId), by);
+      return { to, text, organizationId };
     }
     case "passwordReset": {
       const user = await findUserByEmail(job.email);
       if (user === undefined) return undefined;
       const rights = await readRights(user.organizationId, { consistent: true });
       const isUnverified = !isEmailVerified(user.id, rights);
-      return layOut(user.email, passwordResetText(await linkOf("reset", user.id), isUnverified));
+      return {
+        to: user.email,
+        text: async () => passwordResetText(await linkOf("reset", user.id), isUnverified),
+      };
     }
     case "passwordChanged": {
       const user = await findVerified(job.userId);
-      return user && layOut(user.email, passwordChangedText(job.wasUnverified));
+      return user && { to: user.email, text: passwordChangedText(job.wasUnverified) };
     }
     case "secondFactorChanged": {
       const user = await findVerified(job.userId);
-      return user && layOut(user.email, secondFactorChangedText(job.change));
+      return user && { to: user.email, text: secondFactorChangedText(job.change) };
     }
     case "ownerNotice":
-      return layOut(job.to, ownerNoticeText(job.notice));
+      return { to: job.to, text: ownerNoticeText(job.notice) };
     case "lowBalance":
       return toMembers(job.organizationId, "warnings", async (name) => lowBalanceText(name, job));
     case "spendCapReached":
@@ -129,7 +182,7 @@ async function toMembers(
   organizationId: string,
   kind: "payments" | "warnings",
   textOf: (organizationName: string) => Promise<EmailText | undefined>,
-): Promise<OutgoingEmail[]> {
+): Promise<Draft[]> {
   const organization = await findOrganization(organizationId, { consistent: true });
   if (organization === undefined) return [];
   const { details } = await readBilling(organizationId);
@@ -140,7 +193,7 @@ async function toMembers(
   return members.flatMap((member) =>
     "validUntil" in member || member.emailVerifiedAt === undefined || !roles.has(member.role)
       ? []
-      : layOut(member.email, text),
+      : { to: member.email, text },
   );
 }
 
