@@ -25,11 +25,7 @@ async function change(
   { dailySpendCap, lowBalanceThreshold }: UpdateWalletRequest,
 ): Promise<WalletRecord | undefined> {
   if (dailySpendCap === undefined && lowBalanceThreshold === undefined) return wallet;
-  const capMicros = microsOrNull("dailySpendCap", dailySpendCap);
-  const highestMicros = operatorCapMicros(wallet) ?? Infinity;
-  if ((capMicros ?? 0) > highestMicros) {
-    throw invalidField("dailySpendCap", `must be at most ${amountOf(highestMicros)}, the operator's cap`);
-  }
+  const capMicros = newCapMicros(wallet, dailySpendCap);
   const thresholdMicros = microsOrNull("lowBalanceThreshold", lowBalanceThreshold);
   const isLow = wallet.balanceMicros < (thresholdMicros ?? 0);
   const changes = changesOfPatch({
@@ -54,6 +50,22 @@ async function change(
     updateOf(keys.wallet(wallet.organizationId), changes, requirements),
   );
   return updated.applied ? updated.item : undefined;
+}
+
+/**
+ * Returns a customer's new cap; null for none, undefined for no change.
+ * @throws ApiError VALIDATION_ERROR for a cap above the operator's, and for more decimals than the currency has
+ */
+export function newCapMicros(
+  wallet: WalletRecord,
+  dailySpendCap: UpdateWalletRequest["dailySpendCap"],
+): number | null | undefined {
+  const capMicros = microsOrNull("dailySpendCap", dailySpendCap);
+  const highestMicros = operatorCapMicros(wallet) ?? Infinity;
+  if ((capMicros ?? 0) > highestMicros) {
+    throw invalidField("dailySpendCap", `must be at most ${amountOf(highestMicros)}, the operator's cap`);
+  }
+  return capMicros === (wallet.customerDailyCapMicros ?? null) ? undefined : capMicros;
 }
 
 function microsOrNull(path: string, amount: number | null | undefined): number | null | undefined {

@@ -145,7 +145,9 @@ describe("all owners get an email", () => {
       ["POST", "/v1/webhooks", { url: "https://example.com/hook" }, owner.token],
       ["PUT", "/v1/billing", { name: "Ada", emails: { payments: [], warnings: [] } }, secret],
       ["PUT", "/v1/wallet/auto-recharge", recharge, secret],
-      ["PATCH", "/v1/wallet", { dailySpendCap: null }, secret],
+      ["PATCH", "/v1/wallet", { dailySpendCap: 5 }, secret],
+      // The cap stays the same.
+      ["PATCH", "/v1/wallet", { dailySpendCap: 5 }, secret],
       // The recipients stay the same.
       ["PUT", "/v1/billing", { name: "Ada's shop", emails: { payments: [], warnings: [] } }, secret],
     ] as const;

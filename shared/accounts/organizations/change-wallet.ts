@@ -5,7 +5,7 @@ import { requireSession, type Actor } from "../../platform/auth/actor.ts";
 import { requireCharge, requireRecentProof } from "../../platform/auth/recent-proof.ts";
 import { putItem } from "../../platform/table/write.ts";
 import { readWallet, toApiWallet } from "../../wallet/record.ts";
-import { updateWallet } from "../../wallet/update.ts";
+import { newCapMicros, updateWallet } from "../../wallet/update.ts";
 import { changeNotices } from "./owner-notices.ts";
 import { setSendingPaused } from "./suspension.ts";
 
@@ -21,16 +21,18 @@ export async function changeWallet(
   const { organizationId } = actor;
   const { dailySpendCap, lowBalanceThreshold } = limits;
   if (dailySpendCap !== undefined) requireCharge(actor);
+  const present = await readWallet(organizationId);
+  const isOtherCap = newCapMicros(present, dailySpendCap) !== undefined;
   if (lowBalanceThreshold !== undefined) {
-    const { lowBalanceThreshold: present } = toApiWallet(await readWallet(organizationId));
+    const { lowBalanceThreshold: threshold } = toApiWallet(present);
     // A lower threshold silences the warning, and so does one above the balance. The first one cannot.
-    if (present !== undefined && present !== lowBalanceThreshold) requireRecentProof(actor);
+    if (threshold !== undefined && threshold !== lowBalanceThreshold) requireRecentProof(actor);
   }
   if (sendingPaused === false) {
     requireSession(actor);
     requireRecentProof(actor);
   }
-  const notices = dailySpendCap === undefined ? [] : await changeNotices(organizationId, "capChanged");
+  const notices = isOtherCap ? await changeNotices(organizationId, "capChanged") : [];
   // Before the change, which cannot be part of a transaction: debits would keep it from a busy wallet.
   await Promise.all(notices.map(async (notice) => putItem(owedEmail(notice))));
   const wallet = await updateWallet(organizationId, limits);
