@@ -2,6 +2,8 @@ import { ApiError } from "../contract/errors.ts";
 import { billingEmail, owedEmail } from "../emails/email-job.ts";
 import { now } from "../platform/clock.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
+import { log } from "../platform/log.ts";
+import { countMetrics } from "../platform/metrics.ts";
 import { updateItem, type Write } from "../platform/table/write.ts";
 import { microsOfMinorUnits } from "../wallet/money.ts";
 import { postToWallet } from "../wallet/post.ts";
@@ -95,9 +97,18 @@ export async function move(
 
 /** Applies the state of a refund at the provider: one of ours, or one that the operator made there. */
 export async function applyRefund(payment: PaymentRecord, refund: ProviderRefund): Promise<true | undefined> {
-  const known = payment.refunds.find(({ id }) => id === (refund.refundId ?? refund.id));
+  const known =
+    payment.refunds.find(({ id }) => id === refund.id) ??
+    payment.refunds.find(({ id }) => id === (refund.refundId ?? refund.id));
   if (known === undefined) return refund.status === "failed" ? true : adoptRefund(payment, refund);
   if (known.status === refund.status && known.providerRefundId === refund.id) return true;
+  // It counted as failed while the provider was not found, and its money returned to the wallet. The provider made it.
+  if (known.status === "failed" && known.providerRefundId !== refund.id && refund.status !== "failed") {
+    const { organizationId, id: paymentId } = payment;
+    countMetrics({ PaymentDifferences: 1 });
+    log.error("payment.refund_made_after_failure", { organizationId, paymentId });
+    return adoptRefund(payment, { ...refund, refundId: undefined });
+  }
   // A refund that has failed stays so. An older state of another one came late.
   const isLate = known.status === "succeeded" && refund.status === "pending";
   if (known.status === "failed" || isLate) return true;

@@ -1,6 +1,6 @@
 import { billingEmail, owedEmail } from "../emails/email-job.ts";
 import { queueOwedEmail } from "../emails/queue-email.ts";
-import { hourMs, minuteMs, now } from "../platform/clock.ts";
+import { dayMs, hourMs, minuteMs, now } from "../platform/clock.ts";
 import { log } from "../platform/log.ts";
 import { countMetrics } from "../platform/metrics.ts";
 import { isPaused } from "../platform/pause.ts";
@@ -54,8 +54,8 @@ export async function processPayment(key: PaymentKey): Promise<PaymentRecord | u
   } catch (error) {
     // If the table fails now, the payment stays due.
     const payment = await findPayment(key).catch(() => undefined);
-    const isRejected = ProviderUnavailableError.rejectedBy(error) !== undefined;
-    if (isRejected && payment?.status === "succeeded") return endWithoutProvider(payment);
+    const isMissing = ProviderUnavailableError.rejectedBy(error) === "missing";
+    if (isMissing && payment?.status === "succeeded") return endWithoutProvider(payment);
     if (payment?.agenda !== undefined) await scheduleVisit(payment, maxRetryMs).catch(() => undefined);
     throw error;
   }
@@ -157,9 +157,12 @@ async function recordFee(key: PaymentKey, { feeMinorUnits }: ProviderPayment): P
   await updateItem(PaymentRecord, update);
 }
 
+/** How long a payment is looked for that the provider does not have: the keys may have been those of another account. */
+const missingMs = 30 * dayMs;
+
 /**
- * Ends a credited payment that the provider does not have any more, for example since the account is another one. Refunds
- * that were not submitted return their money.
+ * Reports a credited payment that the provider does not have, for example since the account is another one. Refunds that
+ * were not submitted return their money. Its visits end when nothing is open, or it is not found for long.
  */
 async function endWithoutProvider(payment: PaymentRecord): Promise<PaymentRecord> {
   const key = { organizationId: payment.organizationId, paymentId: payment.id };
@@ -169,9 +172,14 @@ async function endWithoutProvider(payment: PaymentRecord): Promise<PaymentRecord
     const failed = { id, minorUnits: minorUnitsOf(totalMicros), status: "failed" } as const;
     await untilUndisturbed(async () => applyRefund(await readPayment(key), failed));
   }
-  const ended = await issueDocuments(key);
-  await updateItem(PaymentRecord, { ...paymentUpdate(ended, {}), changes: { remove: ["agenda", "lookAt"] } });
-  return ended;
+  const changed = await issueDocuments(key);
+  if (now().getTime() - Date.parse(payment.createdAt) < missingMs) await scheduleVisit(changed, maxVisitMs);
+  else
+    await updateItem(PaymentRecord, {
+      ...paymentUpdate(changed, {}),
+      changes: { remove: ["agenda", "lookAt"] },
+    });
+  return changed;
 }
 
 /** Opens a checkout for a charge that the bank lets only the cardholder complete, and emails its link. */

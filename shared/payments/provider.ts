@@ -11,9 +11,9 @@ import type { PaymentRecord } from "./record.ts";
 export class ProviderUnavailableError extends Error {
   override readonly name = "ProviderUnavailableError";
   /** The part of the call that the provider rejects for good. Absent for errors that pass. */
-  readonly rejected: "customer" | "request" | undefined;
+  readonly rejected: "customer" | "missing" | "request" | undefined;
 
-  constructor(message: string, options?: ErrorOptions, rejected?: "customer" | "request") {
+  constructor(message: string, options?: ErrorOptions, rejected?: ProviderUnavailableError["rejected"]) {
     super(message, options);
     this.rejected = rejected;
   }

@@ -105,7 +105,10 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
       { set: { rechargeMonth: monthOf(now()), rechargedMicros: sumMicros } },
       unchangedSince(billing),
     );
-    const charged = useToday(savedCardLimit(), organizationId, amountMicros);
+    const limit = savedCardLimit();
+    // The operator lowered the maximum after the customer chose the amount.
+    if (amountMicros > limit.max) return pauseUntilTomorrow(wallet);
+    const charged = useToday(limit, organizationId, amountMicros);
     const requires = { is: { rechargeId: paymentId }, absent: ["closedAt", "suspendedAt"] };
     const check = { check: keys.wallet(organizationId), requires };
     const result = await transact({ payment: paymentPut(payment), billing: counted, charged, check });

@@ -5,6 +5,7 @@ import { BillingDetails } from "../contract/billing.ts";
 import { Payment, type PaymentFailure } from "../contract/payments.ts";
 import { epochSeconds, secondMs } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
+import { momentOf } from "../platform/ids.ts";
 import {
   unpaid,
   type ListedPayment,
@@ -232,7 +233,9 @@ export async function findCharge(
   { id, createdAt }: PaymentRecord,
   filter: { readonly customer?: string },
 ): Promise<Stripe.PaymentIntent | undefined> {
-  const gte = epochSeconds(new Date(Date.parse(createdAt) - clockErrorMs));
+  // After a restore, the record may be a second one of the same recharge.
+  const beganMs = Math.min(Date.parse(createdAt), momentOf(id).getTime());
+  const gte = epochSeconds(new Date(beganMs - clockErrorMs));
   const list = { ...filter, created: { gte }, limit: 100, expand: [`data.${expanded.expand[0]}`] };
   for await (const intent of stripe.paymentIntents.list(list)) {
     // A checkout of the same payment has a charge of its own.

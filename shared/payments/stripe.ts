@@ -210,7 +210,8 @@ function rejectedBy(error: unknown): ProviderUnavailableError["rejected"] {
   if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || error.statusCode === 409)
     return undefined;
   const isOfCustomer = error.param === "customer" || error.message.startsWith("No such customer");
-  return error.code === "resource_missing" && isOfCustomer ? "customer" : "request";
+  if (error.code !== "resource_missing") return "request";
+  return isOfCustomer ? "customer" : "missing";
 }
 
 async function connected(): ReturnType<typeof connection> {

@@ -153,6 +153,18 @@ it("a cap that is lowered while a recharge begins applies to it", async () => {
   expect(payments.map(({ amountMicros }) => amountMicros)).toEqual([10_000_000]);
 });
 
+it("a recharge above the daily maximum, which the operator lowered, is not made", async () => {
+  vi.spyOn(config, "payments").mockReturnValue('{"cards":"sandbox"}');
+  const organizationId = await openWallet(0);
+  await setAutoRecharge(organizationId, { isEnabled: true, threshold: 5, amount: 90, monthlyCap: 100 });
+  const settings = '{"cards":"sandbox","maximum":"10.00","dailyMaximum":"10.00"}';
+  vi.spyOn(config, "payments").mockReturnValue(settings);
+  const [job] = await takeJobs("payments");
+  await workOnPayment(PaymentJob.parse(job));
+  expect(await paymentsIn(organizationId)).toEqual([]);
+  expect((await readWallet(organizationId)).rechargeNotBefore).toBe("2030-06-04T00:00:00.000Z");
+});
+
 it("saved cards are charged with the daily maximum at most, however many payments begin at the same time", async () => {
   const settings = '{"cards":"sandbox","maximum":"100.00","dailyMaximum":"250.00"}';
   vi.spyOn(config, "payments").mockReturnValue(settings);

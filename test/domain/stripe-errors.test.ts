@@ -13,7 +13,7 @@ import { paymentPut, paymentsOf, readPayment, type PaymentRecord } from "../../s
 import { recordRefund } from "../../shared/payments/refund.ts";
 import { stripeProvider } from "../../shared/payments/stripe.ts";
 import { workOnPayment } from "../../shared/payments/work.ts";
-import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -272,7 +272,7 @@ it("a refund that meets a concurrent request is repeated, and one that Stripe re
   expect((await readWallet(customer.organizationId)).balanceMicros).toBe(50_000_000);
 });
 
-it("a payment that Stripe does not have any more ends, and its unsubmitted refunds return their money", async () => {
+it("a payment that Stripe does not have ends after a month, and its unsubmitted refunds return their money", async () => {
   const customer = await openCustomer(accepted, 0);
   const { key } = await openCharge(customer);
   expect(await processPayment(key)).toMatchObject({ status: "succeeded" });
@@ -297,8 +297,47 @@ it("a payment that Stripe does not have any more ends, and its unsubmitted refun
   // The outcomes of these are unknown.
   expect(processed?.refunds.map(({ status }) => status)).toEqual(["pending", "failed"]);
   expect(processed?.disputes).toMatchObject([{ status: "open" }]);
+  // The keys may be those of another account. Meanwhile it is visited.
+  expect((await readPayment(key)).agenda).toBeDefined();
+  setTime(Date.now() + 31 * dayMs);
+  await processPayment(key);
   expect((await readPayment(key)).agenda).toBeUndefined();
   expect((await readWallet(customer.organizationId)).balanceMicros).toBe(50_000_000);
+});
+
+it("a refund that Stripe made, and that counted as failed under other keys, is taken from the wallet again, once", async () => {
+  const customer = await openCustomer(accepted, 0);
+  const { key } = await openCharge(customer);
+  await processPayment(key);
+  await recordRefund(key, { id: newId("rfd"), amountMicros: 20_000_000, reason: "Refund" });
+  const right = connected;
+  const create = right.client.refunds.create.bind(right.client.refunds);
+  vi.spyOn(right.client.refunds, "create").mockImplementationOnce(async (input, options) => {
+    await create(input, options);
+    throw new Stripe.errors.StripeConnectionError({ type: "api_error", message: "lost" });
+  });
+  await expect(processPayment(key)).rejects.toThrow("Stripe reported");
+  connected = await startStripe();
+  vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  expect((await processPayment(key))?.refunds).toMatchObject([{ status: "failed" }]);
+  expect((await readWallet(customer.organizationId)).balanceMicros).toBe(50_000_000);
+  connected = right;
+  for (let visit = 0; visit < 3; visit += 1) await processPayment(key);
+  const statuses = (await readPayment(key)).refunds.map(({ status }) => status);
+  expect(statuses).toEqual(["failed", "succeeded"]);
+  expect((await readWallet(customer.organizationId)).balanceMicros).toBe(30_000_000);
+});
+
+it("a payment that Stripe has stays pending work while Stripe rejects a call for another reason", async () => {
+  const customer = await openCustomer(accepted, 0);
+  const { key } = await openCharge(customer);
+  await processPayment(key);
+  await recordRefund(key, { id: newId("rfd"), amountMicros: 20_000_000, reason: "Refund" });
+  const retrieve = vi.spyOn(connected.client.paymentIntents, "retrieve");
+  retrieve.mockRejectedValueOnce(rejection({ code: "parameter_unknown", statusCode: 400 }));
+  await expect(processPayment(key)).rejects.toThrow("Stripe reported");
+  expect((await processPayment(key))?.refunds).toMatchObject([{ status: "succeeded" }]);
+  expect((await readWallet(customer.organizationId)).balanceMicros).toBe(30_000_000);
 });
 
 it("a recovery checkout that Stripe rejects ends its payment", async () => {
@@ -356,6 +395,23 @@ it("a recharge is a pending payment while Stripe does not respond, and is charge
   expect(await processPayment(key)).toMatchObject({ status: "succeeded" });
   expect(await chargesOf(customerId)).toBe(1);
   expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 21_000_000 });
+});
+
+it("a recharge that a restore forgot after it was charged is found by the wallet's note, and not charged again", async () => {
+  const customer = await openCustomer(accepted, 1_000_000);
+  await setAutoRecharge(customer.organizationId, settings);
+  for (const job of await takeJobs("payments")) await workOnPayment(PaymentJob.parse(job));
+  const [payment] = await recordsOf(customer.organizationId);
+  const { organizationId, id = "" } = { ...customer, ...payment };
+  await transact({
+    payment: { delete: keys.payment(organizationId, id) },
+    wallet: updateOf(keys.wallet(organizationId), { set: { rechargeId: id, balanceMicros: 1_000_000 } }),
+  });
+  setTime(Date.now() + 30 * hourMs);
+  await requestRecharge(await readWallet(organizationId));
+  for (const job of await takeJobs("payments"))
+    await workOnPayment(PaymentJob.parse(job)).catch(() => undefined);
+  expect(await chargesOf(customer.customerId)).toBe(1);
 });
 
 it("a recharge whose job was lost before its payment was stored is queued again after an hour, once", async () => {
