@@ -91,7 +91,9 @@ export async function sumOfLedger(
   const endMicros = wallet.balanceMicros - (balanceMicros ?? wallet.balanceMicros);
   if (!isEnd && (isMissing || endMicros !== 0)) {
     if (isMissing && readSeq >= settledSeq) throw unsettled(organizationId);
-    if (isLater) laterMicros += endMicros;
+    // The wallet has the time of its last entry, for the case that this entry alone is missing.
+    const isLastLater = isLater || (readSeq + 1 === wallet.seq && wallet.lastAt >= end);
+    if (isLastLater) laterMicros += endMicros;
     else {
       requireAcceptance(readSeq + 1);
       addMovement("unexplained", endMicros);

@@ -203,6 +203,24 @@ it("a wallet that is not settled, or whose ledger does not add up, is named", as
 });
 
 /** Damages of the last entry but one of a ledger of ten, or of the last one, and the seq at which they show. */
+it("a lost entry of the next month, alone in it, is of the next month", async () => {
+  const organizationId = await openWallet(1_000_000);
+  await chargeMessages(organizationId, { amountMicros: 40, at: "2031-03-12T12:00:00.000Z" });
+  at("2031-04-02T12:00:00.000Z");
+  const { seq } = await postToWallet({ organizationId, type: "credit", amountMicros: 500_000 }).then(
+    async () => readWallet(organizationId),
+  );
+  at("2031-04-20T00:00:00.000Z");
+  await settle(organizationId);
+  await inAllShards(closeDays);
+  await deleteItem(keyOfEntry(organizationId, seq));
+  await closeBooks("2031-03", closing);
+  expect((await findBooks("2031-03", organizationId))?.closingMicros).toBe(999_960);
+  at("2031-05-20T00:00:00.000Z");
+  await inAllShards(closeDays);
+  await expect(closeBooks("2031-04", closing)).rejects.toThrow(`at seq ${seq}`);
+});
+
 const damages = [
   { name: "a changed amount", seq: 9, change: { amountMicros: -1 }, at: 9 },
   {
