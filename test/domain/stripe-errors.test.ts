@@ -397,7 +397,7 @@ it("a recharge is a pending payment while Stripe does not respond, and is charge
   expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 21_000_000 });
 });
 
-it("a recharge that a restore forgot after it was charged is found by the wallet's note, and not charged again", async () => {
+it("a recharge that a restore lost after it was charged is found by the wallet's note, and not charged again", async () => {
   const customer = await openCustomer(accepted, 1_000_000);
   await setAutoRecharge(customer.organizationId, settings);
   for (const job of await takeJobs("payments")) await workOnPayment(PaymentJob.parse(job));
