@@ -39,7 +39,9 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
     "would limit nothing.",
   rotateApiKey: "Deploy the new secret before the overlap ends.",
   disableApiKey: "Requests with the key are rejected from then on. A disabled key cannot be enabled again.",
-  deleteApiKey: "The audit log keeps what the key has changed.",
+  deleteApiKey:
+    "The keys that were made with an active key are revoked too. If the key had ended before, they stay: disable it once more " +
+    "first. The audit log keeps what the key has changed.",
   revokeAllApiKeys: "Use it when a key has leaked and you do not know which one.",
   listMembers: "An invitation is a member without a user, until the person accepts it.",
   inviteMember:

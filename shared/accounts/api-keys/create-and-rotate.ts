@@ -7,6 +7,7 @@ import { hasExpired } from "../../platform/auth/expiry.ts";
 import { isSensitive, requireRecentProof } from "../../platform/auth/recent-proof.ts";
 import { hourMs, now } from "../../platform/clock.ts";
 import type { QueuedJob } from "../../platform/jobs/job.ts";
+import { log } from "../../platform/log.ts";
 import { transact } from "../../platform/table/transact.ts";
 import type { Write } from "../../platform/table/write.ts";
 import { checkKeyMaker } from "../organizations/member-record.ts";
@@ -80,13 +81,15 @@ export async function rotateApiKey(
     });
   }
   rejectLongLine(manager.key);
-  if (old.disabledAt !== undefined || hasExpired(old)) throw notReplaceable();
+  if (old.disabledAt !== undefined || old.replacedBy !== undefined || hasExpired(old)) throw notReplaceable();
   const { record, secret, writes } = newApiKey(actor, manager.key, {
     ...old,
     sendLimits: inheritedSendLimits(old),
   });
   const notices = await noticesOf(record);
   const endsMadeKeys = manager.key === undefined && overlapHours === 0 ? true : undefined;
+  // Before the rotation, because a failure after it would lose the new secret.
+  if (endsMadeKeys === true) await endKeysMadeWith(actor.organizationId, old.id);
   const { key: oldKey, credential: oldCredential } = endApiKey(old, endAfter(old, overlapHours), {
     replacedBy: record.id,
     endsMadeKeys,
@@ -105,7 +108,12 @@ export async function rotateApiKey(
     throw rejection(rotated.rejections.quota !== undefined);
   }
   await queueOwedEmails(notices);
-  if (endsMadeKeys === true) await endKeysMadeWith(actor.organizationId, old.id);
+  // The old key may have made others meanwhile. If this fails, the deletion of the old key ends them.
+  if (endsMadeKeys === true) {
+    await endKeysMadeWith(actor.organizationId, old.id).catch((error: unknown) => {
+      log.warn("api_key.made_keys_not_ended", { error });
+    });
+  }
   return { ...toApiApiKey(record), secret };
 }
 
