@@ -73,7 +73,11 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
         "email" in job.notice ? [] : [[{ ...noticesOfKeys, name: `emails-${what}` }, to] as const];
       return [...ofKeys, [noticesPerAddress, to]];
     }
-    default:
+    case "billing":
+    case "lowBalance":
+    case "passwordChanged":
+    case "secondFactorChanged":
+    case "spendCapReached":
       return [[noticesPerAddress, to]];
   }
 }
