@@ -1,5 +1,5 @@
-import type { Operation } from "../shared/routes.ts";
-import type { Route } from "../shared/routes/route.ts";
+import type { Operation } from "../shared/api/routes.ts";
+import type { Route } from "../shared/api/routes/route.ts";
 import {
   acceptsCallbacks,
   acceptsMessages,

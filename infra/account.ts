@@ -1,6 +1,6 @@
 import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 
-import { queueNames } from "../shared/platform/jobs/queue-names.ts";
+import { queueNames } from "../shared/platform/queue-names.ts";
 import type { Stage } from "./stages/stage.ts";
 import type { Worker } from "./worker.ts";
 import { workers } from "./workers.ts";

@@ -7,8 +7,8 @@ import { gzipSync } from "node:zlib";
 import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import { stringify } from "yaml";
 
-import { openApiDocument } from "../shared/openapi.ts";
-import { mcpTools } from "../shared/openapi/tools.ts";
+import { openApiDocument } from "../shared/api/openapi/openapi.ts";
+import { mcpTools } from "../shared/api/openapi/tools.ts";
 import { buildOnce } from "./build-once.ts";
 import { packageOptions, packagesOfOneFunction, serverWithoutValidator } from "./bundled-packages.ts";
 import { buildSite } from "./docs/site.ts";
@@ -65,10 +65,14 @@ async function bundleAgain(): Promise<void> {
   // change the parts, and with them the short names in every bundle.
   // The client and the OpenAPI document are not parts, because no function has them. They use the namespace of zod as an
   // object. A part with such an object, for example for `z.catch`, would keep it in every bundle.
+  const shared = [
+    ...(await sources("shared/!(api)/**/*.ts")),
+    ...(await sources("shared/api/{contract,routes}/**/*.ts")),
+  ];
   await build({
     ...options,
     entryPoints: [
-      ...(await sources("shared/!(client|openapi)/**/*.ts")).map((name) => ({ in: `${name}.ts`, out: name })),
+      ...shared.map((name) => ({ in: `${name}.ts`, out: name })),
       ...handlers.map((name) => ({ in: path.join(handlersFolder, `${name}.mjs`), out: name })),
     ],
     outdir: partsFolder,
@@ -227,10 +231,10 @@ const rowsOnly: Plugin = {
     esbuild.onResolve({ filter: /^\.\.?\// }, ({ kind, path: imported, resolveDir }) => {
       const file = path.join(resolveDir, imported);
       const isTaken =
-        kind === "entry-point" || path.dirname(file) === path.join(projectRoot, "shared/routes");
+        kind === "entry-point" || path.dirname(file) === path.join(projectRoot, "shared/api/routes");
       return isTaken ? undefined : { path: file, external: true, sideEffects: false };
     });
-    esbuild.onLoad({ filter: /[\\/]shared[\\/]routes[\\/]/ }, async ({ path: file }) => {
+    esbuild.onLoad({ filter: /[\\/]shared[\\/]api[\\/]routes[\\/]/ }, async ({ path: file }) => {
       const source = await readFile(file, "utf8");
       return { contents: source.replaceAll(/^  data: \w+,$/gm, ""), loader: "ts" };
     });

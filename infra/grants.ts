@@ -1,4 +1,4 @@
-import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
+import type { QueueName } from "../shared/platform/queue-names.ts";
 import { keyFamilies, type KeyFamily } from "../shared/platform/table/key-families.ts";
 
 export const tableActions = [

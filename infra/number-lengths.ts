@@ -30,7 +30,7 @@ export function numberLengths(): Readonly<Record<string, readonly number[]>> {
 }
 
 if (import.meta.main) {
-  const file = path.join(projectRoot, "shared/contract/number-lengths.json");
+  const file = path.join(projectRoot, "shared/api/contract/number-lengths.json");
   await writeFile(file, `${JSON.stringify(numberLengths(), null, 2)}\n`);
   process.stdout.write("Written. Now run `npm run format`.\n");
 }

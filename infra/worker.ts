@@ -1,4 +1,4 @@
-import type { QueueName } from "../shared/platform/jobs/queue-names.ts";
+import type { QueueName } from "../shared/platform/queue-names.ts";
 import type { Access } from "./grants.ts";
 
 /** A function that no request calls: it processes the jobs of its queues, or runs on a schedule. */

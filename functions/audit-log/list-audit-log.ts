@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { listAuditLog } from "../../shared/audit-log/list.ts";
-import * as routes from "../../shared/routes/audit-log.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/audit-log.ts";
+import { listAuditLog } from "../../shared/tenancy/audit-log/list.ts";
 
 export const handler = endpoint(routes.listAuditLog, async ({ actor, query }) =>
   listAuditLog(actor.organizationId, query),

@@ -1,7 +1,7 @@
 import { deleteApiKey } from "../../shared/accounts/api-keys/list-and-delete.ts";
-import { toApiApiKey, readApiKey } from "../../shared/accounts/api-keys/record.ts";
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/api-keys.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/api-keys.ts";
+import { toApiApiKey, readApiKey } from "../../shared/tenancy/api-keys/record.ts";
 
 export const handler = endpoint(
   routes.deleteApiKey,

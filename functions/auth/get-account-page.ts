@@ -1,5 +1,5 @@
 import { accountPage } from "../../shared/accounts/emails/link-page.ts";
+import * as routes from "../../shared/api/routes/auth.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import * as routes from "../../shared/routes/auth.ts";
 
 export const handler = publicEndpoint(routes.getAccountPage, async () => accountPage());

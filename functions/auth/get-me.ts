@@ -1,6 +1,6 @@
-import { getAccount } from "../../shared/accounts/organizations/account.ts";
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/auth.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/auth.ts";
+import { getAccount } from "../../shared/tenancy/organizations/account.ts";
 
 export const handler = endpoint(routes.getMe, async ({ actor, organization }) =>
   getAccount(actor, organization),

@@ -1,6 +1,6 @@
-import { requestVerification } from "../../shared/accounts/users/request-verification.ts";
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/auth.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/auth.ts";
+import { requestVerification } from "../../shared/tenancy/users/request-verification.ts";
 
 export const handler = endpoint(routes.requestEmailVerification, async ({ actor }) =>
   requestVerification(actor),

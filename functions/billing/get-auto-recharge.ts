@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { getAutoRecharge } from "../../shared/payments/recharge-state.ts";
-import * as routes from "../../shared/routes/billing.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/billing.ts";
+import { getAutoRecharge } from "../../shared/money/payments/recharge-state.ts";
 
 export const handler = endpoint(routes.getAutoRecharge, async ({ actor }) =>
   getAutoRecharge(actor.organizationId),

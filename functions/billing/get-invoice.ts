@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { getInvoice } from "../../shared/invoices/list.ts";
-import * as routes from "../../shared/routes/billing.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/billing.ts";
+import { getInvoice } from "../../shared/money/invoices/list.ts";
 
 export const handler = endpoint(routes.getInvoice, async ({ actor, params, headers }) =>
   getInvoice(actor.organizationId, params.id, headers["accept"]),

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { listInvoices } from "../../shared/invoices/list.ts";
-import * as routes from "../../shared/routes/billing.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/billing.ts";
+import { listInvoices } from "../../shared/money/invoices/list.ts";
 
 export const handler = endpoint(routes.listInvoices, async ({ actor, query }) =>
   listInvoices(actor.organizationId, query),

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { saveBillingDetails } from "../../shared/payments/billing-details.ts";
-import * as routes from "../../shared/routes/billing.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/billing.ts";
+import { saveBillingDetails } from "../../shared/money/payments/billing-details.ts";
 
 export const handler = endpoint(routes.updateBilling, async ({ actor, body }) =>
   saveBillingDetails(actor.organizationId, body),

@@ -1,5 +1,5 @@
-import { brandFile } from "../../shared/brand/files.ts";
+import * as routes from "../../shared/api/routes/brand.ts";
+import { brandFile } from "../../shared/notices/brand/files.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import * as routes from "../../shared/routes/brand.ts";
 
 export const handler = publicEndpoint(routes.getBrandFile, async ({ params }) => brandFile(params.file));

@@ -1,5 +1,5 @@
-import { landingPage } from "../../shared/landing/page.ts";
+import * as routes from "../../shared/api/routes/brand.ts";
+import { landingPage } from "../../shared/pages/landing/page.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import * as routes from "../../shared/routes/brand.ts";
 
 export const handler = publicEndpoint(routes.getRoot, landingPage);

@@ -1,7 +1,7 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { cancelCampaign } from "../../shared/campaigns/cancel.ts";
-import { getCampaign } from "../../shared/campaigns/read.ts";
-import * as routes from "../../shared/routes/campaigns.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/campaigns.ts";
+import { cancelCampaign } from "../../shared/audience/campaigns/cancel.ts";
+import { getCampaign } from "../../shared/audience/campaigns/read.ts";
 
 export const handler = endpoint(
   routes.cancelCampaign,

@@ -1,7 +1,7 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { launchCampaign } from "../../shared/campaigns/launch.ts";
-import { getCampaign } from "../../shared/campaigns/read.ts";
-import * as routes from "../../shared/routes/campaigns.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/campaigns.ts";
+import { launchCampaign } from "../../shared/audience/campaigns/launch.ts";
+import { getCampaign } from "../../shared/audience/campaigns/read.ts";
 
 export const handler = endpoint(
   routes.launchCampaign,

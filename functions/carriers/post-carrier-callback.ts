@@ -1,6 +1,6 @@
-import { callbackReceiver } from "../../shared/carrier-callbacks/receive.ts";
+import * as routes from "../../shared/api/routes/carriers.ts";
+import { callbackReceiver } from "../../shared/messages/callbacks/receive.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import * as routes from "../../shared/routes/carriers.ts";
 
 const receiveCallback = callbackReceiver();
 

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { deleteContact } from "../../shared/contacts/contacts.ts";
-import * as routes from "../../shared/routes/contacts.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/contacts.ts";
+import { deleteContact } from "../../shared/audience/contacts/contacts.ts";
 
 export const handler = endpoint(routes.deleteContact, async ({ actor, params }) =>
   deleteContact(actor.organizationId, params.id),

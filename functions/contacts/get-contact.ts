@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { getContact } from "../../shared/contacts/contacts.ts";
-import * as routes from "../../shared/routes/contacts.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/contacts.ts";
+import { getContact } from "../../shared/audience/contacts/contacts.ts";
 
 export const handler = endpoint(routes.getContact, async ({ actor, params }) =>
   getContact(actor.organizationId, params.id),

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { importContacts, optsOut } from "../../shared/contacts/import.ts";
-import * as routes from "../../shared/routes/contacts.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/contacts.ts";
+import { importContacts, optsOut } from "../../shared/audience/contacts/import.ts";
 
 export const handler = endpoint(
   routes.importContacts,

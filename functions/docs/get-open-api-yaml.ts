@@ -1,6 +1,6 @@
-import { openApiFile } from "../../shared/docs/files.ts";
+import * as routes from "../../shared/api/routes/docs.ts";
+import { openApiFile } from "../../shared/pages/docs/files.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import * as routes from "../../shared/routes/docs.ts";
 
 export const handler = publicEndpoint(routes.getOpenApiYaml, async ({ headers }) =>
   openApiFile("yaml", headers["accept-encoding"]),

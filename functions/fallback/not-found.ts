@@ -1,6 +1,6 @@
-import { ApiError } from "../../shared/contract/errors.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
+import { fallbackRoute, methodsOf, shapeOf } from "../../shared/api/routes.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import { fallbackRoute, methodsOf, shapeOf } from "../../shared/routes.ts";
 
 export const handler = publicEndpoint(
   fallbackRoute,

@@ -1,7 +1,7 @@
-import { apiVersion } from "../../shared/contract/version.ts";
+import { apiVersion } from "../../shared/api/contract/version.ts";
+import * as routes from "../../shared/api/routes/health.ts";
 import { config } from "../../shared/platform/config.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import * as routes from "../../shared/routes/health.ts";
 
 export const handler = publicEndpoint(routes.getHealth, async () => {
   const commit = config.commit();

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { decideHeldMessage } from "../../shared/messages/decide-held.ts";
-import * as routes from "../../shared/routes/held-messages.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/held-messages.ts";
+import { decideHeldMessage } from "../../shared/messages/accept/decide-held.ts";
 
 export const handler = endpoint(
   routes.decideHeldMessage,

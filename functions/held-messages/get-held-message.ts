@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { getHeldMessage } from "../../shared/messages/held.ts";
-import * as routes from "../../shared/routes/held-messages.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/held-messages.ts";
+import { getHeldMessage } from "../../shared/messages/accept/held.ts";
 
 export const handler = endpoint(routes.getHeldMessage, async ({ actor, params }) =>
   getHeldMessage(actor.organizationId, params.id),

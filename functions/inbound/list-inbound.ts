@@ -1,7 +1,7 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { listInbound } from "../../shared/inbound/list.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/inbound.ts";
+import { listInbound } from "../../shared/messages/inbound/list.ts";
 import { hasTestKey } from "../../shared/platform/auth/actor.ts";
-import * as routes from "../../shared/routes/inbound.ts";
 
 export const handler = endpoint(routes.listInbound, async ({ actor, query }) =>
   listInbound(actor.organizationId, query, hasTestKey(actor) ? { isTest: true } : {}),

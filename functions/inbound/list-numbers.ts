@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { listNumbersOf } from "../../shared/numbers/list.ts";
-import * as routes from "../../shared/routes/inbound.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/inbound.ts";
+import { listNumbersOf } from "../../shared/messages/numbers/list.ts";
 
 export const handler = endpoint(routes.listNumbers, async ({ actor, query }) =>
   listNumbersOf(actor.organizationId, query),

@@ -1,7 +1,7 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { serveMcp } from "../../shared/mcp/serve.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/mcp.ts";
+import { serveMcp } from "../../shared/pages/mcp/serve.ts";
 import { hasTestKey } from "../../shared/platform/auth/actor.ts";
-import * as routes from "../../shared/routes/mcp.ts";
 
 export const handler = endpoint(routes.callMcp, async ({ actor, query, headers, rawBody }) =>
   serveMcp({

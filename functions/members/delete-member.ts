@@ -1,7 +1,7 @@
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import { deleteMember } from "../../shared/accounts/members/delete.ts";
 import { getMember } from "../../shared/accounts/members/list.ts";
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/members.ts";
+import * as routes from "../../shared/api/routes/members.ts";
 import { webhooksMadeBy } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(

@@ -1,5 +1,5 @@
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import { inviteMember } from "../../shared/accounts/members/invite.ts";
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/members.ts";
+import * as routes from "../../shared/api/routes/members.ts";
 
 export const handler = endpoint(routes.inviteMember, async ({ actor, body }) => inviteMember(actor, body));

@@ -1,7 +1,7 @@
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import { getMember } from "../../shared/accounts/members/list.ts";
 import { updateMember } from "../../shared/accounts/members/update.ts";
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/members.ts";
+import * as routes from "../../shared/api/routes/members.ts";
 
 export const handler = endpoint(
   routes.updateMember,

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { deleteOptOut, getOptOut } from "../../shared/opt-outs/opt-outs.ts";
-import * as routes from "../../shared/routes/opt-outs.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/opt-outs.ts";
+import { deleteOptOut, getOptOut } from "../../shared/messages/opt-outs/opt-outs.ts";
 
 export const handler = endpoint(
   routes.deleteOptOut,

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { listPrices } from "../../shared/prices/list.ts";
-import * as routes from "../../shared/routes/prices.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/prices.ts";
+import { listPrices } from "../../shared/money/prices/list.ts";
 
 export const handler = endpoint(routes.listPrices, async ({ organization, query }) =>
   listPrices(organization, query),

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import { acceptMessage } from "../../shared/messages/accept-one.ts";
-import * as routes from "../../shared/routes/sms.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/sms.ts";
+import { acceptMessage } from "../../shared/messages/accept/accept-one.ts";
 
 export const handler = endpoint(
   routes.sendSms,

@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/templates.ts";
-import { sendTemplate } from "../../shared/templates/send.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/templates.ts";
+import { sendTemplate } from "../../shared/audience/templates/send.ts";
 
 export const handler = endpoint(
   routes.sendTemplate,

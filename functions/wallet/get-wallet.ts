@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/wallet.ts";
-import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/wallet.ts";
+import { toApiWallet, readWallet } from "../../shared/money/wallet/record.ts";
 
 export const handler = endpoint(routes.getWallet, async ({ actor }) =>
   toApiWallet(await readWallet(actor.organizationId)),

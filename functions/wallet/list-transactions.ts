@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/wallet.ts";
-import { listTransactions } from "../../shared/statements/transactions.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/wallet.ts";
+import { listTransactions } from "../../shared/figures/statements/transactions.ts";
 
 export const handler = endpoint(routes.listTransactions, async ({ actor, query }) =>
   listTransactions(actor.organizationId, query),

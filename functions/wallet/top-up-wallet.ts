@@ -1,7 +1,7 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/wallet.ts";
-import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
-import { topUpWallet } from "../../shared/wallet/top-up.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/wallet.ts";
+import { toApiWallet, readWallet } from "../../shared/money/wallet/record.ts";
+import { topUpWallet } from "../../shared/money/wallet/top-up.ts";
 
 export const handler = endpoint(
   routes.topUpWallet,

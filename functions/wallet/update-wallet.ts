@@ -1,7 +1,7 @@
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import { changeWallet } from "../../shared/accounts/organizations/change-wallet.ts";
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/wallet.ts";
-import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
+import * as routes from "../../shared/api/routes/wallet.ts";
+import { toApiWallet, readWallet } from "../../shared/money/wallet/record.ts";
 
 export const handler = endpoint(
   routes.updateWallet,

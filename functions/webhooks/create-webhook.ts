@@ -1,6 +1,6 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/webhooks.ts";
 import { hasTestKey } from "../../shared/platform/auth/actor.ts";
-import * as routes from "../../shared/routes/webhooks.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
 
 export const handler = endpoint(routes.createWebhook, async ({ actor, body }) =>

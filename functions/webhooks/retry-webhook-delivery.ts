@@ -1,5 +1,5 @@
-import { endpoint } from "../../shared/api/endpoint.ts";
-import * as routes from "../../shared/routes/webhooks.ts";
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/webhooks.ts";
 import { retryWebhookDelivery } from "../../shared/webhooks/manual-redelivery.ts";
 import { checkWebhookVisible } from "../../shared/webhooks/record.ts";
 

@@ -1,4 +1,4 @@
-import { closeDays } from "../../shared/dashboard/close-days.ts";
+import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { scheduled } from "../../shared/platform/jobs/scheduled.ts";
 import { ShardOfWork } from "../../shared/platform/jobs/shards.ts";
 

@@ -1,4 +1,4 @@
-import { comparePayments } from "../../shared/payments/reconcile.ts";
+import { comparePayments } from "../../shared/money/payments/reconcile.ts";
 import { scheduled } from "../../shared/platform/jobs/scheduled.ts";
 
 export const handler = scheduled("payments.compared", async () => (await comparePayments()).length);

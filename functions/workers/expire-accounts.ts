@@ -1,4 +1,4 @@
-import { expireAccounts } from "../../shared/erasure/expire.ts";
+import { expireAccounts } from "../../shared/accounts/erasure/expire.ts";
 import { scheduled } from "../../shared/platform/jobs/scheduled.ts";
 
 export const handler = scheduled("accounts.expired", expireAccounts);

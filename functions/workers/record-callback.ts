@@ -1,6 +1,6 @@
-import { QueuedCallback } from "../../shared/carrier-callbacks/callback-job.ts";
-import { recordCallback } from "../../shared/carrier-callbacks/record.ts";
-import { countReceipts } from "../../shared/messages/counts.ts";
+import { QueuedCallback } from "../../shared/messages/callbacks/callback-job.ts";
+import { recordCallback } from "../../shared/messages/callbacks/record.ts";
+import { countReceipts } from "../../shared/messages/counts/counts.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 
 export const handler = worker(

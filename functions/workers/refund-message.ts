@@ -1,5 +1,5 @@
-import { MessageJob } from "../../shared/messages/message-job.ts";
-import { refundMessage } from "../../shared/messages/refund.ts";
+import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { refundMessage } from "../../shared/messages/outcome/refund.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 
 export const handler = worker(MessageJob, refundMessage);

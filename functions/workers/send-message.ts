@@ -1,14 +1,14 @@
-import { statesOfOrganizations } from "../../shared/accounts/organizations/record.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import { carriersOf } from "../../shared/carriers/carriers.ts";
 import { cachedCarriers } from "../../shared/carriers/record.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
-import { countOutcomes } from "../../shared/messages/counts.ts";
-import { MessageJob } from "../../shared/messages/message-job.ts";
-import { cachedSending } from "../../shared/messages/sending-pause.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { countOutcomes } from "../../shared/messages/counts/counts.ts";
+import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { cachedSending } from "../../shared/messages/send/sending-pause.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { findPresentCard } from "../../shared/money/prices/cost.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
-import { findPresentCard } from "../../shared/prices/cost.ts";
+import { statesOfOrganizations } from "../../shared/tenancy/organizations/record.ts";
 
 const carriers = cachedCarriers();
 const breakers = new Breakers();

@@ -2,7 +2,7 @@ import type { Key } from "aws-cdk-lib/aws-kms";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
 import type { ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 
-import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
+import type { QueueName } from "../../shared/platform/queue-names.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { GatewayTable } from "./gateway-table.ts";
 import type { GradualDeployments } from "./gradual-deployments.ts";

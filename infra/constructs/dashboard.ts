@@ -9,8 +9,8 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
 
-import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import type { MetricName } from "../../shared/platform/metrics.ts";
+import type { QueueName } from "../../shared/platform/queue-names.ts";
 import { alarmPeriod, countedMetric, throttledRequests } from "./alarms.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { logGroupNames } from "./names.ts";

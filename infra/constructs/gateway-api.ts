@@ -13,9 +13,9 @@ import {
 import { FilterPattern } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 
+import { fallbackRoute, operations } from "../../shared/api/routes.ts";
+import { pathPattern, type Route } from "../../shared/api/routes/route.ts";
 import { metricsNamespace } from "../../shared/platform/metrics.ts";
-import { fallbackRoute, operations } from "../../shared/routes.ts";
-import { pathPattern, type Route } from "../../shared/routes/route.ts";
 import { accessOf } from "../access.ts";
 import type { Stage } from "../stages/stage.ts";
 import { throttleOf } from "../stages/throttles.ts";

@@ -7,8 +7,8 @@ import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { QueuePolicy, type Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 
-import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
 import type { ShardOfWork } from "../../shared/platform/jobs/shards.ts";
+import { queueNames, type QueueName } from "../../shared/platform/queue-names.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Feed, Schedule, Worker } from "../worker.ts";
 import { workers } from "../workers.ts";

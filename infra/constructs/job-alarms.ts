@@ -1,6 +1,6 @@
 import { Duration } from "aws-cdk-lib";
 
-import { decimalsOf } from "../../shared/contract/currencies.ts";
+import { decimalsOf } from "../../shared/api/contract/currencies.ts";
 import type { MetricName } from "../../shared/platform/metrics.ts";
 import { countedMetric } from "./alarms.ts";
 import { tailOf } from "./commands.ts";

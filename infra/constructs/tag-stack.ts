@@ -3,7 +3,7 @@ import { CfnIntegration, CfnRoute, type HttpApi } from "aws-cdk-lib/aws-apigatew
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
-import type { Route } from "../../shared/routes/route.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 import type { Access } from "../grants.ts";
 import { ApiCaller } from "./api-caller.ts";
 import type { Backend } from "./backend.ts";

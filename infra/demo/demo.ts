@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { styleText } from "node:util";
 
-import { createClient, type Client } from "../../shared/client.ts";
+import { createClient, type Client } from "../../shared/api/client/client.ts";
 import { startLocalGateway } from "../local/gateway.ts";
 import { synthesizeLocalStack } from "../local/synthesize.ts";
 import { startReceiver, waitFor, type WebhookCall } from "../webhook-receiver.ts";

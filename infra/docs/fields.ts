@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../shared/openapi/components.ts";
+import type { JsonSchema } from "../../shared/api/openapi/components.ts";
 
 /*
  * The fields of a JSON Schema as a Markdown list.

@@ -1,4 +1,4 @@
-import { sampleAddress } from "../../shared/openapi/samples.ts";
+import { sampleAddress } from "../../shared/api/openapi/samples.ts";
 import { escapeHtml } from "../../shared/platform/html.ts";
 import { renderMarkdown, tabs } from "./markdown.ts";
 import type { Page } from "./page.ts";

@@ -1,11 +1,11 @@
-import { errorCatalogue } from "../../shared/contract/errors.ts";
-import type { openApiDocument } from "../../shared/openapi.ts";
-import { descriptionOf } from "../../shared/openapi/descriptions.ts";
-import type { DocumentedOperation, Parameter } from "../../shared/openapi/document.ts";
-import { samplesOf } from "../../shared/openapi/samples.ts";
+import { errorCatalogue } from "../../shared/api/contract/errors.ts";
+import { descriptionOf } from "../../shared/api/openapi/descriptions.ts";
+import type { DocumentedOperation, Parameter } from "../../shared/api/openapi/document.ts";
+import type { openApiDocument } from "../../shared/api/openapi/openapi.ts";
+import { samplesOf } from "../../shared/api/openapi/samples.ts";
+import { routes } from "../../shared/api/routes.ts";
+import { errorsOf } from "../../shared/api/routes/route.ts";
 import { escapeHtml } from "../../shared/platform/html.ts";
-import { routes } from "../../shared/routes.ts";
-import { errorsOf } from "../../shared/routes/route.ts";
 import { fieldItem, fieldList, markdownText } from "./fields.ts";
 import { jsonBlock, markdownTable, plainText, type Page } from "./page.ts";
 

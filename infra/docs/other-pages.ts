@@ -1,18 +1,18 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { errorCatalogue } from "../../shared/contract/errors.ts";
-import { remedies } from "../../shared/contract/remedies.ts";
-import { apiVersion } from "../../shared/contract/version.ts";
-import { errorCodes, failureTable, testNumberTable } from "../../shared/openapi/introduction.ts";
-import { publicOperations } from "../../shared/routes.ts";
-import { errorsOf } from "../../shared/routes/route.ts";
+import { errorCatalogue } from "../../shared/api/contract/errors.ts";
+import { remedies } from "../../shared/api/contract/remedies.ts";
+import { apiVersion } from "../../shared/api/contract/version.ts";
+import { errorCodes, failureTable, testNumberTable } from "../../shared/api/openapi/introduction.ts";
+import { publicOperations } from "../../shared/api/routes.ts";
+import { errorsOf } from "../../shared/api/routes/route.ts";
 import { projectRoot } from "../project-root.ts";
 import { fieldList, markdownText } from "./fields.ts";
 import type { ApiDocument } from "./operation-pages.ts";
 import { jsonBlock, markdownTable, plainText, type Page } from "./page.ts";
 
-/** The guides in their order, as files of `shared/docs/guides/` or elsewhere. The first one is the start page. */
+/** The guides in their order, as files of `shared/pages/docs/guides/` or elsewhere. The first one is the start page. */
 const guides = [
   "start",
   "quickstart",
@@ -33,14 +33,14 @@ const guides = [
 ];
 
 const guideFiles: Readonly<Record<string, string>> = {
-  typescript: "shared/client/README.md",
-  python: "shared/client/python/README.md",
+  typescript: "shared/api/client/README.md",
+  python: "shared/api/client/python/README.md",
 };
 
 export async function guidePages(): Promise<Page[]> {
   return Promise.all(
     guides.map(async (name) => {
-      const file = path.join(projectRoot, guideFiles[name] ?? `shared/docs/guides/${name}.md`);
+      const file = path.join(projectRoot, guideFiles[name] ?? `shared/pages/docs/guides/${name}.md`);
       const markdown = (await readFile(file, "utf8"))
         .replace("{{failures}}", failureTable())
         .replace("{{testNumbers}}", testNumberTable())

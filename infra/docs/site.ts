@@ -3,10 +3,10 @@ import path from "node:path";
 
 import { build } from "esbuild";
 
-import type { SearchRecord } from "../../shared/contract/docs.ts";
-import { openApiDocument } from "../../shared/openapi.ts";
-import { tagDescriptions } from "../../shared/openapi/introduction.ts";
-import { sampleAddress } from "../../shared/openapi/samples.ts";
+import type { SearchRecord } from "../../shared/api/contract/docs.ts";
+import { tagDescriptions } from "../../shared/api/openapi/introduction.ts";
+import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
+import { sampleAddress } from "../../shared/api/openapi/samples.ts";
 import { projectRoot } from "../project-root.ts";
 import { addressOf, htmlPage, markdownAddressOf, type Assets, type Section } from "./layout.ts";
 import { renderMarkdown } from "./markdown.ts";

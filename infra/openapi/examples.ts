@@ -6,9 +6,9 @@ import { promisify } from "node:util";
 
 import * as z from "zod/mini";
 
-import recorded from "../../shared/contract/examples.json" with { type: "json" };
-import { routes } from "../../shared/routes.ts";
-import type { Route } from "../../shared/routes/route.ts";
+import recorded from "../../shared/api/contract/examples.json" with { type: "json" };
+import { routes } from "../../shared/api/routes.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 import { startLocalGateway } from "../local/gateway.ts";
 import { synthesizeLocalStack } from "../local/synthesize.ts";
 import { projectRoot } from "../project-root.ts";

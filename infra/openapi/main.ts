@@ -2,8 +2,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { openApiDocument } from "../../shared/openapi.ts";
-import { errorTable, failureTable } from "../../shared/openapi/introduction.ts";
+import { errorTable, failureTable } from "../../shared/api/openapi/introduction.ts";
+import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { projectRoot } from "../project-root.ts";
 import { recordExamples } from "./examples.ts";
 
@@ -21,7 +21,7 @@ if (flags.update) {
     failureTable(),
   );
   await writeFile(
-    path.join(projectRoot, "shared/contract/examples.json"),
+    path.join(projectRoot, "shared/api/contract/examples.json"),
     `${JSON.stringify(examples, null, 2)}\n`,
   );
   process.stdout.write("Recorded. Now run `npm run format`.\n");

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 
-import { openApiDocument } from "../../shared/openapi.ts";
-import type { DocumentedOperation } from "../../shared/openapi/document.ts";
+import type { DocumentedOperation } from "../../shared/api/openapi/document.ts";
+import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
+import { routes } from "../../shared/api/routes.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
-import { routes } from "../../shared/routes.ts";
-import type { Route } from "../../shared/routes/route.ts";
 import type { LocalGateway } from "../local/gateway.ts";
 import { waitFor, type WebhookCall } from "../webhook-receiver.ts";
 import { exampleCodes, exampleWebhookUrl, idPattern, otherIdPattern } from "./steady.ts";

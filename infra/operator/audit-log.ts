@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
-import { readAuditLog, type EndedEntry } from "../../shared/audit-log/list.ts";
-import type { AuditActor } from "../../shared/platform/audit-log.ts";
+import type { AuditActor } from "../../shared/platform/table/audit-log.ts";
+import { readAuditLog, type EndedEntry } from "../../shared/tenancy/audit-log/list.ts";
 import { command, limit, part, RequiredText } from "./command.ts";
 import { readOrganization } from "./organization.ts";
 import { jsonOf, type Column } from "./output.ts";

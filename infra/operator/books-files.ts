@@ -1,16 +1,16 @@
 import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 
+import { TransactionType } from "../../shared/api/contract/wallet.ts";
 import {
   readBooks,
   type BooksRecord,
   type BooksTotal,
   type CountryBooks,
   type PaymentLine,
-} from "../../shared/books/record.ts";
-import { TransactionType } from "../../shared/contract/wallet.ts";
+} from "../../shared/figures/books/record.ts";
+import { decimalText } from "../../shared/money/wallet/money.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { decimalText } from "../../shared/wallet/money.ts";
 import { errorText } from "./error-text.ts";
 
 /** The columns of a file, with the text of each for a row. */

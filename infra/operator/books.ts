@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 
-import { closeBooks } from "../../shared/books/close.ts";
-import { findBooksTotal, type BooksTotal } from "../../shared/books/record.ts";
-import { Month } from "../../shared/contract/primitives.ts";
+import { Month } from "../../shared/api/contract/primitives.ts";
+import { closeBooks } from "../../shared/figures/books/close.ts";
+import { findBooksTotal, type BooksTotal } from "../../shared/figures/books/record.ts";
+import { moneyText } from "../../shared/money/wallet/money.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { moneyText } from "../../shared/wallet/money.ts";
 import { writeBooks } from "./books-files.ts";
 import { command, part, RequiredText } from "./command.ts";
 import { operatorIdentity } from "./identity.ts";

@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
 
+import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
+import { SenderId } from "../../shared/api/contract/sms.ts";
 import { closeBreaker } from "../../shared/carriers/breaker.ts";
 import type { CarrierResponse } from "../../shared/carriers/call.ts";
 import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { readSecret, type CarrierSecret } from "../../shared/carriers/credentials.ts";
 import { CarrierName, findCarrier, type CarrierRecord } from "../../shared/carriers/record.ts";
-import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
-import { SenderId } from "../../shared/contract/sms.ts";
-import { countryOfNumber } from "../../shared/messages/numbering-plan.ts";
-import { segmentsOf } from "../../shared/messages/segments.ts";
+import { countryOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
+import { segmentsOf } from "../../shared/messages/message/segments.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { command, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";

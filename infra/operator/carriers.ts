@@ -3,6 +3,7 @@ import { text } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
+import { validationMessage } from "../../shared/api/contract/validation.ts";
 import { readBreakers } from "../../shared/carriers/breaker.ts";
 import { inboundUrl } from "../../shared/carriers/callback-url.ts";
 import { readSecret } from "../../shared/carriers/credentials.ts";
@@ -15,7 +16,6 @@ import {
 } from "../../shared/carriers/manage.ts";
 import { findCarrier, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
-import { validationMessage } from "../../shared/contract/validation.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.ts";
 import { Name, readCarrier, testCarrier } from "./carriers-test.ts";

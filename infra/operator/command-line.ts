@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError, InvalidArgumentError } from "commander";
 
-import { validationMessage } from "../../shared/contract/validation.ts";
+import { validationMessage } from "../../shared/api/contract/validation.ts";
 import { releaseText } from "../release.ts";
 import { stageNamed, type Stage } from "../stages/stage.ts";
 import { auditLogCommands } from "./audit-log.ts";

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline/promises";
 
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 
-import { defaultCurrency } from "../../shared/contract/currencies.ts";
+import { defaultCurrency } from "../../shared/api/contract/currencies.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { paymentSecretName } from "../constructs/names.ts";
 import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";

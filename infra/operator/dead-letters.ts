@@ -9,7 +9,7 @@ import {
 import * as z from "zod/mini";
 
 import { queuedAtAttribute } from "../../shared/platform/jobs/job.ts";
-import { queueNames, type QueueName } from "../../shared/platform/jobs/queue-names.ts";
+import { queueNames, type QueueName } from "../../shared/platform/queue-names.ts";
 import { outputNames } from "../constructs/stack-outputs.ts";
 import { command, limit, part } from "./command.ts";
 import type { Context } from "./context.ts";

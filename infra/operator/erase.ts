@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
-import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
-import { eraseNumber } from "../../shared/erasure/number.ts";
-import { eraseOrganization } from "../../shared/erasure/organization.ts";
+import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
+import { eraseOrganization } from "../../shared/accounts/erasure/organization.ts";
+import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
 import { command, Organization, Organizations, part } from "./command.ts";
 import { organizationIds, readOrganization } from "./organization.ts";
 

@@ -2,8 +2,7 @@ import { open, type FileHandle } from "node:fs/promises";
 
 import * as z from "zod/mini";
 
-import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
-import { inForce, OptOutRecord } from "../../shared/opt-outs/record.ts";
+import { inForce, OptOutRecord } from "../../shared/messages/opt-outs/record.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { itemsIn } from "../../shared/platform/table/lists.ts";
@@ -14,6 +13,7 @@ import {
   testMessagesOf,
   withAllShards,
 } from "../../shared/platform/table/shards.ts";
+import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import { errorText } from "./error-text.ts";
 import { readOrganization } from "./organization.ts";

@@ -1,6 +1,6 @@
-import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { moneyText } from "../../shared/wallet/money.ts";
-import type { WalletRecord } from "../../shared/wallet/record.ts";
+import { readLedger, type LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
+import { moneyText } from "../../shared/money/wallet/money.ts";
+import type { WalletRecord } from "../../shared/money/wallet/record.ts";
 import { limit } from "./command.ts";
 import type { Column } from "./output.ts";
 

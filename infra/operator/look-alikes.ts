@@ -1,14 +1,14 @@
-import { findOrganization } from "../../shared/accounts/organizations/record.ts";
-import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { undefinedIfUnreadable } from "../../shared/platform/table/records.ts";
 import {
   protectedNames,
   resemblanceOf,
   resemblanceOfProtected,
   type Resemblance,
-} from "../../shared/sender-ids/look-alikes.ts";
-import { isNumeric } from "../../shared/sender-ids/names.ts";
-import { readSenderIds } from "../../shared/sender-ids/record.ts";
+} from "../../shared/messages/sender-ids/look-alikes.ts";
+import { isNumeric } from "../../shared/messages/sender-ids/names.ts";
+import { readSenderIds } from "../../shared/messages/sender-ids/record.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
+import { undefinedIfUnreadable } from "../../shared/platform/table/records.ts";
+import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { flag } from "./command.ts";
 import type { Context } from "./context.ts";
 import { organizationBatches } from "./organization.ts";

@@ -1,11 +1,11 @@
-import { findOrganization } from "../../shared/accounts/organizations/record.ts";
+import { MessageType } from "../../shared/api/contract/sms.ts";
 import type { RoutingTable } from "../../shared/carriers/record.ts";
-import { MessageType } from "../../shared/contract/sms.ts";
+import { findPriceOverrides } from "../../shared/money/prices/overrides.ts";
+import type { RateCard } from "../../shared/money/prices/rate-card.ts";
+import { amountOf } from "../../shared/money/wallet/money.ts";
 import { now } from "../../shared/platform/clock.ts";
 import { undefinedIfUnreadable } from "../../shared/platform/table/records.ts";
-import { findPriceOverrides } from "../../shared/prices/overrides.ts";
-import type { RateCard } from "../../shared/prices/rate-card.ts";
-import { amountOf } from "../../shared/wallet/money.ts";
+import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { flag } from "./command.ts";
 import type { Context } from "./context.ts";
 import { findLosses, type Loss, type Market, type Question } from "./losses.ts";

@@ -1,7 +1,7 @@
+import { MessageType } from "../../shared/api/contract/sms.ts";
 import { routeFinder } from "../../shared/carriers/carriers.ts";
 import type { RouteRecord } from "../../shared/carriers/record.ts";
-import { MessageType } from "../../shared/contract/sms.ts";
-import type { RateCard } from "../../shared/prices/rate-card.ts";
+import type { RateCard } from "../../shared/money/prices/rate-card.ts";
 
 /*
  * Compares prices with carriers' costs. The prefixes of prices and routes divide all numbers into classes. All numbers of

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 
-import { advanceNumbers } from "../../shared/invoices/record.ts";
-import { adoptPayment, lostPayment } from "../../shared/payments/adopt.ts";
-import { moneyText } from "../../shared/wallet/money.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
+import { advanceNumbers } from "../../shared/money/invoices/record.ts";
+import { adoptPayment, lostPayment } from "../../shared/money/payments/adopt.ts";
+import { moneyText } from "../../shared/money/wallet/money.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { command, part, Reason, RequiredText } from "./command.ts";
 import { Amount } from "./wallet-movements.ts";
 

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 
-import { addedMargin, type Margin } from "../../shared/messages/margins.ts";
-import { readMargins, readMarginsOfMessages } from "../../shared/messages/read-margins.ts";
+import { addedMargin, type Margin } from "../../shared/messages/counts/margins.ts";
+import { readMargins, readMarginsOfMessages } from "../../shared/messages/counts/read-margins.ts";
+import { amountOf } from "../../shared/money/wallet/money.ts";
+import { listWallets, readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs, dayOf, now } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { shardsOfDay } from "../../shared/platform/table/shards.ts";
-import { amountOf } from "../../shared/wallet/money.ts";
-import { listWallets, readWallet } from "../../shared/wallet/record.ts";
 import { command, count, flag, part } from "./command.ts";
 import type { Column, Output } from "./output.ts";
 import { amountText } from "./price-changes.ts";

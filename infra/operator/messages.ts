@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 
-import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
-import { idSchema } from "../../shared/contract/primitives.ts";
-import { MessageStatus } from "../../shared/contract/sms.ts";
-import { attemptsOf, type Attempt } from "../../shared/messages/attempts.ts";
-import type { MessageRecord } from "../../shared/messages/record.ts";
-import { findMessageById, maxSearched, searchMessages } from "../../shared/messages/search.ts";
+import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
+import { idSchema } from "../../shared/api/contract/primitives.ts";
+import { MessageStatus } from "../../shared/api/contract/sms.ts";
+import { attemptsOf, type Attempt } from "../../shared/messages/message/attempts.ts";
+import type { MessageRecord } from "../../shared/messages/message/record.ts";
+import { findMessageById, maxSearched, searchMessages } from "../../shared/messages/message/search.ts";
+import { amountOf } from "../../shared/money/wallet/money.ts";
 import { config } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { amountOf } from "../../shared/wallet/money.ts";
 import { command, limit, OrganizationOption, part, RequiredOrganizationOption } from "./command.ts";
 import { readOrganization } from "./organization.ts";
 import { listOf, tableOf, type Column } from "./output.ts";

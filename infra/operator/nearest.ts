@@ -1,4 +1,4 @@
-import { editDistance } from "../../shared/contract/validation.ts";
+import { editDistance } from "../../shared/api/contract/validation.ts";
 
 const maxSuggestions = 3;
 

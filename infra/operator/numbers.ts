@@ -10,7 +10,7 @@ import {
   releaseNumber,
   type NumberRecord,
   type Owners,
-} from "../../shared/numbers/record.ts";
+} from "../../shared/messages/numbers/record.ts";
 import { readCarrier } from "./carriers-test.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";

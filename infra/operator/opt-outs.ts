@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 
-import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
-import { liftForOperator } from "../../shared/opt-outs/opt-outs.ts";
-import { findOptOut } from "../../shared/opt-outs/record.ts";
-import { digestOfNumber } from "../../shared/platform/audit-log.ts";
+import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
+import { liftForOperator } from "../../shared/messages/opt-outs/opt-outs.ts";
+import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
+import { digestOfNumber } from "../../shared/platform/table/audit-log.ts";
 import { command, Organization, part, Reason } from "./command.ts";
 import { readOrganization } from "./organization.ts";
 

@@ -1,6 +1,6 @@
-import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
-import { findUserByEmail } from "../../shared/accounts/users/record.ts";
-import { listWallets } from "../../shared/wallet/record.ts";
+import { listWallets } from "../../shared/money/wallet/record.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
+import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
 
 /**
  * Reads an organization by its ID or the email of one of its users.

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 
-import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
-import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
-import { findUser } from "../../shared/accounts/users/record.ts";
-import { newestMessageAt } from "../../shared/messages/read.ts";
+import { newestMessageAt } from "../../shared/messages/message/read.ts";
+import { moneyText } from "../../shared/money/wallet/money.ts";
+import { findWallet, listNewestWallets, type WalletRecord } from "../../shared/money/wallet/record.ts";
 import { unreadableOf } from "../../shared/platform/table/records.ts";
-import { moneyText } from "../../shared/wallet/money.ts";
-import { findWallet, listNewestWallets, type WalletRecord } from "../../shared/wallet/record.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
+import { readRights } from "../../shared/tenancy/organizations/rights-record.ts";
+import { findUser } from "../../shared/tenancy/users/record.ts";
 import { command, limit, part } from "./command.ts";
 import type { Column } from "./output.ts";
 

@@ -1,19 +1,19 @@
 import * as z from "zod/mini";
 
-import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
+import { resumeOrganization, suspendOrganization } from "../../shared/accounts/organizations/suspension.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
+import { readSenderIds, type SenderIdRecord } from "../../shared/messages/sender-ids/record.ts";
+import { findWallet } from "../../shared/money/wallet/record.ts";
+import { findSuppression } from "../../shared/notices/emails/suppression-record.ts";
+import { maxShards, reshard } from "../../shared/platform/table/shards.ts";
+import { findKyc, type KycRecord } from "../../shared/tenancy/kyc/record.ts";
+import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import {
   isOwnerVerified,
   readRights,
   type Rights,
-} from "../../shared/accounts/organizations/rights-record.ts";
-import { resumeOrganization, suspendOrganization } from "../../shared/accounts/organizations/suspension.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { findUser, toApiUser } from "../../shared/accounts/users/record.ts";
-import { findSuppression } from "../../shared/emails/suppression-record.ts";
-import { findKyc, type KycRecord } from "../../shared/kyc/record.ts";
-import { maxShards, reshard } from "../../shared/platform/table/shards.ts";
-import { readSenderIds, type SenderIdRecord } from "../../shared/sender-ids/record.ts";
-import { findWallet } from "../../shared/wallet/record.ts";
+} from "../../shared/tenancy/organizations/rights-record.ts";
+import { findUser, toApiUser } from "../../shared/tenancy/users/record.ts";
 import { command, count, OptionalReason, Organization, part, Reason } from "./command.ts";
 import { change } from "./context.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";

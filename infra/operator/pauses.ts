@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { environmentNames } from "../../shared/platform/config.ts";
-import { pause, readPause, resume, type Pause } from "../../shared/platform/pause.ts";
+import { pause, readPause, resume, type Pause } from "../../shared/platform/jobs/pause.ts";
 import type { Pausable } from "../../shared/platform/table/keys.ts";
 import { command, OptionalReason, part, Reason, RequiredText } from "./command.ts";
 import { change } from "./context.ts";

@@ -1,6 +1,6 @@
-import type { PaymentRecord } from "../../shared/payments/record.ts";
-import { moneyText } from "../../shared/wallet/money.ts";
-import { findReference, type ReferenceRecord } from "../../shared/wallet/reference.ts";
+import type { PaymentRecord } from "../../shared/money/payments/record.ts";
+import { moneyText } from "../../shared/money/wallet/money.ts";
+import { findReference, type ReferenceRecord } from "../../shared/money/wallet/reference.ts";
 import type { Column } from "./output.ts";
 
 /*

@@ -1,18 +1,23 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../../shared/contract/errors.ts";
-import { PaymentStatus } from "../../shared/contract/payments.ts";
-import { idSchema } from "../../shared/contract/primitives.ts";
-import { findDifferences, type PaymentDifference } from "../../shared/payments/reconcile.ts";
-import { findPayment, paymentsOf, readPayment, type PaymentRecord } from "../../shared/payments/record.ts";
-import { recordRefund } from "../../shared/payments/refund.ts";
-import { paymentSettings } from "../../shared/payments/settings.ts";
-import { stripeEvents } from "../../shared/payments/stripe-state.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
+import { PaymentStatus } from "../../shared/api/contract/payments.ts";
+import { idSchema } from "../../shared/api/contract/primitives.ts";
+import { findDifferences, type PaymentDifference } from "../../shared/money/payments/reconcile.ts";
+import {
+  findPayment,
+  paymentsOf,
+  readPayment,
+  type PaymentRecord,
+} from "../../shared/money/payments/record.ts";
+import { recordRefund } from "../../shared/money/payments/refund.ts";
+import { paymentSettings } from "../../shared/money/payments/settings.ts";
+import { stripeEvents } from "../../shared/money/payments/stripe-state.ts";
+import { moneyText } from "../../shared/money/wallet/money.ts";
 import { writeSecret } from "../../shared/platform/aws/write-secret.ts";
 import { dayMs, now } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { moneyText } from "../../shared/wallet/money.ts";
 import { paymentSecretName } from "../constructs/names.ts";
 import { readCredentials } from "./carriers.ts";
 import {
@@ -159,7 +164,7 @@ const connect = command({
     const webhook = { address: `${apiUrl}/v1/payments/events/stripe`, events: [...stripeEvents] };
     if (credentials !== undefined) {
       // Other commands start without the package of Stripe.
-      const { StripeKeys } = await import("../../shared/payments/stripe-client.ts");
+      const { StripeKeys } = await import("../../shared/money/payments/stripe-client.ts");
       const keys = StripeKeys.safeParse(await readCredentials(credentials));
       // Zod's own messages quote no values. They must not, because the values are secrets.
       if (!keys.success) {

@@ -1,6 +1,6 @@
-import { RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
-import { findCurrentVersion, readRateCard } from "../../shared/prices/record.ts";
-import { amountOf } from "../../shared/wallet/money.ts";
+import { RateCard, type PriceRow } from "../../shared/money/prices/rate-card.ts";
+import { findCurrentVersion, readRateCard } from "../../shared/money/prices/record.ts";
+import { amountOf } from "../../shared/money/wallet/money.ts";
 import type { Output } from "./output.ts";
 
 /** The operator's options for a change of prices. */

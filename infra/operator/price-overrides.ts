@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 
-import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
 import { readCarriers } from "../../shared/carriers/record.ts";
 import {
   findPriceOverrides,
   maxPriceOverrides,
   replacePriceOverrides,
-} from "../../shared/prices/overrides.ts";
-import { documentOf, RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
-import { microsOfText } from "../../shared/wallet/money.ts";
+} from "../../shared/money/prices/overrides.ts";
+import { documentOf, RateCard, type PriceRow } from "../../shared/money/prices/rate-card.ts";
+import { microsOfText } from "../../shared/money/wallet/money.ts";
+import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { command, Organization, part } from "./command.ts";
 import type { Context } from "./context.ts";
 import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";

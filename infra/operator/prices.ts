@@ -1,18 +1,23 @@
 import * as z from "zod/mini";
 
 import { readCarriers, type RoutingTable } from "../../shared/carriers/record.ts";
-import { now } from "../../shared/platform/clock.ts";
-import { rowsOfPrefix } from "../../shared/prices/list.ts";
-import { findPriceOverrides } from "../../shared/prices/overrides.ts";
-import { publishRateCard, restoreRateCard } from "../../shared/prices/publish.ts";
-import { carriersWithCosts, documentOf, RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
+import { rowsOfPrefix } from "../../shared/money/prices/list.ts";
+import { findPriceOverrides } from "../../shared/money/prices/overrides.ts";
+import { publishRateCard, restoreRateCard } from "../../shared/money/prices/publish.ts";
+import {
+  carriersWithCosts,
+  documentOf,
+  RateCard,
+  type PriceRow,
+} from "../../shared/money/prices/rate-card.ts";
 import {
   findRateCard,
   listRateCards,
   readRateCard,
   findCurrentVersion,
   type RateCardRecord,
-} from "../../shared/prices/record.ts";
+} from "../../shared/money/prices/record.ts";
+import { now } from "../../shared/platform/clock.ts";
 import { command, count, flag, limit, OrganizationOption, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";
@@ -37,7 +42,7 @@ const importPrices = command({
   summary: "Replace all prices with those of a CSV file",
   details:
     "Columns: prefix, country, price, valid_from, and cost:CARRIER for each carrier with known costs. Amounts are for a " +
-    "segment, in the stage's currency (see shared/prices/README.md). The command first checks all lines and shows the " +
+    "segment, in the stage's currency (see shared/money/prices/README.md). The command first checks all lines and shows the " +
     "changes. A price below the cost of a carrier of its route is rejected. The new prices apply within a minute.",
   examples: [
     "rates.csv --dry-run",

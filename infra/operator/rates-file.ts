@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { CsvError, parse } from "csv-parse/sync";
 import * as z from "zod/mini";
 
+import { Country } from "../../shared/api/contract/countries.ts";
 import { CarrierName } from "../../shared/carriers/record.ts";
-import { Country } from "../../shared/contract/countries.ts";
-import type { PriceRow } from "../../shared/prices/rate-card.ts";
-import { microsOfText } from "../../shared/wallet/money.ts";
+import type { PriceRow } from "../../shared/money/prices/rate-card.ts";
+import { microsOfText } from "../../shared/money/wallet/money.ts";
 import type { Output } from "./output.ts";
 
 /** Twice the size of the largest known rate cards. */

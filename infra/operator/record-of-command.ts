@@ -1,11 +1,11 @@
-import { ApiError, errorCatalogue } from "../../shared/contract/errors.ts";
+import { ApiError, errorCatalogue } from "../../shared/api/contract/errors.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import {
   writeAuditEntry,
   writeAuditOutcome,
   type AuditEntryRecord,
   type Ending,
-} from "../../shared/platform/audit-log.ts";
-import { RejectedError } from "../../shared/platform/rejected-error.ts";
+} from "../../shared/platform/table/audit-log.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Typed } from "./command.ts";
 import type { About } from "./context.ts";

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../../shared/contract/errors.ts";
-import { findKyc, type KycRecord } from "../../shared/kyc/record.ts";
-import { decideKyc, listPendingKyc } from "../../shared/kyc/review.ts";
-import type { Decision } from "../../shared/reviews/record.ts";
-import { readSenderId } from "../../shared/sender-ids/record.ts";
-import { decideSenderId, listPendingSenderIds } from "../../shared/sender-ids/review.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
+import { readSenderId } from "../../shared/messages/sender-ids/record.ts";
+import { decideSenderId, listPendingSenderIds } from "../../shared/messages/sender-ids/review.ts";
+import { findKyc, type KycRecord } from "../../shared/tenancy/kyc/record.ts";
+import { decideKyc, listPendingKyc } from "../../shared/tenancy/kyc/review.ts";
+import type { Decision } from "../../shared/tenancy/reviews.ts";
 import { command, flag, Organization, part, PublicReason, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { AllowLookAlikes, guardAgainstLookAlikes } from "./look-alikes.ts";

@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
 
+import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
+import { MessageType } from "../../shared/api/contract/sms.ts";
 import { routeFor } from "../../shared/carriers/carriers.ts";
 import { checkRoute, deleteRoute, routeRecord, routeText, setRoute } from "../../shared/carriers/manage.ts";
 import {
@@ -8,9 +10,7 @@ import {
   type RoutingTable,
   type RouteRecord,
 } from "../../shared/carriers/record.ts";
-import { GivenPhoneNumber } from "../../shared/contract/phone-numbers.ts";
-import { MessageType } from "../../shared/contract/sms.ts";
-import { findCurrentVersion, readRateCard } from "../../shared/prices/record.ts";
+import { findCurrentVersion, readRateCard } from "../../shared/money/prices/record.ts";
 import { command, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 
-import { findUserByEmail } from "../../shared/accounts/users/record.ts";
 import {
   findSuppression,
   liftSuppression,
   type Suppression,
-} from "../../shared/emails/suppression-record.ts";
+} from "../../shared/notices/emails/suppression-record.ts";
+import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
 import { command, part } from "./command.ts";
 
 const Email = z.email("must be an email address").check(z.toLowerCase());

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { resetSecondFactor } from "../../shared/accounts/second-factor/reset.ts";
-import { findUserByEmail } from "../../shared/accounts/users/record.ts";
+import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
 import { command, part, RequiredText } from "./command.ts";
 
 const reset = command({

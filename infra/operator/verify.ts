@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
-import { verifyWallet, type Verification } from "../../shared/reconciliation/verify.ts";
-import { moneyText } from "../../shared/wallet/money.ts";
+import { verifyWallet, type Verification } from "../../shared/messages/reconciliation/verify.ts";
+import { moneyText } from "../../shared/money/wallet/money.ts";
 import { command, Organizations } from "./command.ts";
 import { organizationIds } from "./organization.ts";
 

@@ -1,8 +1,13 @@
 import * as z from "zod/mini";
 
-import { closeWallet, limitDailySpend, limitSendRate, reopenWallet } from "../../shared/wallet/adjust.ts";
-import { moneyText } from "../../shared/wallet/money.ts";
-import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
+import {
+  closeWallet,
+  limitDailySpend,
+  limitSendRate,
+  reopenWallet,
+} from "../../shared/money/wallet/adjust.ts";
+import { moneyText } from "../../shared/money/wallet/money.ts";
+import { readWallet, type WalletRecord } from "../../shared/money/wallet/record.ts";
 import { command, count, Organization, part, Reason } from "./command.ts";
 import { change, type Context } from "./context.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";

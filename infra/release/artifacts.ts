@@ -3,7 +3,7 @@ import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { apiVersion } from "../../shared/contract/version.ts";
+import { apiVersion } from "../../shared/api/contract/version.ts";
 import { projectRoot } from "../project-root.ts";
 import { notesOf } from "./changelog.ts";
 

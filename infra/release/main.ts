@@ -1,7 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 
-import { apiVersion } from "../../shared/contract/version.ts";
+import { apiVersion } from "../../shared/api/contract/version.ts";
 import { projectRoot } from "../project-root.ts";
 import { packNpmPackage } from "../sdks/npm.ts";
 import { writePostmanCollection } from "../sdks/postman.ts";

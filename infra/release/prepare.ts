@@ -16,8 +16,10 @@ const tag = execFileSync("npm", versionArguments, { cwd: projectRoot, encoding: 
 const version = tag.replace(/^v/, "");
 const date = new Date().toISOString().slice(0, 10);
 await change("CHANGELOG.md", (changelog) => releasedChangelog(changelog, version, date));
-await change("shared/contract/version.ts", (source) => source.replace(/(?<=apiVersion = ")[^"]+/, version));
-await change("shared/contract/examples.json", (examples) =>
+await change("shared/api/contract/version.ts", (source) =>
+  source.replace(/(?<=apiVersion = ")[^"]+/, version),
+);
+await change("shared/api/contract/examples.json", (examples) =>
   examples.replace(/(?<="version": ")[^"]+/, version),
 );
 process.stdout.write(

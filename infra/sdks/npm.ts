@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import * as z from "zod/mini";
 
-import { apiVersion } from "../../shared/contract/version.ts";
+import { apiVersion } from "../../shared/api/contract/version.ts";
 import { projectRoot } from "../project-root.ts";
 import { sdkContract } from "./operations.ts";
 import { typeScriptDeclarations } from "./typescript.ts";
@@ -15,7 +15,7 @@ import { typeScriptDeclarations } from "./typescript.ts";
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
 
-const sourceFolder = path.join(projectRoot, "shared/client");
+const sourceFolder = path.join(projectRoot, "shared/api/client");
 
 /**
  * Builds the TypeScript SDK, and packs it for npm: one file of JavaScript without dependencies, and its types.

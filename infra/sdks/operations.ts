@@ -1,8 +1,8 @@
-import type { Endpoint } from "../../shared/client/call.ts";
-import { openApiDocument } from "../../shared/openapi.ts";
-import type { JsonSchema } from "../../shared/openapi/components.ts";
-import type { Parameter } from "../../shared/openapi/document.ts";
-import { publicOperations, type Operation } from "../../shared/routes.ts";
+import type { Endpoint } from "../../shared/api/client/call.ts";
+import type { JsonSchema } from "../../shared/api/openapi/components.ts";
+import type { Parameter } from "../../shared/api/openapi/document.ts";
+import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
+import { publicOperations, type Operation } from "../../shared/api/routes.ts";
 
 /*
  * The public operations as the SDKs have them: the route table with the schemas of the OpenAPI document.

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { apiVersion } from "../../shared/contract/version.ts";
-import type { JsonSchema } from "../../shared/openapi/components.ts";
+import { apiVersion } from "../../shared/api/contract/version.ts";
+import type { JsonSchema } from "../../shared/api/openapi/components.ts";
 import { nameOf, sdkContract, type SdkContract, type SdkOperation } from "./operations.ts";
 
 const published = { name: "SMS gateway", baseUrl: "https://sms.example.com" };

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../shared/openapi/components.ts";
+import type { JsonSchema } from "../../shared/api/openapi/components.ts";
 import { nameOf } from "./operations.ts";
 
 type Schemas = Readonly<Record<string, JsonSchema>>;

@@ -1,11 +1,11 @@
-import type { JsonSchema } from "../../shared/openapi/components.ts";
-import type { Parameter } from "../../shared/openapi/document.ts";
-import { pythonName } from "../../shared/openapi/samples.ts";
+import type { JsonSchema } from "../../shared/api/openapi/components.ts";
+import type { Parameter } from "../../shared/api/openapi/document.ts";
+import { pythonName } from "../../shared/api/openapi/samples.ts";
 import type { SdkContract, SdkOperation } from "./operations.ts";
 import { pythonType, pythonTypes, resolve } from "./python-types.ts";
 
 /*
- * The generated files of the Python SDK. The handwritten ones are in `shared/client/python/`.
+ * The generated files of the Python SDK. The handwritten ones are in `shared/api/client/python/`.
  */
 
 /** Returns the generated files by name: the types, and both clients with a method for each operation. */

@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../../shared/openapi/components.ts";
-import type { Parameter } from "../../shared/openapi/document.ts";
+import type { JsonSchema } from "../../shared/api/openapi/components.ts";
+import type { Parameter } from "../../shared/api/openapi/document.ts";
 import { nameOf, type SdkContract, type SdkOperation } from "./operations.ts";
 
 /**

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { apiVersion } from "../../shared/contract/version.ts";
+import { apiVersion } from "../../shared/api/contract/version.ts";
 import { projectRoot } from "../project-root.ts";
 import { sdkContract } from "./operations.ts";
 import { pythonFiles, synchronous } from "./python.ts";
 import { zipOf } from "./zip.ts";
 
-const sourceFolder = path.join(projectRoot, "shared/client/python");
+const sourceFolder = path.join(projectRoot, "shared/api/client/python");
 
 /** The description of the package, before its README. */
 const metadata = `Metadata-Version: 2.4

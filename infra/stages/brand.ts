@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import { BrandImage, type PublishedBrand } from "../../shared/contract/brand.ts";
+import { BrandImage, type PublishedBrand } from "../../shared/api/contract/brand.ts";
 import { projectRoot } from "../project-root.ts";
 import { stagesFolder, type Stage } from "./stage.ts";
 

@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 
-import { softAccents, type Brand } from "../../shared/contract/brand.ts";
+import { softAccents, type Brand } from "../../shared/api/contract/brand.ts";
 
 type Colors = z.infer<typeof Brand>["colors"];
 

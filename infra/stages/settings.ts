@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 
-import { Brand } from "../../shared/contract/brand.ts";
-import { Country } from "../../shared/contract/countries.ts";
-import { currencies, defaultCurrency } from "../../shared/contract/currencies.ts";
-import { PaymentSettings } from "../../shared/contract/payment-settings.ts";
-import { numberTypes } from "../../shared/contract/phone-numbers.ts";
-import { ExpiresInSeconds } from "../../shared/contract/sms.ts";
-import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
-import { routes, type Operation } from "../../shared/routes.ts";
+import { Brand } from "../../shared/api/contract/brand.ts";
+import { Country } from "../../shared/api/contract/countries.ts";
+import { currencies, defaultCurrency } from "../../shared/api/contract/currencies.ts";
+import { PaymentSettings } from "../../shared/api/contract/payment-settings.ts";
+import { numberTypes } from "../../shared/api/contract/phone-numbers.ts";
+import { ExpiresInSeconds } from "../../shared/api/contract/sms.ts";
+import { routes, type Operation } from "../../shared/api/routes.ts";
+import { queueNames } from "../../shared/platform/queue-names.ts";
 import { workers } from "../workers.ts";
 import { contrastProblems } from "./contrast.ts";
 import { acceptedInFiveMinutes } from "./throttles.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 
 import type * as z from "zod/mini";
 
-import { validate } from "../../shared/contract/validation.ts";
+import { validate } from "../../shared/api/contract/validation.ts";
 import { projectRoot } from "../project-root.ts";
 import { ConsistentSettings, type StageSettings } from "./settings.ts";
 

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 
-import { routes } from "../../shared/routes.ts";
-import type { Route } from "../../shared/routes/route.ts";
+import { routes } from "../../shared/api/routes.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 import type { StageSettings } from "./settings.ts";
 
 type Throttles = z.infer<typeof StageSettings>["throttle"];

@@ -1,4 +1,4 @@
-import type { Encoding, MessageErrorCode } from "../contract/sms.ts";
+import type { Encoding, MessageErrorCode } from "../api/contract/sms.ts";
 
 export interface OutgoingMessage {
   /** Identifies the message in the whole gateway: `<organization>.<message>`, of letters, digits, `_` and one dot. */

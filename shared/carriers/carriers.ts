@@ -1,4 +1,4 @@
-import type { MessageType } from "../contract/sms.ts";
+import type { MessageType } from "../api/contract/sms.ts";
 import { config } from "../platform/config.ts";
 import { UnreachableError, type CallOptions } from "./call.ts";
 import { callbackUrl } from "./callback-url.ts";

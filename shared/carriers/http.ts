@@ -1,4 +1,4 @@
-import { maxValiditySeconds, type MessageErrorCode } from "../contract/sms.ts";
+import { maxValiditySeconds, type MessageErrorCode } from "../api/contract/sms.ts";
 import { callCarrier, UnclearAnswerError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { MessageType } from "../contract/sms.ts";
+import { MessageType } from "../api/contract/sms.ts";
 import { secondMs } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
-import { Country } from "../contract/countries.ts";
-import { DeliveryErrorCode } from "../contract/sms.ts";
+import { Country } from "../api/contract/countries.ts";
+import { DeliveryErrorCode } from "../api/contract/sms.ts";
 
 /*
  * The settings of a carrier, by its kind. They have no secrets: Secrets Manager has these. Placeholders name them where

@@ -1,4 +1,4 @@
-import type { MessageType } from "../contract/sms.ts";
+import type { MessageType } from "../api/contract/sms.ts";
 
 /**
  * The class of traffic that a message belongs to. It decides the queue, whether opt-outs apply, the route, and the

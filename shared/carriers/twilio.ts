@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import type { MessageErrorCode } from "../contract/sms.ts";
+import type { MessageErrorCode } from "../api/contract/sms.ts";
 import { callCarrier, UnclearAnswerError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";

@@ -1,4 +1,4 @@
-import type { QueueName } from "./jobs/queue-names.ts";
+import type { QueueName } from "./queue-names.ts";
 
 /** Names of the environment variables that the stack sets and the functions read. */
 export const environmentNames = {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { decodeTime, encodeTime, ulid } from "ulid";
 
-import type { IdPrefix } from "../contract/primitives.ts";
+import type { IdPrefix } from "../api/contract/primitives.ts";
 import { now } from "./clock.ts";
 
 /** Returns a new public id, for example `msg_01K4…`. Ids of one kind sort by the millisecond of their creation. */

@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 
-import type { WebhookPayload } from "../contract/webhooks.ts";
+import type { WebhookPayload } from "../api/contract/webhooks.ts";
 import { epochSeconds, now, secondMs } from "../platform/clock.ts";
 import type { WebhookRecord } from "./record.ts";
 import { serviceSignature, standardSignatures, type SigningSecrets } from "./signature.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import { WebhookDeliveryState, WebhookPayload, type WebhookDelivery } from "../contract/webhooks.ts";
+import { WebhookDeliveryState, WebhookPayload, type WebhookDelivery } from "../api/contract/webhooks.ts";
 import { dayMs, epochSeconds, minuteMs, now } from "../platform/clock.ts";
 import { field } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";

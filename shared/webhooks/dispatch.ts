@@ -1,5 +1,5 @@
-import { emailOfEvent } from "../emails/email-job.ts";
-import type { EventJob } from "../events/event-job.ts";
+import { emailOfEvent } from "../notices/emails/email-job.ts";
+import type { EventJob } from "../notices/event-job.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { isTestId } from "../platform/ids.ts";

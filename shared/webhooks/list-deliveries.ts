@@ -1,5 +1,5 @@
-import type { Page } from "../contract/primitives.ts";
-import type { DeliveriesQuery, WebhookDelivery } from "../contract/webhooks.ts";
+import type { Page } from "../api/contract/primitives.ts";
+import type { DeliveriesQuery, WebhookDelivery } from "../api/contract/webhooks.ts";
 import { epochSeconds, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readWantedPage } from "../platform/table/page.ts";

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 
-import { ApiError } from "../contract/errors.ts";
-import type { WebhookDelivery } from "../contract/webhooks.ts";
+import { ApiError } from "../api/contract/errors.ts";
+import type { WebhookDelivery } from "../api/contract/webhooks.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../contract/errors.ts";
-import { EventName } from "../contract/events.ts";
-import { DisabledReason, type Webhook } from "../contract/webhooks.ts";
+import { ApiError } from "../api/contract/errors.ts";
+import { EventName } from "../api/contract/events.ts";
+import { DisabledReason, type Webhook } from "../api/contract/webhooks.ts";
 import { hasTestKey, type Actor } from "../platform/auth/actor.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";

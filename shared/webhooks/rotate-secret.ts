@@ -1,4 +1,4 @@
-import type { CreatedWebhook } from "../contract/webhooks.ts";
+import type { CreatedWebhook } from "../api/contract/webhooks.ts";
 import { now } from "../platform/clock.ts";
 import { untilUndisturbed } from "../platform/table/transact.ts";
 import { readWebhook } from "./record.ts";

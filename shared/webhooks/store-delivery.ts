@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
-import type { WebhookPayload } from "../contract/webhooks.ts";
-import { redactedText } from "../messages/record.ts";
+import type { WebhookPayload } from "../api/contract/webhooks.ts";
+import { redactedText } from "../messages/message/record.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
 import { messageKey } from "../platform/table/shards.ts";

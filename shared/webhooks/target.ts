@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 
 import ipaddr from "ipaddr.js";
 
-import { invalidField } from "../contract/errors.ts";
+import { invalidField } from "../api/contract/errors.ts";
 import { config } from "../platform/config.ts";
 
 /** A host that must not be called. */

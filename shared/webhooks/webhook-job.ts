@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { EventJob } from "../events/event-job.ts";
+import { EventJob } from "../notices/event-job.ts";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 
 /** The queue of an attempt. Attempts on `first` only call webhooks that are not failing. */

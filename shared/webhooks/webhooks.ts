@@ -1,13 +1,13 @@
-import { releaseQuota } from "../accounts/organizations/quota.ts";
-import { ApiError } from "../contract/errors.ts";
-import type { Page, PageQuery } from "../contract/primitives.ts";
-import type { UpdateWebhookRequest, Webhook } from "../contract/webhooks.ts";
+import { ApiError } from "../api/contract/errors.ts";
+import type { Page, PageQuery } from "../api/contract/primitives.ts";
+import type { UpdateWebhookRequest, Webhook } from "../api/contract/webhooks.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
 import { undefinedIfUnreadable } from "../platform/table/records.ts";
 import { transact } from "../platform/table/transact.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
+import { releaseQuota } from "../tenancy/organizations/quota.ts";
 import { findFailingHealth, forgetFailures } from "./in-flight-calls.ts";
 import { toApiWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
 import { checkWebhookUrl } from "./target.ts";

@@ -3,14 +3,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { TransactionCanceledException, TransactionConflictException } from "@aws-sdk/client-dynamodb";
 import { GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 
+import { debitWallet } from "../../shared/money/wallet/debit.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { newWallet, readWallet } from "../../shared/money/wallet/record.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { debitWallet } from "../../shared/wallet/debit.ts";
-import { postToWallet } from "../../shared/wallet/post.ts";
-import { newWallet, readWallet } from "../../shared/wallet/record.ts";
 import { MemoryTable } from "../model/memory-table.ts";
 import { print } from "./gateway.ts";
 

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 
-import { createClient } from "../../shared/client.ts";
+import { createClient } from "../../shared/api/client/client.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem, queryItems } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { graceMs } from "../../shared/wallet/settlement.ts";
 import { functionNamed, runSchedule } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
 import { print, startBenchmarkGateway } from "./gateway.ts";

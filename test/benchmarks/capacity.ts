@@ -1,6 +1,6 @@
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { graceMs } from "../../shared/wallet/settlement.ts";
 import { openWallet } from "../support/wallets.ts";
 import { printTables } from "./capacity-tables.ts";
 import type { Figure, Suite } from "./figures.ts";

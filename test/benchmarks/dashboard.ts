@@ -1,10 +1,10 @@
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 
 import { localAccountId } from "../../infra/local/references.ts";
-import { createClient } from "../../shared/client.ts";
-import { acceptTogether, maxAcceptedTogether, newMessage } from "../../shared/messages/accept.ts";
+import { createClient } from "../../shared/api/client/client.ts";
+import { acceptTogether, maxAcceptedTogether, newMessage } from "../../shared/messages/accept/accept.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
+import { queueNames } from "../../shared/platform/queue-names.ts";
 import { onePrice } from "../support/prices.ts";
 import { print, startBenchmarkGateway } from "./gateway.ts";
 

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import type { CampaignRecord } from "../../shared/campaigns/record.ts";
-import { createClient, type Client } from "../../shared/client.ts";
-import { contactPuts, type ContactRecord } from "../../shared/contacts/record.ts";
-import { newMessage } from "../../shared/messages/accept.ts";
-import type { MessageRecord } from "../../shared/messages/record.ts";
+import { createClient, type Client } from "../../shared/api/client/client.ts";
+import type { CampaignRecord } from "../../shared/audience/campaigns/record.ts";
+import { contactPuts, type ContactRecord } from "../../shared/audience/contacts/record.ts";
+import { newMessage } from "../../shared/messages/accept/accept.ts";
+import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";

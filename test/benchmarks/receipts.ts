@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 
+import type { Client } from "../../shared/api/client/client.ts";
 import { setRoute } from "../../shared/carriers/manage.ts";
 import { CarrierRecord } from "../../shared/carriers/record.ts";
-import type { Client } from "../../shared/client.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/write.ts";

@@ -8,16 +8,16 @@ import { localCredentials, localRegion } from "../../infra/local/connections.ts"
 import { Database } from "../../infra/local/store/database.ts";
 import { Tables } from "../../infra/local/store/tables.ts";
 import type { StackDefinition } from "../../infra/local/template.ts";
-import { newApiKey } from "../../shared/accounts/api-keys/record.ts";
-import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
-import { putRights } from "../../shared/accounts/organizations/rights-record.ts";
-import { allScopes } from "../../shared/contract/scopes.ts";
+import { allScopes } from "../../shared/api/contract/scopes.ts";
+import { ledgerEntry } from "../../shared/money/wallet/ledger.ts";
+import { newWallet } from "../../shared/money/wallet/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { ledgerKey, oneShard } from "../../shared/platform/table/shards.ts";
 import type { Put } from "../../shared/platform/table/write.ts";
-import { ledgerEntry } from "../../shared/wallet/ledger.ts";
-import { newWallet } from "../../shared/wallet/record.ts";
+import { newApiKey } from "../../shared/tenancy/api-keys/record.ts";
+import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
+import { putRights } from "../../shared/tenancy/organizations/rights-record.ts";
 
 /*
  * Rows that are written directly into a gateway's table, in the form of the project's own records. The registration of a

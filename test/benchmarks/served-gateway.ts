@@ -10,7 +10,7 @@ import * as z from "zod/mini";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { readConnections } from "../../infra/local/connections.ts";
 import { projectRoot } from "../../infra/project-root.ts";
-import { createClient, type Client } from "../../shared/client.ts";
+import { createClient, type Client } from "../../shared/api/client/client.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { freePort } from "../support/ports.ts";
 import type { HttpCall } from "./http-load.ts";

@@ -13,7 +13,7 @@ import * as z from "zod/mini";
 
 import { snippetsFor } from "../../functions/console/app/snippets.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { PageMeta } from "../../shared/contract/primitives.ts";
+import { PageMeta } from "../../shared/api/contract/primitives.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { call, Customer, errorOf, password } from "../support/api.ts";
 import { launchBrowser } from "../support/browser.ts";

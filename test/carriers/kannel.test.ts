@@ -9,8 +9,8 @@ import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
-import { createClient, type Client } from "../../shared/client.ts";
-import type { Message } from "../../shared/contract/sms.ts";
+import { createClient, type Client } from "../../shared/api/client/client.ts";
+import type { Message } from "../../shared/api/contract/sms.ts";
 import { patience } from "../support/patience.ts";
 import { freePort } from "../support/ports.ts";
 import { Kannel, kannelCredentials, unroutablePrefix } from "./kannel.ts";

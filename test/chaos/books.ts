@@ -1,8 +1,10 @@
 import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 
-import { CampaignRecord } from "../../shared/campaigns/record.ts";
-import { readCounts, type CountsRecord } from "../../shared/messages/counts.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
+import { CampaignRecord } from "../../shared/audience/campaigns/record.ts";
+import { readCounts, type CountsRecord } from "../../shared/messages/counts/counts.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import { readLedger, type LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
+import { readWallet, type WalletRecord } from "../../shared/money/wallet/record.ts";
 import { epochSeconds } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -16,8 +18,6 @@ import {
   withAllShards,
 } from "../../shared/platform/table/shards.ts";
 import { deleteItem } from "../../shared/platform/table/write.ts";
-import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { readWallet, type WalletRecord } from "../../shared/wallet/record.ts";
 import { DeliveryRecord } from "../../shared/webhooks/delivery-record.ts";
 import type { Tenant } from "./traffic.ts";
 

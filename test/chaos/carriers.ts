@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 
 import { setRoute } from "../../shared/carriers/manage.ts";
 import { CarrierRecord } from "../../shared/carriers/record.ts";
-import type { MessageRecord } from "../../shared/messages/record.ts";
+import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/write.ts";
 import { messageIdIn } from "../support/carriers.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import type { MessageRecord } from "../../shared/messages/record.ts";
+import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import type { Books } from "./books.ts";
 import { randomFrom } from "./random.ts";

@@ -1,9 +1,9 @@
-import { WebhookPayload } from "../../shared/contract/webhooks.ts";
-import { emptyTally, sumOf, type Tally } from "../../shared/messages/counts.ts";
-import type { MessageRecord } from "../../shared/messages/record.ts";
+import { WebhookPayload } from "../../shared/api/contract/webhooks.ts";
+import { emptyTally, sumOf, type Tally } from "../../shared/messages/counts/counts.ts";
+import type { MessageRecord } from "../../shared/messages/message/record.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { microsOf } from "../../shared/money/wallet/money.ts";
 import { dayOf } from "../../shared/platform/clock.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { microsOf } from "../../shared/wallet/money.ts";
 import { serviceSignature, standardSignature } from "../../shared/webhooks/signature.ts";
 import { openEnds, type Books } from "./books.ts";
 import { isRouted } from "./carriers.ts";

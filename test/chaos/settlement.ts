@@ -1,4 +1,4 @@
-import type { MessageRecord } from "../../shared/messages/record.ts";
+import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { expireMessages, openEnds, readBooks, readCarrier, type Books } from "./books.ts";
 import { problemsOf } from "./checks.ts";

@@ -1,4 +1,4 @@
-import { AcceptedMessage } from "../../shared/contract/sms.ts";
+import { AcceptedMessage } from "../../shared/api/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
 import { Customer, dataOf, type ApiCall, type ApiResponse } from "../support/api.ts";

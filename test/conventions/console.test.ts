@@ -2,7 +2,7 @@ import { glob, readFile } from "node:fs/promises";
 
 import { beforeAll, expect, it } from "vitest";
 
-import { operations } from "../../shared/routes.ts";
+import { operations } from "../../shared/api/routes.ts";
 
 /** The place of each operation in the console, or why it has none, according to the README. */
 const places = new Map<string, string>();

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { buildSite, type SiteFiles } from "../../infra/docs/site.ts";
-import { errorCatalogue } from "../../shared/contract/errors.ts";
-import { EventName } from "../../shared/contract/events.ts";
-import { openApiDocument } from "../../shared/openapi.ts";
-import { descriptionOf } from "../../shared/openapi/descriptions.ts";
-import { publicOperations } from "../../shared/routes.ts";
+import { errorCatalogue } from "../../shared/api/contract/errors.ts";
+import { EventName } from "../../shared/api/contract/events.ts";
+import { descriptionOf } from "../../shared/api/openapi/descriptions.ts";
+import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
+import { publicOperations } from "../../shared/api/routes.ts";
 
 let files: SiteFiles;
 beforeAll(async () => {

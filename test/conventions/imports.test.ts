@@ -44,11 +44,24 @@ function packageName(specifier: string): string {
   return /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 }
 
-function roomOf(name: string): string {
-  return name
-    .split("/")
-    .slice(0, name.startsWith("shared/accounts/") ? 3 : 2)
-    .join("/");
+/** The modules of shared code, from the lowest layer up. A module imports only those below it. */
+const modules = [
+  "api",
+  "platform",
+  "notices",
+  "tenancy",
+  "carriers",
+  "money",
+  "messages",
+  "audience",
+  "webhooks",
+  "figures",
+  "accounts",
+  "pages",
+];
+
+function layerOf(name: string): number {
+  return modules.indexOf(name.split("/")[1] ?? "");
 }
 
 const Manifest = z.object({
@@ -84,26 +97,21 @@ it("the project has files that the rules check", () => {
 });
 
 it("the contract imports zod and itself only", () => {
-  expect(breaches(/^shared\/contract\//, (imported) => imported.startsWith("shared/contract/"))).toEqual([]);
-  const packages = files
-    .filter(({ name }) => name.startsWith("shared/contract/"))
-    .flatMap((file) => file.packages);
+  const isOfContract = (name: string): boolean => name.startsWith("shared/api/contract/");
+  expect(breaches(/^shared\/api\/contract\//, isOfContract)).toEqual([]);
+  const packages = files.filter(({ name }) => isOfContract(name)).flatMap((file) => file.packages);
   expect(new Set(packages)).toEqual(new Set(["zod/mini"]));
 });
 
-it("the route table, the document and the client import the contract only, so a customer can copy them", () => {
-  const allowed = /^shared\/(client\/|client\.ts$|contract\/|routes\/|routes\.ts$)/;
-  const taken = /^shared\/((client|openapi|routes)\.ts$|(client|openapi|routes)\/)/;
-  const isOfDocument = (imported: string, importer: string): boolean =>
-    importer.startsWith("shared/openapi") && imported.startsWith("shared/openapi/");
-  expect(
-    breaches(taken, (imported, importer) => allowed.test(imported) || isOfDocument(imported, importer)),
-  ).toEqual([]);
+it("the route table and the client import the contract only, so a customer can copy them", () => {
+  const taken = /^shared\/api\/(client|contract|routes)(\/|\.ts$)/;
+  expect(breaches(taken, (imported) => taken.test(imported))).toEqual([]);
 });
 
-it("the platform imports no domain", () => {
-  const allowed = /^shared\/(contract|platform)\/|^shared\/routes\/route\.ts$/;
-  expect(breaches(/^shared\/platform\//, (imported) => allowed.test(imported))).toEqual([]);
+it("a module of shared code imports only the modules below it", () => {
+  expect(files.filter(({ name }) => name.startsWith("shared/") && layerOf(name) < 0)).toEqual([]);
+  const isBelow = (imported: string, importer: string): boolean => layerOf(imported) <= layerOf(importer);
+  expect(breaches(/^shared\//, isBelow)).toEqual([]);
 });
 
 it("only one file knows that an organization has shards", async () => {
@@ -130,7 +138,8 @@ it("a handler imports the routes of its own tag, so that its bundle has no other
     const [, tag = ""] = importer.split("/");
     const names = tag === "auth" ? ["auth", "api-keys"] : [tag];
     return (
-      !imported.startsWith("shared/routes") || names.some((name) => imported === `shared/routes/${name}.ts`)
+      !imported.startsWith("shared/api/routes") ||
+      names.some((name) => imported === `shared/api/routes/${name}.ts`)
     );
   };
   expect(breaches(/^functions\/(?!fallback\/)/, isOfTag)).toEqual([]);
@@ -138,7 +147,7 @@ it("a handler imports the routes of its own tag, so that its bundle has no other
 
 it("the infrastructure reads the route table and names, never a handler or a domain", () => {
   const allowed =
-    /^infra\/|^shared\/(client|openapi|routes)\.ts$|^shared\/client\/call\.ts$|^shared\/openapi\/(components|descriptions|document|introduction|samples|tools)\.ts$|^shared\/routes\/route\.ts$|^shared\/contract\/examples\.json$|^shared\/contract\/(brand|countries|currencies|docs|errors|payment-settings|phone-numbers|remedies|sms|validation|version)\.ts$|^shared\/platform\/(auth\/(sealed-text|totp)|config|html|metrics|jobs\/(queue-names|shards)|table\/(key-families|keys))\.ts$/;
+    /^infra\/|^shared\/api\/|^shared\/platform\/(auth\/(sealed-text|totp)|config|html|metrics|queue-names|jobs\/shards|table\/(key-families|keys))\.ts$/;
   expect(breaches(/^infra\/(?!local\/|operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
 });
 
@@ -188,19 +197,23 @@ it("the tests of the endpoints run on any stage: they start no gateway, and inje
 
 it("the folders of shared code depend on each other without a cycle", () => {
   const dependencies = new Map<string, Set<string>>();
-  for (const { name, imports } of files.filter((file) => /^shared\/[^/]+\//.test(file.name))) {
-    const known = dependencies.get(roomOf(name)) ?? new Set();
-    // The route table is above the folders: the platform knows the type of a row, the client and the document all.
-    for (const imported of imports) if (!imported.startsWith("shared/routes")) known.add(roomOf(imported));
-    known.delete(roomOf(name));
-    dependencies.set(roomOf(name), known);
+  for (const { name, imports } of files.filter((file) => file.name.startsWith("shared/"))) {
+    const folder = path.dirname(name);
+    const known = dependencies.get(folder) ?? new Set();
+    for (const imported of imports) known.add(path.dirname(imported));
+    known.delete(folder);
+    dependencies.set(folder, known);
   }
   const cycles: string[] = [];
-  const walk = (room: string, trail: readonly string[]): void => {
-    if (trail.includes(room)) cycles.push([...trail.slice(trail.indexOf(room)), room].join(" → "));
-    else for (const next of dependencies.get(room) ?? []) walk(next, [...trail, room]);
+  const done = new Set<string>();
+  const walk = (folder: string, trail: readonly string[]): void => {
+    if (trail.includes(folder)) cycles.push([...trail.slice(trail.indexOf(folder)), folder].join(" → "));
+    else if (!done.has(folder)) {
+      for (const next of dependencies.get(folder) ?? []) walk(next, [...trail, folder]);
+      done.add(folder);
+    }
   };
-  for (const room of dependencies.keys()) walk(room, []);
+  for (const folder of dependencies.keys()) walk(folder, []);
   expect(cycles).toEqual([]);
 });
 

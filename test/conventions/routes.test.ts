@@ -3,8 +3,8 @@ import { access, glob, readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { routes } from "../../shared/routes.ts";
-import type { Route } from "../../shared/routes/route.ts";
+import { routes } from "../../shared/api/routes.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 
 const rows = Object.entries<Route>(routes);
 

@@ -24,7 +24,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import { createClient, type Client } from "../../shared/client.ts";
+import { createClient, type Client } from "../../shared/api/client/client.ts";
 import { checkOutLastRelease } from "../mixed-versions/last-release.ts";
 import {
   deploymentTimeoutMs,

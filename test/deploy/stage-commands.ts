@@ -8,7 +8,7 @@ import * as z from "zod/mini";
 import { connect } from "../../infra/operator/context.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
-import type { Client } from "../../shared/client.ts";
+import type { Client } from "../../shared/api/client/client.ts";
 import { mustRun, run, type Ended } from "./program.ts";
 
 /** A deployment takes half a minute where two cores do all that an AWS does. */

@@ -1,16 +1,16 @@
 import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { noteReplies, statesOfOrganizations } from "../../shared/accounts/organizations/record.ts";
+import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";
 import type { Carriers, NamedCarrier } from "../../shared/carriers/carriers.ts";
-import type { SendSmsRequest } from "../../shared/contract/sms.ts";
-import { MessageJob } from "../../shared/messages/message-job.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
-import { hearWord } from "../../shared/opt-outs/opt-outs.ts";
+import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import { hearWord } from "../../shared/messages/opt-outs/opt-outs.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { noteReplies, statesOfOrganizations } from "../../shared/tenancy/organizations/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { laterJobOf, recordOf, statusOf } from "../support/messages.ts";

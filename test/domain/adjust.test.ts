@@ -2,14 +2,19 @@ import { randomUUID } from "node:crypto";
 
 import { expect, it } from "vitest";
 
-import { refundMessage } from "../../shared/messages/refund.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { listTransactions } from "../../shared/statements/transactions.ts";
-import { adjustWallet, type Adjustment, closeWallet, reopenWallet } from "../../shared/wallet/adjust.ts";
-import { postToWallet } from "../../shared/wallet/post.ts";
-import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
-import { topUpWallet } from "../../shared/wallet/top-up.ts";
+import { listTransactions } from "../../shared/figures/statements/transactions.ts";
+import { refundMessage } from "../../shared/messages/outcome/refund.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import {
+  adjustWallet,
+  type Adjustment,
+  closeWallet,
+  reopenWallet,
+} from "../../shared/money/wallet/adjust.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { toApiWallet, readWallet } from "../../shared/money/wallet/record.ts";
+import { topUpWallet } from "../../shared/money/wallet/top-up.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only, ScriptedCarrier } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";

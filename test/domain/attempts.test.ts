@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Breakers, readBreakers } from "../../shared/carriers/breaker.ts";
 import type { SubmitResult } from "../../shared/carriers/carrier.ts";
-import { attemptsOf } from "../../shared/messages/attempts.ts";
-import { getMessage } from "../../shared/messages/read.ts";
-import { recordDeliveryReceipt } from "../../shared/messages/receipts.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { attemptsOf } from "../../shared/messages/message/attempts.ts";
+import { getMessage } from "../../shared/messages/message/read.ts";
+import { recordDeliveryReceipt } from "../../shared/messages/outcome/receipts.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";

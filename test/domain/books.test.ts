@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { closeBooks } from "../../shared/books/close.ts";
-import { findBooks, findBooksTotal, readBooks } from "../../shared/books/record.ts";
-import { ApiError } from "../../shared/contract/errors.ts";
-import { closeDays } from "../../shared/dashboard/close-days.ts";
-import { writeMargins } from "../../shared/messages/margins.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
+import { closeBooks } from "../../shared/figures/books/close.ts";
+import { findBooks, findBooksTotal, readBooks } from "../../shared/figures/books/record.ts";
+import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
+import { writeMargins } from "../../shared/messages/counts/margins.ts";
+import { readLedger, type LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { pendingWorkOf } from "../../shared/platform/jobs/pending-work.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { postToWallet } from "../../shared/wallet/post.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
 import { between, oneOf, randomFrom } from "../chaos/random.ts";
 import { chargeMessages, settle } from "../support/books.ts";
 import { dayShardOf, keyOfEntry } from "../support/organization-shards.ts";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Breakers, closeBreaker, readBreakers, type Admission } from "../../shared/carriers/breaker.ts";
 import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 
-import { debitWallet } from "../../shared/wallet/debit.ts";
-import { postToWallet } from "../../shared/wallet/post.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
+import { debitWallet } from "../../shared/money/wallet/debit.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const debtors = 12;

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { CampaignJob } from "../../shared/campaigns/campaign-job.ts";
-import { cancelCampaign } from "../../shared/campaigns/cancel.ts";
-import { launchCampaign } from "../../shared/campaigns/launch.ts";
-import { getCampaign } from "../../shared/campaigns/read.ts";
-import { runCampaign } from "../../shared/campaigns/run.ts";
-import { createContact } from "../../shared/contacts/contacts.ts";
+import { CampaignJob } from "../../shared/audience/campaigns/campaign-job.ts";
+import { cancelCampaign } from "../../shared/audience/campaigns/cancel.ts";
+import { launchCampaign } from "../../shared/audience/campaigns/launch.ts";
+import { getCampaign } from "../../shared/audience/campaigns/read.ts";
+import { runCampaign } from "../../shared/audience/campaigns/run.ts";
+import { createContact } from "../../shared/audience/contacts/contacts.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";

@@ -9,7 +9,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { callbackReceiver, type CarrierCall } from "../../shared/carrier-callbacks/receive.ts";
+import { callbackReceiver, type CarrierCall } from "../../shared/messages/callbacks/receive.ts";
 import { SecretsManager } from "../../shared/platform/aws/secrets-manager.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/write.ts";

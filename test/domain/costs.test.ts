@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import type { Carrier, OutgoingMessage } from "../../shared/carriers/carrier.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { findPresentCard } from "../../shared/money/prices/cost.ts";
+import { publishRateCard } from "../../shared/money/prices/publish.ts";
+import { documentOf, RateCard } from "../../shared/money/prices/rate-card.ts";
+import { makeCurrent } from "../../shared/money/prices/record.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { findPresentCard } from "../../shared/prices/cost.ts";
-import { publishRateCard } from "../../shared/prices/publish.ts";
-import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
-import { makeCurrent } from "../../shared/prices/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";

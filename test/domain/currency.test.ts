@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { lowBalanceText, spendCapReachedText } from "../../shared/emails/texts.ts";
+import { listTransactions } from "../../shared/figures/statements/transactions.ts";
+import { moneyText } from "../../shared/money/wallet/money.ts";
+import { readWallet, toApiWallet } from "../../shared/money/wallet/record.ts";
+import { topUpWallet } from "../../shared/money/wallet/top-up.ts";
+import { updateWallet } from "../../shared/money/wallet/update.ts";
+import { lowBalanceText, spendCapReachedText } from "../../shared/notices/emails/texts.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { listTransactions } from "../../shared/statements/transactions.ts";
-import { moneyText } from "../../shared/wallet/money.ts";
-import { readWallet, toApiWallet } from "../../shared/wallet/record.ts";
-import { topUpWallet } from "../../shared/wallet/top-up.ts";
-import { updateWallet } from "../../shared/wallet/update.ts";
 import { openWallet } from "../support/wallets.ts";
 
 /*

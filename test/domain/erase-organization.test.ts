@@ -3,33 +3,33 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import {
-  invitedEmailOf,
-  membershipOf,
-  type InvitationRecord,
-} from "../../shared/accounts/organizations/member-record.ts";
-import { putRights } from "../../shared/accounts/organizations/rights-record.ts";
+import { eraseOrganization, type ErasedOrganization } from "../../shared/accounts/erasure/organization.ts";
 import { putFirstPassword } from "../../shared/accounts/passwords/record.ts";
-import { createContact } from "../../shared/contacts/contacts.ts";
-import { CreateCampaignRequest } from "../../shared/contract/campaigns.ts";
-import { CreateContactRequest } from "../../shared/contract/contacts.ts";
-import { eraseOrganization, type ErasedOrganization } from "../../shared/erasure/organization.ts";
-import { submitKyc } from "../../shared/kyc/kyc.ts";
-import { cancelMessage } from "../../shared/messages/cancel.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { CreateCampaignRequest } from "../../shared/api/contract/campaigns.ts";
+import { CreateContactRequest } from "../../shared/api/contract/contacts.ts";
+import { createContact } from "../../shared/audience/contacts/contacts.ts";
+import { createTemplate } from "../../shared/audience/templates/templates.ts";
+import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
+import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { takeName } from "../../shared/messages/sender-ids/names.ts";
+import { createSenderId } from "../../shared/messages/sender-ids/sender-ids.ts";
+import { replacePriceOverrides } from "../../shared/money/prices/overrides.ts";
+import { adjustWallet, closeWallet } from "../../shared/money/wallet/adjust.ts";
+import { newWallet, readWallet } from "../../shared/money/wallet/record.ts";
+import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { replacePriceOverrides } from "../../shared/prices/overrides.ts";
-import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { takeName } from "../../shared/sender-ids/names.ts";
-import { createSenderId } from "../../shared/sender-ids/sender-ids.ts";
-import { createTemplate } from "../../shared/templates/templates.ts";
-import { adjustWallet, closeWallet } from "../../shared/wallet/adjust.ts";
-import { newWallet, readWallet } from "../../shared/wallet/record.ts";
-import { graceMs } from "../../shared/wallet/settlement.ts";
+import { submitKyc } from "../../shared/tenancy/kyc/kyc.ts";
+import {
+  invitedEmailOf,
+  membershipOf,
+  type InvitationRecord,
+} from "../../shared/tenancy/organizations/member-record.ts";
+import { putRights } from "../../shared/tenancy/organizations/rights-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { acceptMessage, createCampaign, holdMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";

@@ -1,14 +1,19 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { QueuedCallback } from "../../shared/carrier-callbacks/callback-job.ts";
-import type { WebhookEvent } from "../../shared/contract/events.ts";
-import { eraseNumber } from "../../shared/erasure/number.ts";
-import { listInbound } from "../../shared/inbound/list.ts";
-import { receiveInboundMessage, type ReceivedMessage } from "../../shared/inbound/receive.ts";
-import { assignNumber, findNumber, releaseNumber, releaseNumbersOf } from "../../shared/numbers/record.ts";
-import { deleteOptOut, optOut } from "../../shared/opt-outs/opt-outs.ts";
-import { findOptOut } from "../../shared/opt-outs/record.ts";
+import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
+import type { WebhookEvent } from "../../shared/api/contract/events.ts";
+import { QueuedCallback } from "../../shared/messages/callbacks/callback-job.ts";
+import { listInbound } from "../../shared/messages/inbound/list.ts";
+import { receiveInboundMessage, type ReceivedMessage } from "../../shared/messages/inbound/receive.ts";
+import {
+  assignNumber,
+  findNumber,
+  releaseNumber,
+  releaseNumbersOf,
+} from "../../shared/messages/numbers/record.ts";
+import { deleteOptOut, optOut } from "../../shared/messages/opt-outs/opt-outs.ts";
+import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";

@@ -3,15 +3,15 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ApiError } from "../../shared/contract/errors.ts";
-import { checkKeyLimits, withinKeyBudget } from "../../shared/messages/key-limits.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
+import { checkKeyLimits, withinKeyBudget } from "../../shared/messages/accept/key-limits.ts";
+import { chargeWallet } from "../../shared/money/wallet/charge.ts";
+import { microsOf } from "../../shared/money/wallet/money.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import type { Actor, KeyLimits } from "../../shared/platform/auth/actor.ts";
 import { dayMs, hourMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import type { Write } from "../../shared/platform/table/write.ts";
-import { chargeWallet } from "../../shared/wallet/charge.ts";
-import { microsOf } from "../../shared/wallet/money.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { openWallet } from "../support/wallets.ts";
 

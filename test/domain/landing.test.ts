@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { landingPage } from "../../shared/landing/page.ts";
+import { publishRateCard } from "../../shared/money/prices/publish.ts";
+import type { PriceRow } from "../../shared/money/prices/rate-card.ts";
+import { landingPage } from "../../shared/pages/landing/page.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { publishRateCard } from "../../shared/prices/publish.ts";
-import type { PriceRow } from "../../shared/prices/rate-card.ts";
 import { useOwnTable } from "../support/own-table.ts";
 
 // A rate card belongs to the whole stage, so no other test may see it.

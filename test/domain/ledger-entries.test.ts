@@ -1,14 +1,14 @@
 import { PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
-import { cancelMessage } from "../../shared/messages/cancel.ts";
-import { refundMessage } from "../../shared/messages/refund.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
+import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
+import { refundMessage } from "../../shared/messages/outcome/refund.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { readLedger, type LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { readLedger, type LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { postToWallet } from "../../shared/wallet/post.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { onePrice } from "../support/prices.ts";

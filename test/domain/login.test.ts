@@ -9,14 +9,14 @@ import { inviteMember } from "../../shared/accounts/members/invite.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { passwordMatches } from "../../shared/accounts/passwords/hash.ts";
 import { findPasswordHash } from "../../shared/accounts/passwords/record.ts";
+import { resetPassword } from "../../shared/accounts/proofs/reset-password.ts";
+import { verifyEmail } from "../../shared/accounts/proofs/verify-email.ts";
 import { startSession } from "../../shared/accounts/sessions/session.ts";
-import { newEmailToken } from "../../shared/accounts/users/email-tokens.ts";
-import { findUserByEmail } from "../../shared/accounts/users/record.ts";
-import { ApiError } from "../../shared/contract/errors.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
 import { dayMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { resetPassword } from "../../shared/proofs/reset-password.ts";
-import { verifyEmail } from "../../shared/proofs/verify-email.ts";
+import { newEmailToken } from "../../shared/tenancy/users/email-tokens.ts";
+import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords/hash.ts", () => ({

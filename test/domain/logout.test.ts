@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { logout, logoutEverywhere, maxEndedSessions } from "../../shared/accounts/sessions/logout.ts";
-import { findUser, nameOfKeptSession, UserRecord } from "../../shared/accounts/users/record.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { hourMs, secondMs } from "../../shared/platform/clock.ts";
 import { momentOf, newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { findUser, nameOfKeptSession, UserRecord } from "../../shared/tenancy/users/record.ts";
 
 const start = new Date("2030-06-01T12:00:00Z");
 let userId: string;

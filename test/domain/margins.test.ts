@@ -2,18 +2,18 @@ import { randomInt } from "node:crypto";
 
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { closeDays } from "../../shared/dashboard/close-days.ts";
-import { CountsRecord, noteDay } from "../../shared/messages/counts.ts";
+import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
+import { CountsRecord, noteDay } from "../../shared/messages/counts/counts.ts";
 import {
   sumOfMargins,
   writeMargins,
   type Margin,
   type MarginsRecord,
-} from "../../shared/messages/margins.ts";
-import { readMargins, readMarginsOfMessages } from "../../shared/messages/read-margins.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
-import { messagesOfDay, recount } from "../../shared/messages/recount.ts";
-import { markSent } from "../../shared/messages/transitions.ts";
+} from "../../shared/messages/counts/margins.ts";
+import { readMargins, readMarginsOfMessages } from "../../shared/messages/counts/read-margins.ts";
+import { messagesOfDay, recount } from "../../shared/messages/counts/recount.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import { markSent } from "../../shared/messages/message/transitions.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";

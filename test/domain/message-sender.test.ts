@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 
-import { MessageRecord } from "../../shared/messages/record.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { findItem } from "../../shared/platform/table/read.ts";

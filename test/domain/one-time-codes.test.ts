@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
+import type { MessageType } from "../../shared/api/contract/sms.ts";
 import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
-import type { MessageType } from "../../shared/contract/sms.ts";
-import { cancelMessage } from "../../shared/messages/cancel.ts";
-import type { MessageJob } from "../../shared/messages/message-job.ts";
-import { getMessage } from "../../shared/messages/read.ts";
-import { redactedText } from "../../shared/messages/record.ts";
-import { refundMessage } from "../../shared/messages/refund.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import type { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { getMessage } from "../../shared/messages/message/read.ts";
+import { redactedText } from "../../shared/messages/message/record.ts";
+import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
+import { refundMessage } from "../../shared/messages/outcome/refund.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";

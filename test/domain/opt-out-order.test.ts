@@ -1,18 +1,23 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { createContact, deleteContact, getContact, updateContact } from "../../shared/contacts/contacts.ts";
-import { CreateContactRequest } from "../../shared/contract/contacts.ts";
-import { eraseNumber } from "../../shared/erasure/number.ts";
-import { receiveInboundMessage, type ReceivedMessage } from "../../shared/inbound/receive.ts";
-import { assignNumber } from "../../shared/numbers/record.ts";
+import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
+import { CreateContactRequest } from "../../shared/api/contract/contacts.ts";
+import {
+  createContact,
+  deleteContact,
+  getContact,
+  updateContact,
+} from "../../shared/audience/contacts/contacts.ts";
+import { receiveInboundMessage, type ReceivedMessage } from "../../shared/messages/inbound/receive.ts";
+import { assignNumber } from "../../shared/messages/numbers/record.ts";
 import {
   deleteOptOut,
   getOptOut,
   liftForOperator,
   listOptOuts,
   optOut,
-} from "../../shared/opt-outs/opt-outs.ts";
-import { findOptOut } from "../../shared/opt-outs/record.ts";
+} from "../../shared/messages/opt-outs/opt-outs.ts";
+import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/write.ts";

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import type { BillingDetails } from "../../shared/contract/billing.ts";
-import { findDocument, type DocumentRecord } from "../../shared/invoices/record.ts";
-import type * as storage from "../../shared/invoices/storage.ts";
-import { saveBillingDetails } from "../../shared/payments/billing-details.ts";
-import { readBilling } from "../../shared/payments/billing-record.ts";
-import { newPayment } from "../../shared/payments/create.ts";
-import { processPayment } from "../../shared/payments/process.ts";
-import { paymentPut, type PaymentRecord } from "../../shared/payments/record.ts";
-import { recordRefund } from "../../shared/payments/refund.ts";
-import { recordTransfer } from "../../shared/payments/transfer.ts";
+import type { BillingDetails } from "../../shared/api/contract/billing.ts";
+import { findDocument, type DocumentRecord } from "../../shared/money/invoices/record.ts";
+import type * as storage from "../../shared/money/invoices/storage.ts";
+import { saveBillingDetails } from "../../shared/money/payments/billing-details.ts";
+import { readBilling } from "../../shared/money/payments/billing-record.ts";
+import { newPayment } from "../../shared/money/payments/create.ts";
+import { processPayment } from "../../shared/money/payments/process.ts";
+import { paymentPut, type PaymentRecord } from "../../shared/money/payments/record.ts";
+import { recordRefund } from "../../shared/money/payments/refund.ts";
+import { recordTransfer } from "../../shared/money/payments/transfer.ts";
 import { config } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
@@ -18,7 +18,7 @@ import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
-vi.mock("../../shared/invoices/storage.ts", () => ({
+vi.mock("../../shared/money/invoices/storage.ts", () => ({
   storeDocument: vi.fn<typeof storage.storeDocument>(),
   findStored: async () => undefined,
   isNumberStored: async () => false,

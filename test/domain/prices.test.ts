@@ -3,10 +3,20 @@ import { randomInt } from "node:crypto";
 import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
-import { ApiError } from "../../shared/contract/errors.ts";
-import { estimateMessage } from "../../shared/messages/estimate.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
+import { estimateMessage } from "../../shared/messages/accept/estimate.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import { listPrices } from "../../shared/money/prices/list.ts";
+import { maxPriceOverrides, replacePriceOverrides } from "../../shared/money/prices/overrides.ts";
+import { publishRateCard, restoreRateCard } from "../../shared/money/prices/publish.ts";
+import type { PriceRow } from "../../shared/money/prices/rate-card.ts";
+import {
+  findCurrentVersion,
+  listRateCards,
+  makeCurrent,
+  readRateCard,
+} from "../../shared/money/prices/record.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
@@ -15,12 +25,7 @@ import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { updateOf } from "../../shared/platform/table/write.ts";
-import { listPrices } from "../../shared/prices/list.ts";
-import { maxPriceOverrides, replacePriceOverrides } from "../../shared/prices/overrides.ts";
-import { publishRateCard, restoreRateCard } from "../../shared/prices/publish.ts";
-import type { PriceRow } from "../../shared/prices/rate-card.ts";
-import { findCurrentVersion, listRateCards, makeCurrent, readRateCard } from "../../shared/prices/record.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { priceRows } from "../support/prices.ts";

@@ -1,28 +1,28 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { readBilling } from "../../shared/payments/billing-record.ts";
-import { newPayment } from "../../shared/payments/create.ts";
-import { getPayment } from "../../shared/payments/get.ts";
-import { processPayment } from "../../shared/payments/process.ts";
+import { readBilling } from "../../shared/money/payments/billing-record.ts";
+import { newPayment } from "../../shared/money/payments/create.ts";
+import { getPayment } from "../../shared/money/payments/get.ts";
+import { processPayment } from "../../shared/money/payments/process.ts";
 import {
   unpaid,
   type ProviderDispute,
   type ProviderPayment,
   type ProviderRefund,
-} from "../../shared/payments/provider.ts";
+} from "../../shared/money/payments/provider.ts";
 import {
   paymentPut,
   readPayment,
   type PaymentKey,
   type PaymentRecord,
-} from "../../shared/payments/record.ts";
-import { recordRefund } from "../../shared/payments/refund.ts";
-import { stripeProvider } from "../../shared/payments/stripe.ts";
+} from "../../shared/money/payments/record.ts";
+import { recordRefund } from "../../shared/money/payments/refund.ts";
+import { stripeProvider } from "../../shared/money/payments/stripe.ts";
+import { minorUnitsOf } from "../../shared/money/wallet/money.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { minorUnitsOf } from "../../shared/wallet/money.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";

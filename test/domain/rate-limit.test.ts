@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ApiError } from "../../shared/contract/errors.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
 import { minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import type { RateLimit } from "../../shared/platform/limits/rate-limit.ts";
 import { consume, refund } from "../../shared/platform/limits/sliding-window.ts";

@@ -1,27 +1,27 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { ApiError } from "../../shared/contract/errors.ts";
-import { createPayment } from "../../shared/payments/create.ts";
-import { PaymentJob } from "../../shared/payments/payment-job.ts";
-import { unpaid, type ProviderPayment } from "../../shared/payments/provider.ts";
-import { setAutoRecharge } from "../../shared/payments/recharge.ts";
-import * as record from "../../shared/payments/record.ts";
-import { paymentsOf, type PaymentRecord } from "../../shared/payments/record.ts";
-import { stripeProvider } from "../../shared/payments/stripe.ts";
-import { workOnPayment } from "../../shared/payments/work.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
+import { createPayment } from "../../shared/money/payments/create.ts";
+import { PaymentJob } from "../../shared/money/payments/payment-job.ts";
+import { unpaid, type ProviderPayment } from "../../shared/money/payments/provider.ts";
+import { setAutoRecharge } from "../../shared/money/payments/recharge.ts";
+import * as record from "../../shared/money/payments/record.ts";
+import { paymentsOf, type PaymentRecord } from "../../shared/money/payments/record.ts";
+import { stripeProvider } from "../../shared/money/payments/stripe.ts";
+import { workOnPayment } from "../../shared/money/payments/work.ts";
+import { chargeWallet } from "../../shared/money/wallet/charge.ts";
+import { amountOf, minorUnitsOf } from "../../shared/money/wallet/money.ts";
+import { requestRecharge } from "../../shared/money/wallet/recharge.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { chargeWallet } from "../../shared/wallet/charge.ts";
-import { amountOf, minorUnitsOf } from "../../shared/wallet/money.ts";
-import { requestRecharge } from "../../shared/wallet/recharge.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
-vi.mock("../../shared/payments/record.ts", async (importOriginal) => {
+vi.mock("../../shared/money/payments/record.ts", async (importOriginal) => {
   const original = await importOriginal<typeof record>();
   return { ...original, findPayment: vi.fn<typeof record.findPayment>(original.findPayment) };
 });
@@ -141,7 +141,7 @@ it("a cap that is lowered while a recharge begins applies to it", async () => {
   await setAutoRecharge(organizationId, { ...settings, monthlyCap: 100 });
   const [job] = await takeJobs("payments");
   // The job has read the settings when they change.
-  const { findPayment } = await vi.importActual<typeof record>("../../shared/payments/record.ts");
+  const { findPayment } = await vi.importActual<typeof record>("../../shared/money/payments/record.ts");
   vi.mocked(record.findPayment).mockImplementationOnce(async (key) => {
     const smaller = { ...settings, amount: 10, monthlyCap: 15, paymentMethodId: cardId };
     await setAutoRecharge(organizationId, smaller);

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { adjustWallet, type Adjustment } from "../../shared/money/wallet/adjust.ts";
+import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
+import { ReferenceTakenError } from "../../shared/money/wallet/reference.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { adjustWallet, type Adjustment } from "../../shared/wallet/adjust.ts";
-import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { postToWallet } from "../../shared/wallet/post.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
-import { ReferenceTakenError } from "../../shared/wallet/reference.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
 import { openWallet } from "../support/wallets.ts";
 

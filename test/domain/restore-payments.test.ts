@@ -1,31 +1,31 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import type { BillingDetails } from "../../shared/contract/billing.ts";
-import { advanceNumbers, findDocument } from "../../shared/invoices/record.ts";
-import { adoptPayment, lostPayment } from "../../shared/payments/adopt.ts";
-import { saveBillingDetails } from "../../shared/payments/billing-details.ts";
-import { readBilling } from "../../shared/payments/billing-record.ts";
-import { createPayment } from "../../shared/payments/create.ts";
-import { addPaymentMethod } from "../../shared/payments/methods.ts";
-import { PaymentJob } from "../../shared/payments/payment-job.ts";
-import { processPayment } from "../../shared/payments/process.ts";
-import type { ListedPayment } from "../../shared/payments/provider.ts";
-import { setAutoRecharge } from "../../shared/payments/recharge.ts";
-import { findDifferences } from "../../shared/payments/reconcile.ts";
-import { paymentsOf, readPayment, type PaymentRecord } from "../../shared/payments/record.ts";
-import { recordRefund } from "../../shared/payments/refund.ts";
-import { stripeProvider } from "../../shared/payments/stripe.ts";
-import { recordTransfer } from "../../shared/payments/transfer.ts";
-import { workOnPayment } from "../../shared/payments/work.ts";
+import type { BillingDetails } from "../../shared/api/contract/billing.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { advanceNumbers, findDocument } from "../../shared/money/invoices/record.ts";
+import { adoptPayment, lostPayment } from "../../shared/money/payments/adopt.ts";
+import { saveBillingDetails } from "../../shared/money/payments/billing-details.ts";
+import { readBilling } from "../../shared/money/payments/billing-record.ts";
+import { createPayment } from "../../shared/money/payments/create.ts";
+import { addPaymentMethod } from "../../shared/money/payments/methods.ts";
+import { PaymentJob } from "../../shared/money/payments/payment-job.ts";
+import { processPayment } from "../../shared/money/payments/process.ts";
+import type { ListedPayment } from "../../shared/money/payments/provider.ts";
+import { setAutoRecharge } from "../../shared/money/payments/recharge.ts";
+import { findDifferences } from "../../shared/money/payments/reconcile.ts";
+import { paymentsOf, readPayment, type PaymentRecord } from "../../shared/money/payments/record.ts";
+import { recordRefund } from "../../shared/money/payments/refund.ts";
+import { stripeProvider } from "../../shared/money/payments/stripe.ts";
+import { recordTransfer } from "../../shared/money/payments/transfer.ts";
+import { workOnPayment } from "../../shared/money/payments/work.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { requestRecharge } from "../../shared/money/wallet/recharge.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { config, environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { pause, resume } from "../../shared/platform/pause.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { postToWallet } from "../../shared/wallet/post.ts";
-import { requestRecharge } from "../../shared/wallet/recharge.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
+import { pause, resume } from "../../shared/platform/jobs/pause.ts";
 import { restorePoint, useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { card, checkout, sendForm, startStripe, type TestStripe } from "../support/stripe.ts";
@@ -42,7 +42,7 @@ vi.mock("../../shared/platform/aws/objects.ts", () => ({
     void (bucket.has(Key) ? undefined : bucket.set(Key, body)),
   readObject: async ({ Key }: { Key: string }) => bucket.get(Key),
 }));
-vi.mock("../../shared/payments/stripe-client.ts", () => ({
+vi.mock("../../shared/money/payments/stripe-client.ts", () => ({
   connection: async () => ({ stripe: stripe.client, webhookSecret: "whsec_test" }),
 }));
 

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import type { Carrier } from "../../shared/carriers/carrier.ts";
-import { MessageJob } from "../../shared/messages/message-job.ts";
-import { readMessage } from "../../shared/messages/read.ts";
-import { refundMessage } from "../../shared/messages/refund.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { readMessage } from "../../shared/messages/message/read.ts";
+import { refundMessage } from "../../shared/messages/outcome/refund.ts";
+import { reconcileWallets } from "../../shared/messages/reconciliation/run.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { debitWallet } from "../../shared/money/wallet/debit.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
+import { graceMs } from "../../shared/money/wallet/settlement.ts";
+import { topUpWallet } from "../../shared/money/wallet/top-up.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { reconcileWallets } from "../../shared/reconciliation/run.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { debitWallet } from "../../shared/wallet/debit.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
-import { graceMs } from "../../shared/wallet/settlement.ts";
-import { topUpWallet } from "../../shared/wallet/top-up.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
 import { restorePoint, useOwnTable } from "../support/own-table.ts";

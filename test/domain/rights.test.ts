@@ -5,12 +5,12 @@ import * as z from "zod/mini";
 
 import { register } from "../../shared/accounts/authentication/register.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { findUserByEmail } from "../../shared/accounts/users/record.ts";
-import { submitKyc } from "../../shared/kyc/kyc.ts";
-import { senderRejection } from "../../shared/messages/policies.ts";
+import { senderRejection } from "../../shared/messages/accept/policies.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { submitKyc } from "../../shared/tenancy/kyc/kyc.ts";
+import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { strictPolicies } from "../support/policies.ts";
 

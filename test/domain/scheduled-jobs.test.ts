@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { MessageJob } from "../../shared/messages/message-job.ts";
-import { refundMessage } from "../../shared/messages/refund.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { refundMessage } from "../../shared/messages/outcome/refund.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { bucketName, scheduledJob } from "../../shared/platform/jobs/scheduled-job.ts";
 import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
@@ -11,7 +12,6 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { deleteItem, putItem } from "../../shared/platform/table/write.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";

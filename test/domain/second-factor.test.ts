@@ -8,14 +8,14 @@ import { register } from "../../shared/accounts/authentication/register.ts";
 import { resetSecondFactor } from "../../shared/accounts/second-factor/reset.ts";
 import { startTotp } from "../../shared/accounts/second-factor/second-factor.ts";
 import { confirmTotp, deleteTotp } from "../../shared/accounts/second-factor/switch.ts";
-import { findUserByEmail } from "../../shared/accounts/users/record.ts";
-import { ApiError } from "../../shared/contract/errors.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { SealedWithAnotherKey, sealText } from "../../shared/platform/auth/sealed-text.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords/hash.ts", () => ({

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { cachedSending } from "../../shared/messages/sending-pause.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { cachedSending } from "../../shared/messages/send/sending-pause.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
-import { pause, readPause, resume } from "../../shared/platform/pause.ts";
+import { pause, readPause, resume } from "../../shared/platform/jobs/pause.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem } from "../../shared/platform/table/write.ts";
 import { accept, only, ScriptedCarrier } from "../support/carriers.ts";

@@ -2,16 +2,16 @@ import { randomUUID } from "node:crypto";
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ApiError, type ErrorCode, type RateLimitStatus } from "../../shared/contract/errors.ts";
-import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
-import { countCampaignMessage } from "../../shared/messages/recipient-limits.ts";
+import { ApiError, type ErrorCode, type RateLimitStatus } from "../../shared/api/contract/errors.ts";
+import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
+import { countCampaignMessage } from "../../shared/messages/accept/recipient-limits.ts";
+import { limitDailySpend, limitSendRate } from "../../shared/money/wallet/adjust.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { toApiWallet, readWallet } from "../../shared/money/wallet/record.ts";
+import { updateWallet } from "../../shared/money/wallet/update.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
-import { limitDailySpend, limitSendRate } from "../../shared/wallet/adjust.ts";
-import { postToWallet } from "../../shared/wallet/post.ts";
-import { toApiWallet, readWallet } from "../../shared/wallet/record.ts";
-import { updateWallet } from "../../shared/wallet/update.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { onePrice } from "../support/prices.ts";
 import { openWallet } from "../support/wallets.ts";

@@ -1,26 +1,31 @@
 import { Stripe } from "stripe";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import type { PaymentFailure } from "../../shared/contract/payments.ts";
-import { readBilling } from "../../shared/payments/billing-record.ts";
-import { createPayment, newPayment } from "../../shared/payments/create.ts";
-import { addPaymentMethod, listPaymentMethods } from "../../shared/payments/methods.ts";
-import { PaymentJob } from "../../shared/payments/payment-job.ts";
-import { processPayment } from "../../shared/payments/process.ts";
-import { ProviderUnavailableError } from "../../shared/payments/provider.ts";
-import { setAutoRecharge } from "../../shared/payments/recharge.ts";
-import { paymentPut, paymentsOf, readPayment, type PaymentRecord } from "../../shared/payments/record.ts";
-import { recordRefund } from "../../shared/payments/refund.ts";
-import { stripeProvider } from "../../shared/payments/stripe.ts";
-import { workOnPayment } from "../../shared/payments/work.ts";
+import type { PaymentFailure } from "../../shared/api/contract/payments.ts";
+import { readBilling } from "../../shared/money/payments/billing-record.ts";
+import { createPayment, newPayment } from "../../shared/money/payments/create.ts";
+import { addPaymentMethod, listPaymentMethods } from "../../shared/money/payments/methods.ts";
+import { PaymentJob } from "../../shared/money/payments/payment-job.ts";
+import { processPayment } from "../../shared/money/payments/process.ts";
+import { ProviderUnavailableError } from "../../shared/money/payments/provider.ts";
+import { setAutoRecharge } from "../../shared/money/payments/recharge.ts";
+import {
+  paymentPut,
+  paymentsOf,
+  readPayment,
+  type PaymentRecord,
+} from "../../shared/money/payments/record.ts";
+import { recordRefund } from "../../shared/money/payments/refund.ts";
+import { stripeProvider } from "../../shared/money/payments/stripe.ts";
+import { workOnPayment } from "../../shared/money/payments/work.ts";
+import { requestRecharge } from "../../shared/money/wallet/recharge.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { updateOf } from "../../shared/platform/table/write.ts";
-import { requestRecharge } from "../../shared/wallet/recharge.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { saveCard, startStripe, type TestStripe } from "../support/stripe.ts";
@@ -29,7 +34,7 @@ import { openWallet } from "../support/wallets.ts";
 /* Calls that Stripe rejects, and responses that get lost. The provider is the local Stripe, which compares idempotency keys. */
 
 let connected: TestStripe;
-vi.mock("../../shared/payments/stripe-client.ts", () => ({
+vi.mock("../../shared/money/payments/stripe-client.ts", () => ({
   connection: async () => ({ stripe: connected.client, webhookSecret: "whsec_test" }),
 }));
 process.env["API_URL"] = "http://127.0.0.1:3321";

@@ -1,27 +1,27 @@
 import { afterEach, expect, it, vi } from "vitest";
 
-import type { OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
 import {
   resumeOrganization,
   setSendingPaused,
   suspendOrganization,
 } from "../../shared/accounts/organizations/suspension.ts";
-import { launchCampaign } from "../../shared/campaigns/launch.ts";
-import { getCampaign } from "../../shared/campaigns/read.ts";
-import { runCampaign } from "../../shared/campaigns/run.ts";
+import { CreateContactRequest } from "../../shared/api/contract/contacts.ts";
+import { launchCampaign } from "../../shared/audience/campaigns/launch.ts";
+import { getCampaign } from "../../shared/audience/campaigns/read.ts";
+import { runCampaign } from "../../shared/audience/campaigns/run.ts";
+import { createContact } from "../../shared/audience/contacts/contacts.ts";
 import type { Carrier } from "../../shared/carriers/carrier.ts";
-import { createContact } from "../../shared/contacts/contacts.ts";
-import { CreateContactRequest } from "../../shared/contract/contacts.ts";
-import { cancelMessage } from "../../shared/messages/cancel.ts";
-import { MessageJob } from "../../shared/messages/message-job.ts";
-import { getMessage } from "../../shared/messages/read.ts";
-import { refundMessage } from "../../shared/messages/refund.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { getMessage } from "../../shared/messages/message/read.ts";
+import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
+import { refundMessage } from "../../shared/messages/outcome/refund.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem } from "../../shared/platform/table/write.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
+import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";

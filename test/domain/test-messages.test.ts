@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { QueuedCallback } from "../../shared/carrier-callbacks/callback-job.ts";
-import { recordCallback } from "../../shared/carrier-callbacks/record.ts";
+import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
+import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";
 import type { OutgoingMessage } from "../../shared/carriers/carrier.ts";
 import { sandboxCarrier } from "../../shared/carriers/sandbox.ts";
-import type { SendSmsRequest } from "../../shared/contract/sms.ts";
-import { eraseNumber } from "../../shared/erasure/number.ts";
-import { EventJob } from "../../shared/events/event-job.ts";
-import { cancelMessage } from "../../shared/messages/cancel.ts";
-import type { MessageJob } from "../../shared/messages/message-job.ts";
-import { listMessages } from "../../shared/messages/read.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
-import { testPrices } from "../../shared/messages/test-messages.ts";
+import { QueuedCallback } from "../../shared/messages/callbacks/callback-job.ts";
+import { recordCallback } from "../../shared/messages/callbacks/record.ts";
+import type { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { listMessages } from "../../shared/messages/message/read.ts";
+import { testPrices } from "../../shared/messages/message/test-messages.ts";
+import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { EventJob } from "../../shared/notices/event-job.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { dayMs, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { Throughput } from "../../shared/carriers/throughput.ts";
-import { MessageJob } from "../../shared/messages/message-job.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { between, oneOf, randomFrom } from "../chaos/random.ts";

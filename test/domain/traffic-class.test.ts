@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 
 import { Throughput, type Load } from "../../shared/carriers/throughput.ts";
-import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
-import { readPrices } from "../../shared/prices/prices.ts";
+import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { readPrices } from "../../shared/money/prices/prices.ts";
 import { accept, inOrder, ScriptedCarrier } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";

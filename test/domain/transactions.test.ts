@@ -2,18 +2,18 @@ import { randomInt } from "node:crypto";
 
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import type { Transaction, TransactionsQuery } from "../../shared/contract/wallet.ts";
-import { eraseNumber } from "../../shared/erasure/number.ts";
-import { acceptTogether, newMessage } from "../../shared/messages/accept.ts";
+import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
+import type { Transaction, TransactionsQuery } from "../../shared/api/contract/wallet.ts";
+import { listTransactions } from "../../shared/figures/statements/transactions.ts";
+import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
+import { type LedgerEntryRecord, readLedger } from "../../shared/money/wallet/ledger.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { readWallet, WalletRecord } from "../../shared/money/wallet/record.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { ledgerKey, messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem, putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { listTransactions } from "../../shared/statements/transactions.ts";
-import { type LedgerEntryRecord, readLedger } from "../../shared/wallet/ledger.ts";
-import { postToWallet } from "../../shared/wallet/post.ts";
-import { readWallet, WalletRecord } from "../../shared/wallet/record.ts";
 import { oneOf, randomFrom } from "../chaos/random.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { onePrice } from "../support/prices.ts";

@@ -1,15 +1,15 @@
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { listMessages } from "../../shared/messages/read.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
+import { listMessages } from "../../shared/messages/message/read.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";

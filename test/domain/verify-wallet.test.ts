@@ -2,11 +2,11 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { hourMs, now } from "../../shared/platform/clock.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem } from "../../shared/platform/table/write.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
 import { openWallet } from "../support/wallets.ts";

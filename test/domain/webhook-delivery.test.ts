@@ -2,9 +2,9 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import type { WebhookEvent } from "../../shared/contract/events.ts";
-import { WebhookDelivery } from "../../shared/contract/webhooks.ts";
-import { EventJob, eventJob as queuedEvent } from "../../shared/events/event-job.ts";
+import type { WebhookEvent } from "../../shared/api/contract/events.ts";
+import { WebhookDelivery } from "../../shared/api/contract/webhooks.ts";
+import { EventJob, eventJob as queuedEvent } from "../../shared/notices/event-job.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { enqueue } from "../../shared/platform/jobs/queue.ts";
 import { keys } from "../../shared/platform/table/keys.ts";

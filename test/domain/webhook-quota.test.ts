@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 
 import { afterEach, expect, it, vi } from "vitest";
 
+import { adjustWallet } from "../../shared/money/wallet/adjust.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { adjustWallet } from "../../shared/wallet/adjust.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
 import { acceptMessage } from "../support/as-organization.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { type ApiKey, CreatedApiKey } from "../../shared/contract/api-keys.ts";
-import { allScopes, type Scope } from "../../shared/contract/scopes.ts";
+import { type ApiKey, CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
+import { allScopes, type Scope } from "../../shared/api/contract/scopes.ts";
 import { hourMs } from "../../shared/platform/clock.ts";
 import { call, Customer, dataOf, errorOf, invalidFields, statusesOf } from "../support/api.ts";
 

@@ -4,7 +4,7 @@ import { decodeJwt } from "jose/jwt/decode";
 import { beforeEach, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { AuditEntry } from "../../shared/contract/audit-log.ts";
+import { AuditEntry } from "../../shared/api/contract/audit-log.ts";
 import { call, Customer, dataOf, errorOf, invalidFields, pageOf, password } from "../support/api.ts";
 
 let customer: Customer;

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
-import { Session } from "../../shared/contract/accounts.ts";
-import { ApiKey, CreatedApiKey } from "../../shared/contract/api-keys.ts";
+import { Session } from "../../shared/api/contract/accounts.ts";
+import { ApiKey, CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
 import {
   call,
   Customer,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
-import { Campaign } from "../../shared/contract/campaigns.ts";
-import { Message } from "../../shared/contract/sms.ts";
+import { Campaign } from "../../shared/api/contract/campaigns.ts";
+import { Message } from "../../shared/api/contract/sms.ts";
 import { Customer, dataOf, errorOf, invalidFields, pageOf, type ApiResponse } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";

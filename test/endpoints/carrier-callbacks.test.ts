@@ -2,9 +2,9 @@ import { createHash, randomUUID } from "node:crypto";
 
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
-import { InboundMessage } from "../../shared/contract/inbound.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
-import { assignNumber } from "../../shared/numbers/record.ts";
+import { InboundMessage } from "../../shared/api/contract/inbound.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import { assignNumber } from "../../shared/messages/numbers/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";

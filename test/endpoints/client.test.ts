@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from "vitest";
 
-import { createClient, everyRow, RequestError, type Client } from "../../shared/client.ts";
-import { routes } from "../../shared/routes.ts";
+import { createClient, everyRow, RequestError, type Client } from "../../shared/api/client/client.ts";
+import { routes } from "../../shared/api/routes.ts";
 import { Customer } from "../support/api.ts";
 
 let customer: Customer;

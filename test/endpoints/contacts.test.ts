@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { maxContacts, findContact, readContacts } from "../../shared/contacts/record.ts";
-import { Contact, ImportedContacts } from "../../shared/contract/contacts.ts";
+import { Contact, ImportedContacts } from "../../shared/api/contract/contacts.ts";
+import { maxContacts, findContact, readContacts } from "../../shared/audience/contacts/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { itemsOf } from "../../shared/platform/table/read.ts";
 import { updateItem } from "../../shared/platform/table/write.ts";

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 
-import { DashboardStats } from "../../shared/contract/dashboard.ts";
+import { DashboardStats } from "../../shared/api/contract/dashboard.ts";
 import { Customer, dataOf } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 

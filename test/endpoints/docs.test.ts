@@ -7,12 +7,12 @@ import { describe, expect, inject, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod/mini";
 
-import { errorCatalogue } from "../../shared/contract/errors.ts";
-import { openApiDocument } from "../../shared/openapi.ts";
-import { errorTable, failureTable } from "../../shared/openapi/introduction.ts";
-import { samplesOf } from "../../shared/openapi/samples.ts";
-import { routes } from "../../shared/routes.ts";
-import { errorsOf, type Route } from "../../shared/routes/route.ts";
+import { errorCatalogue } from "../../shared/api/contract/errors.ts";
+import { errorTable, failureTable } from "../../shared/api/openapi/introduction.ts";
+import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
+import { samplesOf } from "../../shared/api/openapi/samples.ts";
+import { routes } from "../../shared/api/routes.ts";
+import { errorsOf, type Route } from "../../shared/api/routes/route.ts";
 import { call } from "../support/api.ts";
 import { schemaProblem } from "../support/contract.ts";
 
@@ -118,7 +118,7 @@ describe("the OpenAPI document", () => {
   it.each(Object.entries(document["x-webhooks"]))("has an example of the event %s", (name, { post }) => {
     const place = ["x-webhooks", name, "post", "requestBody", "content", "application/json", "schema"];
     const { example } = post.requestBody.content["application/json"] ?? {};
-    expect(example, "write one under webhooks in shared/contract/examples.json").toBeDefined();
+    expect(example, "write one under webhooks in shared/api/contract/examples.json").toBeDefined();
     expect(schemaProblem(place, example)).toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { HeldMessage } from "../../shared/contract/held-messages.ts";
-import { AcceptedMessage } from "../../shared/contract/sms.ts";
+import { HeldMessage } from "../../shared/api/contract/held-messages.ts";
+import { AcceptedMessage } from "../../shared/api/contract/sms.ts";
 import { call, Customer, dataOf, errorOf, type ApiResponse } from "../support/api.ts";
 import { Agent } from "../support/mcp.ts";
 

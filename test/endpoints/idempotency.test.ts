@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { AcceptedMessage } from "../../shared/contract/sms.ts";
+import { AcceptedMessage } from "../../shared/api/contract/sms.ts";
 import { Customer, dataOf, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
 
 const message = { to: "15005550000", message: "hello", senderId: "ACME" };

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import type { CreateApiKeyRequest } from "../../shared/contract/api-keys.ts";
-import { routes } from "../../shared/routes.ts";
-import type { Route } from "../../shared/routes/route.ts";
+import type { CreateApiKeyRequest } from "../../shared/api/contract/api-keys.ts";
+import { routes } from "../../shared/api/routes.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 import { call, Customer, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
 import { Agent } from "../support/mcp.ts";
 import { pathOfNothing } from "../support/paths.ts";

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
-import { KycSubmission } from "../../shared/contract/kyc.ts";
-import { findKyc } from "../../shared/kyc/record.ts";
-import { decideKyc, listPendingKyc } from "../../shared/kyc/review.ts";
+import { KycSubmission } from "../../shared/api/contract/kyc.ts";
+import { findKyc } from "../../shared/tenancy/kyc/record.ts";
+import { decideKyc, listPendingKyc } from "../../shared/tenancy/kyc/review.ts";
+import { readRights } from "../../shared/tenancy/organizations/rights-record.ts";
 import { Customer, dataOf, errorOf, invalidFields, statusesOf, type ApiResponse } from "../support/api.ts";
 
 const conflict = { status: 409, code: "CONFLICT" };

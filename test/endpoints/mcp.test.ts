@@ -9,8 +9,8 @@ import { beforeAll, expect, inject, it } from "vitest";
 import * as z from "zod/mini";
 
 import { listenOnLoopback } from "../../infra/loopback.ts";
-import { allScopes, type Scope } from "../../shared/contract/scopes.ts";
-import { mcpTools } from "../../shared/openapi/tools.ts";
+import { allScopes, type Scope } from "../../shared/api/contract/scopes.ts";
+import { mcpTools } from "../../shared/api/openapi/tools.ts";
 import { call, Customer } from "../support/api.ts";
 import { Agent } from "../support/mcp.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
-import { routes } from "../../shared/routes.ts";
-import type { Route } from "../../shared/routes/route.ts";
+import { routes } from "../../shared/api/routes.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 import { call, errorOf } from "../support/api.ts";
 import { pathOfNothing } from "../support/paths.ts";
 

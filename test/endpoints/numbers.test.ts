@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
-import { AssignedNumber } from "../../shared/contract/inbound.ts";
-import { assignNumber, releaseNumber } from "../../shared/numbers/record.ts";
+import { AssignedNumber } from "../../shared/api/contract/inbound.ts";
+import { assignNumber, releaseNumber } from "../../shared/messages/numbers/record.ts";
 import { Customer, pageOf } from "../support/api.ts";
 
 it("the numbers of an organization are listed, the shared ones with their keyword, and no others", async () => {

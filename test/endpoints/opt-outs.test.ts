@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { Contact, ImportedContacts } from "../../shared/contract/contacts.ts";
-import { OptOut } from "../../shared/contract/opt-outs.ts";
+import { Contact, ImportedContacts } from "../../shared/api/contract/contacts.ts";
+import { OptOut } from "../../shared/api/contract/opt-outs.ts";
 import { Customer, dataOf, errorOf, pageOf } from "../support/api.ts";
 
 const rejected = { status: 403, code: "RECIPIENT_OPTED_OUT" };

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, inject, it, vi } from "vitest";
 
-import { Invoice, type Billing } from "../../shared/contract/billing.ts";
-import { Payment } from "../../shared/contract/payments.ts";
-import { scopesOfRole } from "../../shared/contract/scopes.ts";
+import { Invoice, type Billing } from "../../shared/api/contract/billing.ts";
+import { Payment } from "../../shared/api/contract/payments.ts";
+import { scopesOfRole } from "../../shared/api/contract/scopes.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { call, Customer, dataOf, errorOf, invalidFields, pageOf, type ApiResponse } from "../support/api.ts";
 import { patience } from "../support/patience.ts";

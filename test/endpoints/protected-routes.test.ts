@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { allScopes, type Scope } from "../../shared/contract/scopes.ts";
+import { allScopes, type Scope } from "../../shared/api/contract/scopes.ts";
+import { routes } from "../../shared/api/routes.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 import { newApiKeySecret } from "../../shared/platform/auth/api-key-secret.ts";
-import { routes } from "../../shared/routes.ts";
-import type { Route } from "../../shared/routes/route.ts";
 import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";
 import { pathOfNothing } from "../support/paths.ts";
 

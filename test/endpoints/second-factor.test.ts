@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { Account, Session } from "../../shared/contract/accounts.ts";
-import { StartedTotp } from "../../shared/contract/second-factor.ts";
+import { Account, Session } from "../../shared/api/contract/accounts.ts";
+import { StartedTotp } from "../../shared/api/contract/second-factor.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { call, Customer, dataOf, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";

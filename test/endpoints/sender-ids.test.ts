@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { SenderIdRequest } from "../../shared/contract/sender-ids.ts";
-import { maxSenderIds, readSenderIds } from "../../shared/sender-ids/record.ts";
-import { decideSenderId, listPendingSenderIds } from "../../shared/sender-ids/review.ts";
+import { SenderIdRequest } from "../../shared/api/contract/sender-ids.ts";
+import { maxSenderIds, readSenderIds } from "../../shared/messages/sender-ids/record.ts";
+import { decideSenderId, listPendingSenderIds } from "../../shared/messages/sender-ids/review.ts";
 import {
   Customer,
   dataOf,

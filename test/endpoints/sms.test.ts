@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
-import { AcceptedMessage, Estimate, Message } from "../../shared/contract/sms.ts";
+import { AcceptedMessage, Estimate, Message } from "../../shared/api/contract/sms.ts";
 import { call, Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
 import { patience } from "../support/patience.ts";

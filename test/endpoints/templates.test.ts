@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { AcceptedMessage } from "../../shared/contract/sms.ts";
-import { Template } from "../../shared/contract/templates.ts";
+import { AcceptedMessage } from "../../shared/api/contract/sms.ts";
+import { Template } from "../../shared/api/contract/templates.ts";
+import { maxTemplates } from "../../shared/audience/templates/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem } from "../../shared/platform/table/write.ts";
-import { maxTemplates } from "../../shared/templates/record.ts";
 import {
   Customer,
   dataOf,

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import type { SendSmsRequest } from "../../shared/contract/sms.ts";
+import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";
+import { routes } from "../../shared/api/routes.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 import { isTestId } from "../../shared/platform/ids.ts";
-import { routes } from "../../shared/routes.ts";
-import type { Route } from "../../shared/routes/route.ts";
 import { call, Customer, errorOf, invalidFields } from "../support/api.ts";
 import { pathOfNothing } from "../support/paths.ts";
 import { patience } from "../support/patience.ts";

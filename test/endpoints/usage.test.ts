@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 
-import { Usage } from "../../shared/contract/usage.ts";
+import { Usage } from "../../shared/api/contract/usage.ts";
 import { Customer, dataOf, errorOf, invalidFields } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { Wallet } from "../../shared/contract/wallet.ts";
+import { Wallet } from "../../shared/api/contract/wallet.ts";
 import { call, Customer, errorOf, invalidFields } from "../support/api.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
 

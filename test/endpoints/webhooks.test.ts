@@ -3,8 +3,13 @@ import { createHmac } from "node:crypto";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 
-import { WebhookEvent } from "../../shared/contract/events.ts";
-import { CreatedWebhook, Webhook, WebhookDelivery, webhookHeaders } from "../../shared/contract/webhooks.ts";
+import { WebhookEvent } from "../../shared/api/contract/events.ts";
+import {
+  CreatedWebhook,
+  Webhook,
+  WebhookDelivery,
+  webhookHeaders,
+} from "../../shared/api/contract/webhooks.ts";
 import { call, Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { AuditEntry } from "../../shared/contract/audit-log.ts";
+import { AuditEntry } from "../../shared/api/contract/audit-log.ts";
 import { call, Customer, errorOf, pageOf, password } from "../support/api.ts";
 import { dropAnswer, Faults, isBy, loseRequest } from "../support/faults.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { Campaign } from "../../shared/contract/campaigns.ts";
-import { Message } from "../../shared/contract/sms.ts";
+import { Campaign } from "../../shared/api/contract/campaigns.ts";
+import { Message } from "../../shared/api/contract/sms.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { collision, Faults, isBy } from "../support/faults.ts";

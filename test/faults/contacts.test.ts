@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { Contact, ImportedContacts } from "../../shared/contract/contacts.ts";
+import { Contact, ImportedContacts } from "../../shared/api/contract/contacts.ts";
 import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
 import {
   answer500,

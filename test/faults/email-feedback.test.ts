@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { findSuppression } from "../../shared/emails/suppression-record.ts";
+import { findSuppression } from "../../shared/notices/emails/suppression-record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";
 import { bringAgain, emailsTo, waitForEmail } from "../support/emails.ts";

@@ -4,15 +4,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
-import { findInvitationOf } from "../../shared/accounts/organizations/member-record.ts";
-import { readRights } from "../../shared/accounts/organizations/rights-record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { resetSecondFactor } from "../../shared/accounts/second-factor/reset.ts";
-import { findUser, findUserByEmail } from "../../shared/accounts/users/record.ts";
-import { VerifiedEmail } from "../../shared/contract/accounts.ts";
-import { CreatedWebhook } from "../../shared/contract/webhooks.ts";
-import type { Email } from "../../shared/emails/email-job.ts";
+import { VerifiedEmail } from "../../shared/api/contract/accounts.ts";
+import { CreatedWebhook } from "../../shared/api/contract/webhooks.ts";
+import type { Email } from "../../shared/notices/emails/email-job.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { findInvitationOf } from "../../shared/tenancy/organizations/member-record.ts";
+import { readRights } from "../../shared/tenancy/organizations/rights-record.ts";
+import { findUser, findUserByEmail } from "../../shared/tenancy/users/record.ts";
 import { call, Customer, dataOf, errorOf, password, statusesOf, type ApiResponse } from "../support/api.ts";
 import { bringAgain, emailsTo, tokenIn, waitForEmail, waitForSubject } from "../support/emails.ts";
 import { dropAnswer, Faults, isBy, loseRequest } from "../support/faults.ts";

@@ -4,22 +4,22 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
+import { Account, Session } from "../../shared/api/contract/accounts.ts";
+import { CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
+import { AcceptedInvitation } from "../../shared/api/contract/members.ts";
+import type { Role } from "../../shared/api/contract/scopes.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
+import type { Changes } from "../../shared/platform/table/expressions.ts";
+import { keys, type Key } from "../../shared/platform/table/keys.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import {
   isEmailVerified,
   isOwnerVerified,
   readRights,
   type Rights,
-} from "../../shared/accounts/organizations/rights-record.ts";
-import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { Account, Session } from "../../shared/contract/accounts.ts";
-import { CreatedApiKey } from "../../shared/contract/api-keys.ts";
-import { AcceptedInvitation } from "../../shared/contract/members.ts";
-import type { Role } from "../../shared/contract/scopes.ts";
-import type { Changes } from "../../shared/platform/table/expressions.ts";
-import { keys, type Key } from "../../shared/platform/table/keys.ts";
-import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { readWallet } from "../../shared/wallet/record.ts";
+} from "../../shared/tenancy/organizations/rights-record.ts";
 import { call, Customer, dataOf, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { emailsTo, tokenIn, waitForSubject } from "../support/emails.ts";
 import { Faults, isBy, loseRequest } from "../support/faults.ts";

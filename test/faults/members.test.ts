@@ -7,21 +7,21 @@ import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
 import { createApiKey } from "../../shared/accounts/api-keys/create-and-rotate.ts";
 import { inviteMember } from "../../shared/accounts/members/invite.ts";
-import { maxFurtherMembers } from "../../shared/accounts/organizations/member-record.ts";
-import { findOrganization, type OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
-import { readRights, type Rights } from "../../shared/accounts/organizations/rights-record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { findUser } from "../../shared/accounts/users/record.ts";
-import { Account, Session } from "../../shared/contract/accounts.ts";
-import { CreateApiKeyRequest, CreatedApiKey } from "../../shared/contract/api-keys.ts";
-import { AcceptedInvitation, Member, RemovedMember } from "../../shared/contract/members.ts";
-import { allScopes, type Role, type Scope } from "../../shared/contract/scopes.ts";
-import { CreatedWebhook } from "../../shared/contract/webhooks.ts";
+import { Account, Session } from "../../shared/api/contract/accounts.ts";
+import { CreateApiKeyRequest, CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
+import { AcceptedInvitation, Member, RemovedMember } from "../../shared/api/contract/members.ts";
+import { allScopes, type Role, type Scope } from "../../shared/api/contract/scopes.ts";
+import { CreatedWebhook } from "../../shared/api/contract/webhooks.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import type { Changes } from "../../shared/platform/table/expressions.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { maxFurtherMembers } from "../../shared/tenancy/organizations/member-record.ts";
+import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
+import { readRights, type Rights } from "../../shared/tenancy/organizations/rights-record.ts";
+import { findUser } from "../../shared/tenancy/users/record.ts";
 import {
   call,
   Customer,

@@ -3,15 +3,15 @@ import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
-import { DashboardStats } from "../../shared/contract/dashboard.ts";
-import { AcceptedMessage, Message } from "../../shared/contract/sms.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
+import { DashboardStats } from "../../shared/api/contract/dashboard.ts";
+import { AcceptedMessage, Message } from "../../shared/api/contract/sms.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem, queryItems } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { graceMs } from "../../shared/wallet/settlement.ts";
 import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
 import {
   answer500,

@@ -6,10 +6,10 @@ import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { rememberNetwork } from "../../shared/accounts/passwords/known-networks.ts";
-import { Session } from "../../shared/contract/accounts.ts";
-import { CreatedApiKey } from "../../shared/contract/api-keys.ts";
+import { Session } from "../../shared/api/contract/accounts.ts";
+import { CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { networkOf } from "../../shared/platform/http/source-network.ts";
+import { networkOf } from "../../shared/platform/source-network.ts";
 import {
   call,
   Customer,

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { pause, resume } from "../../shared/platform/pause.ts";
+import { pause, resume } from "../../shared/platform/jobs/pause.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { Customer } from "../support/api.ts";

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vite
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
-import type { Message } from "../../shared/contract/sms.ts";
+import type { Message } from "../../shared/api/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { Customer } from "../support/api.ts";
 import { dropAnswer, Faults, loseRequest, type Fault } from "../support/faults.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { Session } from "../../shared/contract/accounts.ts";
+import { Session } from "../../shared/api/contract/accounts.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { call, Customer, dataOf, password } from "../support/api.ts";
 import { bringAgain, emailsTo, waitForEmail, waitForSubject } from "../support/emails.ts";

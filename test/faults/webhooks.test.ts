@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vite
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
-import { CreatedWebhook, Webhook, WebhookDelivery } from "../../shared/contract/webhooks.ts";
+import { CreatedWebhook, Webhook, WebhookDelivery } from "../../shared/api/contract/webhooks.ts";
 import { standardSignature } from "../../shared/webhooks/signature.ts";
 import { Customer, dataOf, pageOf } from "../support/api.ts";
 import { dropAnswer, Faults, isBy, type Fault } from "../support/faults.ts";

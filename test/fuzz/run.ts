@@ -8,7 +8,7 @@ import { startLocalGateway } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { pythonPrograms } from "../../infra/python-programs.ts";
-import { createClient } from "../../shared/client.ts";
+import { createClient } from "../../shared/api/client/client.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";
 
 // `npm run test:fuzz`: Schemathesis, a Python program, calls the local gateway with requests from the OpenAPI document,

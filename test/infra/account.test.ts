@@ -11,7 +11,7 @@ import { fitToAccount } from "../../infra/account.ts";
 import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
 import type { Worker } from "../../infra/worker.ts";
 import { workers } from "../../infra/workers.ts";
-import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
+import { queueNames } from "../../shared/platform/queue-names.ts";
 
 const dev = stageNamed("dev");
 const prod = stageNamed("prod");

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { kebabCase } from "../../infra/constructs/names.ts";
 import { projectRoot } from "../../infra/project-root.ts";
-import { operations } from "../../shared/routes.ts";
+import { operations } from "../../shared/api/routes.ts";
 import { invoice } from "../support/invoices.ts";
 
 /*
@@ -128,7 +128,7 @@ it("includes only the row of its own operation in a function", async () => {
 
 it("puts the font of invoices next to a function that renders them, and to no other", async () => {
   const fonts = ["400Regular/Inter_400Regular.ttf", "600SemiBold/Inter_600SemiBold.ttf"];
-  const renders = 'export { renderPdf } from "../../shared/invoices/pdf.ts";';
+  const renders = 'export { renderPdf } from "../../shared/money/invoices/pdf.ts";';
   await bundlesOfCopy("rendering", "functions/health/get-health.ts", (source) => `${source}${renders}\n`);
   const cwd = path.join(folder, "rendering/.build/functions");
   const found: string[] = [];
@@ -160,7 +160,7 @@ it.each([
 ])(
   "a changed $column of one row changes only the document, its pages, the console, the fallback and the functions that use it",
   async ({ column, value, changed, users }) => {
-    const bundles = await bundlesOfCopy(column, "shared/routes/sms.ts", (source) => {
+    const bundles = await bundlesOfCopy(column, "shared/api/routes/sms.ts", (source) => {
       const row = /(?<=export const getSms = ).*?^}/ms;
       const withRow = source.replace(row, (text) => text.replace(value, changed));
       return `import { Transaction } from "../contract/wallet.ts";\n${withRow}`;
@@ -231,7 +231,7 @@ it.each([
     mark: "com.amazonaws.kms",
   },
   { functionName: "sms/send-sms", file: "shared__platform__auth__verify-jwt.mjs", mark: "ERR_JWT_EXPIRED" },
-  { functionName: "mcp/call-mcp", file: "shared__mcp__server.mjs", mark: "Mcp-Session-Id" },
+  { functionName: "mcp/call-mcp", file: "shared__pages__mcp__server.mjs", mark: "Mcp-Session-Id" },
 ])("$functionName carries $file beside it, for when it is needed", async ({ functionName, file, mark }) => {
   const cwd = path.join(folder, "unchanged/.build/functions", functionName);
   const index = await readFile(path.join(cwd, "index.mjs"), "utf8");
@@ -249,7 +249,7 @@ it.each([
 });
 
 it("omits the validator of JSON schemas from the MCP server", async () => {
-  const file = path.join(folder, "unchanged/.build/functions/mcp/call-mcp/shared__mcp__server.mjs");
+  const file = path.join(folder, "unchanged/.build/functions/mcp/call-mcp/shared__pages__mcp__server.mjs");
   expect((await stat(file)).size).toBeLessThan(220_000);
 });
 

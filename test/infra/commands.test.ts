@@ -12,10 +12,10 @@ const pages = [
   "infra/SCALE.md",
   "infra/operator/README.md",
   "infra/stages/README.md",
-  "shared/audit-log/README.md",
-  "shared/carrier-callbacks/README.md",
+  "shared/tenancy/audit-log/README.md",
+  "shared/messages/callbacks/README.md",
   "shared/carriers/README.md",
-  "shared/prices/README.md",
+  "shared/money/prices/README.md",
 ];
 
 const found = await Promise.all(

@@ -5,8 +5,8 @@ import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { numberLengths } from "../../infra/number-lengths.ts";
-import { isPossibleNumber, type NumberType } from "../../shared/contract/phone-numbers.ts";
-import { countryOfNumber, typesOfNumber } from "../../shared/messages/numbering-plan.ts";
+import { isPossibleNumber, type NumberType } from "../../shared/api/contract/phone-numbers.ts";
+import { countryOfNumber, typesOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 
 const lengths = numberLengths();
 const codesOfCountries: Readonly<Record<string, readonly string[]>> = metadata.country_calling_codes;

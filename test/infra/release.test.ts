@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { projectRoot } from "../../infra/project-root.ts";
 import { notesOf, releasedChangelog } from "../../infra/release/changelog.ts";
 import { packNpmPackage } from "../../infra/sdks/npm.ts";
-import examples from "../../shared/contract/examples.json" with { type: "json" };
-import { apiVersion } from "../../shared/contract/version.ts";
+import examples from "../../shared/api/contract/examples.json" with { type: "json" };
+import { apiVersion } from "../../shared/api/contract/version.ts";
 
 const run = promisify(execFile);
 

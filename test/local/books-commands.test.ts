@@ -4,14 +4,14 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { closeDays } from "../../shared/dashboard/close-days.ts";
-import { writeMargins } from "../../shared/messages/margins.ts";
-import { findPayment } from "../../shared/payments/record.ts";
+import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
+import { writeMargins } from "../../shared/messages/counts/margins.ts";
+import { findPayment } from "../../shared/money/payments/record.ts";
+import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { itemsIn } from "../../shared/platform/table/lists.ts";
 import { ledgerOf, withAllShards } from "../../shared/platform/table/shards.ts";
 import { putItem } from "../../shared/platform/table/write.ts";
-import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { Customer } from "../support/api.ts";
 import { chargeMessages, settle } from "../support/books.ts";
 import { operator } from "../support/operator.ts";

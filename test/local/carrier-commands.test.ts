@@ -8,7 +8,7 @@ import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { readBreakers } from "../../shared/carriers/breaker.ts";
-import { assignNumber, releaseNumber } from "../../shared/numbers/record.ts";
+import { assignNumber, releaseNumber } from "../../shared/messages/numbers/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";

@@ -9,8 +9,8 @@ import { LocalAws, type AwsResponse } from "../../infra/local/local-aws.ts";
 import { Mailbox } from "../../infra/local/mailbox.ts";
 import { LocalObjects } from "../../infra/local/objects.ts";
 import { LocalSecrets } from "../../infra/local/secrets.ts";
-import { renderPdf } from "../../shared/invoices/pdf.ts";
-import { findStored, isNumberStored, readPdf, storeDocument } from "../../shared/invoices/storage.ts";
+import { renderPdf } from "../../shared/money/invoices/pdf.ts";
+import { findStored, isNumberStored, readPdf, storeDocument } from "../../shared/money/invoices/storage.ts";
 import { invoice } from "../support/invoices.ts";
 
 const running: { stop(): Promise<void> }[] = [];

@@ -6,8 +6,8 @@ import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { findCurrentVersion } from "../../shared/money/prices/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { findCurrentVersion } from "../../shared/prices/record.ts";
 import { Customer } from "../support/api.ts";
 import { HttpCarrier, says } from "../support/http-carrier.ts";
 import { operator } from "../support/operator.ts";

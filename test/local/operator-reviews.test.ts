@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { KycSubmission } from "../../shared/contract/kyc.ts";
+import { KycSubmission } from "../../shared/api/contract/kyc.ts";
 import { Customer, dataOf, errorOf } from "../support/api.ts";
 import { objectsOf, operator, type Ended } from "../support/operator.ts";
 import { startOperatedGateway } from "../support/own-gateway.ts";

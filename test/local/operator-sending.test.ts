@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { call, Customer, errorOf, password } from "../support/api.ts";

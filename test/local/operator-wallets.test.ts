@@ -6,10 +6,10 @@ import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem } from "../../shared/platform/table/write.ts";
-import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
 import { Customer, errorOf } from "../support/api.ts";
 import { objectsOf, operator, operatorProcess } from "../support/operator.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";

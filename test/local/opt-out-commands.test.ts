@@ -4,9 +4,9 @@ import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { listInbound } from "../../shared/inbound/list.ts";
-import { assignNumber } from "../../shared/numbers/record.ts";
-import { getOptOut, hearWord } from "../../shared/opt-outs/opt-outs.ts";
+import { listInbound } from "../../shared/messages/inbound/list.ts";
+import { assignNumber } from "../../shared/messages/numbers/record.ts";
+import { getOptOut, hearWord } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
 import { Customer } from "../support/api.ts";
 import { operator } from "../support/operator.ts";

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { newWallet } from "../../shared/money/wallet/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { newWallet } from "../../shared/wallet/record.ts";
 import { Customer } from "../support/api.ts";
 import { operator } from "../support/operator.ts";
 import { startOperatedGateway } from "../support/own-gateway.ts";

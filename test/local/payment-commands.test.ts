@@ -7,8 +7,8 @@ import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { listenOnLoopback } from "../../infra/loopback.ts";
-import { newPayment } from "../../shared/payments/create.ts";
-import { findPayment, paymentPut, type PaymentRecord } from "../../shared/payments/record.ts";
+import { newPayment } from "../../shared/money/payments/create.ts";
+import { findPayment, paymentPut, type PaymentRecord } from "../../shared/money/payments/record.ts";
 import { readSecretText } from "../../shared/platform/aws/read-secret.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { putItem } from "../../shared/platform/table/write.ts";

@@ -5,15 +5,15 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { AcceptedMessage } from "../../shared/contract/sms.ts";
-import { writeMargins, type Margin } from "../../shared/messages/margins.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
+import { AcceptedMessage } from "../../shared/api/contract/sms.ts";
+import { writeMargins, type Margin } from "../../shared/messages/counts/margins.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import { findCurrentVersion } from "../../shared/money/prices/record.ts";
 import { dayMs, minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem } from "../../shared/platform/table/write.ts";
-import { findCurrentVersion } from "../../shared/prices/record.ts";
 import { Customer, dataOf, errorOf } from "../support/api.ts";
 import { operator } from "../support/operator.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
@@ -183,9 +183,9 @@ it("the prices are shown by prefix, and as a file that can be imported again", a
   );
   const again = await operator(["prices", "import", await fileOf(csv.out), "--dry-run"]);
   expect(again.out).toContain("0 added, 0 removed, 0 changed, 3 unchanged");
-  const example = await operator(["prices", "import", "shared/prices/example.csv", "--dry-run"]);
+  const example = await operator(["prices", "import", "shared/money/prices/example.csv", "--dry-run"]);
   expect(example).toMatchObject({ code: 0 });
-  expect(await readFile("shared/prices/example.csv", "utf8")).not.toContain("\r");
+  expect(await readFile("shared/money/prices/example.csv", "utf8")).not.toContain("\r");
 });
 
 it("an organization's own prices count for its next message, and for no other organization", async () => {

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 
-import { shapeOf } from "../../shared/routes.ts";
+import { shapeOf } from "../../shared/api/routes.ts";
 import { Faults } from "../support/faults.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";

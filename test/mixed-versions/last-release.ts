@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { access, copyFile, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { access, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -14,7 +14,12 @@ import * as present from "../model/money-path.ts";
 import type { MoneyPath } from "../model/simulation.ts";
 import { commitId, extractCommit, newestTag } from "../support/commits.ts";
 
-const LastRelease = z.object({ version: z.string(), commit: z.string() });
+const LastRelease = z.object({
+  version: z.string(),
+  commit: z.string(),
+  /** Where the release has files that are in another folder today. */
+  formerFolders: z.record(z.string(), z.string()),
+});
 const Lock = z.object({ packages: z.record(z.string(), z.unknown()) });
 
 /**
@@ -59,12 +64,16 @@ export async function assemblyOf(folder: string): ReturnType<typeof synthesize.s
 async function lastRelease(): Promise<string> {
   const chosen = process.env["LAST_RELEASE"];
   if (chosen !== undefined) return commitId(chosen);
-  const content = await readFile(new URL("last-release.json", import.meta.url), "utf8");
-  const { version, commit } = LastRelease.parse(JSON.parse(content));
+  const { version, commit } = await namedRelease();
   const id = await commitId(commit);
   const tag = await newestTag();
   if (tag === undefined || (await commitId(tag)) === id) return id;
   throw new Error(`The last release is ${tag}, but test/mixed-versions/last-release.json names ${version}.`);
+}
+
+async function namedRelease(): Promise<z.infer<typeof LastRelease>> {
+  const content = await readFile(new URL("last-release.json", import.meta.url), "utf8");
+  return LastRelease.parse(JSON.parse(content));
 }
 
 /** Functions of the model's money path that the last release does not have. The present ones run in their place. */
@@ -86,7 +95,10 @@ export async function bothMoneyPaths(): Promise<[MoneyPath, MoneyPath]> {
 export async function bothCarrierPaths(): Promise<CarrierPath[]> {
   const folder = path.join(await checkOutLastRelease(), "test/model");
   const copy = path.join(folder, "copied-carrier-path.ts");
-  await copyFile(path.join(projectRoot, "test/model/carrier-path.ts"), copy);
+  let source = await readFile(path.join(projectRoot, "test/model/carrier-path.ts"), "utf8");
+  for (const [today, former] of Object.entries((await namedRelease()).formerFolders))
+    source = source.replaceAll(today, former);
+  await writeFile(copy, source);
   const own = path.join(folder, "carrier-path.ts");
   const file = await access(own).then(
     () => own,

@@ -1,13 +1,13 @@
-import { QueuedCallback } from "../../shared/carrier-callbacks/callback-job.ts";
-import { recordCallback } from "../../shared/carrier-callbacks/record.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { Carrier } from "../../shared/carriers/carrier.ts";
-import { countOutcomes, countReceipts } from "../../shared/messages/counts.ts";
-import { MessageJob } from "../../shared/messages/message-job.ts";
-import { refundMessage } from "../../shared/messages/refund.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { QueuedCallback } from "../../shared/messages/callbacks/callback-job.ts";
+import { recordCallback } from "../../shared/messages/callbacks/record.ts";
+import { countOutcomes, countReceipts } from "../../shared/messages/counts/counts.ts";
+import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { refundMessage } from "../../shared/messages/outcome/refund.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { documentOf, RateCard } from "../../shared/money/prices/rate-card.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
-import { documentOf, RateCard } from "../../shared/prices/rate-card.ts";
 import { inOrder } from "../support/carriers.ts";
 import type { Handler } from "./lambda.ts";
 

@@ -2,17 +2,17 @@ import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs
 import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 
 import { workers } from "../../infra/workers.ts";
-import { callbackJob, type CallbackJob } from "../../shared/carrier-callbacks/callback-job.ts";
-import { MessageJob } from "../../shared/messages/message-job.ts";
-import { MessageRecord, type FinalDelivery } from "../../shared/messages/record.ts";
-import { assignNumber } from "../../shared/numbers/record.ts";
+import { callbackJob, type CallbackJob } from "../../shared/messages/callbacks/callback-job.ts";
+import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { MessageRecord, type FinalDelivery } from "../../shared/messages/message/record.ts";
+import { assignNumber } from "../../shared/messages/numbers/record.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { newWallet, readWallet } from "../../shared/money/wallet/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { putItem } from "../../shared/platform/table/write.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { postToWallet } from "../../shared/wallet/post.ts";
-import { newWallet, readWallet } from "../../shared/wallet/record.ts";
 import { oneOf, type Random } from "../chaos/random.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { mutateRequest, mutatedAnswer, mutatedJob, type CarrierMutation } from "./carrier-mutations.ts";

@@ -1,13 +1,13 @@
 import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3ServiceException } from "@aws-sdk/client-s3";
 import PDFDocument from "pdfkit";
 
-import { PdfSheet } from "../../shared/invoices/pdf-sheet.ts";
+import { PdfSheet } from "../../shared/money/invoices/pdf-sheet.ts";
 import { S3 } from "../../shared/platform/aws/s3.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { replace } from "./replace.ts";
 
 // The code imports these files when it needs them, and a file that is read takes real time.
-await import("../../shared/invoices/pdf-drawing.ts");
+await import("../../shared/money/invoices/pdf-drawing.ts");
 await import("../../shared/platform/aws/objects.ts");
 
 /** A bucket in memory. An object is written once. */

@@ -1,5 +1,5 @@
 import { workers } from "../../infra/workers.ts";
-import type { MessageRecord } from "../../shared/messages/record.ts";
+import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { maxClockErrorMs } from "./lambda.ts";
 

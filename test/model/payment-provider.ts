@@ -1,4 +1,4 @@
-import type { PaymentFailure } from "../../shared/contract/payments.ts";
+import type { PaymentFailure } from "../../shared/api/contract/payments.ts";
 import {
   ProviderUnavailableError,
   type Checkout,
@@ -9,10 +9,10 @@ import {
   type ProviderNotice,
   type ProviderPayment,
   type ProviderRefund,
-} from "../../shared/payments/provider.ts";
-import type { PaymentRecord } from "../../shared/payments/record.ts";
+} from "../../shared/money/payments/provider.ts";
+import type { PaymentRecord } from "../../shared/money/payments/record.ts";
+import { microsOfMinorUnits, minorUnitsOf } from "../../shared/money/wallet/money.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
-import { microsOfMinorUnits, minorUnitsOf } from "../../shared/wallet/money.ts";
 import { between, oneOf } from "../chaos/random.ts";
 import type { Lambda } from "./lambda.ts";
 

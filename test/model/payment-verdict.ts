@@ -1,12 +1,12 @@
 import type { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 
-import { DocumentRecord } from "../../shared/invoices/record.ts";
-import { BillingRecord } from "../../shared/payments/billing-record.ts";
-import { PaymentRecord, type RefundRecord } from "../../shared/payments/record.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { DocumentRecord } from "../../shared/money/invoices/record.ts";
+import { BillingRecord } from "../../shared/money/payments/billing-record.ts";
+import { PaymentRecord, type RefundRecord } from "../../shared/money/payments/record.ts";
+import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
+import { WalletRecord } from "../../shared/money/wallet/record.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { LedgerEntryRecord } from "../../shared/wallet/ledger.ts";
-import { WalletRecord } from "../../shared/wallet/record.ts";
 import type { MemoryBucket } from "./documents.ts";
 import type { Item } from "./expressions.ts";
 import type { MemoryTable } from "./memory-table.ts";

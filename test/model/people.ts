@@ -1,5 +1,5 @@
-import type { CallbackJob } from "../../shared/carrier-callbacks/callback-job.ts";
-import { findOptOut } from "../../shared/opt-outs/record.ts";
+import type { CallbackJob } from "../../shared/messages/callbacks/callback-job.ts";
+import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { between, oneOf, type Random } from "../chaos/random.ts";

@@ -1,6 +1,6 @@
 import type { Carrier, SubmitResult, OutgoingMessage } from "../../shared/carriers/carrier.ts";
-import { finalDeliveries, type FinalDelivery } from "../../shared/messages/record.ts";
-import { segmentsOf } from "../../shared/messages/segments.ts";
+import { finalDeliveries, type FinalDelivery } from "../../shared/messages/message/record.ts";
+import { segmentsOf } from "../../shared/messages/message/segments.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
 import { oneOf } from "../chaos/random.ts";
 import { messageIdIn } from "../support/carriers.ts";

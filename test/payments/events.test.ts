@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Webhooks } from "../../infra/local/stripe/webhooks.ts";
-import { StripeKeys } from "../../shared/payments/stripe-client.ts";
+import { StripeKeys } from "../../shared/money/payments/stripe-client.ts";
 import { readSecretText } from "../../shared/platform/aws/read-secret.ts";
 import { epochSeconds, now } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";

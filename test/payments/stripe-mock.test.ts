@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 
-import type { PaymentRecord } from "../../shared/payments/record.ts";
-import { stripeProvider as provider } from "../../shared/payments/stripe.ts";
+import type { PaymentRecord } from "../../shared/money/payments/record.ts";
+import { stripeProvider as provider } from "../../shared/money/payments/stripe.ts";
 import { now } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";

@@ -11,8 +11,8 @@ import { pascalCase } from "../../infra/constructs/names.ts";
 import { localCredentials } from "../../infra/local/connections.ts";
 import { pythonPrograms } from "../../infra/python-programs.ts";
 import { workers } from "../../infra/workers.ts";
+import { operations } from "../../shared/api/routes.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { operations } from "../../shared/routes.ts";
 
 // The statements of the README about `sam local`, as far as SAM can check them without Docker.
 

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import { packNpmPackage } from "../../infra/sdks/npm.ts";
-import { verifyWebhook } from "../../shared/client/verify-webhook.ts";
+import { verifyWebhook } from "../../shared/api/client/verify-webhook.ts";
 import { patience } from "../support/patience.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 import { openAccount, type Account } from "./account.ts";

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { pythonPrograms } from "../../infra/python-programs.ts";
-import recorded from "../../shared/contract/examples.json" with { type: "json" };
+import recorded from "../../shared/api/contract/examples.json" with { type: "json" };
 import { openAccount, runProgram } from "./account.ts";
 import { generatorJar } from "./openapi-generator.ts";
 
@@ -66,7 +66,7 @@ async function typeErrors(source: string): Promise<string> {
 
 /** Makes a client as the guide shows. @returns its folder */
 async function generate(language: string): Promise<string> {
-  const guide = await readFile("shared/docs/guides/sdks.md", "utf8");
+  const guide = await readFile("shared/pages/docs/guides/sdks.md", "utf8");
   const [, options = ""] = /openapi-generator-cli generate -i \S+ -g go -o \S+ (.+)/.exec(guide) ?? [];
   const target = path.join(folder, language);
   const command = ["generate", "-i", "openapi.json", "-g", language, "-o", target, ...options.split(" ")];

@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
 import * as z from "zod/mini";
 
-import { createClient, everyRow, type Client } from "../../shared/client.ts";
-import type { Session } from "../../shared/contract/accounts.ts";
-import type { CreateApiKeyRequest, CreatedApiKey } from "../../shared/contract/api-keys.ts";
-import { PageMeta } from "../../shared/contract/primitives.ts";
-import type { AcceptedMessage, Message, SendSmsRequest } from "../../shared/contract/sms.ts";
-import type { Transaction, Wallet } from "../../shared/contract/wallet.ts";
+import { createClient, everyRow, type Client } from "../../shared/api/client/client.ts";
+import type { Session } from "../../shared/api/contract/accounts.ts";
+import type { CreateApiKeyRequest, CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
+import { PageMeta } from "../../shared/api/contract/primitives.ts";
+import type { AcceptedMessage, Message, SendSmsRequest } from "../../shared/api/contract/sms.ts";
+import type { Transaction, Wallet } from "../../shared/api/contract/wallet.ts";
 import { checkAgainstContract } from "./contract.ts";
 
 export interface ApiResponse {

@@ -1,8 +1,8 @@
-import { findOrganization, OrganizationRecord } from "../../shared/accounts/organizations/record.ts";
-import * as campaigns from "../../shared/campaigns/create.ts";
-import type { Campaign, CreateCampaignRequest } from "../../shared/contract/campaigns.ts";
-import type { AcceptedMessage, SendSmsRequest } from "../../shared/contract/sms.ts";
-import * as messages from "../../shared/messages/accept-one.ts";
+import type { Campaign, CreateCampaignRequest } from "../../shared/api/contract/campaigns.ts";
+import type { AcceptedMessage, SendSmsRequest } from "../../shared/api/contract/sms.ts";
+import * as campaigns from "../../shared/audience/campaigns/create.ts";
+import * as messages from "../../shared/messages/accept/accept-one.ts";
+import { findOrganization, OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 
 /*
  * Use cases without the API, which reads the organization's record for each call. Tests that open a wallet alone have none.

@@ -1,9 +1,9 @@
 import { vi } from "vitest";
 
+import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
+import { debitWallet } from "../../shared/money/wallet/debit.ts";
+import { ledgerEntry } from "../../shared/money/wallet/ledger.ts";
 import { putItem } from "../../shared/platform/table/write.ts";
-import { reconcileWallet } from "../../shared/reconciliation/reconcile.ts";
-import { debitWallet } from "../../shared/wallet/debit.ts";
-import { ledgerEntry } from "../../shared/wallet/ledger.ts";
 
 /** A message that was charged without the rest of its life. */
 export interface ChargedMessage {

@@ -1,6 +1,6 @@
 import type { Carrier, SubmitResult, OutgoingMessage } from "../../shared/carriers/carrier.ts";
 import type { NamedCarrier } from "../../shared/carriers/carriers.ts";
-import type { Sender } from "../../shared/messages/choose-carrier.ts";
+import type { Sender } from "../../shared/messages/send/choose-carrier.ts";
 
 /** A carrier with scripted results, which records the submitted messages. */
 export class ScriptedCarrier implements Carrier {

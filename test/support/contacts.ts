@@ -1,4 +1,4 @@
-import { ImportedContacts } from "../../shared/contract/contacts.ts";
+import { ImportedContacts } from "../../shared/api/contract/contacts.ts";
 import { dataOf, type Customer } from "./api.ts";
 
 /** The number of the contact with this index, which the sandbox accepts. */

@@ -1,11 +1,11 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as z from "zod/mini";
 
-import { errorCatalogue } from "../../shared/contract/errors.ts";
-import { openApiDocument } from "../../shared/openapi.ts";
-import { frontDoorMessages } from "../../shared/openapi/error-responses.ts";
-import { methodsOf, routes } from "../../shared/routes.ts";
-import { errorsOf, pathPattern, type Route } from "../../shared/routes/route.ts";
+import { errorCatalogue } from "../../shared/api/contract/errors.ts";
+import { frontDoorMessages } from "../../shared/api/openapi/error-responses.ts";
+import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
+import { methodsOf, routes } from "../../shared/api/routes.ts";
+import { errorsOf, pathPattern, type Route } from "../../shared/api/routes/route.ts";
 
 /*
  * Checks the gateway's responses against the document that it publishes, more strictly than a customer should. A field that

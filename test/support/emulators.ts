@@ -8,7 +8,7 @@ import { localAccountId } from "../../infra/local/references.ts";
 import { listenOnLoopback } from "../../infra/loopback.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { queueNames } from "../../shared/platform/jobs/queue-names.ts";
+import { queueNames } from "../../shared/platform/queue-names.ts";
 
 /** A Secrets Manager of a few lines, whose one secret seals those of webhooks. */
 const secrets = createServer((_request, response) => {

@@ -1,4 +1,4 @@
-import type { ReceivedMessage } from "../../shared/inbound/receive.ts";
+import type { ReceivedMessage } from "../../shared/messages/inbound/receive.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 

@@ -1,4 +1,4 @@
-import type { DocumentRecord } from "../../shared/invoices/record.ts";
+import type { DocumentRecord } from "../../shared/money/invoices/record.ts";
 
 /** Returns an invoice of 100.00 EUR with 19% of tax. */
 export function invoice(changes: Partial<DocumentRecord> = {}): DocumentRecord {

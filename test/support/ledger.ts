@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-import type { Transaction } from "../../shared/contract/wallet.ts";
+import type { Transaction } from "../../shared/api/contract/wallet.ts";
 import type { Customer } from "./api.ts";
 
 /** Expects each balance to follow from the one before, and the last to be the wallet's. @returns the entries, oldest first */

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { AcceptedInvitation } from "../../shared/contract/members.ts";
-import type { Role } from "../../shared/contract/scopes.ts";
+import { AcceptedInvitation } from "../../shared/api/contract/members.ts";
+import type { Role } from "../../shared/api/contract/scopes.ts";
 import { call, dataOf, password, type Customer } from "./api.ts";
 import { linkIn } from "./emails.ts";
 

@@ -1,7 +1,7 @@
-import type { Sender } from "../../shared/messages/choose-carrier.ts";
-import { MessageJob } from "../../shared/messages/message-job.ts";
-import { MessageRecord } from "../../shared/messages/record.ts";
-import { submitMessage } from "../../shared/messages/submit-message.ts";
+import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import type { Sender } from "../../shared/messages/send/choose-carrier.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { acceptMessage } from "./as-organization.ts";

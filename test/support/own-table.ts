@@ -8,9 +8,9 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { inject } from "vitest";
 
+import { rateCardCache } from "../../shared/money/prices/current.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { rateCardCache } from "../../shared/prices/current.ts";
 
 /**
  * Gives a test file a table of its own in the DynamoDB that it uses. Work on all due items then finds none of other

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import type { Route } from "../../shared/routes/route.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 
 /** The path of a route with ids that could be there and are not. */
 export function pathOfNothing(route: Route): string {

@@ -1,6 +1,6 @@
 import { expect, vi } from "vitest";
 
-import type { Payment } from "../../shared/contract/payments.ts";
+import type { Payment } from "../../shared/api/contract/payments.ts";
 import type { Customer } from "./api.ts";
 import { patience } from "./patience.ts";
 import { card, sendForm } from "./stripe.ts";

@@ -1,8 +1,8 @@
-import { noteKycApproval } from "../../shared/accounts/organizations/rights-record.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
+import { takeName } from "../../shared/messages/sender-ids/names.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { takeName } from "../../shared/sender-ids/names.ts";
+import { noteKycApproval } from "../../shared/tenancy/organizations/rights-record.ts";
 
 /** The variables of a stage with all policies, which sends to these countries. */
 export function strictPolicies(...countries: readonly string[]): Record<string, string> {

@@ -1,4 +1,4 @@
-import type { PriceRow } from "../../shared/prices/rate-card.ts";
+import type { PriceRow } from "../../shared/money/prices/rate-card.ts";
 
 /** Rows of a rate card, by their prefixes and what customers pay, in micro-units. */
 export function priceRows(prices: Readonly<Record<string, number>>): PriceRow[] {

@@ -3,7 +3,7 @@ import { vi } from "vitest";
 
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { config } from "../../shared/platform/config.ts";
-import type { QueueName } from "../../shared/platform/jobs/queue-names.ts";
+import type { QueueName } from "../../shared/platform/queue-names.ts";
 
 /** Takes all visible jobs off one of this test file's own queues. */
 export async function takeJobs(queue: QueueName): Promise<unknown[]> {

@@ -1,4 +1,4 @@
-import { ConfirmedTotp, StartedTotp } from "../../shared/contract/second-factor.ts";
+import { ConfirmedTotp, StartedTotp } from "../../shared/api/contract/second-factor.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { dataOf, password, type Customer } from "./api.ts";
 

@@ -1,7 +1,7 @@
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { newWallet } from "../../shared/money/wallet/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { postToWallet } from "../../shared/wallet/post.ts";
-import { newWallet } from "../../shared/wallet/record.ts";
 
 /** Opens a wallet for a new organization in the table, without the API. @returns the organization's id */
 export async function openWallet(balanceMicros: number): Promise<string> {

@@ -1,7 +1,7 @@
-import type { Account } from "../../shared/contract/accounts.ts";
-import type { WebhookEvent } from "../../shared/contract/events.ts";
-import type { CreatedWebhook } from "../../shared/contract/webhooks.ts";
-import { EventJob, eventJob as queuedEvent } from "../../shared/events/event-job.ts";
+import type { Account } from "../../shared/api/contract/accounts.ts";
+import type { WebhookEvent } from "../../shared/api/contract/events.ts";
+import type { CreatedWebhook } from "../../shared/api/contract/webhooks.ts";
+import { EventJob, eventJob as queuedEvent } from "../../shared/notices/event-job.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";

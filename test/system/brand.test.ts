@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
-import type { PublishedBrand } from "../../shared/contract/brand.ts";
+import type { PublishedBrand } from "../../shared/api/contract/brand.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { call, Customer } from "../support/api.ts";
 import { assemblyWithVariables } from "../support/changed-assembly.ts";

@@ -103,7 +103,7 @@ afterAll(async () => rm(folder, { recursive: true, force: true }));
 
 /** Writes the first block of a language in a guide, and returns its folder. */
 async function codeOf(guide: string, { name, file }: Language): Promise<string> {
-  const markdown = await readFile(`shared/docs/guides/${guide}.md`, "utf8");
+  const markdown = await readFile(`shared/pages/docs/guides/${guide}.md`, "utf8");
   const [, code = ""] = new RegExp(`^\`\`\`${name}\n(.*?)^\`\`\``, "ms").exec(markdown) ?? [];
   expect(code).not.toBe("");
   // Node looks for packages in the folders above a program.
@@ -132,7 +132,7 @@ async function output(
 
 it("each message that a guide sends with curl is accepted from a new account", async () => {
   const tester = await (await Customer.register()).withApiKey({ test: true });
-  for await (const file of glob("shared/docs/guides/*.md")) {
+  for await (const file of glob("shared/pages/docs/guides/*.md")) {
     const sends = (await readFile(file, "utf8")).matchAll(/\/v1\/sms\/send" (?:.*\\\n)+ +-d '(?<raw>.+)'/g);
     for (const { groups } of sends) {
       const sent = await tester.call("/v1/sms/send", { raw: groups?.["raw"] ?? "" });

@@ -8,11 +8,11 @@ import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
-import { createClient, type Client } from "../../shared/client.ts";
+import { createClient, type Client } from "../../shared/api/client/client.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { verifyWallet } from "../../shared/reconciliation/verify.ts";
-import { graceMs } from "../../shared/wallet/settlement.ts";
 import { standardSignature } from "../../shared/webhooks/signature.ts";
 import { readLastRelease, type LastRelease } from "../fixtures/last-release.ts";
 import { call, errorOf } from "../support/api.ts";

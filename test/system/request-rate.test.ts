@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
-import { allScopes } from "../../shared/contract/scopes.ts";
+import { allScopes } from "../../shared/api/contract/scopes.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { hourMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";

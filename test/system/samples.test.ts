@@ -11,10 +11,10 @@ import { afterAll, beforeAll, expect, inject, it } from "vitest";
 
 import { listenOnLoopback } from "../../infra/loopback.ts";
 import { recordExamples } from "../../infra/openapi/examples.ts";
-import { openApiDocument } from "../../shared/openapi.ts";
-import type { DocumentedOperation } from "../../shared/openapi/document.ts";
-import { samplesOf } from "../../shared/openapi/samples.ts";
-import { publicOperations } from "../../shared/routes.ts";
+import type { DocumentedOperation } from "../../shared/api/openapi/document.ts";
+import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
+import { samplesOf } from "../../shared/api/openapi/samples.ts";
+import { publicOperations } from "../../shared/api/routes.ts";
 import {
   installedLanguages,
   installPackages,

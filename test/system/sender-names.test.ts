@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 
 import { beforeEach, expect, it } from "vitest";
 
-import { isApprovedSenderId } from "../../shared/sender-ids/names.ts";
-import { readSenderIds } from "../../shared/sender-ids/record.ts";
-import { decideSenderId } from "../../shared/sender-ids/review.ts";
-import { createSenderId } from "../../shared/sender-ids/sender-ids.ts";
+import { isApprovedSenderId } from "../../shared/messages/sender-ids/names.ts";
+import { readSenderIds } from "../../shared/messages/sender-ids/record.ts";
+import { decideSenderId } from "../../shared/messages/sender-ids/review.ts";
+import { createSenderId } from "../../shared/messages/sender-ids/sender-ids.ts";
 import { Customer } from "../support/api.ts";
 
 /*

@@ -2,14 +2,14 @@ import { createHmac } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
-import { awsCallbacks } from "../../shared/carrier-callbacks/aws.ts";
-import { QueuedCallback } from "../../shared/carrier-callbacks/callback-job.ts";
-import { httpCallbacks } from "../../shared/carrier-callbacks/http.ts";
-import { kannelCallbacks } from "../../shared/carrier-callbacks/kannel.ts";
-import { recordCallback } from "../../shared/carrier-callbacks/record.ts";
-import { messageOf } from "../../shared/carrier-callbacks/reference.ts";
-import { isSignedByTwilio, twilioCallbacks } from "../../shared/carrier-callbacks/twilio.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
+import { awsCallbacks } from "../../shared/messages/callbacks/aws.ts";
+import { QueuedCallback } from "../../shared/messages/callbacks/callback-job.ts";
+import { httpCallbacks } from "../../shared/messages/callbacks/http.ts";
+import { kannelCallbacks } from "../../shared/messages/callbacks/kannel.ts";
+import { recordCallback } from "../../shared/messages/callbacks/record.ts";
+import { messageOf } from "../../shared/messages/callbacks/reference.ts";
+import { isSignedByTwilio, twilioCallbacks } from "../../shared/messages/callbacks/twilio.ts";
 
 const delivered = { status: "delivered" };
 const pending = { status: "pending" };

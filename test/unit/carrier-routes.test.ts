@@ -1,8 +1,8 @@
 import { beforeEach, expect, it, vi } from "vitest";
 
+import type { MessageType } from "../../shared/api/contract/sms.ts";
 import { carriersOf, routeFor } from "../../shared/carriers/carriers.ts";
 import type { RoutingTable, CarrierRecord, RouteRecord } from "../../shared/carriers/record.ts";
-import type { MessageType } from "../../shared/contract/sms.ts";
 import { localSettings } from "../support/local-settings.ts";
 
 beforeEach(() => {

@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 
 import { afterEach, describe, expect, it } from "vitest";
 
-import type { AnyOptions, Endpoint } from "../../shared/client/call.ts";
-import { ConnectionError, RequestError, SmsGatewayError } from "../../shared/client/errors.ts";
-import { callReliably, type CallOptions, type ClientSettings } from "../../shared/client/retries.ts";
-import { routes } from "../../shared/routes.ts";
+import type { AnyOptions, Endpoint } from "../../shared/api/client/call.ts";
+import { ConnectionError, RequestError, SmsGatewayError } from "../../shared/api/client/errors.ts";
+import { callReliably, type CallOptions, type ClientSettings } from "../../shared/api/client/retries.ts";
+import { routes } from "../../shared/api/routes.ts";
 import { startScriptedServer, type ScriptedResponse } from "../support/scripted-server.ts";
 
 const success: ScriptedResponse = { status: 200, body: { data: { id: "done" } } };

@@ -3,7 +3,11 @@ import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 
-import { signWebhook, verifyWebhook, WebhookVerificationError } from "../../shared/client/verify-webhook.ts";
+import {
+  signWebhook,
+  verifyWebhook,
+  WebhookVerificationError,
+} from "../../shared/api/client/verify-webhook.ts";
 
 const secret = `whsec_${Buffer.from("an example of a signing secret..").toString("base64")}`;
 const otherSecret = `whsec_${Buffer.from("another secret of a webhook.....").toString("base64")}`;

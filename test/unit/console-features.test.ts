@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 
-import { features } from "../../shared/console/files.ts";
+import { features } from "../../shared/pages/console/files.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
 afterEach(() => void vi.unstubAllEnvs());

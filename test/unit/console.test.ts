@@ -13,7 +13,7 @@ import { problemOfField } from "../../functions/console/app/problems.ts";
 import { parseCsv, textOf } from "../../functions/console/app/read-csv.ts";
 import { phoneNumberOf, tagsOf } from "../../functions/console/app/typed.ts";
 import { csvOf } from "../../functions/console/app/write-csv.ts";
-import type { Contact } from "../../shared/contract/contacts.ts";
+import type { Contact } from "../../shared/api/contract/contacts.ts";
 
 describe("CSV", () => {
   it.each([

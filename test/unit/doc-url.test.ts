@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEventV2, Context } from "aws-lambda";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { ApiError } from "../../shared/contract/errors.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
+import * as routes from "../../shared/api/routes/health.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { pipeline } from "../../shared/platform/http/pipeline.ts";
-import * as routes from "../../shared/routes/health.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 

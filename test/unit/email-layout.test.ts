@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { layOut, onOneLine, type EmailText } from "../../shared/emails/layout.ts";
+import { layOut, onOneLine, type EmailText } from "../../shared/notices/emails/layout.ts";
 
 const text: EmailText = {
   subject: "Hello",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { renderPdf } from "../../shared/invoices/pdf.ts";
+import { renderPdf } from "../../shared/money/invoices/pdf.ts";
 import { invoice } from "../support/invoices.ts";
 import { linesOfPdf } from "../support/pdf.ts";
 

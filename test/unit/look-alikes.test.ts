@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 
-import { SenderId } from "../../shared/contract/sms.ts";
+import { SenderId } from "../../shared/api/contract/sms.ts";
 import {
   protectedNames,
   resemblanceOf,
   resemblanceOfProtected,
-} from "../../shared/sender-ids/look-alikes.ts";
+} from "../../shared/messages/sender-ids/look-alikes.ts";
 
 it.each([
   ["MYBANK", "mybank", "looks the same"],

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { findLosses, type Loss, type Market } from "../../infra/operator/losses.ts";
 import type { RouteRecord } from "../../shared/carriers/record.ts";
-import { documentOf, RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
+import { documentOf, RateCard, type PriceRow } from "../../shared/money/prices/rate-card.ts";
 
 /*
  * The prices that are a loss. Each carrier of the route that applies is checked, for each class of numbers.

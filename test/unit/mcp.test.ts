@@ -5,10 +5,10 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { listenOnLoopback } from "../../infra/loopback.ts";
-import { callTool } from "../../shared/mcp/call-tool.ts";
-import { mcpTools, type Tool } from "../../shared/openapi/tools.ts";
+import { mcpTools, type Tool } from "../../shared/api/openapi/tools.ts";
+import { operations } from "../../shared/api/routes.ts";
+import { callTool } from "../../shared/pages/mcp/call-tool.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { operations } from "../../shared/routes.ts";
 
 const tools = mcpTools();
 

@@ -1,7 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 
-import { currencies, decimalsOf } from "../../shared/contract/currencies.ts";
-import { environmentNames } from "../../shared/platform/config.ts";
+import { currencies, decimalsOf } from "../../shared/api/contract/currencies.ts";
 import {
   amountOf,
   microsOf,
@@ -9,7 +8,8 @@ import {
   microsOfText,
   minorUnitsOf,
   moneyText,
-} from "../../shared/wallet/money.ts";
+} from "../../shared/money/wallet/money.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
 

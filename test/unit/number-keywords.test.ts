@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { keywordOf } from "../../shared/numbers/keywords.ts";
-import { addresseesOf, NumberRecord } from "../../shared/numbers/record.ts";
+import { keywordOf } from "../../shared/messages/numbers/keywords.ts";
+import { addresseesOf, NumberRecord } from "../../shared/messages/numbers/record.ts";
 
 it.each([
   [

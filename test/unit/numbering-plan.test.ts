@@ -5,11 +5,11 @@ import { expect, it } from "vitest";
 
 import { numberLengths } from "../../infra/number-lengths.ts";
 import { projectRoot } from "../../infra/project-root.ts";
-import { Country } from "../../shared/contract/countries.ts";
-import { countryOfNumber, typesOfNumber } from "../../shared/messages/numbering-plan.ts";
+import { Country } from "../../shared/api/contract/countries.ts";
+import { countryOfNumber, typesOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 
 it("the lengths that are checked in are those of the installed libphonenumber-js: npm run number-lengths", async () => {
-  const file = `${projectRoot}/shared/contract/number-lengths.json`;
+  const file = `${projectRoot}/shared/api/contract/number-lengths.json`;
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual(numberLengths());
 });
 

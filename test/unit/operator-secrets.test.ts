@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { WebhookPayload } from "../../shared/contract/webhooks.ts";
-import { MessageRecord, toApiMessage } from "../../shared/messages/record.ts";
-import { operations } from "../../shared/routes.ts";
+import { WebhookPayload } from "../../shared/api/contract/webhooks.ts";
+import { operations } from "../../shared/api/routes.ts";
+import { MessageRecord, toApiMessage } from "../../shared/messages/message/record.ts";
 
 /*
  * Only the operator may see the carrier of a message and its cost. All tests check responses against the contract, and

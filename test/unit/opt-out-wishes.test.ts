@@ -1,6 +1,11 @@
 import { expect, it } from "vitest";
 
-import { hasSaidStop, lastWord, optOutOf, type PersonsWord } from "../../shared/opt-outs/standing.ts";
+import {
+  hasSaidStop,
+  lastWord,
+  optOutOf,
+  type PersonsWord,
+} from "../../shared/messages/opt-outs/standing.ts";
 
 const words: readonly PersonsWord[] = [
   { word: "stop", saidAt: "2026-03-01T10:00:00.000Z" },

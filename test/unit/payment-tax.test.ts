@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { netOf, taxMicrosOf } from "../../shared/payments/tax.ts";
+import { netOf, taxMicrosOf } from "../../shared/money/payments/tax.ts";
 
 it("a tax is exact for each rate with two decimals, and half a cent is rounded up", () => {
   const exactly = (cents: number, hundredths: number): number =>

@@ -6,8 +6,8 @@ import {
   PhoneNumber,
   PhoneNumberInQuery,
   problemOfLength,
-} from "../../shared/contract/phone-numbers.ts";
-import { PricesQuery } from "../../shared/contract/prices.ts";
+} from "../../shared/api/contract/phone-numbers.ts";
+import { PricesQuery } from "../../shared/api/contract/prices.ts";
 
 /** Returns the message for a rejected number; undefined for a valid one. */
 function problemOf(number: unknown, schema = GivenPhoneNumber): string | undefined {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 
-import { rowsOfPrefix, withOverrides } from "../../shared/prices/list.ts";
-import { documentOf, RateCard, type PriceRow } from "../../shared/prices/rate-card.ts";
-import { sampleCard } from "../../shared/prices/sample-card.ts";
+import { rowsOfPrefix, withOverrides } from "../../shared/money/prices/list.ts";
+import { documentOf, RateCard, type PriceRow } from "../../shared/money/prices/rate-card.ts";
+import { sampleCard } from "../../shared/money/prices/sample-card.ts";
 
 const at = new Date("2031-03-01T12:00:00Z");
 

@@ -166,7 +166,7 @@ it("rejects a cost column in a card without costs", () => {
 });
 
 it("understands the example that is beside the README", async () => {
-  const { rows, errors } = parseRates(await readFile("shared/prices/example.csv"), ofCard);
+  const { rows, errors } = parseRates(await readFile("shared/money/prices/example.csv"), ofCard);
   expect(errors).toEqual([]);
   expect(rows.length).toBeGreaterThan(5);
   expect(rows.some(({ validFrom }) => validFrom !== undefined)).toBe(true);

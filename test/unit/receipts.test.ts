@@ -1,12 +1,12 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { beforeEach, expect, it, vi } from "vitest";
 
-import { EventJob } from "../../shared/events/event-job.ts";
-import { newMessage } from "../../shared/messages/accept.ts";
-import { countReceipts, CountsRecord, type RecordedReceipt } from "../../shared/messages/counts.ts";
-import { recordDeliveryReceipt } from "../../shared/messages/receipts.ts";
-import { finalDeliveries, MessageRecord, type FinalDelivery } from "../../shared/messages/record.ts";
-import { acquire, markSent } from "../../shared/messages/transitions.ts";
+import { newMessage } from "../../shared/messages/accept/accept.ts";
+import { countReceipts, CountsRecord, type RecordedReceipt } from "../../shared/messages/counts/counts.ts";
+import { finalDeliveries, MessageRecord, type FinalDelivery } from "../../shared/messages/message/record.ts";
+import { acquire, markSent } from "../../shared/messages/message/transitions.ts";
+import { recordDeliveryReceipt } from "../../shared/messages/outcome/receipts.ts";
+import { EventJob } from "../../shared/notices/event-job.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { dayOf } from "../../shared/platform/clock.ts";

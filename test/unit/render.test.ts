@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { placeholdersOf, problemOf, renderTemplate } from "../../shared/templates/render.ts";
+import { placeholdersOf, problemOf, renderTemplate } from "../../shared/audience/templates/render.ts";
 
 it.each([
   ["no placeholder", "Hello", []],

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 
-import { ApiError } from "../../shared/contract/errors.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
+import { routes } from "../../shared/api/routes.ts";
 import { requestInput } from "../../shared/platform/http/request-input.ts";
-import { routes } from "../../shared/routes.ts";
 
 /** The error of a body without a credential. */
 async function errorOf(body: string): Promise<unknown> {

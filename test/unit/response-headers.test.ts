@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { ApiError } from "../../shared/contract/errors.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
 import { errorHeaders, rateLimitHeaders } from "../../shared/platform/http/response-headers.ts";
 import { limitReached } from "../../shared/platform/limits/rate-limit.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { segmentsOf } from "../../shared/messages/segments.ts";
+import { segmentsOf } from "../../shared/messages/message/segments.ts";
 
 const basic =
   "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡" +

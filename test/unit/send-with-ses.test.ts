@@ -6,7 +6,7 @@ import {
 } from "@aws-sdk/client-sesv2";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { sendWithSes } from "../../shared/emails/send-with-ses.ts";
+import { sendWithSes } from "../../shared/notices/emails/send-with-ses.ts";
 import { Ses } from "../../shared/platform/aws/ses.ts";
 import { mockAws } from "../support/mock-aws.ts";
 

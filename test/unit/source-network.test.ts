@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { networkOf } from "../../shared/platform/http/source-network.ts";
+import { networkOf } from "../../shared/platform/source-network.ts";
 
 it("an IPv4 address is a network of its own, also where it is written in IPv6", () => {
   expect(networkOf("203.0.113.9")).toBe("203.0.113.9");

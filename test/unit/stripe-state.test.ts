@@ -1,8 +1,8 @@
 import type { Stripe } from "stripe";
 import { expect, it } from "vitest";
 
-import type { ProviderPayment } from "../../shared/payments/provider.ts";
-import { stateOfIntent } from "../../shared/payments/stripe-state.ts";
+import type { ProviderPayment } from "../../shared/money/payments/provider.ts";
+import { stateOfIntent } from "../../shared/money/payments/stripe-state.ts";
 
 interface Given {
   /** The movements of the account's own money: amount, currency and fee. */

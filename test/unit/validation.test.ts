@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { validate } from "../../shared/contract/validation.ts";
-import { routes } from "../../shared/routes.ts";
-import type { Route } from "../../shared/routes/route.ts";
+import { validate } from "../../shared/api/contract/validation.ts";
+import { routes } from "../../shared/api/routes.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 
 /** Returns the messages for a value, by field. */
 function problems(schema: z.ZodMiniType, value: unknown): Record<string, string> {

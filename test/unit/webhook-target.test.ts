@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ApiError } from "../../shared/contract/errors.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { checkWebhookUrl, guardedLookup } from "../../shared/webhooks/target.ts";
 

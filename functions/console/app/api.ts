@@ -2,7 +2,7 @@
 import "./without-eval.ts";
 import { computed } from "@preact/signals";
 
-import { createClient, RequestError, type Client } from "../../../shared/client.ts";
+import { createClient, RequestError, type Client } from "../../../shared/api/client/client.ts";
 import { requestPassword } from "./reauthentication.ts";
 import { clearSession, renewSession, session } from "./session.ts";
 

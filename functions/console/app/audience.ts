@@ -1,8 +1,8 @@
-import type { Campaign } from "../../../shared/contract/campaigns.ts";
-import type { Contact } from "../../../shared/contract/contacts.ts";
-import { SendSmsRequest } from "../../../shared/contract/sms.ts";
-import { segmentsOf } from "../../../shared/messages/segments.ts";
-import { contactValues, renderTemplate } from "../../../shared/templates/render.ts";
+import type { Campaign } from "../../../shared/api/contract/campaigns.ts";
+import type { Contact } from "../../../shared/api/contract/contacts.ts";
+import { SendSmsRequest } from "../../../shared/api/contract/sms.ts";
+import { contactValues, renderTemplate } from "../../../shared/audience/templates/render.ts";
+import { segmentsOf } from "../../../shared/messages/message/segments.ts";
 
 /*
  * The reach and cost of a campaign. They are calculated contact by contact, as the gateway does it, because each contact has

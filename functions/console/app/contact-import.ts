@@ -1,6 +1,6 @@
-import { CreateContactRequest, type ImportedContact } from "../../../shared/contract/contacts.ts";
-import type { ErrorDetail } from "../../../shared/contract/errors.ts";
-import { validate } from "../../../shared/contract/validation.ts";
+import { CreateContactRequest, type ImportedContact } from "../../../shared/api/contract/contacts.ts";
+import type { ErrorDetail } from "../../../shared/api/contract/errors.ts";
+import { validate } from "../../../shared/api/contract/validation.ts";
 import { phoneNumberOf, tagsOf } from "./typed.ts";
 
 /*

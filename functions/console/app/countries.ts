@@ -1,4 +1,4 @@
-import { Country } from "../../../shared/contract/countries.ts";
+import { Country } from "../../../shared/api/contract/countries.ts";
 
 const names = new Intl.DisplayNames(undefined, { type: "region" });
 

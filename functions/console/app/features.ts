@@ -1,5 +1,5 @@
-import type { PublishedBrand } from "../../../shared/contract/brand.ts";
-import type { ConsoleFeature } from "../../../shared/contract/console.ts";
+import type { PublishedBrand } from "../../../shared/api/contract/brand.ts";
+import type { ConsoleFeature } from "../../../shared/api/contract/console.ts";
 
 const named = contentOf("features").split(" ");
 

@@ -1,5 +1,5 @@
-import { RequestError } from "../../../shared/client.ts";
-import type { ErrorCode, ErrorDetail } from "../../../shared/contract/errors.ts";
+import { RequestError } from "../../../shared/api/client/client.ts";
+import type { ErrorCode, ErrorDetail } from "../../../shared/api/contract/errors.ts";
 
 /*
  * Texts for people in place of API messages for developers, which refer to fields and calls.

@@ -1,4 +1,4 @@
-import type { SenderIdRequest } from "../../../shared/contract/sender-ids.ts";
+import type { SenderIdRequest } from "../../../shared/api/contract/sender-ids.ts";
 import { api } from "./api.ts";
 
 /** The approved sender IDs, the default one first. */

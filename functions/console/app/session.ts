@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import * as z from "zod/mini";
 
-import { Session } from "../../../shared/contract/accounts.ts";
+import { Session } from "../../../shared/api/contract/accounts.ts";
 
 /*
  * The session of this tab. Its token is in memory and in sessionStorage, so that it survives a reload. Unlike localStorage

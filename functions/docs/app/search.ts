@@ -1,6 +1,6 @@
 import MiniSearch from "minisearch";
 
-import type { SearchRecord } from "../../../shared/contract/docs.ts";
+import type { SearchRecord } from "../../../shared/api/contract/docs.ts";
 
 const maxResults = 12;
 /** Splits names such as `sendSms` and `INSUFFICIENT_BALANCE` into words, and keeps them whole as well. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { validationMessage } from "../../../shared/contract/validation.ts";
+import { validationMessage } from "../../../shared/api/contract/validation.ts";
 import type { Item } from "./attribute-values.ts";
 import { ServiceError, validationError } from "./service-error.ts";
 import { AttributeDefinitions, IndexDefinition, TableDefinition } from "./table-definitions.ts";

@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 
-import { validate } from "../../../shared/contract/validation.ts";
+import { validate } from "../../../shared/api/contract/validation.ts";
 import type { StripeAccount } from "./account.ts";
 import { readForm } from "./form.ts";
 import { published, StripeApiError } from "./object-store.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { Country } from "../../../shared/contract/countries.ts";
+import { Country } from "../../../shared/api/contract/countries.ts";
 import { escapeHtml, htmlPage, type LocalPage } from "../pages.ts";
 import { testCards } from "./cards.ts";
 import type { PaymentIntent, Session, SetupIntent } from "./objects.ts";

@@ -1,7 +1,7 @@
-import type { CreateApiKeyRequest, CreatedApiKey, RotateApiKeyRequest } from "../../contract/api-keys.ts";
-import { ApiError } from "../../contract/errors.ts";
-import { owedEmail } from "../../emails/email-job.ts";
-import { queueOwedEmails } from "../../emails/queue-email.ts";
+import type { CreateApiKeyRequest, CreatedApiKey, RotateApiKeyRequest } from "../../api/contract/api-keys.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import { owedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { hasExpired } from "../../platform/auth/expiry.ts";
 import { isSensitive, requireRecentProof } from "../../platform/auth/recent-proof.ts";
@@ -10,11 +10,6 @@ import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { log } from "../../platform/log.ts";
 import { transact } from "../../platform/table/transact.ts";
 import type { Write } from "../../platform/table/write.ts";
-import { checkKeyMaker } from "../organizations/member-record.ts";
-import { changeNotices } from "../organizations/owner-notices.ts";
-import { takeQuota } from "../organizations/quota.ts";
-import { endKeysMadeWith } from "./end.ts";
-import { keyManagerOf, limitsOfNewKey, requireGiveable, type KeyManager } from "./limits.ts";
 import {
   type ApiKeyLimits,
   type ApiKeyRecord,
@@ -25,7 +20,12 @@ import {
   newApiKey,
   toApiApiKey,
   readApiKey,
-} from "./record.ts";
+} from "../../tenancy/api-keys/record.ts";
+import { checkKeyMaker } from "../../tenancy/organizations/member-record.ts";
+import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
+import { takeQuota } from "../../tenancy/organizations/quota.ts";
+import { endKeysMadeWith } from "./end.ts";
+import { keyManagerOf, limitsOfNewKey, requireGiveable, type KeyManager } from "./limits.ts";
 
 /**
  * The maximum length of a chain of keys that made each other. The record of a key lists all its ancestors, so a person

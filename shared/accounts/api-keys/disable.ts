@@ -3,15 +3,15 @@ import type {
   DisableApiKeyRequest,
   RevokeAllApiKeysRequest,
   RevokedApiKeys,
-} from "../../contract/api-keys.ts";
-import { ApiError } from "../../contract/errors.ts";
+} from "../../api/contract/api-keys.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
+import { toApiApiKey, readApiKey } from "../../tenancy/api-keys/record.ts";
 import { endAll, endKeysMadeWith, endNow } from "./end.ts";
 import { keyManagerOf, requireEndable } from "./limits.ts";
-import { toApiApiKey, readApiKey } from "./record.ts";
 
 /**
  * Revokes a key, so that the next request with it is rejected. Disabling a disabled key changes nothing. By

@@ -2,9 +2,9 @@ import * as z from "zod/mini";
 
 import { now } from "../../platform/clock.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { mayHave, type ActiveMember } from "../organizations/member-record.ts";
-import type { UserRecord } from "../users/record.ts";
-import { allApiKeys, ApiKeyRecord, endApiKey } from "./record.ts";
+import { allApiKeys, ApiKeyRecord, endApiKey } from "../../tenancy/api-keys/record.ts";
+import { mayHave, type ActiveMember } from "../../tenancy/organizations/member-record.ts";
+import type { UserRecord } from "../../tenancy/users/record.ts";
 
 /** The number of keys that are disabled in parallel. */
 const disabledAtOnce = 10;

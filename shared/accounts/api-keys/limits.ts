@@ -1,6 +1,6 @@
-import type { CreateApiKeyRequest } from "../../contract/api-keys.ts";
-import { ApiError, invalidField } from "../../contract/errors.ts";
-import { defaultScopes, scopesOfTestKeys } from "../../contract/scopes.ts";
+import type { CreateApiKeyRequest } from "../../api/contract/api-keys.ts";
+import { ApiError, invalidField } from "../../api/contract/errors.ts";
+import { defaultScopes, scopesOfTestKeys } from "../../api/contract/scopes.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { areBlocksWithin } from "../../platform/auth/address-blocks.ts";
 import { isSensitive } from "../../platform/auth/recent-proof.ts";
@@ -12,7 +12,7 @@ import {
   readApiKey,
   type ApiKeyLimits,
   type ApiKeyRecord,
-} from "./record.ts";
+} from "../../tenancy/api-keys/record.ts";
 
 /*
  * No one gives a key more rights than they have. A key never makes or renews a key that has more scopes, lives longer,

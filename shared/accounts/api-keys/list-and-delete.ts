@@ -1,6 +1,6 @@
-import type { ApiKey } from "../../contract/api-keys.ts";
-import { ApiError } from "../../contract/errors.ts";
-import type { Page, PageQuery } from "../../contract/primitives.ts";
+import type { ApiKey } from "../../api/contract/api-keys.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { Page, PageQuery } from "../../api/contract/primitives.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";
 import { hasExpired } from "../../platform/auth/expiry.ts";
@@ -8,11 +8,11 @@ import { keys } from "../../platform/table/keys.ts";
 import { pageOf } from "../../platform/table/page.ts";
 import { itemsOf, queryRows } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
-import { releaseQuota } from "../organizations/quota.ts";
+import { allApiKeys, maxApiKeys, toApiApiKey, readApiKey } from "../../tenancy/api-keys/record.ts";
+import { releaseQuota } from "../../tenancy/organizations/quota.ts";
 import { disableApiKey } from "./disable.ts";
 import { endKeysMadeWith } from "./end.ts";
 import { keyManagerOf, requireEndable } from "./limits.ts";
-import { allApiKeys, maxApiKeys, toApiApiKey, readApiKey } from "./record.ts";
 
 /** Returns the organization's keys, newest first, without their secrets. */
 export async function listApiKeys(organizationId: string, query: PageQuery): Promise<Page<ApiKey>> {

@@ -1,11 +1,12 @@
-import type { ChangedPassword, ChangePasswordRequest } from "../../contract/accounts.ts";
-import { invalidField } from "../../contract/errors.ts";
-import { emailJob, owedEmail } from "../../emails/email-job.ts";
-import { queueOwedEmail } from "../../emails/queue-email.ts";
+import type { ChangedPassword, ChangePasswordRequest } from "../../api/contract/accounts.ts";
+import { invalidField } from "../../api/contract/errors.ts";
+import { emailJob, owedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmail } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { transact } from "../../platform/table/transact.ts";
+import { nameOfKeptSession } from "../../tenancy/users/record.ts";
 import { requireUncommonPassword } from "../passwords/common-passwords.ts";
 import { hashPassword } from "../passwords/hash.ts";
 import { replacePassword } from "../passwords/record.ts";
@@ -13,7 +14,6 @@ import { checkPassword, wrongPassword } from "../passwords/tries.ts";
 import { findSecondFactor } from "../second-factor/record.ts";
 import { requireSecondFactor } from "../second-factor/second-factor.ts";
 import { sessionOf } from "../sessions/logout.ts";
-import { nameOfKeptSession } from "../users/record.ts";
 
 /**
  * Replaces the password of a session's user, who knows the current one and gives a code where they have a second factor. Ends

@@ -1,11 +1,12 @@
-import type { LoginRequest, Session } from "../../contract/accounts.ts";
-import { ApiError } from "../../contract/errors.ts";
-import { writeAuditEntry } from "../../platform/audit-log.ts";
+import type { LoginRequest, Session } from "../../api/contract/accounts.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import { now } from "../../platform/clock.ts";
-import { networkOf } from "../../platform/http/source-network.ts";
 import { refund } from "../../platform/limits/sliding-window.ts";
 import { countMetrics } from "../../platform/metrics.ts";
-import { findOrganization } from "../organizations/record.ts";
+import { networkOf } from "../../platform/source-network.ts";
+import { writeAuditEntry } from "../../platform/table/audit-log.ts";
+import { findOrganization } from "../../tenancy/organizations/record.ts";
+import { findUserByEmail } from "../../tenancy/users/record.ts";
 import { passwordMatches } from "../passwords/hash.ts";
 import { rememberNetwork } from "../passwords/known-networks.ts";
 import { findPasswordHash } from "../passwords/record.ts";
@@ -13,7 +14,6 @@ import { countPasswordTry } from "../passwords/tries.ts";
 import { findSecondFactor } from "../second-factor/record.ts";
 import { requireSecondFactor } from "../second-factor/second-factor.ts";
 import { startSession } from "../sessions/session.ts";
-import { findUserByEmail } from "../users/record.ts";
 
 /**
  * Exchanges email and password, and a code where the user has a second factor, for a session. An unknown email causes

@@ -1,13 +1,13 @@
+import { newWallet } from "../../money/wallet/record.ts";
 import { newId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { insertOf, type Write } from "../../platform/table/write.ts";
-import { newWallet } from "../../wallet/record.ts";
-import { membershipOf } from "../organizations/member-record.ts";
-import type { OrganizationRecord } from "../organizations/record.ts";
-import { putRights } from "../organizations/rights-record.ts";
+import { membershipOf } from "../../tenancy/organizations/member-record.ts";
+import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
+import { putRights } from "../../tenancy/organizations/rights-record.ts";
+import type { UserRecord } from "../../tenancy/users/record.ts";
 import { expiryOf } from "../organizations/verification.ts";
 import { putFirstPassword } from "../passwords/record.ts";
-import type { UserRecord } from "../users/record.ts";
 
 interface Request extends Pick<UserRecord, "email" | "firstName" | "lastName"> {
   readonly organizationName?: string | undefined;

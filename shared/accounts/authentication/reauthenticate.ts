@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
-import type { Reauthenticated, ReauthenticateRequest } from "../../contract/accounts.ts";
-import { ApiError } from "../../contract/errors.ts";
+import type { Reauthenticated, ReauthenticateRequest } from "../../api/contract/accounts.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { recentMs } from "../../platform/auth/recent-proof.ts";
 import { now } from "../../platform/clock.ts";

@@ -1,19 +1,19 @@
-import type { RegisterRequest, Session } from "../../contract/accounts.ts";
-import { ApiError } from "../../contract/errors.ts";
-import { emailJob, owedEmail } from "../../emails/email-job.ts";
-import { queueOwedEmail } from "../../emails/queue-email.ts";
-import { auditEntry } from "../../platform/audit-log.ts";
+import type { RegisterRequest, Session } from "../../api/contract/accounts.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import { emailJob, owedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmail } from "../../notices/emails/queue-email.ts";
 import { hourMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
-import { networkOf } from "../../platform/http/source-network.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
+import { networkOf } from "../../platform/source-network.ts";
+import { auditEntry } from "../../platform/table/audit-log.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { insertOf } from "../../platform/table/write.ts";
+import type { EmailRecord } from "../../tenancy/users/record.ts";
 import { requireUncommonPassword } from "../passwords/common-passwords.ts";
 import { hashPassword } from "../passwords/hash.ts";
 import { startSession } from "../sessions/session.ts";
-import type { EmailRecord } from "../users/record.ts";
 import { newAccount } from "./new-account.ts";
 
 /**

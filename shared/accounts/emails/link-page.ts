@@ -1,5 +1,5 @@
-import { filled } from "../../brand/brand.ts";
-import { minPasswordCharacters } from "../../contract/accounts.ts";
+import { minPasswordCharacters } from "../../api/contract/accounts.ts";
+import { filled } from "../../notices/brand/brand.ts";
 import { inlinePage } from "../../platform/http/inline-page.ts";
 import type { RawResponse } from "../../platform/http/pipeline.ts";
 

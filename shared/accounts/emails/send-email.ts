@@ -1,9 +1,11 @@
-import type { Role } from "../../contract/scopes.ts";
-import type { EmailJob } from "../../emails/email-job.ts";
-import { layOut, type EmailText } from "../../emails/layout.ts";
-import { sendWithSes } from "../../emails/send-with-ses.ts";
-import { leaseEmail, noteSentEmail } from "../../emails/sent-record.ts";
-import { findSuppression } from "../../emails/suppression-record.ts";
+import type { Role } from "../../api/contract/scopes.ts";
+import { readBilling } from "../../money/payments/billing-record.ts";
+import { billingText } from "../../money/payments/billing-text.ts";
+import type { EmailJob } from "../../notices/emails/email-job.ts";
+import { layOut, type EmailText } from "../../notices/emails/layout.ts";
+import { sendWithSes } from "../../notices/emails/send-with-ses.ts";
+import { leaseEmail, noteSentEmail } from "../../notices/emails/sent-record.ts";
+import { findSuppression } from "../../notices/emails/suppression-record.ts";
 import {
   invitationText,
   lowBalanceText,
@@ -13,20 +15,18 @@ import {
   secondFactorChangedText,
   spendCapReachedText,
   verificationText,
-} from "../../emails/texts.ts";
-import { readBilling } from "../../payments/billing-record.ts";
-import { billingText } from "../../payments/billing-text.ts";
+} from "../../notices/emails/texts.ts";
 import { dayMs } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { refund, tryConsume, type Use } from "../../platform/limits/sliding-window.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
-import { allMembers, findInvitation } from "../organizations/member-record.ts";
-import { findOrganization } from "../organizations/record.ts";
-import { isEmailVerified, readRights } from "../organizations/rights-record.ts";
-import { newEmailToken, type TokenPurpose } from "../users/email-tokens.ts";
-import { findUser, findUserByEmail, type UserRecord } from "../users/record.ts";
+import { allMembers, findInvitation } from "../../tenancy/organizations/member-record.ts";
+import { findOrganization } from "../../tenancy/organizations/record.ts";
+import { isEmailVerified, readRights } from "../../tenancy/organizations/rights-record.ts";
+import { newEmailToken, type TokenPurpose } from "../../tenancy/users/email-tokens.ts";
+import { findUser, findUserByEmail, type UserRecord } from "../../tenancy/users/record.ts";
 
 /** The notices to one address in a day, from all organizations together. Anyone who makes a change causes some. */
 const noticesPerAddress: RateLimit = { name: "emails-notice", max: 50, windowMs: dayMs };

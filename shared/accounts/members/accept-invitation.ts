@@ -1,10 +1,10 @@
-import { ApiError } from "../../contract/errors.ts";
-import type { AcceptedInvitation, AcceptInvitationRequest } from "../../contract/members.ts";
-import { owedEmail } from "../../emails/email-job.ts";
-import { queueOwedEmails } from "../../emails/queue-email.ts";
-import { auditEntry } from "../../platform/audit-log.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { AcceptedInvitation, AcceptInvitationRequest } from "../../api/contract/members.ts";
+import { owedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import { now } from "../../platform/clock.ts";
-import { networkOf } from "../../platform/http/source-network.ts";
+import { networkOf } from "../../platform/source-network.ts";
+import { auditEntry } from "../../platform/table/audit-log.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { insertOf } from "../../platform/table/write.ts";
@@ -13,17 +13,17 @@ import {
   findInvitation,
   keyOfInvitedEmail,
   membershipOf,
-} from "../organizations/member-record.ts";
-import { roleNotices } from "../organizations/owner-notices.ts";
-import { findOrganization, toApiOrganization } from "../organizations/record.ts";
-import { changeRights, readRights, replaceOwners } from "../organizations/rights-record.ts";
+} from "../../tenancy/organizations/member-record.ts";
+import { roleNotices } from "../../tenancy/organizations/owner-notices.ts";
+import { findOrganization, toApiOrganization } from "../../tenancy/organizations/record.ts";
+import { changeRights, readRights, replaceOwners } from "../../tenancy/organizations/rights-record.ts";
+import { findEmailToken } from "../../tenancy/users/email-tokens.ts";
+import { findUserByEmail, toApiUser, type EmailRecord, type UserRecord } from "../../tenancy/users/record.ts";
 import { doesNotExpire, isReplaceable, replaceUnproven, verifiedIn } from "../organizations/verification.ts";
 import { requireUncommonPassword } from "../passwords/common-passwords.ts";
 import { hashPassword } from "../passwords/hash.ts";
 import { rememberNetwork } from "../passwords/known-networks.ts";
 import { putFirstPassword } from "../passwords/record.ts";
-import { findEmailToken } from "../users/email-tokens.ts";
-import { findUserByEmail, toApiUser, type EmailRecord, type UserRecord } from "../users/record.ts";
 import { managersOf } from "./manager.ts";
 
 /**

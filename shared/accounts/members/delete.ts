@@ -1,25 +1,25 @@
-import { ApiError } from "../../contract/errors.ts";
-import type { Role } from "../../contract/scopes.ts";
-import { owedEmail } from "../../emails/email-job.ts";
-import { queueOwedEmails } from "../../emails/queue-email.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { Role } from "../../api/contract/scopes.ts";
+import { owedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { updateOf } from "../../platform/table/write.ts";
-import { endApiKeysMadeBy } from "../api-keys/end.ts";
 import {
   findMember,
   inRole,
   keyOfInvitedEmail,
   type ActiveMember,
   type InvitationRecord,
-} from "../organizations/member-record.ts";
-import { ownerNotices } from "../organizations/owner-notices.ts";
-import { releaseQuota } from "../organizations/quota.ts";
-import { changeRights, readRights, replaceOwners } from "../organizations/rights-record.ts";
-import { keysOfEmailTokens } from "../users/email-tokens.ts";
-import type { UserRecord } from "../users/record.ts";
+} from "../../tenancy/organizations/member-record.ts";
+import { ownerNotices } from "../../tenancy/organizations/owner-notices.ts";
+import { releaseQuota } from "../../tenancy/organizations/quota.ts";
+import { changeRights, readRights, replaceOwners } from "../../tenancy/organizations/rights-record.ts";
+import { keysOfEmailTokens } from "../../tenancy/users/email-tokens.ts";
+import type { UserRecord } from "../../tenancy/users/record.ts";
+import { endApiKeysMadeBy } from "../api-keys/end.ts";
 import { readManager, requireMayManage } from "./manager.ts";
 
 /**

@@ -1,7 +1,7 @@
-import { ApiError } from "../../contract/errors.ts";
-import type { InviteMemberRequest, Member } from "../../contract/members.ts";
-import { emailJob, owedEmail } from "../../emails/email-job.ts";
-import { queueOwedEmails } from "../../emails/queue-email.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { InviteMemberRequest, Member } from "../../api/contract/members.ts";
+import { emailJob, owedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { dayMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
@@ -18,11 +18,11 @@ import {
   maxFurtherMembers,
   toApiMember,
   type InvitationRecord,
-} from "../organizations/member-record.ts";
-import { roleNotices } from "../organizations/owner-notices.ts";
-import { takeQuota } from "../organizations/quota.ts";
-import { isEmailVerified, readRights } from "../organizations/rights-record.ts";
-import { lifetimeMsOf } from "../users/email-tokens.ts";
+} from "../../tenancy/organizations/member-record.ts";
+import { roleNotices } from "../../tenancy/organizations/owner-notices.ts";
+import { takeQuota } from "../../tenancy/organizations/quota.ts";
+import { isEmailVerified, readRights } from "../../tenancy/organizations/rights-record.ts";
+import { lifetimeMsOf } from "../../tenancy/users/email-tokens.ts";
 import { readManager, requireMayManage } from "./manager.ts";
 
 /**

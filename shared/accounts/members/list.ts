@@ -1,6 +1,6 @@
-import { ApiError } from "../../contract/errors.ts";
-import type { Member } from "../../contract/members.ts";
-import type { Page, PageQuery } from "../../contract/primitives.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { Member } from "../../api/contract/members.ts";
+import type { Page, PageQuery } from "../../api/contract/primitives.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { pageOf } from "../../platform/table/page.ts";
 import {
@@ -9,7 +9,7 @@ import {
   toApiMember,
   type InvitationRecord,
   type MemberRecord,
-} from "../organizations/member-record.ts";
+} from "../../tenancy/organizations/member-record.ts";
 import { managersOf } from "./manager.ts";
 
 /**

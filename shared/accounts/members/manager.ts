@@ -1,7 +1,7 @@
-import { ApiError } from "../../contract/errors.ts";
-import type { Role } from "../../contract/scopes.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { Role } from "../../api/contract/scopes.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
-import { findActiveMember, type ActiveMember } from "../organizations/member-record.ts";
+import { findActiveMember, type ActiveMember } from "../../tenancy/organizations/member-record.ts";
 
 /** The roles that manage members. */
 const managers = ["owner", "admin"] as const satisfies readonly Role[];

@@ -1,14 +1,13 @@
-import { ApiError } from "../../contract/errors.ts";
-import type { Member, UpdateMemberRequest } from "../../contract/members.ts";
-import type { Role } from "../../contract/scopes.ts";
-import { owedEmail } from "../../emails/email-job.ts";
-import { queueOwedEmails } from "../../emails/queue-email.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { Member, UpdateMemberRequest } from "../../api/contract/members.ts";
+import type { Role } from "../../api/contract/scopes.ts";
+import { owedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { updateOf, type Write } from "../../platform/table/write.ts";
-import { endApiKeysBeyond } from "../api-keys/end.ts";
 import {
   findMember,
   inRole,
@@ -16,9 +15,10 @@ import {
   type ActiveMember,
   type InvitationRecord,
   type MemberRecord,
-} from "../organizations/member-record.ts";
-import { ownerNotices, roleNotices } from "../organizations/owner-notices.ts";
-import { readRights, replaceOwners, type Rights } from "../organizations/rights-record.ts";
+} from "../../tenancy/organizations/member-record.ts";
+import { ownerNotices, roleNotices } from "../../tenancy/organizations/owner-notices.ts";
+import { readRights, replaceOwners, type Rights } from "../../tenancy/organizations/rights-record.ts";
+import { endApiKeysBeyond } from "../api-keys/end.ts";
 import { readManager, requireMayManage } from "./manager.ts";
 
 /**

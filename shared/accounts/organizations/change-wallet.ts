@@ -1,12 +1,12 @@
-import type { UpdateWalletRequest, Wallet } from "../../contract/wallet.ts";
-import { owedEmail } from "../../emails/email-job.ts";
-import { queueOwedEmails } from "../../emails/queue-email.ts";
+import type { UpdateWalletRequest, Wallet } from "../../api/contract/wallet.ts";
+import { readWallet, toApiWallet } from "../../money/wallet/record.ts";
+import { newCapMicros, updateWallet } from "../../money/wallet/update.ts";
+import { owedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import { requireSession, type Actor } from "../../platform/auth/actor.ts";
 import { requireCharge, requireRecentProof } from "../../platform/auth/recent-proof.ts";
 import { putItem } from "../../platform/table/write.ts";
-import { readWallet, toApiWallet } from "../../wallet/record.ts";
-import { newCapMicros, updateWallet } from "../../wallet/update.ts";
-import { changeNotices } from "./owner-notices.ts";
+import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
 import { setSendingPaused } from "./suspension.ts";
 
 /**

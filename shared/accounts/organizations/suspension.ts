@@ -1,4 +1,6 @@
-import type { Wallet } from "../../contract/wallet.ts";
+import type { Wallet } from "../../api/contract/wallet.ts";
+import { lockWallet } from "../../money/wallet/lock.ts";
+import { readWallet, toApiWallet, WalletRecord } from "../../money/wallet/record.ts";
 import { now } from "../../platform/clock.ts";
 import { RejectedError } from "../../platform/rejected-error.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
@@ -7,9 +9,7 @@ import { leaseFieldNames } from "../../platform/table/lease.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { type Update, updateOf } from "../../platform/table/write.ts";
-import { lockWallet } from "../../wallet/lock.ts";
-import { readWallet, toApiWallet, WalletRecord } from "../../wallet/record.ts";
-import { findOrganization, type OrganizationRecord } from "./record.ts";
+import { findOrganization, type OrganizationRecord } from "../../tenancy/organizations/record.ts";
 
 /*
  * The suspension of a customer by an operator, and the pause of all sending by the customer. The organization's record and

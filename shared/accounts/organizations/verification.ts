@@ -1,4 +1,5 @@
-import { ApiError } from "../../contract/errors.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import { findWallet } from "../../money/wallet/record.ts";
 import { dayMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { pendingWorkFields, pendingWorkOf } from "../../platform/jobs/pending-work.ts";
@@ -6,9 +7,8 @@ import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { type Update, updateOf, type Write } from "../../platform/table/write.ts";
-import { findWallet } from "../../wallet/record.ts";
-import { findUser, type EmailRecord, type UserRecord } from "../users/record.ts";
-import { changeRights, isEmailVerified, readRights } from "./rights-record.ts";
+import { changeRights, isEmailVerified, readRights } from "../../tenancy/organizations/rights-record.ts";
+import { findUser, type EmailRecord, type UserRecord } from "../../tenancy/users/record.ts";
 
 /** Returns the change in the record of a user whose email is now verified. */
 export function verifiedSince(at: string): Required<Pick<Changes, "setIfAbsent">> {

@@ -1,6 +1,6 @@
 import { brotliDecompressSync } from "node:zlib";
 
-import { invalidField } from "../../contract/errors.ts";
+import { invalidField } from "../../api/contract/errors.ts";
 import { config } from "../../platform/config.ts";
 
 /** The names of this gateway, which people try first when they guess its passwords. */

@@ -1,7 +1,7 @@
 import { compare, hash, truncates } from "bcryptjs";
 
-import { minPasswordCharacters } from "../../contract/accounts.ts";
-import { invalidField } from "../../contract/errors.ts";
+import { minPasswordCharacters } from "../../api/contract/accounts.ts";
+import { invalidField } from "../../api/contract/errors.ts";
 
 /** Takes about 80 ms of one CPU. OWASP's password storage guidance recommends at least 10. */
 const cost = 10;

@@ -7,7 +7,7 @@ import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { type Put, updateOf, type Write } from "../../platform/table/write.ts";
-import type { UserRecord } from "../users/record.ts";
+import type { UserRecord } from "../../tenancy/users/record.ts";
 
 /*
  * The hashes of passwords. They are not in the users' items, which every function that checks a credential reads. Only

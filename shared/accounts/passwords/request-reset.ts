@@ -1,12 +1,12 @@
-import type { EmailRequested, PasswordResetRequest } from "../../contract/accounts.ts";
-import { ApiError } from "../../contract/errors.ts";
-import { emailJob } from "../../emails/email-job.ts";
+import type { EmailRequested, PasswordResetRequest } from "../../api/contract/accounts.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import { emailJob } from "../../notices/emails/email-job.ts";
 import { hourMs } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
-import { networkOf } from "../../platform/http/source-network.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
+import { networkOf } from "../../platform/source-network.ts";
 import { isKnownNetwork } from "./known-networks.ts";
 
 const requestsPerNetwork: RateLimit = { name: "password-reset-network", max: 20, windowMs: hourMs };

@@ -1,11 +1,11 @@
-import { ApiError } from "../../contract/errors.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { minuteMs } from "../../platform/clock.ts";
-import { networkOf } from "../../platform/http/source-network.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume, refund, type Use } from "../../platform/limits/sliding-window.ts";
 import { countMetrics } from "../../platform/metrics.ts";
-import { findUser, type UserRecord } from "../users/record.ts";
+import { networkOf } from "../../platform/source-network.ts";
+import { findUser, type UserRecord } from "../../tenancy/users/record.ts";
 import { passwordMatches } from "./hash.ts";
 import { isKnownNetwork } from "./known-networks.ts";
 import { findPasswordHash } from "./record.ts";

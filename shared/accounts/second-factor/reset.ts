@@ -1,6 +1,6 @@
-import { emailJob, owedEmail } from "../../emails/email-job.ts";
+import { emailJob, owedEmail } from "../../notices/emails/email-job.ts";
 import { untilUndisturbed } from "../../platform/table/transact.ts";
-import type { UserRecord } from "../users/record.ts";
+import type { UserRecord } from "../../tenancy/users/record.ts";
 import { findSecondFactor, remove } from "./record.ts";
 
 /**

@@ -1,15 +1,15 @@
-import { ApiError } from "../../contract/errors.ts";
-import type { StartedTotp, StartTotpRequest } from "../../contract/second-factor.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { StartedTotp, StartTotpRequest } from "../../api/contract/second-factor.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { newTotpSecret, totpUri } from "../../platform/auth/totp.ts";
 import { hourMs } from "../../platform/clock.ts";
-import { networkOf } from "../../platform/http/source-network.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume, refund } from "../../platform/limits/sliding-window.ts";
 import { countMetrics } from "../../platform/metrics.ts";
+import { networkOf } from "../../platform/source-network.ts";
+import type { UserRecord } from "../../tenancy/users/record.ts";
 import { isKnownNetwork } from "../passwords/known-networks.ts";
 import { requirePassword } from "../passwords/tries.ts";
-import type { UserRecord } from "../users/record.ts";
 import { isRecoveryCode, putUnconfirmed, useCode, type SecondFactorRecord } from "./record.ts";
 
 const issuer = "SMS Gateway";

@@ -1,12 +1,12 @@
-import { ApiError } from "../../contract/errors.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import type {
   ConfirmedTotp,
   ConfirmTotpRequest,
   DeletedTotp,
   DeleteTotpRequest,
-} from "../../contract/second-factor.ts";
-import { emailJob, owedEmail, type SecondFactorChange } from "../../emails/email-job.ts";
-import { queueOwedEmails } from "../../emails/queue-email.ts";
+} from "../../api/contract/second-factor.ts";
+import { emailJob, owedEmail, type SecondFactorChange } from "../../notices/emails/email-job.ts";
+import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { dayMs } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
@@ -14,10 +14,10 @@ import type { QueuedJob } from "../../platform/jobs/job.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
 import type { Write } from "../../platform/table/write.ts";
-import { ownerNotices } from "../organizations/owner-notices.ts";
-import { readRights } from "../organizations/rights-record.ts";
+import { ownerNotices } from "../../tenancy/organizations/owner-notices.ts";
+import { readRights } from "../../tenancy/organizations/rights-record.ts";
+import { findUser, type UserRecord } from "../../tenancy/users/record.ts";
 import { requirePassword } from "../passwords/tries.ts";
-import { findUser, type UserRecord } from "../users/record.ts";
 import { confirm, findSecondFactor, remove, unusedStepOf } from "./record.ts";
 import { requireCode, tryCode } from "./second-factor.ts";
 

@@ -1,5 +1,5 @@
-import type { LoggedOut } from "../../contract/accounts.ts";
-import { ApiError } from "../../contract/errors.ts";
+import type { LoggedOut } from "../../api/contract/accounts.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { sessionLifetimeMs } from "../../platform/auth/session-token.ts";
 import { now } from "../../platform/clock.ts";
@@ -7,7 +7,7 @@ import { momentOf } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { untilUndisturbed } from "../../platform/table/transact.ts";
 import { type Update, updateItem, updateOf } from "../../platform/table/write.ts";
-import { UserRecord } from "../users/record.ts";
+import { UserRecord } from "../../tenancy/users/record.ts";
 
 /** The maximum number of ended sessions in the user's item, within the life of a session. */
 export const maxEndedSessions = 100;

@@ -1,7 +1,7 @@
-import type { Session } from "../../contract/accounts.ts";
+import type { Session } from "../../api/contract/accounts.ts";
 import { issueSessionToken } from "../../platform/auth/session-token.ts";
-import { toApiOrganization, type OrganizationRecord } from "../organizations/record.ts";
-import { toApiUser, type UserRecord } from "../users/record.ts";
+import { toApiOrganization, type OrganizationRecord } from "../../tenancy/organizations/record.ts";
+import { toApiUser, type UserRecord } from "../../tenancy/users/record.ts";
 
 /**
  * Logs in a user whose password was checked.

@@ -1,6 +1,6 @@
-import { ApiError } from "../../contract/errors.ts";
-import type { SendLimits } from "../../contract/key-limits.ts";
-import type { Scope } from "../../contract/scopes.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { SendLimits } from "../../api/contract/key-limits.ts";
+import type { Scope } from "../../api/contract/scopes.ts";
 
 /** The caller of a request. */
 export interface Actor {

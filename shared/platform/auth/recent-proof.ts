@@ -1,5 +1,5 @@
-import { ApiError } from "../../contract/errors.ts";
-import type { Scope } from "../../contract/scopes.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { Scope } from "../../api/contract/scopes.ts";
 import { minuteMs, now } from "../clock.ts";
 import { config } from "../config.ts";
 import { requireScope, type Actor } from "./actor.ts";

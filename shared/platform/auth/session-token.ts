@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { idSchema } from "../../contract/primitives.ts";
+import { idSchema } from "../../api/contract/primitives.ts";
 import { hourMs, minuteMs, now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
 import { newId } from "../ids.ts";

@@ -1,9 +1,9 @@
 import { BoundedMap } from "../bounded-map.ts";
 import { minuteMs, now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
-import { networkOf } from "../http/source-network.ts";
 import { limitReached } from "../limits/rate-limit.ts";
 import { tryConsume } from "../limits/sliding-window.ts";
+import { networkOf } from "../source-network.ts";
 
 const windowMs = 5 * minuteMs;
 

@@ -1,13 +1,13 @@
-import { ApiError, errorCatalogue } from "../../contract/errors.ts";
-import type { Route } from "../../routes/route.ts";
+import { ApiError, errorCatalogue } from "../../api/contract/errors.ts";
+import type { Route } from "../../api/routes/route.ts";
+import type { Actor } from "../auth/actor.ts";
 import {
   digestOfNumber,
   writeAuditEntry,
   writeAuditOutcome,
   type AuditActor,
   type Ending,
-} from "../audit-log.ts";
-import type { Actor } from "../auth/actor.ts";
+} from "../table/audit-log.ts";
 import { undefinedIfUnreadable } from "../table/records.ts";
 import type { EndpointEvent, EndpointMiddleware } from "./event.ts";
 import { routeName, type Call } from "./pipeline.ts";

@@ -1,9 +1,9 @@
 import type { MiddlewareObj } from "@middy/core";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 
-import type { RateLimitStatus } from "../../contract/errors.ts";
-import type { AuditEntryRecord } from "../audit-log.ts";
+import type { RateLimitStatus } from "../../api/contract/errors.ts";
 import type { Actor } from "../auth/actor.ts";
+import type { AuditEntryRecord } from "../table/audit-log.ts";
 import type { Update } from "../table/write.ts";
 
 /** One attempt at an idempotent request. */

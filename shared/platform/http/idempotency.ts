@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import { ApiError, invalidField } from "../../contract/errors.ts";
-import { IdempotencyKey } from "../../contract/primitives.ts";
-import type { ServedRoute } from "../../routes/route.ts";
+import { ApiError, invalidField } from "../../api/contract/errors.ts";
+import { IdempotencyKey } from "../../api/contract/primitives.ts";
+import type { ServedRoute } from "../../api/routes/route.ts";
 import { hasTestKey } from "../auth/actor.ts";
 import { dayMs, epochSeconds, now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";

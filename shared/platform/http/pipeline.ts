@@ -6,9 +6,9 @@ import type {
 } from "aws-lambda";
 import type * as z from "zod/mini";
 
-import { ApiError, errorCatalogue, type ErrorCode, type RateLimitStatus } from "../../contract/errors.ts";
-import type { Page } from "../../contract/primitives.ts";
-import type { Route, ServedRoute } from "../../routes/route.ts";
+import { ApiError, errorCatalogue, type ErrorCode, type RateLimitStatus } from "../../api/contract/errors.ts";
+import type { Page } from "../../api/contract/primitives.ts";
+import type { Route, ServedRoute } from "../../api/routes/route.ts";
 import type { Actor } from "../auth/actor.ts";
 import { config } from "../config.ts";
 import { log } from "../log.ts";

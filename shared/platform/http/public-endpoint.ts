@@ -1,4 +1,4 @@
-import type { Route } from "../../routes/route.ts";
+import type { Route } from "../../api/routes/route.ts";
 import { pipeline, type Handle, type LambdaHandler } from "./pipeline.ts";
 import { requestInput } from "./request-input.ts";
 

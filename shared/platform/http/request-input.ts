@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type * as z from "zod/mini";
 
-import { ApiError } from "../../contract/errors.ts";
-import { namesOfNotNull, validate } from "../../contract/validation.ts";
-import type { ServedRoute } from "../../routes/route.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import { namesOfNotNull, validate } from "../../api/contract/validation.ts";
+import type { ServedRoute } from "../../api/routes/route.ts";
 import type { EndpointMiddleware } from "./event.ts";
 
 /** The largest body of a route that does not declare its own limit. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import type { ApiError } from "../../contract/errors.ts";
+import type { ApiError } from "../../api/contract/errors.ts";
 import type { Actor } from "../auth/actor.ts";
 import { BoundedMap } from "../bounded-map.ts";
 import { epochSeconds, now, secondMs } from "../clock.ts";

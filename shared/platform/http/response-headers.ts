@@ -1,4 +1,4 @@
-import type { ApiError, RateLimitStatus } from "../../contract/errors.ts";
+import type { ApiError, RateLimitStatus } from "../../api/contract/errors.ts";
 import { secondMs } from "../clock.ts";
 
 type Headers = Readonly<Record<string, string>>;

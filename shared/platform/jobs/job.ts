@@ -1,5 +1,5 @@
 import { now, secondMs } from "../clock.ts";
-import type { QueueName } from "./queue-names.ts";
+import type { QueueName } from "../queue-names.ts";
 
 /** A job and its queue. */
 export interface QueuedJob {

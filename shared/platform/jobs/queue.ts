@@ -2,8 +2,8 @@ import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs
 
 import { Sqs } from "../aws/sqs.ts";
 import { config } from "../config.ts";
+import type { QueueName } from "../queue-names.ts";
 import type { QueuedJob } from "./job.ts";
-import type { QueueName } from "./queue-names.ts";
 
 /** The most messages in one call of SQS. */
 const maxBatch = 10;

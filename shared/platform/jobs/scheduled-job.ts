@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 
 import { minuteMs, now } from "../clock.ts";
+import { queueNames } from "../queue-names.ts";
 import { keys } from "../table/keys.ts";
 import type { Put } from "../table/write.ts";
 import type { QueuedJob } from "./job.ts";
-import { queueNames } from "./queue-names.ts";
 import { shardOf } from "./shards.ts";
 
 /*

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import type { ApiError } from "../../contract/errors.ts";
+import type { ApiError } from "../../api/contract/errors.ts";
 import { dayMs, dayOf, epochSeconds, now } from "../clock.ts";
 import { keys } from "../table/keys.ts";
 import { updateItem, updateOf, type Update } from "../table/write.ts";

@@ -1,4 +1,4 @@
-import { ApiError, type ErrorCode } from "../../contract/errors.ts";
+import { ApiError, type ErrorCode } from "../../api/contract/errors.ts";
 import { secondMs } from "../clock.ts";
 
 /** A limit on how many uses a subject has within a time. */

@@ -1,4 +1,4 @@
-import { ApiError } from "../../contract/errors.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import { DynamoDb } from "../aws/dynamodb.ts";
 import { patientAttempts } from "../aws/retry.ts";
 

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 
-import { invalidField, type ApiError } from "../../contract/errors.ts";
-import type { Page, PageMeta, PageQuery } from "../../contract/primitives.ts";
+import { invalidField, type ApiError } from "../../api/contract/errors.ts";
+import type { Page, PageMeta, PageQuery } from "../../api/contract/primitives.ts";
 import { rowsOf, type List } from "./lists.ts";
 import { itemsOf, type Row, skipItems } from "./read.ts";
 

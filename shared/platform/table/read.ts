@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { BatchGetCommand, GetCommand, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import type * as z from "zod/mini";
 
-import { ApiError } from "../../contract/errors.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import { config } from "../config.ts";
 import { client } from "./client.ts";
 import type { Key, pendingWorkIndex } from "./keys.ts";

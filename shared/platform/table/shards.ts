@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../../contract/errors.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import { dayOf } from "../clock.ts";
 import { isTestId, shardIndex } from "../ids.ts";
 import { keys, ledgerSortKey, type Key } from "./keys.ts";

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { TransactionCanceledException, type CancellationReason } from "@aws-sdk/client-dynamodb";
 import { TransactWriteCommand, type TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 
-import { ApiError } from "../../contract/errors.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import { client } from "./client.ts";
 import { oldItem, parametersOf, type Write } from "./write.ts";
 

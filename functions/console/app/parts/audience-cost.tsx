@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 
-import { everyRow } from "../../../../shared/client.ts";
-import type { Contact } from "../../../../shared/contract/contacts.ts";
+import { everyRow } from "../../../../shared/api/client/client.ts";
+import type { Contact } from "../../../../shared/api/contract/contacts.ts";
 import { api } from "../api.ts";
 import { estimateAudience, type Plan, type Prices } from "../audience.ts";
 import { fundsLink } from "../features.ts";

@@ -1,5 +1,5 @@
-import type { AutoRechargeState } from "../../../../shared/contract/billing.ts";
-import type { PaymentMethod } from "../../../../shared/contract/payments.ts";
+import type { AutoRechargeState } from "../../../../shared/api/contract/billing.ts";
+import type { PaymentMethod } from "../../../../shared/api/contract/payments.ts";
 import { api } from "../api.ts";
 import { currency } from "../features.ts";
 import { amountOf, given } from "../typed.ts";

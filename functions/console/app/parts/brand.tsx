@@ -1,4 +1,4 @@
-import { linksOf } from "../../../../shared/contract/brand-links.ts";
+import { linksOf } from "../../../../shared/api/contract/brand-links.ts";
 import { brand } from "../features.ts";
 
 /** The operator's logo, or the name if there is none. */

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 
-import type { DashboardStats } from "../../../../shared/contract/dashboard.ts";
+import type { DashboardStats } from "../../../../shared/api/contract/dashboard.ts";
 import { scaleTop } from "../chart-scale.ts";
 import { amountText, countText } from "./money.tsx";
 import { Table } from "./table.tsx";

@@ -1,4 +1,4 @@
-import type { Contact } from "../../../../shared/contract/contacts.ts";
+import type { Contact } from "../../../../shared/api/contract/contacts.ts";
 import { FieldProblem } from "../problems.ts";
 import { given, phoneNumberOf, tagsOf } from "../typed.ts";
 import type { FormState } from "./form-state.ts";

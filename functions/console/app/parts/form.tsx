@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 
-import { minPasswordCharacters } from "../../../../shared/contract/accounts.ts";
+import { minPasswordCharacters } from "../../../../shared/api/contract/accounts.ts";
 import { fieldProblems, isOfField, problemOfField } from "../problems.ts";
 import { Labeled, useNotes } from "./field.tsx";
 import { createForm, type Act, type Field, type FormState, type Values } from "./form-state.ts";

@@ -1,4 +1,4 @@
-import type { Invoice } from "../../../../shared/contract/billing.ts";
+import type { Invoice } from "../../../../shared/api/contract/billing.ts";
 import { Money } from "./money.tsx";
 import { PdfButton } from "./payment.tsx";
 import { Table, type Columns } from "./table.tsx";

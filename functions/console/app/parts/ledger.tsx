@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 
-import { everyRow } from "../../../../shared/client.ts";
+import { everyRow } from "../../../../shared/api/client/client.ts";
 import {
   TransactionType,
   type Transaction,
   type TransactionsQuery,
-} from "../../../../shared/contract/wallet.ts";
+} from "../../../../shared/api/contract/wallet.ts";
 import { api } from "../api.ts";
 import { countryName } from "../countries.ts";
 import { saveCsv } from "../save-file.ts";

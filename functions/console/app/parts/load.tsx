@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
-import type { Page } from "../../../../shared/contract/primitives.ts";
+import type { Page } from "../../../../shared/api/contract/primitives.ts";
 import { Problem } from "./notice.tsx";
 
 export interface Load<Data> {

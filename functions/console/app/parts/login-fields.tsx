@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 
-import { RequestError } from "../../../../shared/client.ts";
+import { RequestError } from "../../../../shared/api/client/client.ts";
 import { api } from "../api.ts";
 import { startSession } from "../session.ts";
 import { given } from "../typed.ts";

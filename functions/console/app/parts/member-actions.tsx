@@ -1,5 +1,5 @@
-import type { Member } from "../../../../shared/contract/members.ts";
-import { Role } from "../../../../shared/contract/scopes.ts";
+import type { Member } from "../../../../shared/api/contract/members.ts";
+import { Role } from "../../../../shared/api/contract/scopes.ts";
 import { api } from "../api.ts";
 import { capitalized } from "../problems.ts";
 import { clearSession, session } from "../session.ts";

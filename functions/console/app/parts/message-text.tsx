@@ -1,4 +1,4 @@
-import { segmentsOf } from "../../../../shared/messages/segments.ts";
+import { segmentsOf } from "../../../../shared/messages/message/segments.ts";
 import { countText } from "./money.tsx";
 
 /** The characters, encoding and billed segments of a text. */

@@ -2,8 +2,8 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
-import { RequestError } from "../../../../shared/client.ts";
-import { remedies } from "../../../../shared/contract/remedies.ts";
+import { RequestError } from "../../../../shared/api/client/client.ts";
+import { remedies } from "../../../../shared/api/contract/remedies.ts";
 import { fundsLink } from "../features.ts";
 import { fieldProblems, messageOf, problemOfField, problemTexts } from "../problems.ts";
 import { currentView, here } from "../router.ts";

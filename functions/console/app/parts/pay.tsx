@@ -1,4 +1,4 @@
-import type { Billing } from "../../../../shared/contract/billing.ts";
+import type { Billing } from "../../../../shared/api/contract/billing.ts";
 import { api } from "../api.ts";
 import { openCheckout, returnUrl } from "../checkout.ts";
 import { currency } from "../features.ts";

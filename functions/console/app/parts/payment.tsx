@@ -1,4 +1,4 @@
-import type { Payment, PaymentFailure, PaymentMethod } from "../../../../shared/contract/payments.ts";
+import type { Payment, PaymentFailure, PaymentMethod } from "../../../../shared/api/contract/payments.ts";
 import { readInvoicePdf } from "../api.ts";
 import { saveFile } from "../save-file.ts";
 import { ActionButton } from "./dialog.tsx";

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 
-import { everyRow, RequestError } from "../../../../shared/client.ts";
-import type { Campaign } from "../../../../shared/contract/campaigns.ts";
-import type { Message } from "../../../../shared/contract/sms.ts";
+import { everyRow, RequestError } from "../../../../shared/api/client/client.ts";
+import type { Campaign } from "../../../../shared/api/contract/campaigns.ts";
+import type { Message } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
 import { ConfirmButton } from "./dialog.tsx";
 import { Loaded, useLoad } from "./load.tsx";

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 
-import type { StartedTotp } from "../../../../shared/contract/second-factor.ts";
+import type { StartedTotp } from "../../../../shared/api/contract/second-factor.ts";
 import { api } from "../api.ts";
 import { Code, Secret } from "./copy.tsx";
 import { Form, PasswordField, TextField, useForm } from "./form.tsx";

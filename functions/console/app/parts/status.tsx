@@ -1,4 +1,4 @@
-import type { Message } from "../../../../shared/contract/sms.ts";
+import type { Message } from "../../../../shared/api/contract/sms.ts";
 import { capitalized } from "../problems.ts";
 
 type Tone = "bad" | "good" | "quiet" | "waiting";

@@ -1,5 +1,5 @@
-import { EventName } from "../../../../shared/contract/events.ts";
-import type { Webhook } from "../../../../shared/contract/webhooks.ts";
+import { EventName } from "../../../../shared/api/contract/events.ts";
+import type { Webhook } from "../../../../shared/api/contract/webhooks.ts";
 import type { FormState } from "./form-state.ts";
 import { ChoiceField, TextField } from "./form.tsx";
 import { Status } from "./status.tsx";

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 
-import type { ApiKey, CreatedApiKey } from "../../../../shared/contract/api-keys.ts";
-import { Scope, scopesOfTestKeys } from "../../../../shared/contract/scopes.ts";
+import type { ApiKey, CreatedApiKey } from "../../../../shared/api/contract/api-keys.ts";
+import { Scope, scopesOfTestKeys } from "../../../../shared/api/contract/scopes.ts";
 import { api, baseUrl } from "../api.ts";
 import { has } from "../features.ts";
 import { Code, Secret } from "../parts/copy.tsx";

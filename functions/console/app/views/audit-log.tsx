@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../../../../shared/contract/audit-log.ts";
+import type { AuditEntry } from "../../../../shared/api/contract/audit-log.ts";
 import { api } from "../api.ts";
 import { JsonDetails } from "../parts/copy.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";

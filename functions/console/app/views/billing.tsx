@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
-import type { Billing as BillingOf } from "../../../../shared/contract/billing.ts";
-import { Country } from "../../../../shared/contract/countries.ts";
-import { Role } from "../../../../shared/contract/scopes.ts";
+import type { Billing as BillingOf } from "../../../../shared/api/contract/billing.ts";
+import { Country } from "../../../../shared/api/contract/countries.ts";
+import { Role } from "../../../../shared/api/contract/scopes.ts";
 import { api } from "../api.ts";
 import { countryOptions } from "../countries.ts";
 import { ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";

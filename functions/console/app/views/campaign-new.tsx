@@ -1,9 +1,9 @@
 import { useMemo } from "preact/hooks";
 
-import type { Contact } from "../../../../shared/contract/contacts.ts";
-import { MessageType } from "../../../../shared/contract/sms.ts";
-import type { Template } from "../../../../shared/contract/templates.ts";
-import { problemOf } from "../../../../shared/templates/render.ts";
+import type { Contact } from "../../../../shared/api/contract/contacts.ts";
+import { MessageType } from "../../../../shared/api/contract/sms.ts";
+import type { Template } from "../../../../shared/api/contract/templates.ts";
+import { problemOf } from "../../../../shared/audience/templates/render.ts";
 import { api } from "../api.ts";
 import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
 import { CheckField, ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";

@@ -1,6 +1,6 @@
-import type { Campaign as CampaignOf } from "../../../../shared/contract/campaigns.ts";
-import { errorCatalogue } from "../../../../shared/contract/errors.ts";
-import { remedies } from "../../../../shared/contract/remedies.ts";
+import type { Campaign as CampaignOf } from "../../../../shared/api/contract/campaigns.ts";
+import { errorCatalogue } from "../../../../shared/api/contract/errors.ts";
+import { remedies } from "../../../../shared/api/contract/remedies.ts";
 import { api } from "../api.ts";
 import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
 import { TagList } from "../parts/contact-fields.tsx";

@@ -1,4 +1,4 @@
-import type { PaymentMethod } from "../../../../shared/contract/payments.ts";
+import type { PaymentMethod } from "../../../../shared/api/contract/payments.ts";
 import { api, baseUrl } from "../api.ts";
 import { leaveFor } from "../checkout.ts";
 import { AutoRecharge } from "../parts/auto-recharge.tsx";

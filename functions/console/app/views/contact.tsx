@@ -1,4 +1,4 @@
-import type { Contact as ContactRecord } from "../../../../shared/contract/contacts.ts";
+import type { Contact as ContactRecord } from "../../../../shared/api/contract/contacts.ts";
 import { api } from "../api.ts";
 import { ContactFields, contactOf, nameOf, valuesOf } from "../parts/contact-fields.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";

@@ -1,4 +1,4 @@
-import type { HeldMessage } from "../../../../shared/contract/held-messages.ts";
+import type { HeldMessage } from "../../../../shared/api/contract/held-messages.ts";
 import { api } from "../api.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { usePages } from "../parts/load.tsx";

@@ -1,5 +1,5 @@
-import type { AssignedNumber } from "../../../../shared/contract/inbound.ts";
-import type { Page as PageOf } from "../../../../shared/contract/primitives.ts";
+import type { AssignedNumber } from "../../../../shared/api/contract/inbound.ts";
+import type { Page as PageOf } from "../../../../shared/api/contract/primitives.ts";
 import { api } from "../api.ts";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
-import { Country } from "../../../../shared/contract/countries.ts";
-import type { KycSubmission } from "../../../../shared/contract/kyc.ts";
+import { Country } from "../../../../shared/api/contract/countries.ts";
+import type { KycSubmission } from "../../../../shared/api/contract/kyc.ts";
 import { api } from "../api.ts";
 import { countryName, countryOptions } from "../countries.ts";
 import { Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 
-import type { Member } from "../../../../shared/contract/members.ts";
-import { Role } from "../../../../shared/contract/scopes.ts";
+import type { Member } from "../../../../shared/api/contract/members.ts";
+import { Role } from "../../../../shared/api/contract/scopes.ts";
 import { api } from "../api.ts";
 import { DialogButton } from "../parts/dialog.tsx";
 import { Email } from "../parts/email.tsx";

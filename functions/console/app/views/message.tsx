@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 
-import { deliveryFailures, messageFailures } from "../../../../shared/contract/failures.ts";
-import type { Message as MessageOf } from "../../../../shared/contract/sms.ts";
+import { deliveryFailures, messageFailures } from "../../../../shared/api/contract/failures.ts";
+import type { Message as MessageOf } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Loaded, useLoad, usePolling } from "../parts/load.tsx";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { MessageStatus } from "../../../../shared/contract/sms.ts";
+import { MessageStatus } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { PhoneField, SelectField } from "../parts/form.tsx";

@@ -1,4 +1,4 @@
-import type { OptOut } from "../../../../shared/contract/opt-outs.ts";
+import type { OptOut } from "../../../../shared/api/contract/opt-outs.ts";
 import { api } from "../api.ts";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { PhoneField, Form, useForm } from "../parts/form.tsx";

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-import type { Webhook } from "../../../../shared/contract/webhooks.ts";
+import type { Webhook } from "../../../../shared/api/contract/webhooks.ts";
 import { api } from "../api.ts";
 import { fundsLink } from "../features.ts";
 import { DayChart } from "../parts/chart.tsx";

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useCallback } from "preact/hooks";
 
-import { everyRow } from "../../../../shared/client.ts";
-import type { Invoice } from "../../../../shared/contract/billing.ts";
-import type { Payment as PaymentOf } from "../../../../shared/contract/payments.ts";
+import { everyRow } from "../../../../shared/api/client/client.ts";
+import type { Invoice } from "../../../../shared/api/contract/billing.ts";
+import type { Payment as PaymentOf } from "../../../../shared/api/contract/payments.ts";
 import { api } from "../api.ts";
 import { openCheckout } from "../checkout.ts";
 import { Code } from "../parts/copy.tsx";

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import * as z from "zod/mini";
 
-import { MessageType, type AcceptedMessage, type Estimate } from "../../../../shared/contract/sms.ts";
+import { MessageType, type AcceptedMessage, type Estimate } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
 import { fundsLink, has } from "../features.ts";
 import { PhoneField, CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";

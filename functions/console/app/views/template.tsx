@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import * as z from "zod/mini";
 
-import { MessageType, type AcceptedMessage } from "../../../../shared/contract/sms.ts";
-import type { Template as TemplateRecord } from "../../../../shared/contract/templates.ts";
-import { placeholdersOf, problemOf, renderTemplate } from "../../../../shared/templates/render.ts";
+import { MessageType, type AcceptedMessage } from "../../../../shared/api/contract/sms.ts";
+import type { Template as TemplateRecord } from "../../../../shared/api/contract/templates.ts";
+import { placeholdersOf, problemOf, renderTemplate } from "../../../../shared/audience/templates/render.ts";
 import { api } from "../api.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import type { FormState } from "../parts/form-state.ts";

@@ -1,4 +1,4 @@
-import type { Usage as UsageOf, UsageRow } from "../../../../shared/contract/usage.ts";
+import type { Usage as UsageOf, UsageRow } from "../../../../shared/api/contract/usage.ts";
 import { api } from "../api.ts";
 import { countryName } from "../countries.ts";
 import { FilterForm } from "../parts/filter-form.tsx";

@@ -1,4 +1,4 @@
-import type { Wallet as WalletOf } from "../../../../shared/contract/wallet.ts";
+import type { Wallet as WalletOf } from "../../../../shared/api/contract/wallet.ts";
 import { api } from "../api.ts";
 import { currency, has } from "../features.ts";
 import { DialogButton } from "../parts/dialog.tsx";

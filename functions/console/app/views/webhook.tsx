@@ -6,7 +6,7 @@ import {
   WebhookDeliveryState,
   type Webhook as WebhookOf,
   type WebhookDelivery,
-} from "../../../../shared/contract/webhooks.ts";
+} from "../../../../shared/api/contract/webhooks.ts";
 import { api } from "../api.ts";
 import { JsonDetails, Secret } from "../parts/copy.tsx";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";

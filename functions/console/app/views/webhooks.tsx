@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 
-import type { CreatedWebhook } from "../../../../shared/contract/webhooks.ts";
+import type { CreatedWebhook } from "../../../../shared/api/contract/webhooks.ts";
 import { api } from "../api.ts";
 import { Secret } from "../parts/copy.tsx";
 import { DialogButton } from "../parts/dialog.tsx";

@@ -1,0 +1,118 @@
+import * as z from "zod/mini";
+
+import { eraseContact } from "../../audience/contacts/contacts.ts";
+import { markErased } from "../../messages/inbound/erased.ts";
+import { redactedText } from "../../messages/message/record.ts";
+import { forgetLifted, findOptOut } from "../../messages/opt-outs/record.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { forEachOf } from "../../platform/table/lists.ts";
+import { messageKey, messagesOf, testMessagesOf, withAllShards } from "../../platform/table/shards.ts";
+import { deleteItem, updateItem, updateOf } from "../../platform/table/write.ts";
+import { readWebhooks } from "../../webhooks/record.ts";
+
+const StoredMessage = z.object({
+  pk: z.string(),
+  sk: z.string(),
+  to: z.optional(z.string()),
+  status: z.optional(z.string()),
+});
+
+const StoredDelivery = z.object({
+  pk: z.string(),
+  sk: z.string(),
+  state: z.optional(z.string()),
+  payload: z.optional(
+    z.object({ data: z.object({ to: z.optional(z.string()), from: z.optional(z.string()) }) }),
+  ),
+});
+
+const StoredInbound = z.object({ pk: z.string(), sk: z.string(), from: z.optional(z.string()) });
+
+/** The outcome of an erasure: what one organization had of a number. */
+export interface ErasedNumber {
+  /** The deleted contacts. */
+  readonly contacts: number;
+  /** The opt-outs that stay, each with its number. */
+  readonly optOutsKept: number;
+  /** The messages without the number and their text. */
+  readonly messages: number;
+  /** The deleted inbound messages from the number. */
+  readonly inbound: number;
+  /** The deleted deliveries of webhooks. */
+  readonly deliveries: number;
+  /** The messages and deliveries that are still pending. The next erasure deletes them. */
+  readonly left: number;
+}
+
+/**
+ * Erases a number from an organization's data, except an opt-out. The ledger stays, because it has no numbers. An
+ * erasure can be stopped and repeated at any point, and messages may be sent at the same time.
+ *
+ * Queued jobs may store data after the erasure has passed it. Each job that stores an inbound message, or a delivery of
+ * an event about one, therefore checks afterwards whether the number was erased. For these checks, messages are erased
+ * before deliveries, and the mark is set before the inbound messages are deleted.
+ * @throws ApiError UNAVAILABLE when others changed the contact in each attempt
+ */
+export async function eraseNumber(organizationId: string, phoneNumber: string): Promise<ErasedNumber> {
+  let messages = 0;
+  let inbound = 0;
+  let deliveries = 0;
+  let left = 0;
+  await markErased(organizationId, phoneNumber);
+  const contact = await eraseContact(organizationId, phoneNumber);
+  const partitions = [...messagesOf(withAllShards(organizationId)), testMessagesOf(organizationId)];
+  await forEachOf(StoredMessage, partitions, async ({ sk, to, status = "" }) => {
+    if (to !== phoneNumber) return;
+    const isErased = status !== "queued" && (await eraseMessage(organizationId, sk, { to, status }));
+    if (isErased) messages += 1;
+    else left += 1;
+  });
+  const inboundPartitions = [keys.inbound(organizationId, "").pk, keys.testInbound(organizationId)];
+  await forEachOf(StoredInbound, inboundPartitions, async ({ pk, sk, from }) => {
+    if (from !== phoneNumber) return;
+    await deleteItem({ pk, sk });
+    inbound += 1;
+  });
+  await forEachOf(StoredMessage, keys.heldMessage(organizationId, "").pk, async ({ pk, sk, to }) => {
+    if (to === phoneNumber) await deleteItem({ pk, sk });
+  });
+  for (const webhook of await readWebhooks(organizationId)) {
+    const { pk } = keys.webhookDelivery(webhook.id, "");
+    await forEachOf(StoredDelivery, pk, async (delivery) => {
+      const { to, from } = delivery.payload?.data ?? {};
+      if (to !== phoneNumber && from !== phoneNumber) return;
+      if (await eraseDelivery(delivery)) deliveries += 1;
+      else left += 1;
+    });
+  }
+  await forgetLifted(organizationId, phoneNumber);
+  return {
+    contacts: contact === "gone" ? 1 : 0,
+    optOutsKept: (await findOptOut(organizationId, phoneNumber)) === undefined ? 0 : 1,
+    messages,
+    inbound,
+    deliveries,
+    left,
+  };
+}
+
+/** @returns whether it was erased; false if its status has changed in the meantime */
+async function eraseMessage(
+  organizationId: string,
+  messageId: string,
+  seen: { readonly to: string; readonly status: string },
+): Promise<boolean> {
+  const set = { to: redactedText, message: redactedText };
+  const update = updateOf(messageKey({ organizationId, id: messageId }), { set }, { is: seen });
+  const { applied } = await updateItem(z.unknown(), update, {
+    isOwn: (found) => StoredMessage.parse(found).to === redactedText,
+  });
+  return applied;
+}
+
+/** @returns whether it was erased; a pending delivery is not, because its customer waits for it */
+async function eraseDelivery({ pk, sk, state }: z.infer<typeof StoredDelivery>): Promise<boolean> {
+  if (state === "pending") return false;
+  const requires = { anyOf: [{ absent: ["pk"] }, { isNot: { state: "pending" } }] };
+  return (await deleteItem({ pk, sk }, requires)).applied;
+}

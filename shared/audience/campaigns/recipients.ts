@@ -1,0 +1,86 @@
+import { SendSmsRequest } from "../../api/contract/sms.ts";
+import { newMessage, type Terms } from "../../messages/accept/accept.ts";
+import { isDestinationAllowed } from "../../messages/accept/policies.ts";
+import { countCampaignMessage } from "../../messages/accept/recipient-limits.ts";
+import type { MessageRecord } from "../../messages/message/record.ts";
+import { now } from "../../platform/clock.ts";
+import { undefinedIfUnreadable } from "../../platform/table/records.ts";
+import { findContact, readContacts, type ContactRecord } from "../contacts/record.ts";
+import { contactValues, renderTemplate } from "../templates/render.ts";
+import type { CampaignRecord, Skipped } from "./record.ts";
+
+/** The result for one contact of the audience, and the campaign's position after it. */
+export type RecipientResult = { readonly position: string } & (
+  | { readonly message: MessageRecord }
+  /** No reason for a contact outside the audience, which the progress does not count. */
+  | { readonly skipped: keyof Skipped | undefined }
+);
+
+/**
+ * Returns the results for the next contacts of a campaign, after its position.
+ * @param limit the number of contacts to read
+ * @returns fewer results than that when the audience ends
+ */
+export async function nextRecipients(
+  campaign: CampaignRecord,
+  limit: number,
+  terms: Terms,
+): Promise<RecipientResult[]> {
+  const { organizationId, audience, position } = campaign;
+  const { contactIds } = audience;
+  if (contactIds === undefined) {
+    const contacts = await readContacts(organizationId, {
+      after: position === "" ? undefined : position,
+      limit,
+    });
+    return contacts.map(({ key, item }) => resultOf(campaign, item, key.sk, terms));
+  }
+  const start = Number(position);
+  const ids = [...new Set(contactIds)].slice(start, start + limit);
+  const contacts = await Promise.all(
+    ids.map(async (id) => findContact(organizationId, id).catch(undefinedIfUnreadable)),
+  );
+  return contacts.map((contact, index) => resultOf(campaign, contact, String(start + index + 1), terms));
+}
+
+/** Counts the marketing messages of each recipient, and skips those over their limit. */
+export async function withinLimits(
+  { startedAt }: CampaignRecord,
+  results: readonly RecipientResult[],
+): Promise<RecipientResult[]> {
+  const startOfCampaign = startedAt === undefined ? now() : new Date(startedAt);
+  return Promise.all(
+    results.map(async (result) => {
+      if (!("message" in result) || (await countCampaignMessage(result.message, startOfCampaign)))
+        return result;
+      return { position: result.position, skipped: "skippedRecipientRateExceeded" } as const;
+    }),
+  );
+}
+
+function resultOf(
+  campaign: CampaignRecord,
+  contact: ContactRecord | undefined,
+  position: string,
+  terms: Terms,
+): RecipientResult {
+  if (contact === undefined) return { position, skipped: "skippedUnknown" };
+  const { tags } = campaign.audience;
+  if (tags !== undefined && !tags.some((tag) => contact.tags.includes(tag))) {
+    return { position, skipped: undefined };
+  }
+  if (contact.optedOut) return { position, skipped: "skippedOptedOut" };
+  if (!isDestinationAllowed(contact.phoneNumber))
+    return { position, skipped: "skippedDestinationNotAllowed" };
+  if (terms.prices.unitPriceMicros(contact.phoneNumber) === undefined) {
+    return { position, skipped: "skippedDestinationNotPriced" };
+  }
+  const rendered = renderTemplate(campaign.message, contactValues(contact));
+  if ("missing" in rendered || !SendSmsRequest.shape.message.safeParse(rendered.text).success) {
+    return { position, skipped: "skippedUnrenderable" };
+  }
+  const { organizationId, senderId, language, messageType, expiresInSeconds, id: campaignId } = campaign;
+  const content = { to: contact.phoneNumber, message: rendered.text, senderId, language, messageType };
+  const message = newMessage(organizationId, { ...content, expiresInSeconds, campaignId }, terms);
+  return { position, message };
+}

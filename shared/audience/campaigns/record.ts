@@ -1,0 +1,258 @@
+import * as z from "zod/mini";
+
+import {
+  CampaignErrorCode,
+  CampaignStatus,
+  type Audience,
+  type Campaign,
+} from "../../api/contract/campaigns.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { WebhookEvent } from "../../api/contract/events.ts";
+import { Language, MessageType } from "../../api/contract/sms.ts";
+import { shareOf, type CountsRecord } from "../../messages/counts/counts.ts";
+import { amountOf } from "../../money/wallet/money.ts";
+import { config } from "../../platform/config.ts";
+import { keys, type Key } from "../../platform/table/keys.ts";
+import {
+  acquireLease,
+  leaseFields,
+  releaseLease,
+  whileHeldBy,
+  type Lease,
+} from "../../platform/table/lease.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { insertOf, type Update, updateOf, type Write } from "../../platform/table/write.ts";
+import { scheduledRun } from "./campaign-job.ts";
+
+const skippedCount = z._default(z.int().check(z.nonnegative()), 0);
+
+/** The contacts of the audience that got no message, counted by the reason. */
+const skippedFields = {
+  skippedOptedOut: skippedCount,
+  skippedUnrenderable: skippedCount,
+  skippedUnknown: skippedCount,
+  skippedDestinationNotAllowed: skippedCount,
+  skippedDestinationNotPriced: skippedCount,
+  skippedRecipientRateExceeded: skippedCount,
+};
+export const noneSkipped = z.object(skippedFields).parse({});
+export type Skipped = typeof noneSkipped;
+
+export const CampaignRecord = z.object({
+  entity: z.literal("campaign"),
+  id: z.string(),
+  organizationId: z.string(),
+  name: z.string(),
+  status: CampaignStatus,
+  errorCode: z.optional(CampaignErrorCode),
+  message: z.string(),
+  templateId: z.optional(z.string()),
+  audience: z.object({
+    contactIds: z.optional(z.array(z.string())),
+    tags: z.optional(z.array(z.string())),
+    all: z.optional(z.literal(true)),
+  }) satisfies z.ZodMiniType<Audience>,
+  senderId: z.string(),
+  language: Language,
+  messageType: MessageType,
+  /** The time in which each message must be submitted to a carrier. By default it is that of any message. */
+  expiresInSeconds: z.optional(z.int().check(z.positive())),
+  createdAt: z.string(),
+  scheduledAt: z.optional(z.string()),
+  startedAt: z.optional(z.string()),
+  /** When the last contact of the audience was processed. Some messages may still be in progress. */
+  acceptedAllAt: z.optional(z.string()),
+  endedAt: z.optional(z.string()),
+  /** The progress through the audience: the last contact that was processed, or the number of `contactIds`. */
+  position: z.string(),
+  /** The messages of the last block. A worker that died may not have queued them. */
+  lastMessageIds: z.array(z.string()),
+  accepted: z.int().check(z.nonnegative()),
+  chargedMicros: z.int().check(z.nonnegative()),
+  ...skippedFields,
+  /** The lease of the worker that runs it. Deferred while it waits for its last messages or for the next day. */
+  ...leaseFields,
+  /** The start of the next day, while the wallet's daily cap stops the campaign. */
+  waitsUntil: z.optional(z.string()),
+});
+export type CampaignRecord = z.infer<typeof CampaignRecord>;
+
+export function toApiCampaign(record: CampaignRecord, counts: CountsRecord | undefined): Campaign {
+  const { sent = 0, failed = 0 } = counts ?? {};
+  const delivered = Math.max(0, counts?.delivered ?? 0);
+  const undelivered = Math.max(0, counts?.undelivered ?? 0);
+  return {
+    id: record.id,
+    name: record.name,
+    status: record.status,
+    errorCode: record.errorCode,
+    message: record.message,
+    templateId: record.templateId,
+    audience: record.audience,
+    senderId: record.senderId,
+    language: record.language,
+    messageType: record.messageType,
+    expiresInSeconds: record.expiresInSeconds,
+    progress: {
+      accepted: record.accepted,
+      queued: Math.max(0, record.accepted - sent - failed),
+      sent,
+      failed,
+      delivered,
+      undelivered,
+      receiptRate: shareOf(delivered, delivered + undelivered),
+      skipped: {
+        optedOut: record.skippedOptedOut,
+        unrenderable: record.skippedUnrenderable,
+        unknown: record.skippedUnknown,
+        destinationNotAllowed: record.skippedDestinationNotAllowed || undefined,
+        destinationNotPriced: record.skippedDestinationNotPriced || undefined,
+        recipientRateExceeded: record.skippedRecipientRateExceeded || undefined,
+      },
+      charged: amountOf(record.chargedMicros),
+      currency: config.currency(),
+    },
+    createdAt: record.createdAt,
+    scheduledAt: record.scheduledAt,
+    startedAt: record.startedAt,
+    waitsUntil: record.waitsUntil,
+    endedAt: record.endedAt,
+  };
+}
+
+/** The event of a completed campaign. */
+export function completedEvent(
+  record: CampaignRecord,
+  counts: CountsRecord | undefined,
+  at: Date,
+): WebhookEvent {
+  const { id, name } = record;
+  const { accepted, sent, failed, charged } = toApiCampaign(record, counts).progress;
+  return {
+    event: "campaign.completed",
+    timestamp: at.toISOString(),
+    data: { id, name, accepted, sent, failed, charged, currency: config.currency() },
+  };
+}
+
+/**
+ * Returns one campaign.
+ * @throws ApiError NOT_FOUND, also for a campaign of another organization
+ */
+export async function readCampaign(organizationId: string, campaignId: string): Promise<CampaignRecord> {
+  const record = await findCampaign(organizationId, campaignId);
+  if (record === undefined) throw new ApiError("NOT_FOUND");
+  return record;
+}
+
+/** Returns one campaign; undefined when there is none. */
+export async function findCampaign(
+  organizationId: string,
+  campaignId: string,
+): Promise<CampaignRecord | undefined> {
+  return findItem(CampaignRecord, keys.campaign(organizationId, campaignId), { consistent: true });
+}
+
+function keyOf({ organizationId, id }: CampaignRecord): Key {
+  return keys.campaign(organizationId, id);
+}
+
+/*
+ * The transitions of a campaign. The condition of each is the state that it starts from. A transition that makes the
+ * campaign due schedules a job in the same transaction, so that it runs even if its queue loses a job.
+ */
+
+/** nothing → draft, or scheduled when it has a time. */
+export function create(record: CampaignRecord): Write[] {
+  const { organizationId, id, scheduledAt } = record;
+  return [
+    insertOf({ ...keyOf(record), ...record }),
+    ...(scheduledAt === undefined ? [] : [scheduledRun({ organizationId, campaignId: id }, scheduledAt)]),
+  ];
+}
+
+/** draft, or failed → sending. */
+export function launch(record: CampaignRecord, at: Date): Write[] {
+  const { organizationId, id, status, startedAt = at.toISOString() } = record;
+  return [
+    updateOf(
+      keyOf(record),
+      { set: { status: "sending", startedAt }, remove: ["errorCode", "endedAt"] },
+      { is: { status } },
+    ),
+    scheduledRun({ organizationId, campaignId: id }),
+  ];
+}
+
+/** draft, scheduled, sending or failed → cancelled. */
+export function cancel(record: CampaignRecord, at: Date): Write[] {
+  const set = { status: "cancelled", endedAt: at.toISOString() };
+  const changes = { set, remove: ["errorCode", "waitsUntil"] };
+  return [updateOf(keyOf(record), changes, { is: { status: record.status } })];
+}
+
+/** scheduled and due, or sending, and free → sending, held. */
+export function startRun(record: CampaignRecord, lease: Lease, at: Date): Update {
+  const { status, startedAt = at.toISOString() } = record;
+  return acquireLease(keyOf(record), lease, at, {
+    set: { status: "sending", startedAt },
+    remove: ["waitsUntil"],
+    requires: {
+      is: { status },
+      ifPresent: { atMost: { scheduledAt: at.toISOString() } },
+    },
+  });
+}
+
+const isSending = { is: { status: "sending" } };
+
+/** The progress that one block of contacts adds. */
+export interface Block {
+  /** The position after the last contact of the block. */
+  readonly position: string;
+  readonly messageIds: readonly string[];
+  readonly chargedMicros: number;
+  readonly skipped: Partial<Skipped>;
+}
+
+/** held → held, after a block of contacts. Part of the transaction that records the block's messages. */
+export function passBlock(held: CampaignRecord, block: Block): Update {
+  return updateOf(
+    keyOf(held),
+    {
+      set: { position: block.position, lastMessageIds: block.messageIds },
+      add: { accepted: block.messageIds.length, chargedMicros: block.chargedMicros, ...block.skipped },
+    },
+    whileHeldBy(held, { is: { status: "sending", position: held.position } }),
+  );
+}
+
+/** held → held, with no contact left. */
+export function acceptedAll(held: CampaignRecord, at: Date): Update {
+  return updateOf(keyOf(held), { set: { acceptedAllAt: at.toISOString() } }, whileHeldBy(held, isSending));
+}
+
+/** held → sending and free. @param until defers the next run until then */
+export function releaseRun(held: CampaignRecord, until?: Date): Update {
+  return releaseLease(keyOf(held), held, { until });
+}
+
+/** held → sending and free, waiting for the next day. @param until defers the next run until then */
+export function waitForNextDay(held: CampaignRecord, nextDay: Date, until: Date): Update {
+  const set = { waitsUntil: nextDay.toISOString() };
+  return releaseLease(keyOf(held), held, { until, set, requires: isSending });
+}
+
+/** held → completed. */
+export function complete(held: CampaignRecord, at: Date): Update {
+  return end(held, { status: "completed", endedAt: at.toISOString() });
+}
+
+/** held → failed; it can be launched again. */
+export function fail(held: CampaignRecord, at: Date, errorCode: CampaignErrorCode): Update {
+  return end(held, { status: "failed", endedAt: at.toISOString(), errorCode });
+}
+
+function end(held: CampaignRecord, set: Record<string, string>): Update {
+  return releaseLease(keyOf(held), held, { set, requires: isSending });
+}

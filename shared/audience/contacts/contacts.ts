@@ -1,0 +1,186 @@
+import type { Contact, CreateContactRequest, UpdateContactRequest } from "../../api/contract/contacts.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { Page, PageQuery } from "../../api/contract/primitives.ts";
+import { impossibility } from "../../messages/destinations/impossible-numbers.ts";
+import { withoutNote } from "../../messages/opt-outs/opt-outs.ts";
+import { findOptOutRecord, replaceWishes, wishesOf } from "../../messages/opt-outs/record.ts";
+import { optOutOf } from "../../messages/opt-outs/standing.ts";
+import { now } from "../../platform/clock.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { readPage } from "../../platform/table/page.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { changesOfPatch, updateOf, type Write } from "../../platform/table/write.ts";
+import { releaseQuota, takeQuota, usedQuota } from "../../tenancy/organizations/quota.ts";
+import {
+  contactIds,
+  contactPuts,
+  ContactRecord,
+  findContact,
+  findContactOfNumber,
+  maxContacts,
+  newContact,
+  numberPut,
+  toApiContact,
+} from "./record.ts";
+
+/**
+ * Adds a contact.
+ * @throws ApiError VALIDATION_ERROR for an impossible number; CONFLICT when a contact has the number, or the organization
+ *   has the most contacts allowed; UNAVAILABLE
+ */
+export async function createContact(organizationId: string, request: CreateContactRequest): Promise<Contact> {
+  checkNumber(request.phoneNumber);
+  const record = await newContact(organizationId, request);
+  const created = await transact({
+    quota: takeQuota(organizationId, "contactCount", maxContacts),
+    contact: contactPuts(record, request),
+  });
+  if (created.outcome === "committed") return toApiContact(record);
+  if (created.rejections.contact !== undefined) throw numberTaken();
+  throw new ApiError("CONFLICT", { message: tooManyContacts });
+}
+
+export const tooManyContacts = `An organization has at most ${maxContacts} contacts.`;
+
+/** Returns a page of the organization's contacts, newest first. */
+export async function listContacts(organizationId: string, query: PageQuery): Promise<Page<Contact>> {
+  const { pk } = keys.contact(organizationId, "");
+  const page = await readPage(
+    ContactRecord,
+    { pk, ...contactIds, newestFirst: true, consistent: true },
+    query,
+    await usedQuota(organizationId, "contactCount"),
+  );
+  return { rows: page.rows.map(toApiContact), meta: page.meta };
+}
+
+/** Reads a contact as it is now. @throws ApiError NOT_FOUND, also for a contact of another organization */
+export async function getContact(organizationId: string, contactId: string): Promise<Contact> {
+  return toApiContact(await readContact(organizationId, contactId));
+}
+
+async function readContact(organizationId: string, contactId: string): Promise<ContactRecord> {
+  const record = await findContact(organizationId, contactId);
+  if (record === undefined) throw new ApiError("NOT_FOUND");
+  return record;
+}
+
+/**
+ * Changes the given fields and no others. Without any, nothing changes.
+ * @throws ApiError VALIDATION_ERROR for an impossible number. NOT_FOUND, also for a contact of another organization. CONFLICT
+ *   when another contact has the number.
+ *   OPT_OUT_BY_REPLY when it would lift a person's STOP. UNAVAILABLE when too many other changes came in between.
+ */
+export async function updateContact(
+  organizationId: string,
+  contactId: string,
+  request: UpdateContactRequest,
+): Promise<Contact> {
+  if (request.phoneNumber !== undefined) checkNumber(request.phoneNumber);
+  return untilUndisturbed(async () => {
+    const seen = await readContact(organizationId, contactId);
+    if (Object.values(request).every((value) => value === undefined)) return toApiContact(seen);
+    const updated = await transact(await updateWrites(seen, request));
+    if (updated.outcome === "committed") return getContact(organizationId, contactId);
+    const { contact, number } = updated.rejections;
+    // If the contact's write was rejected too, its number changed at the same time, perhaps to this one.
+    if (contact === undefined && number !== undefined) throw numberTaken();
+    return undefined;
+  });
+}
+
+async function updateWrites(
+  seen: ContactRecord,
+  request: UpdateContactRequest,
+): Promise<Record<"contact" | "number" | "others", Write | readonly Write[]>> {
+  const { organizationId, id, phoneNumber } = seen;
+  const optOut = await optOutWrites(seen, request);
+  const changes = changesOfPatch({
+    ...request,
+    optedOut: optOut.optedOut,
+    tags: request.tags === null ? [] : request.tags,
+    attributes: request.attributes === null ? {} : request.attributes,
+    updatedAt: now().toISOString(),
+  });
+  const key = keys.contact(organizationId, id);
+  if (request.phoneNumber === undefined || request.phoneNumber === phoneNumber) {
+    return { contact: updateOf(key, changes, { is: { phoneNumber } }), number: [], others: optOut.writes };
+  }
+  return {
+    // The opt-out follows the contact to its new number.
+    contact: updateOf(key, changes, { is: { phoneNumber, optedOut: seen.optedOut } }),
+    number: numberPut(seen, request.phoneNumber),
+    others: [{ delete: keys.contactOfNumber(organizationId, phoneNumber) }, ...optOut.writes],
+  };
+}
+
+/**
+ * Returns the effect of a contact's change on the opt-out of its number. A contact that has opted out stays so with
+ * another number. A contact whose new number has opted out becomes opted out.
+ */
+async function optOutWrites(
+  { organizationId, ...seen }: ContactRecord,
+  { optedOut, phoneNumber = seen.phoneNumber }: UpdateContactRequest,
+): Promise<{ readonly optedOut: boolean | undefined; readonly writes: Write[] }> {
+  const isOtherNumber = phoneNumber !== seen.phoneNumber;
+  if (optedOut === undefined && !isOtherNumber) return { optedOut: undefined, writes: [] };
+  const record = await findOptOutRecord(organizationId, phoneNumber);
+  const known = wishesOf(record);
+  const isNoted = optedOut ?? (isOtherNumber && seen.optedOut);
+  const note = known.noted ?? { source: "contact", createdAt: now().toISOString() };
+  const next = optedOut === false ? withoutNote(known) : isNoted ? { ...known, noted: note } : known;
+  const isOptedOut = optOutOf(phoneNumber, next) !== undefined;
+  return {
+    optedOut: isOptedOut || optedOut === false ? isOptedOut : undefined,
+    writes: replaceWishes(organizationId, phoneNumber, { seen: record, next }),
+  };
+}
+
+/**
+ * Removes a contact. Another contact may then have its number. The opt-out of the number stays.
+ * @throws ApiError NOT_FOUND, also for a contact of another organization; UNAVAILABLE when too many other changes came
+ *   in between
+ */
+export async function deleteContact(
+  organizationId: string,
+  contactId: string,
+): Promise<{ id: string; deleted: true }> {
+  return untilUndisturbed(async () => {
+    const seen = await readContact(organizationId, contactId);
+    const deleted = await transact({ contact: removalOf(seen) });
+    return deleted.outcome === "committed" ? { id: contactId, deleted: true } : undefined;
+  });
+}
+
+/** Returns the writes that remove a contact. They are rejected when its number has changed. */
+function removalOf({ organizationId, id, phoneNumber }: ContactRecord): Write[] {
+  return [
+    { delete: keys.contact(organizationId, id), requires: { is: { phoneNumber } } },
+    { delete: keys.contactOfNumber(organizationId, phoneNumber) },
+    releaseQuota(organizationId, "contactCount"),
+  ];
+}
+
+/**
+ * Erases the contact that has a number. The opt-out of the number stays, because a person who also requested erasure
+ * must still receive no messages. Its number is not hashed, because all phone numbers can be hashed within minutes.
+ * @throws ApiError UNAVAILABLE when too many other changes came in between
+ */
+export async function eraseContact(organizationId: string, phoneNumber: string): Promise<"gone" | "none"> {
+  return untilUndisturbed(async () => {
+    const seen = await findContactOfNumber(organizationId, phoneNumber);
+    if (seen === undefined) return "none";
+    const removed = await transact({ contact: removalOf(seen) });
+    return removed.outcome === "committed" ? "gone" : undefined;
+  });
+}
+
+function checkNumber(phoneNumber: string): void {
+  const message = impossibility(phoneNumber);
+  if (message === undefined) return;
+  throw new ApiError("VALIDATION_ERROR", { details: [{ path: "phoneNumber", message }] });
+}
+
+function numberTaken(): ApiError {
+  return new ApiError("CONFLICT", { message: "A contact with this phone number exists." });
+}

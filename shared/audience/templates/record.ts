@@ -1,0 +1,46 @@
+import * as z from "zod/mini";
+
+import { ApiError } from "../../api/contract/errors.ts";
+import type { Template } from "../../api/contract/templates.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { placeholdersOf } from "./render.ts";
+
+export const TemplateRecord = z.object({
+  entity: z.literal("template"),
+  id: z.string(),
+  organizationId: z.string(),
+  name: z.string(),
+  body: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+export type TemplateRecord = z.infer<typeof TemplateRecord>;
+
+export const maxTemplates = 1_000;
+
+/** Reads a template as it is now. */
+export async function findTemplate(
+  organizationId: string,
+  templateId: string,
+): Promise<TemplateRecord | undefined> {
+  return findItem(TemplateRecord, keys.template(organizationId, templateId), { consistent: true });
+}
+
+/** Reads a template as it is now. @throws ApiError NOT_FOUND, also for a template of another organization */
+export async function readTemplate(organizationId: string, templateId: string): Promise<TemplateRecord> {
+  const record = await findTemplate(organizationId, templateId);
+  if (record === undefined) throw new ApiError("NOT_FOUND");
+  return record;
+}
+
+export function toApiTemplate(record: TemplateRecord): Template {
+  return {
+    id: record.id,
+    name: record.name,
+    body: record.body,
+    placeholders: placeholdersOf(record.body),
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+  };
+}

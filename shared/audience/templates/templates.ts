@@ -1,0 +1,98 @@
+import { ApiError, invalidField } from "../../api/contract/errors.ts";
+import type { Page, PageQuery } from "../../api/contract/primitives.ts";
+import type { CreateTemplateRequest, Template, UpdateTemplateRequest } from "../../api/contract/templates.ts";
+import { now } from "../../platform/clock.ts";
+import { newId } from "../../platform/ids.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { readPage } from "../../platform/table/page.ts";
+import { transact } from "../../platform/table/transact.ts";
+import { insertOf, updateItem, updateOf } from "../../platform/table/write.ts";
+import { releaseQuota, takeQuota, usedQuota } from "../../tenancy/organizations/quota.ts";
+import { maxTemplates, toApiTemplate, readTemplate, TemplateRecord } from "./record.ts";
+import { problemOf } from "./render.ts";
+
+/**
+ * Adds a template.
+ * @throws ApiError VALIDATION_ERROR for a malformed placeholder; CONFLICT when the organization has the most templates
+ *   allowed; UNAVAILABLE
+ */
+export async function createTemplate(
+  organizationId: string,
+  request: CreateTemplateRequest,
+): Promise<Template> {
+  checkBody(request.body);
+  const createdAt = now().toISOString();
+  const record: TemplateRecord = {
+    entity: "template",
+    id: newId("tpl"),
+    organizationId,
+    ...request,
+    createdAt,
+    updatedAt: createdAt,
+  };
+  const created = await transact({
+    quota: takeQuota(organizationId, "templateCount", maxTemplates),
+    template: insertOf({ ...keys.template(organizationId, record.id), ...record }),
+  });
+  if (created.outcome === "committed") return toApiTemplate(record);
+  throw new ApiError("CONFLICT", { message: `An organization has at most ${maxTemplates} templates.` });
+}
+
+function checkBody(body: string): void {
+  const problem = problemOf(body);
+  if (problem !== undefined) throw invalidField("body", problem);
+}
+
+/** Returns a page of the organization's templates, newest first. */
+export async function listTemplates(organizationId: string, query: PageQuery): Promise<Page<Template>> {
+  const page = await readPage(
+    TemplateRecord,
+    { pk: keys.template(organizationId, "").pk, newestFirst: true, consistent: true },
+    query,
+    await usedQuota(organizationId, "templateCount"),
+  );
+  return { rows: page.rows.map(toApiTemplate), meta: page.meta };
+}
+
+/** Reads a template as it is now. @throws ApiError NOT_FOUND, also for a template of another organization */
+export async function getTemplate(organizationId: string, templateId: string): Promise<Template> {
+  return toApiTemplate(await readTemplate(organizationId, templateId));
+}
+
+/**
+ * Changes the given fields and no others. Without any, nothing changes.
+ * @throws ApiError VALIDATION_ERROR for a malformed placeholder; NOT_FOUND, also for a template of another
+ *   organization; UNAVAILABLE when too many other changes came in between
+ */
+export async function updateTemplate(
+  organizationId: string,
+  templateId: string,
+  request: UpdateTemplateRequest,
+): Promise<Template> {
+  if (request.body !== undefined) checkBody(request.body);
+  if (request.name !== undefined || request.body !== undefined) {
+    const changes = { set: { ...request, updatedAt: now().toISOString() } };
+    const key = keys.template(organizationId, templateId);
+    const updated = await updateItem(TemplateRecord, updateOf(key, changes, { present: ["pk"] }));
+    if (!updated.applied) throw new ApiError("NOT_FOUND");
+    return toApiTemplate(updated.item);
+  }
+  return getTemplate(organizationId, templateId);
+}
+
+/**
+ * Removes a template.
+ * @throws ApiError NOT_FOUND, also for a template of another organization; UNAVAILABLE when too many other
+ *   changes came in between
+ */
+export async function deleteTemplate(
+  organizationId: string,
+  templateId: string,
+): Promise<{ id: string; deleted: true }> {
+  const deleted = await transact({
+    template: { delete: keys.template(organizationId, templateId), requires: { present: ["pk"] } },
+    quota: releaseQuota(organizationId, "templateCount"),
+  });
+  if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");
+  return { id: templateId, deleted: true };
+}

@@ -1,0 +1,116 @@
+import * as z from "zod/mini";
+
+import { MarginsRecord } from "../../messages/counts/margins.ts";
+import { listWallets } from "../../money/wallet/record.ts";
+import { dayMs, dayOf } from "../../platform/clock.ts";
+import { workOnPending } from "../../platform/jobs/pending-work.ts";
+import { shardCount } from "../../platform/jobs/shards.ts";
+import { rowsOf } from "../../platform/table/lists.ts";
+import { findItem, type Row } from "../../platform/table/read.ts";
+import { unreadableOf, UnreadableRecordError } from "../../platform/table/records.ts";
+import { marginsOfDay, shardOfCounter } from "../../platform/table/shards.ts";
+
+/*
+ * The carriers' costs in the books of a month: those of messages that were accepted in it. A message that is sent after the
+ * month was closed has its cost in the next books.
+ */
+
+const CostsOfCountry = z.object({ costMicros: z.int(), messagesWithoutCost: z.int() });
+type CostsOfCountry = z.infer<typeof CostsOfCountry>;
+const Costs = z.record(z.string(), CostsOfCountry);
+type Costs = z.infer<typeof Costs>;
+
+/** A day whose costs were not final when they were counted: the key of its margins, and what was counted. */
+export const OpenDay = z.object({ pk: z.string(), sk: z.string(), costs: Costs });
+type OpenDay = z.infer<typeof OpenDay>;
+
+const MarginsOfDay = z.extend(MarginsRecord, { pk: z.string() });
+type MarginsOfDay = z.infer<typeof MarginsOfDay>;
+
+/** An organization with its margins of some days, and one of these days if its messages have not been counted. */
+export interface OrganizationWithMargins {
+  readonly organizationId: string;
+  readonly margins: readonly Row<MarginsOfDay>[];
+  readonly uncountedDay: string | undefined;
+}
+
+/** Yields all organizations in order, each with its margins of the days. One batch of each day is in memory. */
+export async function* organizationsWithMargins(
+  days: readonly string[],
+): AsyncGenerator<OrganizationWithMargins> {
+  const uncounted = await findUncountedDays(days);
+  const rest = rowsOf(MarginsOfDay, { pk: days.map(marginsOfDay), consistent: true });
+  let next = (await rest.next()).value;
+  const idOf = ({ key }: Row<MarginsOfDay>): string => key.sk.replace(/#.*/, "");
+  for await (const organizationId of listWallets()) {
+    const margins: Row<MarginsOfDay>[] = [];
+    // Both lists have the order of the ids.
+    for (; next !== undefined && idOf(next) <= organizationId; next = (await rest.next()).value) {
+      if (idOf(next) === organizationId) margins.push(next);
+    }
+    yield { organizationId, margins, uncountedDay: uncounted.get(organizationId) };
+  }
+}
+
+/** Adds up the costs of an organization by country: those of its days, and later changes of the days that were open. */
+export async function sumOfCosts(
+  margins: readonly Row<MarginsOfDay>[],
+  openBefore: readonly OpenDay[],
+): Promise<{ readonly costs: Costs; readonly openDays: OpenDay[] }> {
+  const costs: Costs = {};
+  const openDays: OpenDay[] = [];
+  const count = ({ pk, sk, closedAt, margins: ofDay }: MarginsOfDay, counted: Costs = {}): void => {
+    const present: Costs = {};
+    for (const each of ofDay) add(present, each.country, each, 1);
+    for (const [country, each] of Object.entries(present)) add(costs, country, each, 1);
+    for (const [country, each] of Object.entries(counted)) add(costs, country, each, -1);
+    if (closedAt === undefined) openDays.push({ pk, sk, costs: present });
+  };
+  for (const { key, item } of margins) {
+    if (item === undefined) throw new UnreadableRecordError(key);
+    count(item);
+  }
+  for (const open of openBefore) {
+    const { pk, sk } = open;
+    const present = await findItem(MarginsOfDay, { pk, sk }, { consistent: true });
+    if (present === undefined) openDays.push(open);
+    else count(present, open.costs);
+  }
+  return { costs, openDays };
+}
+
+function add(costs: Costs, country: string, each: CostsOfCountry, sign: -1 | 1): void {
+  const sum = costs[country] ?? { costMicros: 0, messagesWithoutCost: 0 };
+  costs[country] = {
+    costMicros: sum.costMicros + sign * each.costMicros,
+    messagesWithoutCost: sum.messagesWithoutCost + sign * each.messagesWithoutCost,
+  };
+}
+
+/** Returns the organizations with a day whose messages have not been counted, each with such a day. */
+async function findUncountedDays(days: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const wanted = new Set(days);
+  const found = new Map<string, string>();
+  for (let shard = 0; shard < shardCount; shard += 1) {
+    await workOnPending({
+      name: "CLOSE-DAY",
+      shard,
+      isTimeLeft: () => true,
+      visit: async (key) => {
+        const { organizationId, day, margins } = shardOfCounter(key);
+        if (!wanted.has(day)) return;
+        const counted = await findItem(MarginsOfDay, margins, { consistent: true }).catch(unreadableOf);
+        if (counted === undefined) found.set(organizationId, day);
+      },
+    });
+  }
+  return found;
+}
+
+/** Returns the days of a month. */
+export function daysFrom(start: string, end: string): string[] {
+  const days = (Date.parse(end) - Date.parse(start)) / dayMs;
+  return Array.from({ length: days }, (_, index) =>
+    dayOf(new Date(Date.parse(start) + index * dayMs).toISOString()),
+  );
+}

@@ -1,0 +1,33 @@
+import type { Estimate, EstimateSmsRequest } from "../../api/contract/sms.ts";
+import { readPrices } from "../../money/prices/prices.ts";
+import { amountOf } from "../../money/wallet/money.ts";
+import { readWallet } from "../../money/wallet/record.ts";
+import { now } from "../../platform/clock.ts";
+import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
+import { toApiPricing } from "../message/record.ts";
+import { testPrices } from "../message/test-messages.ts";
+import { checkDestination } from "./policies.ts";
+import { quote } from "./quote.ts";
+
+/**
+ * Returns the cost of a message, and whether the balance covers it. Nothing is debited and nothing is stored.
+ * @param isTest whether for a test key, which may not read the balance and needs none
+ * @throws ApiError DESTINATION_NOT_ALLOWED, DESTINATION_NOT_PRICED, WALLET_MISSING, in this order; UNAVAILABLE
+ */
+export async function estimateMessage(
+  organization: OrganizationRecord,
+  request: EstimateSmsRequest,
+  { isTest = false } = {},
+): Promise<Estimate> {
+  if (!isTest) checkDestination(request.to);
+  const prices = await readPrices(organization, now());
+  const quoted = quote(request, isTest ? testPrices(prices) : prices);
+  const estimated = { to: request.to, encoding: quoted.encoding, pricing: toApiPricing(quoted) };
+  if (isTest) return { ...estimated, balance: 0, isCovered: true };
+  const { balanceMicros, closedAt } = await readWallet(organization.id);
+  return {
+    ...estimated,
+    balance: amountOf(balanceMicros),
+    isCovered: closedAt === undefined && balanceMicros >= quoted.totalMicros,
+  };
+}

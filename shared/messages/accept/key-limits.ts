@@ -1,0 +1,87 @@
+import * as z from "zod/mini";
+
+import { ApiError } from "../../api/contract/errors.ts";
+import { microsOf } from "../../money/wallet/money.ts";
+import { capReached } from "../../money/wallet/spending-limits.ts";
+import { limitsOf, type Actor, type KeyLimits } from "../../platform/auth/actor.ts";
+import { dayMs, dayOf, epochSeconds, now } from "../../platform/clock.ts";
+import { log } from "../../platform/log.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { updateItem, updateOf } from "../../platform/table/write.ts";
+
+/*
+ * The limits of an API key: the recipients, the hours, and a budget for each day (UTC). A send reserves its price in the
+ * budget before the debit, so that parallel sends never exceed it. A send that was certainly not charged, or whose debit was
+ * returned immediately, releases its reservation. A crash, or an unknown outcome, leaves it: the rest of the day has less.
+ * Refunds release nothing, so that messages which fail cannot be repeated without end.
+ */
+
+/**
+ * Rejects an API key with limits, for scheduled campaigns: they send with the rights of the organization.
+ * @throws ApiError INSUFFICIENT_SCOPE
+ */
+export function requireNoLimits(actor: Actor): void {
+  if (limitsOf(actor) === undefined) return;
+  throw new ApiError("INSUFFICIENT_SCOPE", { message: "An API key with limits cannot start a campaign." });
+}
+
+/**
+ * Checks a message against the limits of the key that sends it.
+ * @param at when the message is to be sent
+ * @throws ApiError RECIPIENT_NOT_ALLOWED_FOR_KEY, OUTSIDE_KEY_HOURS
+ */
+export function checkKeyLimits({ allowedRecipients, hours }: KeyLimits, to: string, at: Date): void {
+  if (allowedRecipients?.some((beginning) => to.startsWith(beginning)) === false) {
+    throw new ApiError("RECIPIENT_NOT_ALLOWED_FOR_KEY");
+  }
+  if (hours !== undefined && !isWithin(hours, at)) throw new ApiError("OUTSIDE_KEY_HOURS");
+}
+
+function isWithin({ from, to, timeZone }: NonNullable<KeyLimits["hours"]>, at: Date): boolean {
+  const format = { timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+  const time = new Intl.DateTimeFormat("en-GB", format).format(at);
+  return from < to ? from <= time && time < to : from <= time || time < to;
+}
+
+const SpentRecord = z.object({ spentMicros: z.int() });
+
+/**
+ * Accepts a message by `accept` within the daily budget of a key.
+ * @throws ApiError KEY_BUDGET_REACHED, and the errors of `accept`
+ */
+export async function withinKeyBudget<Accepted>(
+  { dailyBudget, budgetKeyId }: KeyLimits,
+  amountMicros: number,
+  accept: () => Promise<Accepted>,
+): Promise<Accepted> {
+  if (dailyBudget === undefined) return accept();
+  const at = now();
+  const key = keys.limit("key-budget", `${budgetKeyId}#${dayOf(at.toISOString())}`);
+  const leftMicros = microsOf(dailyBudget) - amountMicros;
+  if (leftMicros < 0) throw capReached("KEY_BUDGET_REACHED");
+  const reserved = await updateItem(
+    SpentRecord,
+    updateOf(
+      key,
+      {
+        set: { entity: "keyBudget", expiresAt: epochSeconds(new Date(at.getTime() + 2 * dayMs)) },
+        add: { spentMicros: amountMicros },
+      },
+      { anyOf: [{ absent: ["spentMicros"] }, { atMost: { spentMicros: leftMicros } }] },
+    ),
+    { singleEffect: true },
+  );
+  if (!reserved.applied) throw capReached("KEY_BUDGET_REACHED");
+  try {
+    return await accept();
+  } catch (error) {
+    // Any other error may have come after the debit.
+    if (error instanceof ApiError && (error.code !== "UNAVAILABLE" || error.facts.isUncharged === true)) {
+      const release = updateOf(key, { add: { spentMicros: -amountMicros } }, { present: ["spentMicros"] });
+      await updateItem(SpentRecord, release, { singleEffect: true }).catch((cause: unknown) => {
+        log.warn("key_budget.not_released", { error: cause });
+      });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,160 @@
+import { ApiError } from "../../api/contract/errors.ts";
+import type { MessageErrorCode } from "../../api/contract/sms.ts";
+import { trafficClass } from "../../carriers/traffic-class.ts";
+import { config } from "../../platform/config.ts";
+import { isTestId } from "../../platform/ids.ts";
+import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
+import { isOwnerVerified, readRights } from "../../tenancy/organizations/rights-record.ts";
+import { impossibility } from "../destinations/impossible-numbers.ts";
+import { countryOfNumber, typesOfNumber } from "../destinations/numbering-plan.ts";
+import type { MessageRecord } from "../message/record.ts";
+import { findOptOut, hasSaidStopTo } from "../opt-outs/record.ts";
+import { isApprovedSenderId } from "../sender-ids/names.ts";
+
+/*
+ * The rules of a stage for senders and messages, in addition to the contract (`policies` in `infra/stages/README.md`), and
+ * the wishes of recipients. Without a rule, nothing is read for it.
+ */
+
+/** A sender and the name that it sends under. */
+type Sending = Pick<MessageRecord, "organizationId" | "senderId">;
+
+/** Why an organization may not send, if it may not. */
+type SenderRejection = "EMAIL_NOT_VERIFIED" | "KYC_REQUIRED" | "SENDER_ID_NOT_APPROVED";
+
+/**
+ * Checks a message that is to be accepted against all policies.
+ * @param organization the record of the message's organization
+ * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, DESTINATION_NOT_ALLOWED, RECIPIENT_OPTED_OUT,
+ *   in this order
+ */
+export async function checkMessage(
+  organization: OrganizationRecord | undefined,
+  message: Pick<MessageRecord, "campaignId" | "messageType" | "to"> & Sending,
+): Promise<void> {
+  await checkSender(message);
+  checkDestination(message.to);
+  const mayHaveReplies = organization === undefined || organization.repliesSince !== undefined;
+  if (await isUnwanted(message, mayHaveReplies)) throw new ApiError("RECIPIENT_OPTED_OUT");
+}
+
+/**
+ * Checks a test message. No phone gets it, so the policies do not apply. Opt-outs do, so that tests show their errors.
+ * @throws ApiError RECIPIENT_OPTED_OUT
+ */
+export async function checkTestMessage(
+  { repliesSince }: OrganizationRecord,
+  message: Pick<MessageRecord, "messageType" | "organizationId" | "to">,
+): Promise<void> {
+  if (await isUnwanted(message, repliesSince !== undefined)) throw new ApiError("RECIPIENT_OPTED_OUT");
+}
+
+/**
+ * Checks a sender against the policies, regardless of the message.
+ * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, in this order
+ */
+export async function checkSender(sending: Sending): Promise<void> {
+  const rejection = await senderRejection(sending);
+  if (rejection !== undefined) throw new ApiError(rejection);
+}
+
+/** Returns why a sender may not send, for callers that handle the reason themselves. */
+export async function senderRejection({
+  organizationId,
+  senderId,
+}: Sending): Promise<SenderRejection | undefined> {
+  const needsVerifiedEmail = config.verifiedEmailBeforeSending();
+  const needsKyc = config.kycBeforeSending();
+  if (needsVerifiedEmail || needsKyc) {
+    const rights = await readRights(organizationId);
+    if (needsVerifiedEmail && !isOwnerVerified(rights)) return "EMAIL_NOT_VERIFIED";
+    if (needsKyc && rights.kycApprovedAt === undefined) return "KYC_REQUIRED";
+  }
+  if (await isSenderIdRejected({ organizationId, senderId })) return "SENDER_ID_NOT_APPROVED";
+  return undefined;
+}
+
+/** @throws ApiError DESTINATION_NOT_ALLOWED */
+export function checkDestination(to: string): void {
+  const message = destinationRejection(to);
+  if (message !== undefined) throw new ApiError("DESTINATION_NOT_ALLOWED", { message });
+}
+
+/** Whether messages may go to a number. */
+export function isDestinationAllowed(to: string): boolean {
+  return destinationRejection(to) === undefined;
+}
+
+/** The numbers that decide the outcome at the sandbox carrier. They are not assigned, so no policy applies to them. */
+const sandboxNumbers = /^150055500(0\d|10)$/;
+
+/**
+ * Returns why messages may not go to a number, in a sentence for the caller. A number without a country is allowed only if
+ * every country is. A number of unknown type is allowed only if every type is. An impossible number is allowed only if both
+ * are.
+ */
+function destinationRejection(to: string): string | undefined {
+  if (config.carrier() === "sandbox" && sandboxNumbers.test(to)) return undefined;
+  const problem = impossibility(to);
+  if (problem !== undefined) return `This ${problem}.`;
+  const countries = config.allowedCountries();
+  const country = countryOfNumber(to);
+  if (countries !== undefined && !countries.has(country ?? "none")) {
+    return `No messages are sent to numbers of ${country ?? "no country"} from here.`;
+  }
+  const allowed = config.allowedNumberTypes();
+  if (allowed === undefined) return undefined;
+  const types = typesOfNumber(to);
+  if (types.some((type) => allowed.has(type))) return undefined;
+  const found = types.length === 0 ? "is in no assigned range" : `is of the type ${types.join(" or ")}`;
+  return `This gateway sends only to numbers of the type ${[...allowed].join(" or ")}; this one ${found}.`;
+}
+
+/**
+ * Whether a message may be unwanted, so that its number has to be looked up.
+ * @param mayHaveReplies whether people can reply to the organization
+ */
+export function mayBeUnwanted(
+  message: Pick<MessageRecord, "campaignId" | "messageType">,
+  mayHaveReplies: boolean,
+): boolean {
+  const traffic = trafficClass(message);
+  return traffic === "marketing" || (traffic === "transactional" && mayHaveReplies);
+}
+
+/**
+ * Whether a number does not want a message. An opt-out ends marketing. A reply of STOP ends everything except one-time
+ * codes. A message without a type does not count as a code here, because it may be anything.
+ * @param mayHaveReplies whether people can reply to the organization. If not, there is no STOP, and nothing is read.
+ */
+async function isUnwanted(
+  message: Pick<MessageRecord, "campaignId" | "messageType" | "organizationId" | "to">,
+  mayHaveReplies: boolean,
+): Promise<boolean> {
+  const { organizationId, to } = message;
+  switch (trafficClass(message)) {
+    case "otp":
+      return false;
+    case "marketing":
+      return (await findOptOut(organizationId, to)) !== undefined;
+    case "transactional":
+      return mayHaveReplies && (await hasSaidStopTo(organizationId, to));
+  }
+}
+
+/** Whether the stage requires approved sender IDs, and this one is not approved. */
+export async function isSenderIdRejected({ organizationId, senderId }: Sending): Promise<boolean> {
+  return config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId));
+}
+
+/**
+ * Returns why an accepted message may no longer go to a carrier. Rules and wishes can change until it is due.
+ * @param mayHaveReplies whether people can reply to the organization
+ */
+export async function rejectionBeforeSubmit(
+  message: MessageRecord,
+  mayHaveReplies: boolean,
+): Promise<MessageErrorCode | undefined> {
+  if (!isTestId(message.id) && (await isSenderIdRejected(message))) return "MESSAGE_SENDER_ID_NOT_APPROVED";
+  return (await isUnwanted(message, mayHaveReplies)) ? "MESSAGE_RECIPIENT_OPTED_OUT" : undefined;
+}

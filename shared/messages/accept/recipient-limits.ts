@@ -1,0 +1,85 @@
+import { trafficClass } from "../../carriers/traffic-class.ts";
+import { dayMs, minuteMs, now } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import { limitReached, type RateLimit } from "../../platform/limits/rate-limit.ts";
+import { refund, tryConsume, type NamedUse, type Use } from "../../platform/limits/sliding-window.ts";
+import { log } from "../../platform/log.ts";
+import type { MessageRecord } from "../message/record.ts";
+
+/*
+ * The limit of one organization's messages to one number, separate for each class of traffic. The caller chooses the class,
+ * so every class needs a limit. A message without a type counts as a one-time code, because most codes have no type. The
+ * stage has the figures (`limits` in `infra/stages/README.md`); without a figure, nothing is counted.
+ *
+ * A message counts at the time at which it is to be sent, and a campaign's message at the start of the campaign. Windows begin
+ * at fixed times, and each has a count of its own.
+ */
+
+/** The fields that decide the limit of a message. */
+type Classified = Pick<MessageRecord, "campaignId" | "messageType">;
+
+/** Returns the limit of a message; undefined if the stage has none for its class. */
+function limitOf(message: Classified): RateLimit | undefined {
+  const isUntyped = message.messageType === undefined && message.campaignId === undefined;
+  switch (isUntyped ? "otp" : trafficClass(message)) {
+    case "otp":
+      return limit("one-time-codes", config.oneTimeCodesPerNumber(), 10 * minuteMs);
+    case "transactional":
+      return limit("transactional-messages", config.transactionalMessagesPerNumber(), 10 * minuteMs);
+    case "marketing":
+      return limit("marketing-messages", config.marketingMessagesPerNumber(), dayMs);
+  }
+}
+
+function limit(name: string, max: number | undefined, windowMs: number): RateLimit | undefined {
+  return max === undefined ? undefined : { name, max, windowMs, code: "RECIPIENT_RATE_EXCEEDED" };
+}
+
+/**
+ * Accepts a message by `accept`, unless its number has reached the limit of its class.
+ * @throws ApiError RECIPIENT_RATE_EXCEEDED, and the errors of `accept`: then the message is not counted
+ */
+export async function withinRecipientLimit<Accepted>(
+  message: Classified & Pick<MessageRecord, "id" | "organizationId" | "scheduledAt" | "to">,
+  accept: () => Promise<Accepted>,
+): Promise<Accepted> {
+  const own = limitOf(message);
+  if (own === undefined) return accept();
+  const { id: name, organizationId, scheduledAt } = message;
+  const at = scheduledAt === undefined ? now() : new Date(scheduledAt);
+  const use = await count(own, message, { name, at });
+  if ("waitMs" in use) throw limitReached(own, use.waitMs);
+  try {
+    return await accept();
+  } catch (error) {
+    await refund(use).catch((cause: unknown) => {
+      log.warn("recipient_limit.not_refunded", { organizationId, error: cause });
+    });
+    throw error;
+  }
+}
+
+/**
+ * Counts a campaign's message against the limit of its number, as of the campaign's start. It counts once for each number,
+ * however often a block of the campaign is repeated.
+ * @returns whether the number may get it
+ */
+export async function countCampaignMessage(
+  message: Pick<MessageRecord, "campaignId" | "messageType" | "organizationId" | "to">,
+  startedAt: Date,
+): Promise<boolean> {
+  const own = limitOf(message);
+  if (own === undefined) return true;
+  return !("waitMs" in (await count(own, message, { name: message.campaignId ?? "", at: startedAt })));
+}
+
+/** Counts a message in the window of its time, or returns the time until that window ends. */
+async function count(
+  own: RateLimit,
+  { organizationId, to }: Pick<MessageRecord, "organizationId" | "to">,
+  named: NamedUse,
+): Promise<Use | { readonly waitMs: number }> {
+  const window = Math.floor(named.at.getTime() / own.windowMs);
+  const result = await tryConsume(own, `${organizationId} ${to} ${window}`, named);
+  return "waitMs" in result ? { waitMs: (window + 1) * own.windowMs - now().getTime() } : result;
+}

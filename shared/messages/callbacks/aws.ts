@@ -1,0 +1,84 @@
+import * as z from "zod/mini";
+
+import type { DeliveryErrorCode } from "../../api/contract/sms.ts";
+import { providerCodeOf } from "../../carriers/provider-code.ts";
+import {
+  Address,
+  OwnNumber,
+  InboundText,
+  type Fields,
+  type CallbackReceipt,
+  type CallbackReader,
+} from "./callback.ts";
+
+/*
+ * The notifications of AWS End User Messaging: delivery events of a configuration set, and inbound messages to its
+ * numbers (two-way SMS). Both arrive over a topic in the queue of carrier callbacks, as JSON without an envelope.
+ */
+
+const DeliveryEvent = z.object({
+  eventType: z.string(),
+  isFinal: z.optional(z.boolean()),
+  /** A message that the account sent without the gateway has no reference. */
+  context: z.optional(z.object({ reference: z.optional(z.string().check(z.maxLength(200))) })),
+});
+
+const InboundMessage = z.object({
+  originationNumber: Address,
+  destinationNumber: OwnNumber,
+  messageBody: InboundText,
+  inboundMessageId: z.string().check(z.minLength(1), z.maxLength(200)),
+});
+
+const errorCodes: ReadonlyMap<string, DeliveryErrorCode> = new Map([
+  ["TEXT_BLOCKED", "DELIVERY_REJECTED"],
+  ["TEXT_CARRIER_BLOCKED", "DELIVERY_REJECTED"],
+  ["TEXT_CARRIER_UNREACHABLE", "DELIVERY_UNREACHABLE"],
+  ["TEXT_INVALID", "DELIVERY_INVALID_DESTINATION"],
+  ["TEXT_INVALID_MESSAGE", "DELIVERY_REJECTED"],
+  ["TEXT_PROTECT_BLOCKED", "DELIVERY_REJECTED"],
+  ["TEXT_SPAM", "DELIVERY_REJECTED"],
+  ["TEXT_TTL_EXPIRED", "DELIVERY_EXPIRED"],
+  ["TEXT_UNREACHABLE", "DELIVERY_UNREACHABLE"],
+]);
+
+const onTheWay: ReadonlySet<string> = new Set([
+  "TEXT_PENDING",
+  "TEXT_QUEUED",
+  "TEXT_SENT",
+  "TEXT_SUCCESSFUL",
+]);
+
+export const awsCallbacks: CallbackReader = {
+  receipt: (fields) => {
+    const parsed = DeliveryEvent.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { eventType, isFinal, context } = parsed.data;
+    return { ...meaningOf(eventType, isFinal === true), reference: context?.reference };
+  },
+  inbound: (fields) => {
+    const parsed = InboundMessage.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { originationNumber: from, destinationNumber: to, messageBody: message } = parsed.data;
+    return { carrierId: parsed.data.inboundMessageId, from, to, message };
+  },
+};
+
+function meaningOf(eventType: string, isFinal: boolean): CallbackReceipt {
+  if (eventType === "TEXT_DELIVERED") return { status: "delivered" };
+  // For some networks acceptance is the last reported event.
+  if (eventType === "TEXT_UNKNOWN" || (eventType === "TEXT_SUCCESSFUL" && isFinal))
+    return { status: "unknown" };
+  if (onTheWay.has(eventType)) return { status: "pending" };
+  const errorCode = errorCodes.get(eventType) ?? "DELIVERY_FAILED";
+  return { status: "undelivered", errorCode, providerCode: providerCodeOf(eventType) };
+}
+
+/**
+ * A notification that AWS itself adds to the queue of carrier callbacks. Fields with a `kind` are a job of the gateway.
+ * An unreadable job must not pass for a notification.
+ */
+export const AwsNotification = z.pipe(
+  z.record(z.string(), z.unknown()).check(z.refine((fields) => !("kind" in fields))),
+  z.transform((fields: Fields) => ({ kind: "aws" as const, fields })),
+);

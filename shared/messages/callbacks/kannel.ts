@@ -1,0 +1,79 @@
+import * as z from "zod/mini";
+
+import type { DeliveryErrorCode } from "../../api/contract/sms.ts";
+import { providerCodeOf } from "../../carriers/provider-code.ts";
+import { Address, OwnNumber, InboundText, type CallbackReader } from "./callback.ts";
+
+/*
+ * The fields that Kannel fills into its callback addresses: `type=%d&answer=%A` for receipts, and
+ * `from=%p&to=%P&text=%b&id=%I` for inbound messages.
+ */
+
+const ReceiptFields = z.object({
+  type: z.coerce.number().check(z.int()),
+  answer: z._default(z.string().check(z.maxLength(1_000)), ""),
+});
+
+const InboundFields = z.object({
+  from: Address,
+  to: OwnNumber,
+  text: InboundText,
+  id: z.optional(z.string().check(z.maxLength(100))),
+});
+
+/**
+ * The bits of %d: 1 delivered, 2 not delivered, 4 buffered, 8 accepted and 16 rejected by the SMSC, 32 expired. One of
+ * them is set.
+ */
+const delivered = 1;
+const notDelivered = 2;
+const rejected = 16;
+const known = 63;
+
+export const kannelCallbacks: CallbackReader = {
+  receipt: (fields) => {
+    const parsed = ReceiptFields.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { type, answer } = parsed.data;
+    if (type <= 0 || type > known) return undefined;
+    if ((type & delivered) !== 0) return { status: "delivered" };
+    const state = /\bstat:(\w+)/i.exec(answer)?.[1]?.toUpperCase();
+    if (state === "UNKNOWN") return { status: "unknown" };
+    if ((type & rejected) !== 0) {
+      const providerCode = providerCodeOf(commandStatus.exec(answer)?.[0]);
+      return { status: "undelivered", errorCode: errorOfRejection(answer), providerCode };
+    }
+    if ((type & notDelivered) === 0) return { status: "pending" };
+    const error = networkError.exec(answer)?.[1];
+    return {
+      status: "undelivered",
+      errorCode: type === notDelivered ? errorOfState(state) : "DELIVERY_EXPIRED",
+      providerCode: providerCodeOf([state, error].filter((each) => each !== undefined).join(".")),
+    };
+  },
+  inbound: (fields) => {
+    const parsed = InboundFields.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { from, to, text, id } = parsed.data;
+    return { carrierId: id, from, to, message: text };
+  },
+};
+
+/** The command status of an SMSC's rejection, such as in "NACK/0x0000000b/Invalid Destination Address". */
+const commandStatus = /\b0x[0-9a-f]{1,8}\b/i;
+
+/** The code of the network in the text of a receipt (SMPP 3.4, appendix B). */
+const networkError = /\berr:([0-9A-Za-z]{1,8})\b/i;
+
+/** The command status of an SMSC for a wrong number (SMPP 3.4, 5.1.3: ESME_RINVDSTADR). */
+const invalidDestination = /0x0*b\b/i;
+
+function errorOfRejection(answer: string): DeliveryErrorCode {
+  return invalidDestination.test(answer) ? "DELIVERY_INVALID_DESTINATION" : "DELIVERY_REJECTED";
+}
+
+/** The states of SMPP 3.4, 5.2.28, as the texts of receipts write them. */
+function errorOfState(state: string | undefined): DeliveryErrorCode {
+  if (state === "EXPIRED") return "DELIVERY_EXPIRED";
+  return state === "REJECTD" ? "DELIVERY_REJECTED" : "DELIVERY_FAILED";
+}

@@ -1,0 +1,80 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+import * as z from "zod/mini";
+
+import type { DeliveryErrorCode } from "../../api/contract/sms.ts";
+import { providerCodeOf } from "../../carriers/provider-code.ts";
+import { Address, OwnNumber, InboundText, type Fields, type CallbackReader } from "./callback.ts";
+
+const ReceiptFields = z.object({
+  MessageStatus: z.enum([
+    "accepted",
+    "canceled",
+    "delivered",
+    "failed",
+    "queued",
+    "read",
+    "receiving",
+    "scheduled",
+    "sending",
+    "sent",
+    "undelivered",
+  ]),
+  ErrorCode: z.optional(z.coerce.string().check(z.maxLength(10))),
+});
+
+const InboundFields = z.object({
+  MessageSid: z.string().check(z.minLength(1), z.maxLength(64)),
+  From: Address,
+  To: OwnNumber,
+  Body: InboundText,
+});
+
+/** The delivery errors for Twilio's error codes (https://www.twilio.com/docs/api/errors). */
+const errorCodes: ReadonlyMap<string, DeliveryErrorCode> = new Map([
+  ["21610", "DELIVERY_REJECTED"],
+  ["21211", "DELIVERY_INVALID_DESTINATION"],
+  ["21614", "DELIVERY_INVALID_DESTINATION"],
+  ["30003", "DELIVERY_UNREACHABLE"],
+  ["30004", "DELIVERY_REJECTED"],
+  ["30005", "DELIVERY_INVALID_DESTINATION"],
+  ["30006", "DELIVERY_INVALID_DESTINATION"],
+  ["30007", "DELIVERY_REJECTED"],
+  ["30034", "DELIVERY_REJECTED"],
+  ["30036", "DELIVERY_EXPIRED"],
+]);
+
+export const twilioCallbacks: CallbackReader = {
+  receipt: (fields) => {
+    const parsed = ReceiptFields.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { MessageStatus: status, ErrorCode = "" } = parsed.data;
+    if (status === "delivered" || status === "read") return { status: "delivered" };
+    if (status !== "canceled" && status !== "failed" && status !== "undelivered")
+      return { status: "pending" };
+    const errorCode = errorCodes.get(ErrorCode) ?? "DELIVERY_FAILED";
+    return { status: "undelivered", errorCode, providerCode: providerCodeOf(ErrorCode) };
+  },
+  inbound: (fields) => {
+    const parsed = InboundFields.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { MessageSid, From, To, Body } = parsed.data;
+    return { carrierId: MessageSid, from: From, to: To, message: Body };
+  },
+};
+
+/**
+ * Whether Twilio has signed a call: over the address as it was given to Twilio, and the form's fields sorted by name
+ * (https://www.twilio.com/docs/usage/security#validating-requests).
+ */
+export function isSignedByTwilio(
+  { url, fields, signature }: { readonly url: string; readonly fields: Fields; readonly signature: string },
+  authToken: string,
+): boolean {
+  const signed = Object.keys(fields)
+    .toSorted()
+    .reduce((text, name) => `${text}${name}${String(fields[name])}`, url);
+  const expected = createHmac("sha1", authToken).update(signed).digest();
+  const given = Buffer.from(signature, "base64");
+  return given.byteLength === expected.byteLength && timingSafeEqual(given, expected);
+}

@@ -1,0 +1,24 @@
+import type { InboundMessage, InboundQuery } from "../../api/contract/inbound.ts";
+import type { Page } from "../../api/contract/primitives.ts";
+import { epochSeconds, now } from "../../platform/clock.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { readWantedPage } from "../../platform/table/page.ts";
+import { inboundIds, InboundRecord, toApiInboundMessage } from "./record.ts";
+
+/** Returns a page of an organization's inbound messages, newest first, within their retention. */
+export async function listInbound(
+  organizationId: string,
+  query: InboundQuery,
+  { isTest = query.test === true } = {},
+): Promise<Page<InboundMessage>> {
+  const pk = isTest ? keys.testInbound(organizationId) : keys.inbound(organizationId, "").pk;
+  const at = epochSeconds(now());
+  const page = await readWantedPage(
+    InboundRecord,
+    { pk, ...inboundIds, newestFirst: true, consistent: true },
+    query,
+    // DynamoDB deletes expired items days later.
+    ({ expiresAt = Infinity }) => expiresAt > at,
+  );
+  return { rows: page.rows.map(toApiInboundMessage), meta: page.meta };
+}

@@ -1,0 +1,93 @@
+import * as z from "zod/mini";
+
+import { ApiError } from "../../api/contract/errors.ts";
+import type { Page } from "../../api/contract/primitives.ts";
+import type { Message, MessagesQuery } from "../../api/contract/sms.ts";
+import { findWallet, type WalletRecord } from "../../money/wallet/record.ts";
+import { hasTestKey, type Actor } from "../../platform/auth/actor.ts";
+import { now } from "../../platform/clock.ts";
+import { isTestId, momentOf } from "../../platform/ids.ts";
+import { firstItems } from "../../platform/table/lists.ts";
+import { readPage, readWantedPage } from "../../platform/table/page.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { messageKey, messagesOf, testMessagesOf } from "../../platform/table/shards.ts";
+import { hasExpired, MessageRecord, toApiMessage } from "./record.ts";
+import { maxScheduleAheadMs } from "./schedule.ts";
+
+/**
+ * Reads one message of an organization in its present state.
+ * @throws ApiError NOT_FOUND, also for a message of another organization
+ */
+export async function readMessage(organizationId: string, messageId: string): Promise<MessageRecord> {
+  const record = await findItem(MessageRecord, messageKey({ organizationId, id: messageId }), {
+    consistent: true,
+  });
+  if (record === undefined || hasExpired(record)) throw new ApiError("NOT_FOUND");
+  return record;
+}
+
+/**
+ * Returns one message as its customer sees it.
+ * @throws ApiError NOT_FOUND, also for a message of another organization
+ */
+export async function getMessage(organizationId: string, messageId: string): Promise<Message> {
+  return toApiMessage(await readMessage(organizationId, messageId));
+}
+
+/**
+ * Rejects a test key for a live message.
+ * @throws ApiError NOT_FOUND
+ */
+export function checkVisible(actor: Actor, messageId: string): void {
+  if (hasTestKey(actor) && !isTestId(messageId)) throw new ApiError("NOT_FOUND");
+}
+
+const Keyed = z.object({ sk: z.string() });
+
+/** Returns when the newest remaining message of an organization was accepted; undefined if none remains. */
+export async function newestMessageAt(wallet: WalletRecord): Promise<Date | undefined> {
+  const [newest] = await firstItems(Keyed, { pk: messagesOf(wallet), newestFirst: true }, 1);
+  return newest === undefined ? undefined : momentOf(newest.sk);
+}
+
+/**
+ * Returns a page of an organization's messages, newest first, filtered by the query.
+ * @param isTest whether of test messages, which have no counter
+ */
+export async function listMessages(
+  organizationId: string,
+  query: MessagesQuery,
+  { isTest = query.test === true } = {},
+): Promise<Page<Message>> {
+  const { status, to, scheduled = false, apiKeyId } = query;
+  const at = now();
+  const oldest = new Date(at.getTime() - maxScheduleAheadMs).toISOString();
+  const wallet = isTest ? undefined : await findWallet(organizationId);
+  const list = {
+    pk: isTest ? testMessagesOf(organizationId) : wallet === undefined ? [] : messagesOf(wallet),
+    newestFirst: true,
+    consistent: true,
+  };
+  // No index serves a filter: it would cost a write for each change of each message, and filters are rare.
+  const page =
+    !isTest && !scheduled && [status, to, apiKeyId].every((filter) => filter === undefined)
+      ? await readPage(MessageRecord, list, query, wallet?.messageCount ?? 0)
+      : await readWantedPage(
+          MessageRecord,
+          list,
+          query,
+          (record) =>
+            !hasExpired(record) &&
+            (status === undefined || record.status === status) &&
+            (to === undefined || record.to === to) &&
+            (!scheduled || isWaiting(record, at)) &&
+            (apiKeyId === undefined || record.apiKeyId === apiKeyId),
+          ({ queuedAt }) => scheduled && queuedAt < oldest,
+        );
+  return { rows: page.rows.filter((record) => !hasExpired(record)).map(toApiMessage), meta: page.meta };
+}
+
+/** Whether a message waits for its scheduled time. */
+function isWaiting({ status, scheduledAt }: MessageRecord, at: Date): boolean {
+  return status === "queued" && scheduledAt !== undefined && scheduledAt > at.toISOString();
+}

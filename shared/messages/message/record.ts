@@ -1,0 +1,160 @@
+import * as z from "zod/mini";
+
+import {
+  DeliveryErrorCode,
+  MessageErrorCode,
+  Encoding,
+  Language,
+  MessageStatus,
+  MessageType,
+  type Message,
+} from "../../api/contract/sms.ts";
+import { amountOf } from "../../money/wallet/money.ts";
+import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import { firstIdAt, isTestId, testMarkOf } from "../../platform/ids.ts";
+import { leaseFields } from "../../platform/table/lease.ts";
+import { Attempt, toApiAttempts } from "./attempts.ts";
+
+/** The final states of a delivery. Each may replace only the ones before it. */
+export const finalDeliveries = ["unknown", "undelivered", "delivered"] as const;
+export type FinalDelivery = (typeof finalDeliveries)[number];
+
+export const MessageRecord = z.object({
+  entity: z.literal("message"),
+  id: z.string(),
+  organizationId: z.string(),
+  status: MessageStatus,
+  to: z.string(),
+  message: z.string(),
+  senderId: z.string(),
+  language: Language,
+  messageType: z.optional(MessageType),
+  /** The campaign that it belongs to. */
+  campaignId: z.optional(z.string()),
+  /** The API key that sent it; absent for a person, and for the messages of a campaign. */
+  apiKeyId: z.optional(z.string()),
+  encoding: Encoding,
+  segments: z.int().check(z.positive()),
+  unitPriceMicros: z.int().check(z.nonnegative()),
+  totalMicros: z.int().check(z.nonnegative()),
+  queuedAt: z.string(),
+  scheduledAt: z.optional(z.string()),
+  /** When it expires and is no longer submitted, in ISO 8601. Without it, only `maxRescheduleMs` ends its waiting. */
+  validUntil: z.optional(z.string()),
+  /** How often a sender has acquired it. */
+  attempts: z.int().check(z.nonnegative()),
+  /** Present while a sender holds the message. */
+  ...leaseFields,
+  /** Attempts without a known outcome, the present one included. */
+  openClaims: z.int().check(z.nonnegative()),
+  /** The carrier of the last or present submission. */
+  carrier: z.optional(z.string()),
+  /** The last attempts, except one that a carrier accepted: see `attemptsOf`. */
+  attemptLog: z.optional(z.array(Attempt)),
+  /** Carriers that rejected it, and do not get it again. */
+  rejectedBy: z.optional(z.array(z.string())),
+  carrierReference: z.optional(z.string()),
+  /** The carrier's price for it, by the rate card at that time; absent if unknown. */
+  costMicros: z.optional(z.int().check(z.nonnegative())),
+  sentAt: z.optional(z.string()),
+  failedAt: z.optional(z.string()),
+  cancelledAt: z.optional(z.string()),
+  errorCode: z.optional(MessageErrorCode),
+  /** The last state that the carrier's receipts reported, and when it arrived; absent until then. */
+  deliveryStatus: z.optional(z.enum(finalDeliveries)),
+  deliveryAt: z.optional(z.string()),
+  deliveryErrorCode: z.optional(DeliveryErrorCode),
+  /** The carrier's own code for it: see `providerCodeOf`. */
+  deliveryProviderCode: z.optional(z.string()),
+  /** The carrier that sent the receipt, if known: see `Receipt`. */
+  deliveryCarrier: z.optional(z.string()),
+  /** Names the attempt that recorded the receipt, so that the attempt recognizes its own write. */
+  deliveryToken: z.optional(z.string()),
+  /** Whether the price of a failed or cancelled message is still due. */
+  refund: z.optional(z.enum(["due", "done"])),
+  /**
+   * When the table deletes it, in seconds since the epoch. A queued message has it while its payment is unconfirmed. A
+   * message that has ended has it if the stage limits the retention of messages.
+   */
+  expiresAt: z.optional(z.int()),
+  /** The seq of the debit that pays for it, if the message was written before its ledger entry. */
+  debitSeq: z.optional(z.int()),
+});
+export type MessageRecord = z.infer<typeof MessageRecord>;
+
+export function toApiMessage(record: MessageRecord): Message {
+  return {
+    id: record.id,
+    status: record.status,
+    to: record.to,
+    message: record.message,
+    senderId: record.senderId,
+    language: record.language,
+    messageType: record.messageType,
+    campaignId: record.campaignId,
+    ...testMarkOf(record.id),
+    encoding: record.encoding,
+    pricing: toApiPricing(record),
+    queuedAt: record.queuedAt,
+    scheduledAt: record.scheduledAt,
+    expiresAt: record.validUntil,
+    sentAt: record.sentAt,
+    failedAt: record.failedAt,
+    cancelledAt: record.cancelledAt,
+    errorCode: record.errorCode,
+    attempts: toApiAttempts(record),
+    delivery: toApiDelivery(record),
+  };
+}
+
+/** How long a receipt is expected. A later one is still recorded. */
+const receiptPatienceMs = 7 * dayMs;
+
+function toApiDelivery(record: MessageRecord): Message["delivery"] {
+  const { sentAt, deliveryStatus, deliveryAt, deliveryErrorCode } = record;
+  if (deliveryStatus !== undefined && deliveryAt !== undefined) {
+    return { status: deliveryStatus, at: deliveryAt, errorCode: deliveryErrorCode };
+  }
+  if (sentAt === undefined) return undefined;
+  const givenUpAt = new Date(Date.parse(sentAt) + receiptPatienceMs);
+  if (now() < givenUpAt) return { status: "pending", at: sentAt };
+  return { status: "unknown", at: givenUpAt.toISOString() };
+}
+
+export function toApiPricing(
+  record: Pick<MessageRecord, "segments" | "totalMicros" | "unitPriceMicros">,
+): Message["pricing"] {
+  return {
+    segments: record.segments,
+    unitPrice: amountOf(record.unitPriceMicros),
+    total: amountOf(record.totalMicros),
+    currency: config.currency(),
+  };
+}
+
+/**
+ * Returns the expiry of a message that has ended, if the stage limits the retention of messages. A test message has an
+ * expiry from the start, and keeps it.
+ */
+export function retention(messageId: string, at: Date): Pick<MessageRecord, "expiresAt"> {
+  if (isTestId(messageId)) return {};
+  const days = config.messageRetentionDays();
+  return days === undefined ? {} : { expiresAt: epochSeconds(new Date(at.getTime() + days * dayMs)) };
+}
+
+/** Whether a message is so old that it may have existed and expired. */
+export function mayHaveExpired(messageId: string): boolean {
+  const days = config.messageRetentionDays();
+  if (days === undefined) return false;
+  const forgottenBefore = new Date(now().getTime() - days * dayMs);
+  return messageId < firstIdAt("msg", forgottenBefore);
+}
+
+/** Whether the retention of a message is over; the table deletes it within days. */
+export function hasExpired({ expiresAt = Infinity }: MessageRecord): boolean {
+  return expiresAt <= epochSeconds(now());
+}
+
+/** Replaces a text that was removed. */
+export const redactedText = "[removed]";

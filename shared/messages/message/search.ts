@@ -1,0 +1,90 @@
+import { listWallets } from "../../money/wallet/record.ts";
+import { firstIdAt } from "../../platform/ids.ts";
+import { rowsOf } from "../../platform/table/lists.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { messageKey, messagesOf, withAllShards } from "../../platform/table/shards.ts";
+import { hasExpired, MessageRecord } from "./record.ts";
+
+/*
+ * The operator's search for messages.
+ */
+
+/** The most organizations that are searched for one message, and how many together. A miss is half a read unit. */
+export const maxSearched = 10_000;
+const searchedAtOnce = 25;
+
+/**
+ * Finds a message by its id. Its key needs its organization; without that, the organizations with a wallet are searched, up
+ * to `maxSearched`.
+ * @returns the message, and whether all organizations that can have it were searched
+ */
+export async function findMessageById(
+  messageId: string,
+  organizationId?: string,
+): Promise<{ readonly message: MessageRecord | undefined; readonly isComplete: boolean }> {
+  const find = async (id: string): Promise<MessageRecord | undefined> => {
+    const found = await findItem(MessageRecord, messageKey({ organizationId: id, id: messageId }), {
+      consistent: true,
+    });
+    return found === undefined || hasExpired(found) ? undefined : found;
+  };
+  if (organizationId !== undefined) return { message: await find(organizationId), isComplete: true };
+  let searched = 0;
+  let batch: string[] = [];
+  const findInBatch = async (): Promise<MessageRecord | undefined> => {
+    const ids = batch;
+    batch = [];
+    searched += ids.length;
+    return (await Promise.all(ids.map(find))).find((each) => each !== undefined);
+  };
+  for await (const id of listWallets()) {
+    if (searched + batch.length === maxSearched) {
+      return { message: await findInBatch(), isComplete: false };
+    }
+    batch.push(id);
+    if (batch.length < searchedAtOnce) continue;
+    const message = await findInBatch();
+    if (message !== undefined) return { message, isComplete: true };
+  }
+  return { message: await findInBatch(), isComplete: true };
+}
+
+/** The conditions for messages of an organization. */
+export interface MessageSearch {
+  readonly to?: string | undefined;
+  readonly status?: MessageRecord["status"] | undefined;
+  /** The earliest time of acceptance. */
+  readonly since?: Date | undefined;
+  /** The most messages to find. */
+  readonly limit: number;
+}
+
+/** The most messages that are examined. */
+const maxExamined = 800_000;
+
+/**
+ * Finds the newest messages of an organization that fit, newest first.
+ * @returns them, and whether all that can fit were examined
+ */
+export async function searchMessages(
+  organizationId: string,
+  { to, status, since, limit }: MessageSearch,
+): Promise<{ readonly messages: readonly MessageRecord[]; readonly isComplete: boolean }> {
+  const isWanted = (message: MessageRecord): boolean =>
+    !hasExpired(message) &&
+    (to === undefined || message.to === to) &&
+    (status === undefined || message.status === status);
+  const from = since === undefined ? {} : { from: firstIdAt("msg", since) };
+  const pk = messagesOf(withAllShards(organizationId));
+  const list = { pk, ...from, newestFirst: true, consistent: true };
+  const messages: MessageRecord[] = [];
+  let examined = 0;
+  for await (const { item } of rowsOf(MessageRecord, list)) {
+    examined += 1;
+    if (examined > maxExamined) return { messages, isComplete: false };
+    if (item === undefined || !isWanted(item)) continue;
+    if (messages.length === limit) return { messages, isComplete: false };
+    messages.push(item);
+  }
+  return { messages, isComplete: true };
+}

@@ -1,0 +1,60 @@
+import { ApiError } from "../../api/contract/errors.ts";
+import type { Prices } from "../../money/prices/prices.ts";
+import { dayMs, epochSeconds } from "../../platform/clock.ts";
+import { newTestId } from "../../platform/ids.ts";
+import { owedJob } from "../../platform/jobs/scheduled-job.ts";
+import { consumeToday } from "../../platform/limits/daily.ts";
+import { messageKey } from "../../platform/table/shards.ts";
+import { transact } from "../../platform/table/transact.ts";
+import { insertOf, type Write } from "../../platform/table/write.ts";
+import { sendJob, waitingJob, waitsInTable } from "./message-job.ts";
+import type { MessageRecord } from "./record.ts";
+
+/*
+ * Test messages, which test keys send. They have the records, jobs, transitions and events of other messages. Their ids
+ * end with a mark, and their partition is separate. Code that lists, counts, bills or reconciles messages therefore never
+ * reads them. They are neither paid nor refunded, and the sandbox is their only carrier (`test-sender.ts`).
+ */
+
+/** The bound of an organization's test messages, outbound and inbound together: each causes writes and webhook calls. */
+const dailyLimit = { name: "test-messages", max: 1_000, code: "TEST_LIMIT_REACHED" } as const;
+
+/** How long a test message is kept after it was due. */
+const retentionMs = 7 * dayMs;
+
+/** Returns when the table deletes a test message, in seconds since the epoch. @param dueAt ISO 8601 */
+export function testExpiry(dueAt: string): number {
+  return epochSeconds(new Date(Date.parse(dueAt) + retentionMs));
+}
+
+/** Counts a test message of an organization. @throws ApiError TEST_LIMIT_REACHED */
+export async function countTestMessage(organizationId: string): Promise<void> {
+  await consumeToday(dailyLimit, organizationId);
+}
+
+/** Returns the prices that test messages show: those of live messages, and 0 for a destination without a price. */
+export function testPrices({ unitPriceMicros }: Prices): Prices {
+  return { unitPriceMicros: (to) => unitPriceMicros(to) ?? 0 };
+}
+
+/** Returns a new message as a test message. */
+export function asTestMessage(message: MessageRecord): MessageRecord {
+  return { ...message, id: newTestId("msg"), expiresAt: testExpiry(message.scheduledAt ?? message.queuedAt) };
+}
+
+/**
+ * Records a test message together with the writes of the caller. The same transaction stores its job for later: no
+ * reconciler looks for a test message whose job was lost.
+ * @throws ApiError TEST_LIMIT_REACHED; UNAVAILABLE when nothing was recorded
+ */
+export async function recordTestMessage(message: MessageRecord, together: readonly Write[]): Promise<void> {
+  await countTestMessage(message.organizationId);
+  const dueAt = new Date(message.scheduledAt ?? message.queuedAt);
+  const recorded = await transact({
+    message: insertOf({ ...messageKey(message), ...message }),
+    waiting: waitsInTable(message) ? [waitingJob(message)] : [],
+    owed: owedJob(`send#${message.id}`, sendJob(message), dueAt),
+    together,
+  });
+  if (recorded.outcome === "rejected") throw new ApiError("UNAVAILABLE");
+}

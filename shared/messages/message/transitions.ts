@@ -1,0 +1,237 @@
+import type { DeliveryErrorCode, MessageErrorCode } from "../../api/contract/sms.ts";
+import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import { isTestId } from "../../platform/ids.ts";
+import type { Key } from "../../platform/table/keys.ts";
+import { acquireLease, releaseLease, renewLease, type Lease } from "../../platform/table/lease.ts";
+import { messageKey } from "../../platform/table/shards.ts";
+import { type Update, updateOf } from "../../platform/table/write.ts";
+import { redactedText, retention, type FinalDelivery, type MessageRecord } from "./record.ts";
+
+/*
+ * The transitions of a message. Each has the state that it starts from as its condition, so that a late or repeated
+ * transition changes nothing.
+ */
+
+/**
+ * Longer than a paid message can stay unconfirmed, even in an outage of days. The first attempt to send it confirms it, and
+ * so does the reconciler.
+ */
+const unconfirmedMs = 7 * dayMs;
+
+/**
+ * Returns a message as it is before its ledger entry exists. Only that entry makes the message count.
+ * @param debitSeq the seq of that entry
+ */
+export function unconfirmed(message: MessageRecord, debitSeq: number): MessageRecord {
+  return { ...message, debitSeq, expiresAt: unconfirmedUntil(message) };
+}
+
+function unconfirmedUntil({ queuedAt }: MessageRecord): number {
+  return epochSeconds(new Date(Date.parse(queuedAt) + unconfirmedMs));
+}
+
+/** Whether the table would still delete a message as unpaid, in any status: a sender may not have changed `expiresAt`. */
+export function isUnconfirmed(message: MessageRecord): boolean {
+  return message.expiresAt === unconfirmedUntil(message);
+}
+
+/** Unconfirmed → confirmed, because its ledger entry exists. */
+export function confirm(paid: MessageRecord): Update {
+  return updateOf(messageKey(paid), { remove: ["expiresAt"] }, { is: { expiresAt: paid.expiresAt } });
+}
+
+/**
+ * Removes the text of a one-time code that has ended, if the stage requires that. A code may be digits, words or a link,
+ * so the whole text is removed. A message without a type may be a code.
+ */
+function withoutCode({
+  messageType = "otp",
+}: Pick<MessageRecord, "messageType">): Pick<Partial<MessageRecord>, "message"> {
+  return messageType === "otp" && config.redactOneTimeCodes() ? { message: redactedText } : {};
+}
+
+/** The purpose and the conditions of a sender's lease on a message. */
+export interface Acquisition {
+  readonly lease: Lease;
+  readonly at: Date;
+  /** The carrier to submit to, if any. */
+  readonly carrier?: string | undefined;
+  /** Whether the lease requires that no sender has acquired the message before. */
+  readonly isFirst?: boolean;
+  /** After an earlier lease lapsed: when it did, and the attempts including that of its sender. */
+  readonly lapsed?:
+    | (Required<Pick<MessageRecord, "leaseUntil">> & Pick<MessageRecord, "attemptLog">)
+    | undefined;
+}
+
+/**
+ * queued and free → held. If the outcome of an earlier attempt is unknown, only the carrier of that attempt may get the
+ * message again.
+ */
+export function acquire(key: Key, { lease, at, carrier, isFirst = false, lapsed }: Acquisition): Update {
+  return acquireLease(key, lease, at, {
+    set: { carrier, attemptLog: lapsed?.attemptLog },
+    add: { attempts: 1, openClaims: 1 },
+    // Only paid messages have jobs. Test messages keep their expiry.
+    remove: isTestId(key.sk) ? [] : ["expiresAt"],
+    requires: {
+      // The attempts were read with that lease. They are current only while no other sender has acquired it since.
+      is: {
+        status: "queued",
+        ...(isFirst ? { attempts: 0 } : {}),
+        ...(lapsed === undefined ? {} : { leaseUntil: lapsed.leaseUntil }),
+      },
+      ...(carrier === undefined ? {} : { anyOf: [{ is: { openClaims: 0 } }, { is: { carrier } }] }),
+    },
+  });
+}
+
+/** queued and free → the same, but known to have a job: it waits for a long time, and is not lost. */
+export function noteWaiting(waiting: MessageRecord): Update {
+  return updateOf(
+    messageKey(waiting),
+    { add: { attempts: 1 }, remove: isTestId(waiting.id) ? [] : ["expiresAt"] },
+    // A repetition after a lost response is rejected.
+    { is: { status: "queued", attempts: 0 }, absent: ["leaseToken"] },
+  );
+}
+
+const isQueued = { is: { status: "queued" } };
+
+/** held → held for another carrier, because the one before definitely did not accept it. */
+export function passOn(held: MessageRecord, carrier: string, lease: Lease, at: Date): Update {
+  const { rejectedBy, attemptLog } = held;
+  return renewLease(messageKey(held), lease, at, { set: { carrier, rejectedBy, attemptLog }, ...isQueued });
+}
+
+/** held → queued, because the carrier definitely did not accept it. */
+export function release(held: MessageRecord): Update {
+  const { rejectedBy, attemptLog } = held;
+  return releaseLease(messageKey(held), held, {
+    set: { rejectedBy, attemptLog },
+    add: { openClaims: -1 },
+    requires: isQueued,
+  });
+}
+
+/**
+ * Returns when a message was sent at the latest, if a receipt proves that it was sent. This applies if an earlier sender
+ * ended without recording the outcome, and its carrier has reported on the message since.
+ *
+ * `delivered` and `unknown` prove that the carrier had accepted the message. `undelivered` does not, because carriers also
+ * report it for rejected messages. Such a message must not count as sent, because that is charged. Its carrier may get it
+ * again if it recognizes repeats; otherwise the price is returned. A receipt of an earlier carrier proves nothing.
+ */
+export function sentByReceipt(held: MessageRecord): Date | undefined {
+  const { openClaims, carrier, deliveryStatus, deliveryAt, deliveryCarrier = carrier } = held;
+  if (openClaims <= 1 || deliveryAt === undefined || deliveryCarrier !== carrier) return undefined;
+  return deliveryStatus === "undelivered" ? undefined : new Date(deliveryAt);
+}
+
+/** held → sent. */
+export function markSent(
+  held: MessageRecord,
+  at: Date,
+  { carrierReference, costMicros }: Pick<MessageRecord, "carrierReference" | "costMicros">,
+): Update {
+  const set = {
+    status: "sent",
+    sentAt: at.toISOString(),
+    carrierReference,
+    costMicros,
+    attemptLog: held.attemptLog,
+    ...withoutCode(held),
+    ...retention(held.id, at),
+  };
+  return releaseLease(messageKey(held), held, { set, requires: isQueued });
+}
+
+/** held → failed, with its refund due if it was paid. It does not expire before the refund. */
+export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErrorCode): Update {
+  const set = {
+    status: "failed",
+    failedAt: at.toISOString(),
+    errorCode,
+    ...refundOf(held, "due"),
+    attemptLog: held.attemptLog,
+    ...withoutCode(held),
+  };
+  return releaseLease(messageKey(held), held, { set, requires: isQueued });
+}
+
+/** Returns the state of a message's refund. A test message was not paid, so it has none. */
+function refundOf(
+  { id }: MessageRecord,
+  refund: NonNullable<MessageRecord["refund"]>,
+): Pick<MessageRecord, "refund"> {
+  return isTestId(id) ? {} : { refund };
+}
+
+/**
+ * queued, not yet due and without an unresolved attempt → cancelled and refunded. Part of the transaction that credits the
+ * wallet.
+ */
+export function markCancelled(waiting: MessageRecord, at: Date): Update {
+  const set = { status: "cancelled", cancelledAt: at.toISOString(), ...refundOf(waiting, "done") };
+  return updateOf(
+    messageKey(waiting),
+    { set: { ...set, ...withoutCode(waiting), ...retention(waiting.id, at) } },
+    { is: { status: "queued", openClaims: 0 }, above: { scheduledAt: at.toISOString() } },
+  );
+}
+
+/** failed, refund due → refunded. Part of the transaction that credits the wallet. */
+export function markRefunded(failed: MessageRecord): Update {
+  const set = { refund: "done", ...retention(failed.id, now()) };
+  return updateOf(messageKey(failed), { set }, { is: { refund: "due" } });
+}
+
+/** A carrier's final report on a message. */
+export interface Receipt {
+  readonly status: FinalDelivery;
+  readonly errorCode?: DeliveryErrorCode | undefined;
+  /** The carrier's own code for it: see `providerCodeOf`. */
+  readonly providerCode?: string | undefined;
+  /** When it arrived, in ISO 8601. */
+  readonly at: string;
+  /** The carrier that reports it; absent if every receipt of this kind has the same carrier. */
+  readonly carrier?: string | undefined;
+  /** Names this attempt to record it. */
+  readonly token: string;
+}
+
+/**
+ * `before` → the status of a receipt, in every state of the message: the receipt may arrive before the message is recorded
+ * as sent. Only the last carrier of the message can report.
+ * @param before the status from earlier receipts; undefined if there was none
+ */
+export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | undefined): Update {
+  const { status, errorCode, providerCode, at, carrier, token } = receipt;
+  return updateOf(
+    key,
+    {
+      set: {
+        deliveryStatus: status,
+        deliveryAt: at,
+        deliveryErrorCode: errorCode,
+        deliveryProviderCode: providerCode,
+        deliveryCarrier: carrier,
+        deliveryToken: token,
+      },
+      remove: [
+        ...(errorCode === undefined ? ["deliveryErrorCode"] : []),
+        ...(providerCode === undefined ? ["deliveryProviderCode"] : []),
+        ...(carrier === undefined ? ["deliveryCarrier"] : []),
+      ],
+    },
+    {
+      present: ["queuedAt"],
+      absent: before === undefined ? ["deliveryStatus"] : [],
+      is: {
+        ...(before === undefined ? {} : { deliveryStatus: before }),
+        ...(carrier === undefined ? {} : { carrier }),
+      },
+    },
+  );
+}

@@ -1,0 +1,217 @@
+import type { MessageErrorCode } from "../../api/contract/sms.ts";
+import type { SubmitResult } from "../../carriers/carrier.ts";
+import type { NamedCarrier } from "../../carriers/carriers.ts";
+import { costMicrosOf } from "../../money/prices/cost.ts";
+import { now, secondMs } from "../../platform/clock.ts";
+import { isTestId } from "../../platform/ids.ts";
+import type { QueuedJob } from "../../platform/jobs/job.ts";
+import { enqueue } from "../../platform/jobs/queue.ts";
+import { log } from "../../platform/log.ts";
+import { hasLease, renewedLease } from "../../platform/table/lease.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { messageKey } from "../../platform/table/shards.ts";
+import { transact } from "../../platform/table/transact.ts";
+import { type Update, updateItem } from "../../platform/table/write.ts";
+import { withAttempt } from "../message/attempts.ts";
+import { owedRefund, sendJob, type MessageJob } from "../message/message-job.ts";
+import { MessageRecord } from "../message/record.ts";
+import { markFailed, markSent, passOn, release, sentByReceipt } from "../message/transitions.ts";
+import { isExpired } from "../message/validity.ts";
+import { messageLeaseMs, type Decision } from "./acquire-message.ts";
+import { chooseNext, type Choice, type Sender } from "./choose-carrier.ts";
+import { isRescheduledTooLong, laterJob, rescheduleSeconds } from "./reschedule.ts";
+import {
+  submitToCarrier,
+  attemptOf,
+  isOfWorkingCarrier,
+  usualCarrierTimeoutMs,
+  type SubmitOutcome,
+} from "./submit-to-carrier.ts";
+
+/** The time that a sender needs after a carrier's response to record it, even if the table is slow. */
+const recordingMs = 2 * secondMs;
+
+/** The number of attempts with an unknown outcome after which a message fails. */
+const maxUnknownOutcomes = 5;
+
+/** Whether the sender has time for a submission that times out, and for its recording. */
+export function hasTimeToSubmit({
+  carrierTimeoutMs = usualCarrierTimeoutMs,
+  remainingTimeMs,
+}: Sender): boolean {
+  return remainingTimeMs === undefined || remainingTimeMs() >= carrierTimeoutMs + recordingMs;
+}
+
+/** The submission of one message by one sender, from carrier to carrier. */
+export class Submission {
+  readonly #sender: Sender;
+  readonly #job: MessageJob;
+  readonly #tried = new Set<string>();
+
+  constructor(sender: Sender, job: MessageJob) {
+    this.#sender = sender;
+    // The message has been acquired, so the next sender has to read it.
+    this.#job = { ...job, facts: undefined };
+  }
+
+  /** @returns the message, if it has ended */
+  async bringToItsEnd(held: MessageRecord, choice: Decision): Promise<MessageRecord | undefined> {
+    const sentAt = sentByReceipt(held);
+    if (sentAt !== undefined) return this.#endAsSent(held, { at: sentAt });
+    // Other attempts than the one that the choice is based on may be unresolved. Then only a carrier that recognizes
+    // repeats may get the message.
+    if (choice.kind === "fail") {
+      // This decision rests on an attempt that has been released since: its carrier did not accept the message.
+      const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && held.openClaims === 1;
+      return isOutdated ? requeue(held, sendJob(held, 1, this.#job)) : endAsUnsent(held, choice.errorCode);
+    }
+    if (held.openClaims > 1 && !choice.named.carrier.idempotent) {
+      return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
+    }
+    return this.#ask(held, choice);
+  }
+
+  async #ask(
+    held: MessageRecord,
+    { named, probe }: Extract<Choice, { kind: "ask" }>,
+  ): Promise<MessageRecord | undefined> {
+    // Acquiring the lease may have taken long. The message was not submitted, so it is free again.
+    if (!hasTimeToSubmit(this.#sender)) return requeue(held, sendJob(held, 1, this.#job));
+    if (isExpired(held)) return endAsUnsent(held, "MESSAGE_EXPIRED");
+    const answer = await submitToCarrier(held, named, this.#sender);
+    const attempt = attemptOf(named.name, answer);
+    const asked = attempt === undefined ? held : withAttempt(held, attempt);
+    try {
+      return await this.#settle(asked, named, answer);
+    } finally {
+      // After the message: a slow write here must not lose the carrier's outcome.
+      await this.#note(named.name, answer, probe);
+    }
+  }
+
+  /** Applies the outcome of a submission to the message. */
+  async #settle(
+    held: MessageRecord,
+    named: NamedCarrier,
+    answer: SubmitOutcome,
+  ): Promise<MessageRecord | undefined> {
+    switch (answer.outcome) {
+      case "accepted":
+        return this.#endAsSent(held, { at: now(), carrierReference: answer.carrierReference });
+      case "unknown":
+        // The job returns when the lease has lapsed. Delays by carriers are no attempts with an unknown outcome.
+        if (held.openClaims < maxUnknownOutcomes) {
+          throw new Error(`what the carrier did is not known: ${answer.errorName}`);
+        }
+        return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
+      case "rejected":
+        // An invalid number is invalid for all carriers. If an earlier outcome is unknown, that attempt may have been
+        // accepted, whatever the carrier returns now. Then no other carrier gets the message.
+        if (isForGood(answer.errorCode) || held.openClaims > 1) return endAsFailed(held, answer.errorCode);
+        return this.#askNext(
+          { ...held, rejectedBy: [...(held.rejectedBy ?? []), named.name] },
+          named,
+          answer,
+        );
+      case "unreachable":
+        return held.openClaims > 1 ? this.#reschedule(held) : this.#askNext(held, named, answer);
+      case "throttled":
+        return held.openClaims > 1
+          ? this.#reschedule(held, answer.retryAfterSeconds)
+          : this.#askNext(held, named, answer);
+    }
+  }
+
+  async #askNext(
+    held: MessageRecord,
+    { name }: NamedCarrier,
+    answer: Exclude<SubmitResult, { outcome: "accepted" }>,
+  ): Promise<MessageRecord | undefined> {
+    this.#tried.add(name);
+    const next = await chooseNext(held, this.#sender, this.#tried);
+    if (next === undefined) {
+      return endAsFailed(held, answer.outcome === "rejected" ? answer.errorCode : "MESSAGE_PROVIDER_ERROR");
+    }
+    if (next.kind === "ask" && hasTimeToSubmit(this.#sender)) {
+      const at = now();
+      const lease = renewedLease(held, at, messageLeaseMs);
+      const passed = await updateItem(MessageRecord, passOn(held, next.named.name, lease, at), {
+        isOwn: hasLease(lease),
+      });
+      if (!passed.applied) throw leaseLapsed(held);
+      return this.#ask(passed.item, next);
+    }
+    if (next.kind === "wait" && next.reservedStart !== undefined) {
+      return requeue(held, laterJob(held, next, this.#job));
+    }
+    return this.#reschedule(held, answer.outcome === "throttled" ? answer.retryAfterSeconds : undefined);
+  }
+
+  async #reschedule(held: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
+    if (isRescheduledTooLong(this.#job)) return endAsFailed(held, "MESSAGE_PROVIDER_ERROR");
+    const delaySeconds = rescheduleSeconds(held, retryAfterSeconds);
+    return requeue(held, laterJob(held, { delaySeconds }, this.#job));
+  }
+
+  /** Ends a message as sent by its carrier. */
+  async #endAsSent(
+    held: MessageRecord,
+    { at, carrierReference }: { readonly at: Date; readonly carrierReference?: string | undefined },
+  ): Promise<MessageRecord> {
+    const { carrier } = held;
+    const { rateCard } = this.#sender;
+    const costMicros = carrier === undefined ? undefined : costMicrosOf(rateCard, held, { carrier, at });
+    return applyToHeld(markSent(held, at, { carrierReference, costMicros }), held);
+  }
+
+  /** Informs the breaker. The message does not depend on it. */
+  async #note(carrier: string, answer: SubmitOutcome, probe: string | undefined): Promise<void> {
+    try {
+      await this.#sender.breakers?.note(carrier, isOfWorkingCarrier(answer), probe);
+    } catch (error) {
+      log.warn("carrier.breaker_not_noted", { carrier, error });
+    }
+  }
+}
+
+/** Whether no other carrier may get a message that one has rejected. */
+function isForGood(errorCode: MessageErrorCode): boolean {
+  return errorCode === "MESSAGE_INVALID_DESTINATION" || errorCode === "MESSAGE_RECIPIENT_OPTED_OUT";
+}
+
+/** Ends a message as failed that may no longer be submitted. If it may have been sent before, its outcome is unknown. */
+async function endAsUnsent(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
+  return endAsFailed(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
+}
+
+/** Ends a message as failed, and records the refund that it owes in the same transaction. A test message owes none. */
+async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
+  const at = now();
+  const result = await transact({
+    message: markFailed(held, at, errorCode),
+    refund: isTestId(held.id) ? [] : owedRefund(held, at),
+  });
+  if (result.outcome === "rejected") throw leaseLapsed(held);
+  const failed = await findItem(MessageRecord, messageKey(held), { consistent: true });
+  return MessageRecord.parse(failed);
+}
+
+/** Releases the message and queues a later job. After a crash in between, the present job returns. */
+async function requeue(message: MessageRecord, later: QueuedJob): Promise<undefined> {
+  await applyToHeld(release(message), message);
+  await enqueue(later);
+}
+
+/** Applies a transition of a message that this sender holds. */
+export async function applyToHeld(transition: Update, held: MessageRecord): Promise<MessageRecord> {
+  const applied = await updateItem(MessageRecord, transition, {
+    // No other sender has acquired it since, and it is free.
+    isOwn: ({ attempts, leaseToken }) => attempts === held.attempts && leaseToken === undefined,
+  });
+  if (applied.applied) return applied.item;
+  throw leaseLapsed(held);
+}
+
+function leaseLapsed({ id }: MessageRecord): Error {
+  return new Error(`the lease on message ${id} lapsed before its outcome was recorded`);
+}

@@ -1,0 +1,141 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import type { SubmitResult } from "../../carriers/carrier.ts";
+import type { NamedCarrier } from "../../carriers/carriers.ts";
+import { providerCodeOf } from "../../carriers/provider-code.ts";
+import { trafficClass } from "../../carriers/traffic-class.ts";
+import { now, secondMs } from "../../platform/clock.ts";
+import { isTestId } from "../../platform/ids.ts";
+import { log } from "../../platform/log.ts";
+import { countMetrics, type MetricName } from "../../platform/metrics.ts";
+import { countryOfNumber } from "../destinations/numbering-plan.ts";
+import type { Attempt } from "../message/attempts.ts";
+import type { MessageRecord } from "../message/record.ts";
+import { validitySeconds } from "../message/validity.ts";
+import type { Sender } from "./choose-carrier.ts";
+
+/** The usual time for a carrier's response. A sender has time for two carriers. */
+export const usualCarrierTimeoutMs = 9 * secondMs;
+
+/** The carrier's outcome, or that it did not return a reliable one. */
+export type SubmitOutcome = SubmitResult | { readonly outcome: "unknown"; readonly errorName: string };
+
+/** Submits a message to a carrier, once, and counts the outcome. */
+export async function submitToCarrier(
+  message: MessageRecord,
+  named: NamedCarrier,
+  sender: Sender,
+): Promise<SubmitOutcome> {
+  const answer = await answerOf(message, named, sender);
+  const isBuffered = answer.outcome === "accepted" && answer.isBuffered === true;
+  // The alarms are about live carriers.
+  if (!isTestId(message.id)) {
+    countMetrics({
+      ...nothingCounted,
+      [metricOf(answer)]: 1,
+      ...(answer.outcome === "unreachable" ? { CarrierUnreachable: 1 } : {}),
+      ...(isBuffered ? { CarrierBuffered: 1 } : {}),
+    });
+  }
+  const { organizationId, id: messageId } = message;
+  const { name: carrier } = named;
+  if (answer.outcome === "unreachable") {
+    const { reason: errorCode, providerCode } = answer;
+    log.error("carrier.unreachable", { organizationId, messageId, carrier, errorCode, providerCode });
+  }
+  if (answer.outcome === "unknown") {
+    log.warn("carrier.outcome_unknown", { organizationId, messageId, carrier, errorCode: answer.errorName });
+  }
+  if (isBuffered) log.warn("carrier.buffered", { organizationId, messageId, carrier });
+  return answer;
+}
+
+async function answerOf(
+  message: MessageRecord,
+  { carrier }: NamedCarrier,
+  { carrierTimeoutMs = usualCarrierTimeoutMs }: Sender,
+): Promise<SubmitOutcome> {
+  const answered = new AbortController();
+  const silence = delay(carrierTimeoutMs, undefined, { signal: answered.signal, ref: false });
+  try {
+    return await Promise.race([
+      carrier.send({
+        reference: `${message.organizationId}.${message.id}`,
+        to: message.to,
+        country: countryOfNumber(message.to),
+        from: message.senderId,
+        text: message.message,
+        encoding: message.encoding,
+        isPromotional: trafficClass(message) === "marketing",
+        validitySeconds: validitySeconds(message),
+      }),
+      silence.then(() => {
+        throw Object.assign(new Error("the carrier did not respond in time"), { name: "NoAnswerInTime" });
+      }),
+    ]);
+  } catch (error) {
+    // Only its name: the message of a carrier's error may contain anything, including secrets.
+    return { outcome: "unknown", errorName: error instanceof Error ? error.name : typeof error };
+  } finally {
+    silence.catch(() => undefined);
+    answered.abort();
+  }
+}
+
+/** All outcomes are counted together, so that shares of the whole can be computed. */
+const nothingCounted = {
+  CarrierAccepted: 0,
+  CarrierInvalidDestinations: 0,
+  CarrierThrottled: 0,
+  CarrierRejected: 0,
+  CarrierOutcomeUnknown: 0,
+} as const satisfies { [Name in MetricName]?: number };
+
+function metricOf(answer: SubmitOutcome): keyof typeof nothingCounted {
+  switch (answer.outcome) {
+    case "accepted":
+      return "CarrierAccepted";
+    case "rejected":
+      // A number that does not exist is no fault of the carrier or the stage.
+      return answer.errorCode === "MESSAGE_INVALID_DESTINATION"
+        ? "CarrierInvalidDestinations"
+        : "CarrierRejected";
+    case "unreachable":
+    case "throttled":
+      return "CarrierThrottled";
+    case "unknown":
+      return "CarrierOutcomeUnknown";
+  }
+}
+
+/** Returns an outcome as an attempt to keep; undefined if the message is sent and its state shows the attempt. */
+export function attemptOf(carrier: string, answer: SubmitOutcome): Attempt | undefined {
+  const at = now().toISOString();
+  switch (answer.outcome) {
+    case "accepted":
+      if (answer.isBuffered !== true) return undefined;
+      return { at, carrier, outcome: "buffered", code: answer.providerCode };
+    case "rejected":
+      return { at, carrier, outcome: "rejected", code: answer.providerCode };
+    case "throttled":
+      return { at, carrier, outcome: "throttled", code: answer.providerCode };
+    case "unreachable":
+      return {
+        at,
+        carrier,
+        outcome: "unreachable",
+        code: answer.providerCode ?? providerCodeOf(answer.reason),
+      };
+    case "unknown":
+      return { at, carrier, outcome: "unknown", code: providerCodeOf(answer.errorName) };
+  }
+}
+
+/** Whether an outcome shows the breaker that the carrier works. */
+export function isOfWorkingCarrier(answer: SubmitOutcome): boolean {
+  return (
+    answer.outcome === "rejected" ||
+    answer.outcome === "throttled" ||
+    (answer.outcome === "accepted" && answer.isBuffered !== true)
+  );
+}

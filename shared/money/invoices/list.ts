@@ -1,0 +1,63 @@
+import type { Invoice } from "../../api/contract/billing.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import type { Page, PageQuery } from "../../api/contract/primitives.ts";
+import type { RawResponse } from "../../platform/http/pipeline.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { itemsIn } from "../../platform/table/lists.ts";
+import { pageOf } from "../../platform/table/page.ts";
+import { amountOf } from "../wallet/money.ts";
+import { renderPdf } from "./pdf.ts";
+import { DocumentRecord, findDocument } from "./record.ts";
+import { readPdf } from "./storage.ts";
+
+/** Returns a page of the invoices and credit notes of an organization, newest first. */
+export async function listInvoices(organizationId: string, query: PageQuery): Promise<Page<Invoice>> {
+  const documents: DocumentRecord[] = [];
+  for await (const document of documentsOf(organizationId)) documents.push(document);
+  const newestFirst = documents.toSorted((one, other) => other.issuedAt.localeCompare(one.issuedAt));
+  return pageOf(newestFirst.map(toApiInvoice), query);
+}
+
+/** Yields all invoices and credit notes of an organization, by their numbers. */
+function documentsOf(organizationId: string): AsyncGenerator<DocumentRecord> {
+  return itemsIn(DocumentRecord, { pk: keys.invoice(organizationId, "").pk });
+}
+
+/**
+ * Returns an invoice or credit note, as a PDF if the caller prefers that.
+ * @throws ApiError NOT_FOUND
+ */
+export async function getInvoice(
+  organizationId: string,
+  number: string,
+  accept = "",
+): Promise<Invoice | RawResponse> {
+  const document = await findDocument(organizationId, number);
+  if (document === undefined) throw new ApiError("NOT_FOUND");
+  if (!/^\s*application\/pdf\b/i.test(accept)) return toApiInvoice(document);
+  // It is the same whenever it is rendered, so a PDF that is not stored yet is rendered now.
+  const pdf = (await readPdf(document)) ?? (await renderPdf(document));
+  const disposition = `attachment; filename="${number}.pdf"`;
+  return { headers: { "Content-Type": "application/pdf", "Content-Disposition": disposition }, body: pdf };
+}
+
+function toApiInvoice(document: DocumentRecord): Invoice {
+  const { number, kind, corrects, paymentId, issuedAt, seller, buyer, lines, taxRate, taxNote, currency } =
+    document;
+  return {
+    id: number,
+    kind,
+    corrects,
+    paymentId,
+    issuedAt,
+    seller,
+    buyer,
+    lines: lines.map(({ description, amountMicros }) => ({ description, amount: amountOf(amountMicros) })),
+    amount: amountOf(document.amountMicros),
+    taxRate,
+    tax: amountOf(document.taxMicros),
+    taxNote,
+    total: amountOf(document.totalMicros),
+    currency,
+  };
+}

@@ -1,0 +1,28 @@
+import { isDeepStrictEqual } from "node:util";
+
+import type { Billing, BillingDetails } from "../../api/contract/billing.ts";
+import { owedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { transact } from "../../platform/table/transact.ts";
+import { updateOf } from "../../platform/table/write.ts";
+import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
+import { readBilling, toApiBilling } from "./billing-record.ts";
+
+/** Replaces the billing details of an organization. Payments and their documents keep the earlier ones. */
+export async function saveBillingDetails(organizationId: string, details: BillingDetails): Promise<Billing> {
+  const billing = await readBilling(organizationId);
+  const { payments, warnings } = billing.details?.emails ?? {};
+  const isSame = isDeepStrictEqual(
+    { payments, warnings },
+    { payments: undefined, warnings: undefined, ...details.emails },
+  );
+  const notices = isSame ? [] : await changeNotices(organizationId, "recipientsChanged");
+  const set = { entity: "billing", organizationId, details };
+  await transact({
+    billing: updateOf(keys.billing(organizationId), { set }),
+    notices: notices.map(owedEmail),
+  });
+  await queueOwedEmails(notices);
+  return toApiBilling({ ...billing, details });
+}

@@ -1,0 +1,201 @@
+import { ApiError } from "../../api/contract/errors.ts";
+import { billingEmail, owedEmail } from "../../notices/emails/email-job.ts";
+import { now } from "../../platform/clock.ts";
+import type { QueuedJob } from "../../platform/jobs/job.ts";
+import { log } from "../../platform/log.ts";
+import { countMetrics } from "../../platform/metrics.ts";
+import { updateItem, type Write } from "../../platform/table/write.ts";
+import { microsOfMinorUnits } from "../wallet/money.ts";
+import { postToWallet } from "../wallet/post.ts";
+import { referenceOf, type Movement } from "../wallet/reference.ts";
+import type { ProviderDispute, ProviderRefund } from "./provider.ts";
+import {
+  paymentPut,
+  PaymentRecord,
+  paymentUpdate,
+  restOf,
+  toBeVisited,
+  type DisputeRecord,
+  type RefundRecord,
+} from "./record.ts";
+import { netOf } from "./tax.ts";
+
+/*
+ * The movements of a wallet that a payment causes. Each is one transaction: the balance, its ledger entry, the reference that
+ * is unique for ever, and the payment. Each returns undefined when another change of the payment came first.
+ */
+
+/**
+ * Credits a payment that succeeded.
+ * @param providerPaymentId unique over all payments of the stage, and the reference of the ledger entry
+ * @param options `isNew`: whether the payment is recorded with its credit; `reason`: the ledger shows it to the customer;
+ *   `others`: more writes of the transaction
+ */
+export async function credit(
+  payment: PaymentRecord,
+  providerPaymentId: string,
+  {
+    isNew = false,
+    reason = payment.method === "card" ? "Card payment" : "Bank transfer",
+    others = [],
+  }: { isNew?: boolean; reason?: string; others?: readonly Write[] } = {},
+): Promise<true | undefined> {
+  const at = now().toISOString();
+  const changes = {
+    providerPaymentId,
+    status: "succeeded",
+    succeededAt: at,
+    ...toBeVisited(payment, at),
+  } as const;
+  return move(
+    payment,
+    { type: "payment", amountMicros: payment.amountMicros, reference: providerPaymentId },
+    {
+      reason,
+      write: isNew ? paymentPut({ ...payment, ...changes }) : paymentUpdate(payment, changes),
+      others: [owedEmail(receiptOf(payment)), ...others],
+    },
+  );
+}
+
+/** Returns the job that emails the receipt of a payment. The transaction of the credit owes it. */
+export function receiptOf({ organizationId, id: paymentId }: PaymentRecord): QueuedJob {
+  return billingEmail(organizationId, { what: "paymentReceived", paymentId }, `${paymentId}-received`);
+}
+
+interface Effects {
+  /** The ledger shows it to the customer. */
+  readonly reason: string;
+  /** The write of the payment. */
+  readonly write: Write;
+  readonly others?: readonly Write[];
+}
+
+/**
+ * Moves money between the wallet and a payment.
+ * @returns undefined when another change of the payment came first
+ * @throws ApiError INSUFFICIENT_BALANCE when a refund is not covered; WALLET_MISSING; CONFLICT for a
+ *   transfer of an erased organization
+ */
+export async function move(
+  payment: PaymentRecord,
+  movement: Omit<Movement, "organizationId">,
+  { reason, write, others = [] }: Effects,
+): Promise<true | undefined> {
+  const { organizationId, id: paymentId } = payment;
+  const wallet = await postToWallet({
+    ...movement,
+    organizationId,
+    paymentId,
+    reason,
+    // Money at the provider has come in any case. A transfer can be returned.
+    needsCustomer: movement.type === "payment" && payment.provider === "manual",
+    together: (after) => [referenceOf({ ...movement, organizationId }, after), write, ...others],
+  });
+  return wallet === undefined ? undefined : true;
+}
+
+/** Applies the state of a refund at the provider: one of ours, or one that the operator made there. */
+export async function applyRefund(payment: PaymentRecord, refund: ProviderRefund): Promise<true | undefined> {
+  const known =
+    payment.refunds.find(({ id }) => id === refund.id) ??
+    payment.refunds.find(({ id }) => id === (refund.refundId ?? refund.id));
+  if (known === undefined) return refund.status === "failed" ? true : adoptRefund(payment, refund);
+  if (known.status === refund.status && known.providerRefundId === refund.id) return true;
+  // It counted as failed while the provider was not found, and its money returned to the wallet. The provider made it.
+  if (known.status === "failed" && known.providerRefundId !== refund.id && refund.status !== "failed") {
+    const { organizationId, id: paymentId } = payment;
+    countMetrics({ PaymentDifferences: 1 });
+    log.error("payment.refund_made_after_failure", { organizationId, paymentId });
+    return adoptRefund(payment, { ...refund, refundId: undefined });
+  }
+  // A refund that has failed stays so. An older state of another one came late.
+  const isLate = known.status === "succeeded" && refund.status === "pending";
+  if (known.status === "failed" || isLate) return true;
+  const changed: RefundRecord = { ...known, providerRefundId: refund.id, status: refund.status };
+  const refunds = payment.refunds.map((each) => (each.id === known.id ? changed : each));
+  return refund.status === "failed" ? returnRefund(payment, changed) : update(payment, { refunds });
+}
+
+/** Returns the money of a refund that the provider could not make to the wallet. */
+async function returnRefund(payment: PaymentRecord, failed: RefundRecord): Promise<true | undefined> {
+  const { id, amountMicros } = failed;
+  const refunds = payment.refunds.map((each) => (each.id === id ? failed : each));
+  return move(
+    payment,
+    { type: "payment_refund", amountMicros, reference: `${id}-failed` },
+    {
+      reason: "Refund failed",
+      write: paymentUpdate(payment, { refunds, ...toBeVisited(payment, now().toISOString()) }),
+    },
+  );
+}
+
+/**
+ * Records a refund that was made at the provider, or one of ours that a restore of the table has lost. If the balance does
+ * not cover it, it counts as a chargeback: the money has left in any case.
+ */
+async function adoptRefund(
+  payment: PaymentRecord,
+  { id: providerRefundId, refundId: id = providerRefundId, minorUnits, status }: ProviderRefund,
+): Promise<true | undefined> {
+  const at = now().toISOString();
+  const totalMicros = microsOfMinorUnits(minorUnits);
+  const amountMicros = netOf(totalMicros, payment, restOf(payment));
+  const refund = { id, providerRefundId, amountMicros, totalMicros, status, createdAt: at };
+  const changes = { refunds: [...payment.refunds, refund], ...toBeVisited(payment, at) };
+  const movement = { type: "payment_refund", amountMicros: -amountMicros, reference: id } as const;
+  const effects = { reason: "Payment refunded", write: paymentUpdate(payment, changes) };
+  try {
+    return await move(payment, movement, effects);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === "INSUFFICIENT_BALANCE")) throw error;
+    return move(payment, { ...movement, type: "chargeback" }, effects);
+  }
+}
+
+/**
+ * Applies the state of a dispute. When it opens, the bank has taken the money, so the wallet loses it. When it is won, also
+ * by an appeal after it was lost, the money returns.
+ */
+export async function applyDispute(
+  payment: PaymentRecord,
+  { id, minorUnits, feeMinorUnits, status }: ProviderDispute,
+): Promise<true | undefined> {
+  const at = now().toISOString();
+  const known = payment.disputes.find((each) => each.id === id);
+  const totalMicros = microsOfMinorUnits(minorUnits);
+  const dispute: DisputeRecord = {
+    id,
+    amountMicros: netOf(totalMicros, payment, restOf(payment)),
+    totalMicros,
+    openedAt: at,
+    ...known,
+    feeMicros: microsOfMinorUnits(feeMinorUnits),
+    status,
+    ...(status === "open" ? {} : { closedAt: at }),
+  };
+  const disputes = [...payment.disputes.filter((each) => each.id !== id), dispute];
+  const changes = { disputes, ...toBeVisited(payment, at) };
+  const { amountMicros } = dispute;
+  if (known === undefined) {
+    // Both movements of a dispute that was won before the gateway learned of it would cancel out.
+    if (status === "won") return update(payment, changes);
+    const movement = { type: "chargeback", amountMicros: -amountMicros, reference: id } as const;
+    return move(payment, movement, { reason: "Payment disputed", write: paymentUpdate(payment, changes) });
+  }
+  // Only an appeal changes the result of a dispute. Another state came late.
+  if (known.status === "won" || (known.status === "lost" && status !== "won")) return true;
+  if (status === "won") {
+    const movement = { type: "chargeback", amountMicros, reference: `${id}-won` } as const;
+    return move(payment, movement, { reason: "Dispute won", write: paymentUpdate(payment, changes) });
+  }
+  if (known.status === status && known.feeMicros === dispute.feeMicros) return true;
+  return update(payment, changes);
+}
+
+/** Changes a payment without a movement of money. */
+async function update(payment: PaymentRecord, changes: Partial<PaymentRecord>): Promise<true | undefined> {
+  const updated = await updateItem(PaymentRecord, paymentUpdate(payment, changes));
+  return updated.applied ? true : undefined;
+}

@@ -1,0 +1,258 @@
+import { billingEmail, owedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmail } from "../../notices/emails/queue-email.ts";
+import { dayMs, hourMs, minuteMs, now } from "../../platform/clock.ts";
+import { isPaused } from "../../platform/jobs/pause.ts";
+import { log } from "../../platform/log.ts";
+import { countMetrics } from "../../platform/metrics.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { updateItem, updateOf } from "../../platform/table/write.ts";
+import { microsOfMinorUnits, minorUnitsOf } from "../wallet/money.ts";
+import { requestRecharge } from "../wallet/recharge.ts";
+import { findWallet } from "../wallet/record.ts";
+import { readBilling } from "./billing-record.ts";
+import { transferMs } from "./create.ts";
+import { withCustomer } from "./customers.ts";
+import { issueDocuments } from "./issue-documents.ts";
+import { consoleUrl } from "./links.ts";
+import { applyDispute, applyRefund, credit, receiptOf } from "./movements.ts";
+import { ProviderUnavailableError, unpaid, withoutCard, type ProviderPayment } from "./provider.ts";
+import { cardProvider } from "./providers.ts";
+import { endRecharge, noteRecharged } from "./recharge.ts";
+import {
+  findPayment,
+  PaymentRecord,
+  paymentUpdate,
+  readPayment,
+  toBeVisited,
+  type PaymentKey,
+} from "./record.ts";
+import { isUnsubmitted, submitRefunds } from "./refund.ts";
+
+/*
+ * Brings a payment to the state that it has at the provider. Each step is one transaction that is applied once, because it
+ * requires the version of the payment that it saw. So any number of webhooks, visits and crashes have the same result.
+ */
+
+/** The shortest and longest time between two visits of a payment that is not final. It grows with the age of the payment. */
+const minVisitMs = 2 * minuteMs;
+const maxVisitMs = 12 * hourMs;
+
+/** The longest time until the visit after an error. The alarm lasts as long as visits fail. */
+const maxRetryMs = 4 * minuteMs;
+
+/**
+ * Processes a payment until nothing is left to do now. During a pause it stays as it is.
+ * @returns the payment; undefined when there is none
+ * @throws Error when the provider cannot be reached or another change came first: repeat it
+ */
+export async function processPayment(key: PaymentKey): Promise<PaymentRecord | undefined> {
+  const found = await findPayment(key);
+  if (found === undefined || (await isPaused("payments"))) return found;
+  try {
+    return await processFound(key, found);
+  } catch (error) {
+    // If the table fails now, the payment stays due.
+    const payment = await findPayment(key).catch(() => undefined);
+    const isMissing = ProviderUnavailableError.rejectedBy(error) === "missing";
+    if (isMissing && payment?.status === "succeeded") return endWithoutProvider(payment);
+    if (payment?.agenda !== undefined) await scheduleVisit(payment, maxRetryMs).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function processFound(key: PaymentKey, found: PaymentRecord): Promise<PaymentRecord> {
+  if (found.provider === "stripe") await applyProviderState(found);
+  else await expireTransfer(found);
+  let payment: PaymentRecord;
+  do {
+    await submitRefunds(key);
+    payment = await issueDocuments(key);
+    // A refund that was recorded in between must not wait for the next visit.
+  } while (payment.refunds.some(isUnsubmitted));
+  // The receipt names the invoice. If it is queued again, it is still one email.
+  const isNew = found.status !== payment.status || found.invoiceNumber !== payment.invoiceNumber;
+  if (isNew && payment.status === "succeeded") await queueOwedEmail(receiptOf(payment));
+  await scheduleVisit(payment);
+  return payment;
+}
+
+/** Reads the payment at the provider, and applies each step of the difference to the payment as it is then. */
+async function applyProviderState(first: PaymentRecord): Promise<void> {
+  const key = { organizationId: first.organizationId, paymentId: first.id };
+  const state = await stateOf(first);
+  if (state.status === "succeeded" && !hasRightTotal(first, state)) return;
+  // A change in between makes a step return undefined.
+  const apply = async (step: (payment: PaymentRecord) => Promise<true | undefined>): Promise<void> => {
+    await untilUndisturbed(async () => step(await readPayment(key)));
+  };
+  if (state.status === "succeeded") {
+    await apply(async (payment) => (payment.status === "succeeded" ? true : credit(payment, state.id ?? "")));
+    if (first.status !== "succeeded") await noteRecharged(first);
+    await recordFee(key, state);
+    for (const refund of state.refunds) await apply(async (payment) => applyRefund(payment, refund));
+    for (const dispute of state.disputes) await apply(async (payment) => applyDispute(payment, dispute));
+    for (const difference of state.unknown ?? []) {
+      countMetrics({ PaymentDifferences: 1 });
+      log.warn("payment.status_unknown", { ...key, difference });
+    }
+    const wallet = await findWallet(key.organizationId);
+    if (wallet !== undefined) await requestRecharge(wallet);
+  }
+  if (state.status === "unauthenticated") await apply(openRecovery);
+  if (state.status === "failed")
+    await apply(async (payment) => fail(payment, { status: "failed", failure: state.failure }));
+  if (state.status === "expired") await apply(async (payment) => fail(payment, { status: "expired" }));
+}
+
+/** Returns the state of a payment at the provider. Charges the saved card of a payment without a checkout. */
+async function stateOf(payment: PaymentRecord): Promise<ProviderPayment> {
+  const { providerSessionId, providerPaymentId, checkoutExpiresAt } = payment;
+  const isCharge = providerSessionId === undefined && providerPaymentId === undefined;
+  try {
+    return await (isCharge ? chargeOf(payment) : (await cardProvider()).read(payment));
+  } catch (error) {
+    const rejected = ProviderUnavailableError.rejectedBy(error);
+    // The provider does not have the customer any more, and so no card.
+    if (isCharge && rejected === "customer") return withoutCard;
+    // The provider has no such checkout, and no one can pay there any more.
+    const isOver = checkoutExpiresAt !== undefined && checkoutExpiresAt < now().toISOString();
+    if (rejected !== undefined && isOver && providerPaymentId === undefined)
+      return { ...unpaid, status: "expired", currency: "" };
+    throw error;
+  }
+}
+
+/** Charges the saved card of a payment. A recharge of the newest card stores it first, so that a repetition has the same. */
+async function chargeOf(payment: PaymentRecord): Promise<ProviderPayment> {
+  const { customerId } = await readBilling(payment.organizationId);
+  // Only a customer has saved cards.
+  if (customerId === undefined) return withoutCard;
+  const provider = await cardProvider();
+  if (payment.paymentMethodId !== undefined) return provider.charge({ payment, customerId });
+  const [newest] = payment.status === "pending" ? await provider.listMethods(customerId) : [];
+  if (newest === undefined) return withoutCard;
+  const chosen = await updateItem(PaymentRecord, paymentUpdate(payment, { paymentMethodId: newest.id }));
+  if (!chosen.applied) throw new Error("another change of the payment came first");
+  return provider.charge({ payment: chosen.item, customerId });
+}
+
+/** Reports a payment whose amount or currency differs at the provider. It is not credited: the operator has to decide. */
+function hasRightTotal(payment: PaymentRecord, { minorUnits, currency, id }: ProviderPayment): boolean {
+  if (microsOfMinorUnits(minorUnits) === payment.totalMicros && currency === payment.currency) return true;
+  const { organizationId, id: paymentId } = payment;
+  countMetrics({ PaymentDifferences: 1 });
+  log.error("payment.amount_differs", { organizationId, paymentId, providerPaymentId: id });
+  return false;
+}
+
+async function recordFee(key: PaymentKey, { feeMinorUnits }: ProviderPayment): Promise<void> {
+  if (feeMinorUnits === undefined) return;
+  const set = { feeMicros: microsOfMinorUnits(feeMinorUnits), feeAt: now().toISOString() };
+  const update = updateOf(
+    keys.payment(key.organizationId, key.paymentId),
+    { set, add: { version: 1 } },
+    { absent: ["feeAt"] },
+  );
+  await updateItem(PaymentRecord, update);
+}
+
+/** How long a payment is looked for that the provider does not have: the keys may have been those of another account. */
+const missingMs = 30 * dayMs;
+
+/**
+ * Reports a credited payment that the provider does not have, for example since the account is another one. Refunds that
+ * were not submitted return their money. Its visits end when nothing is open, or it is not found for long.
+ */
+async function endWithoutProvider(payment: PaymentRecord): Promise<PaymentRecord> {
+  const key = { organizationId: payment.organizationId, paymentId: payment.id };
+  countMetrics({ PaymentDifferences: 1 });
+  log.error("payment.missing", { ...key, providerPaymentId: payment.providerPaymentId });
+  for (const { id, totalMicros } of payment.refunds.filter(isUnsubmitted)) {
+    const failed = { id, minorUnits: minorUnitsOf(totalMicros), status: "failed" } as const;
+    await untilUndisturbed(async () => applyRefund(await readPayment(key), failed));
+  }
+  const changed = await issueDocuments(key);
+  if (now().getTime() - Date.parse(payment.createdAt) < missingMs) await scheduleVisit(changed, maxVisitMs);
+  else
+    await updateItem(PaymentRecord, {
+      ...paymentUpdate(changed, {}),
+      changes: { remove: ["agenda", "lookAt"] },
+    });
+  return changed;
+}
+
+/** Opens a checkout for a charge that the bank lets only the cardholder complete, and emails its link. */
+async function openRecovery(payment: PaymentRecord): Promise<true | undefined> {
+  if (payment.status !== "pending" || payment.providerSessionId !== undefined) return true;
+  const failure = "authentication_required";
+  const order = { payment, saveCard: false, returnUrl: consoleUrl() };
+  const checkout = await withCustomer(
+    await readBilling(payment.organizationId),
+    async (provider, customerId) => provider.createCheckout({ ...order, customerId }),
+  ).catch((error: unknown) => {
+    if (ProviderUnavailableError.rejectedBy(Object(error).cause) === undefined) throw error;
+    return undefined;
+  });
+  if (checkout === undefined) return fail(payment, { status: "failed", failure });
+  const { sessionId, url, expiresAt } = checkout;
+  const at = { checkoutUrl: url, checkoutExpiresAt: expiresAt };
+  const set = { providerSessionId: sessionId, ...at, failure } as const;
+  const { organizationId, id: paymentId } = payment;
+  const notice = { what: "authenticationRequired", paymentId } as const;
+  const email = billingEmail(organizationId, notice, `${paymentId}-authentication`);
+  const { outcome } = await transact({ payment: paymentUpdate(payment, set), email: owedEmail(email) });
+  if (outcome !== "committed") return undefined;
+  await queueOwedEmail(email);
+  return true;
+}
+
+/** Ends a payment that was not made. A late success still changes it. */
+async function fail(
+  payment: PaymentRecord,
+  set: Pick<PaymentRecord, "failure" | "status">,
+): Promise<true | undefined> {
+  if (payment.status !== "pending") return true;
+  if (payment.origin === "auto_recharge") return endRecharge(payment, set);
+  const failed = await updateItem(PaymentRecord, paymentUpdate(payment, set));
+  return failed.applied ? true : undefined;
+}
+
+/** Ends a bank transfer that never arrived. The operator can still record it. */
+async function expireTransfer(payment: PaymentRecord): Promise<void> {
+  const isLate = now().getTime() - Date.parse(payment.createdAt) >= transferMs;
+  if (isLate) await fail(payment, { status: "expired" });
+}
+
+/**
+ * Sets the time of the next visit, or removes a final payment from the pending work.
+ * @param retryMs the longest time until the visit of a payment that could not be processed now
+ */
+async function scheduleVisit(payment: PaymentRecord, retryMs?: number): Promise<void> {
+  const { organizationId, id, version } = payment;
+  const visitMs = Math.min(nextVisit(payment).getTime(), now().getTime() + (retryMs ?? Infinity));
+  const changes =
+    isFinal(payment) && retryMs === undefined
+      ? { remove: ["agenda", "lookAt"] }
+      : { set: toBeVisited(payment, new Date(visitMs).toISOString()) };
+  // A change in between has its own time.
+  await updateItem(PaymentRecord, updateOf(keys.payment(organizationId, id), changes, { is: { version } }));
+}
+
+/** Returns when to visit a payment again: after half of its age, and soon after its checkout expires. */
+function nextVisit({ createdAt, checkoutExpiresAt = createdAt }: PaymentRecord): Date {
+  const nowMs = now().getTime();
+  const ageMs = nowMs - Date.parse(createdAt);
+  const next = nowMs + Math.min(Math.max(ageMs / 2, minVisitMs), maxVisitMs);
+  const expiry = Date.parse(checkoutExpiresAt) + minVisitMs;
+  return new Date(expiry > nowMs ? Math.min(next, expiry) : next);
+}
+
+/** Whether nothing is expected to change a payment any more. Refunds and disputes of final payments arrive as events. */
+function isFinal({ status, provider, feeAt, refunds, disputes, unstored }: PaymentRecord): boolean {
+  if (status === "pending") return false;
+  if (status !== "succeeded") return true;
+  const isFeeKnown = provider === "manual" || feeAt !== undefined;
+  const isSettled = refunds.every((refund) => refund.status !== "pending");
+  return isFeeKnown && isSettled && disputes.every((each) => each.status !== "open") && unstored.length === 0;
+}

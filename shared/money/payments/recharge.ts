@@ -1,0 +1,245 @@
+import type { AutoRecharge, AutoRechargeState } from "../../api/contract/billing.ts";
+import { ApiError, invalidField } from "../../api/contract/errors.ts";
+import { billingEmail, owedEmail, type BillingNotice } from "../../notices/emails/email-job.ts";
+import { queueOwedEmail, queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import { dayOf, hourMs, now } from "../../platform/clock.ts";
+import { useToday } from "../../platform/limits/daily.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { updateItem, updateOf, type Put, type Update } from "../../platform/table/write.ts";
+import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
+import { amountOf, microsOfField } from "../wallet/money.ts";
+import { requestRecharge } from "../wallet/recharge.ts";
+import { readWallet, type WalletRecord } from "../wallet/record.ts";
+import { nextDay } from "../wallet/spending-limits.ts";
+import { BillingRecord, paymentMethodKinds, readBilling, type AutoRechargeRecord } from "./billing-record.ts";
+import { newPayment, paymentAmount, savedCardLimit } from "./create.ts";
+import { checkCard, withCustomer } from "./customers.ts";
+import { balanceCheck } from "./payment-job.ts";
+import { monthOf, rechargedMicros, stateOf } from "./recharge-state.ts";
+import { findPayment, paymentPut, paymentUpdate, type PaymentKey, type PaymentRecord } from "./record.ts";
+
+/*
+ * Auto-recharge. The wallet has the threshold and the id of the present recharge, because each debit compares them. The
+ * billing details have the other settings and the counters. A recharge counts against the monthly cap when it starts, and a
+ * failed one no more.
+ */
+
+/** How long recharges pause after each failure in a row. After the last one, auto-recharge is switched off. */
+const pausesMs = [hourMs, 6 * hourMs, 24 * hourMs];
+
+/**
+ * Replaces the settings of auto-recharge, and ends a pause. A recharge in progress continues.
+ * @throws ApiError VALIDATION_ERROR for an amount outside the stage's bounds, a cap below the amount, or without a saved
+ *   card; PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE, WALLET_MISSING
+ */
+export async function setAutoRecharge(
+  organizationId: string,
+  { isEnabled, paymentMethodId, ...amounts }: AutoRecharge,
+): Promise<AutoRechargeState> {
+  const settings: AutoRechargeRecord = {
+    isEnabled,
+    thresholdMicros: microsOfField("threshold", amounts.threshold),
+    amountMicros: paymentAmount("amount", amounts.amount),
+    monthlyCapMicros: microsOfField("monthlyCap", amounts.monthlyCap),
+    paymentMethodId,
+  };
+  if (settings.monthlyCapMicros < settings.amountMicros) {
+    throw invalidField("monthlyCap", "must be at least the amount of one recharge");
+  }
+  await readWallet(organizationId);
+  const billing = await readBilling(organizationId);
+  if (isEnabled) {
+    if (!paymentMethodKinds().includes("card")) throw new ApiError("PAYMENT_METHOD_DISABLED");
+    if (paymentMethodId !== undefined) await checkCard(billing, paymentMethodId);
+    else if ((await withCustomer(billing, async (provider, id) => provider.listMethods(id))).length === 0) {
+      throw invalidField("paymentMethodId", "is missing, and there is no saved card");
+    }
+  }
+  const walletChanges = isEnabled
+    ? { set: { rechargeBelowMicros: settings.thresholdMicros }, remove: ["rechargeNotBefore"] }
+    : { remove: ["rechargeBelowMicros", "rechargeNotBefore"] };
+  const notices = await changeNotices(organizationId, "autoRechargeChanged");
+  await transact({
+    notices: notices.map(owedEmail),
+    billing: updateOf(keys.billing(organizationId), {
+      set: { entity: "billing", organizationId, autoRecharge: settings, rechargeFailures: 0 },
+      remove: ["rechargeFailure"],
+    }),
+    wallet: updateOf(keys.wallet(organizationId), walletChanges, { present: ["pk"] }),
+  });
+  await queueOwedEmails(notices);
+  await requestRecharge(await readWallet(organizationId));
+  return stateOf(settings, await readBilling(organizationId), await readWallet(organizationId));
+}
+
+/**
+ * Makes the payment of a recharge that the wallet has noted. Does nothing if the wallet names another recharge, or if the
+ * payment exists. The provider is not called before the payment is stored: then the payment is pending work until it ends.
+ */
+export async function startRecharge({ organizationId, paymentId }: PaymentKey): Promise<void> {
+  await untilUndisturbed(async () => {
+    const [billing, wallet] = await Promise.all([readBilling(organizationId), readWallet(organizationId)]);
+    if (wallet.rechargeId !== paymentId) return true;
+    // A repeated job. The payment counts against the cap already, and the wallet names it until it ends.
+    if ((await findPayment({ organizationId, paymentId })) !== undefined) return true;
+    const { autoRecharge: settings } = billing;
+    const isStopped = wallet.closedAt !== undefined || wallet.suspendedAt !== undefined;
+    // Another payment may have come since the balance fell.
+    const isUnneeded = wallet.balanceMicros >= (wallet.rechargeBelowMicros ?? 0);
+    if (settings?.isEnabled !== true || isStopped || isUnneeded) return releaseWallet(wallet, {});
+    const { amountMicros, paymentMethodId } = settings;
+    const sumMicros = rechargedMicros(billing) + amountMicros;
+    if (sumMicros > settings.monthlyCapMicros) return pauseUntilNextMonth(wallet, settings);
+    const payment = newPayment({
+      id: paymentId,
+      organizationId,
+      method: "card",
+      origin: "auto_recharge",
+      amountMicros,
+      billing,
+      paymentMethodId,
+    });
+    const counted = updateOf(
+      keys.billing(organizationId),
+      { set: { rechargeMonth: monthOf(now()), rechargedMicros: sumMicros } },
+      unchangedSince(billing),
+    );
+    const limit = savedCardLimit();
+    // The operator lowered the maximum after the customer chose the amount.
+    if (amountMicros > limit.max) return pauseUntilTomorrow(wallet);
+    const charged = useToday(limit, organizationId, amountMicros);
+    const requires = { is: { rechargeId: paymentId }, absent: ["closedAt", "suspendedAt"] };
+    const check = { check: keys.wallet(organizationId), requires };
+    const result = await transact({ payment: paymentPut(payment), billing: counted, charged, check });
+    if (result.outcome === "committed") return true;
+    // Another worker has made it.
+    if (result.rejections.payment !== undefined) return true;
+    return result.rejections.charged === undefined ? undefined : pauseUntilTomorrow(wallet);
+  });
+}
+
+/** Requires that no other recharge was counted, and that the settings are the same, since the billing details were read. */
+function unchangedSince({ autoRecharge, rechargeMonth, rechargedMicros: micros }: BillingRecord) {
+  return rechargeMonth === undefined
+    ? { absent: ["rechargeMonth"], is: { autoRecharge } }
+    : { is: { autoRecharge, rechargeMonth, rechargedMicros: micros } };
+}
+
+async function pauseUntilNextMonth(
+  wallet: WalletRecord,
+  { monthlyCapMicros }: AutoRechargeRecord,
+): Promise<true | undefined> {
+  const at = now();
+  const nextMonth = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1));
+  const notice = { what: "rechargeCapReached", monthlyCap: amountOf(monthlyCapMicros) } as const;
+  return pauseUntil(nextMonth, wallet, notice, `cap-${monthOf(at)}`);
+}
+
+async function pauseUntilTomorrow(wallet: WalletRecord): Promise<true | undefined> {
+  const dailyMaximum = amountOf(savedCardLimit().max);
+  const notice = { what: "dailyMaximumReached", dailyMaximum } as const;
+  return pauseUntil(nextDay(), wallet, notice, `maximum-${dayOf(now().toISOString())}`);
+}
+
+/** Ends a recharge that a cap prevents, until a moment, and notifies the customer once for each `name`. */
+async function pauseUntil(
+  until: Date,
+  wallet: WalletRecord,
+  notice: BillingNotice,
+  name: string,
+): Promise<true | undefined> {
+  const { organizationId } = wallet;
+  const email = billingEmail(organizationId, notice, `${organizationId}-${name}`);
+  const owed = [owedEmail(email), balanceCheck(organizationId, until)];
+  const isDone = await releaseWallet(wallet, { rechargeNotBefore: until.toISOString() }, owed);
+  if (isDone === true) await queueOwedEmail(email);
+  return isDone;
+}
+
+/** Ends a recharge that has no payment. */
+async function releaseWallet(
+  wallet: WalletRecord,
+  set: Pick<WalletRecord, "rechargeNotBefore">,
+  others: readonly Put[] = [],
+): Promise<true | undefined> {
+  const released = await transact({ wallet: walletRelease(wallet, set), others });
+  return released.outcome === "committed" ? true : undefined;
+}
+
+function walletRelease(
+  { organizationId, rechargeId }: Pick<WalletRecord, "organizationId" | "rechargeId">,
+  set: Pick<WalletRecord, "rechargeNotBefore">,
+  remove: readonly string[] = [],
+): Update {
+  return updateOf(
+    keys.wallet(organizationId),
+    { set, remove: ["rechargeId", ...remove] },
+    { is: { rechargeId } },
+  );
+}
+
+/**
+ * Ends a recharge whose payment failed: pauses auto-recharge, or switches it off after several failures, and notifies the
+ * customer.
+ * @returns undefined when another change of the payment came first
+ */
+export async function endRecharge(
+  payment: PaymentRecord,
+  set: Pick<PaymentRecord, "failure" | "status">,
+): Promise<true | undefined> {
+  const { organizationId, id, amountMicros } = payment;
+  const billing = await readBilling(organizationId);
+  const wallet = await readWallet(organizationId);
+  const failures = billing.rechargeFailures + 1;
+  const pauseMs = pausesMs[failures - 1];
+  const isOff = pauseMs === undefined;
+  const rechargeNotBefore = new Date(now().getTime() + (pauseMs ?? 0)).toISOString();
+  const { failure = payment.failure } = set;
+  const isSameMonth = billing.rechargeMonth === monthOf(new Date(payment.createdAt));
+  const counters = {
+    rechargeFailures: failures,
+    rechargeFailure: failure,
+    ...(isOff && billing.autoRecharge !== undefined
+      ? { autoRecharge: { ...billing.autoRecharge, isEnabled: false } }
+      : {}),
+  };
+  const email = billingEmail(
+    organizationId,
+    { what: "rechargeFailed", paymentId: id, isOff },
+    `${id}-failed`,
+  );
+  const { outcome } = await transact({
+    payment: paymentUpdate(payment, { ...set, failure }),
+    billing: updateOf(
+      keys.billing(organizationId),
+      { set: counters, ...(isSameMonth ? { add: { rechargedMicros: -amountMicros } } : {}) },
+      {
+        is: {
+          ...(isSameMonth ? { rechargeMonth: billing.rechargeMonth } : {}),
+          // New settings begin a new count of failures, and stay switched on.
+          ...(isOff ? { rechargeFailures: billing.rechargeFailures } : {}),
+        },
+      },
+    ),
+    // A customer who changed the settings meanwhile may have begun another recharge.
+    wallet:
+      wallet.rechargeId === id
+        ? [walletRelease(wallet, { rechargeNotBefore }, isOff ? ["rechargeBelowMicros"] : [])]
+        : [],
+    email: owedEmail(email),
+    retry: isOff ? [] : [balanceCheck(organizationId, new Date(rechargeNotBefore))],
+  });
+  if (outcome !== "committed") return undefined;
+  await queueOwedEmail(email);
+  return true;
+}
+
+/** Ends the failures in a row, after a recharge that succeeded. */
+export async function noteRecharged({ organizationId, origin }: PaymentRecord): Promise<void> {
+  if (origin !== "auto_recharge") return;
+  const { rechargeFailures } = await readBilling(organizationId);
+  if (rechargeFailures === 0) return;
+  const changes = { set: { rechargeFailures: 0 }, remove: ["rechargeFailure"] };
+  await updateItem(BillingRecord, updateOf(keys.billing(organizationId), changes, { present: ["pk"] }));
+}

@@ -1,0 +1,169 @@
+import { dayMs, minuteMs, now, secondMs } from "../../platform/clock.ts";
+import { readPause } from "../../platform/jobs/pause.ts";
+import { workOnPending } from "../../platform/jobs/pending-work.ts";
+import { log } from "../../platform/log.ts";
+import { countMetrics } from "../../platform/metrics.ts";
+import { microsOfMinorUnits } from "../wallet/money.ts";
+import { listWallets } from "../wallet/record.ts";
+import { findReference } from "../wallet/reference.ts";
+import { isOurs } from "./adopt.ts";
+import { processPayment } from "./process.ts";
+import type { ListedPayment, ProviderNotice } from "./provider.ts";
+import { cardProvider } from "./providers.ts";
+import { findPayment, paymentsOf, type PaymentKey, type PaymentRecord } from "./record.ts";
+import { paymentSettings } from "./settings.ts";
+
+/** A run ends after this time, before the function's time-out. The next run continues with the rest. */
+const runTimeMs = 40 * secondMs;
+
+/**
+ * Visits the payments of a shard that are not final: those whose webhook was lost, that were abandoned, or whose processing
+ * was interrupted.
+ * @returns how many were visited
+ */
+export async function visitPayments(shard: number): Promise<number> {
+  const deadline = now().getTime() + runTimeMs;
+  let count = 0;
+  await workOnPending({
+    name: "PAYMENT",
+    shard,
+    isTimeLeft: () => now().getTime() < deadline,
+    visit: async ({ pk, sk: paymentId }) => {
+      count += 1;
+      await processSafely({ organizationId: pk.slice("PAYMENTS#".length), paymentId });
+    },
+  });
+  return count;
+}
+
+/** Processes a payment. An error must not keep the other payments from being processed. */
+async function processSafely(key: PaymentKey): Promise<boolean> {
+  try {
+    await processPayment(key);
+    return true;
+  } catch (error) {
+    log.error("payment.not_processed", { ...key, error });
+    countMetrics({ FailedPayments: 1 });
+    return false;
+  }
+}
+
+/** A difference between the provider's payments and ours. */
+export interface PaymentDifference extends ProviderNotice {
+  /**
+   * `lost`: a successful payment that this stage made, and that the table has neither a record nor a credit of. `foreign`:
+   * one that it did not make. `no organization`: one of a release before 0.4.0, which did not note the stage, and whose
+   * organization the table does not have. `differs`: another total or currency. `missing`: a payment that the gateway has credited, and
+   * that did not succeed at the provider.
+   */
+  readonly difference: "differs" | "foreign" | "lost" | "missing" | "no organization" | "not credited";
+}
+
+/** How far back the daily comparison looks. Providers repeat their events for three days. */
+const comparedMs = 7 * dayMs;
+
+/** How far back a table can be restored. */
+const restorableMs = 35 * dayMs;
+
+/** The longest time from the provider's record of a payment until ours. */
+const recordDelayMs = dayMs;
+
+/** The organizations whose payments are read at the same time. */
+const organizationsTogether = 25;
+
+/**
+ * Compares the provider's payments of the last days with ours, after processing those with a lost event.
+ * @returns the differences that remain, which the operator has to decide on
+ */
+export async function comparePayments(): Promise<PaymentDifference[]> {
+  if (paymentSettings().cards === "none") return [];
+  const since = new Date(now().getTime() - comparedMs);
+  const { resumedAt = "" } = await readPause("payments");
+  // The pause may have been for a restore to an earlier moment.
+  const changedMs = resumedAt > since.toISOString() ? restorableMs + comparedMs : comparedMs;
+  const provider = await cardProvider();
+  for await (const notice of provider.changesSince(new Date(now().getTime() - changedMs))) {
+    const key = await keyOf(notice);
+    if (key !== undefined) await processSafely(key);
+  }
+  const differences = await findDifferences(since, processSafely);
+  for (const difference of differences) log.error("payment.differs", { ...difference });
+  countMetrics({ PaymentDifferences: differences.length });
+  return differences;
+}
+
+/**
+ * Finds the differences between the provider's payments since a moment and ours, in both directions.
+ * @param repair processes a payment that was not credited
+ */
+export async function findDifferences(
+  since: Date,
+  repair: (key: PaymentKey) => Promise<unknown> = async () => undefined,
+): Promise<PaymentDifference[]> {
+  const differences: PaymentDifference[] = [];
+  const successful = new Set<string>();
+  const provider = await cardProvider();
+  // The clocks of functions differ by less.
+  const listedAt = new Date(now().getTime() - minuteMs).toISOString();
+  for await (const listed of provider.paymentsSince(new Date(since.getTime() - recordDelayMs))) {
+    if (!listed.isSuccessful) continue;
+    successful.add(listed.providerPaymentId);
+    const difference = await differenceOf(listed, repair);
+    if (difference !== undefined) differences.push(difference);
+  }
+  const findMissing = async (organizationId: string): Promise<void> => {
+    for await (const payment of paymentsOf(organizationId, since)) {
+      const { id: paymentId, status, providerPaymentId, succeededAt = "" } = payment;
+      if (payment.provider !== "stripe" || status !== "succeeded") continue;
+      // A payment that succeeded after the provider listed its own is no difference.
+      if (succeededAt >= listedAt || successful.has(providerPaymentId ?? "")) continue;
+      differences.push({ providerPaymentId, organizationId, paymentId, difference: "missing" });
+    }
+  };
+  let batch: Promise<void>[] = [];
+  for await (const organizationId of listWallets()) {
+    if (batch.push(findMissing(organizationId)) < organizationsTogether) continue;
+    await Promise.all(batch);
+    batch = [];
+  }
+  await Promise.all(batch);
+  return differences;
+}
+
+async function differenceOf(
+  listed: ListedPayment,
+  repair: (key: PaymentKey) => Promise<unknown>,
+): Promise<PaymentDifference | undefined> {
+  const { providerPaymentId, organizationId, paymentId, minorUnits, currency } = listed;
+  const names = { providerPaymentId, organizationId, paymentId };
+  if (!(await isOurs(listed))) {
+    const isNamed = organizationId?.startsWith("org_") === true && paymentId?.startsWith("pay_") === true;
+    return { ...names, difference: isNamed && listed.stage === undefined ? "no organization" : "foreign" };
+  }
+  const key = { organizationId: organizationId ?? "", paymentId: paymentId ?? "" };
+  let payment: PaymentRecord | undefined = await findPayment(key);
+  if (payment === undefined) {
+    const isCredited = (await findReference(providerPaymentId)) !== undefined;
+    return isCredited ? undefined : { ...names, difference: "lost" };
+  }
+  if (currency !== payment.currency || microsOfMinorUnits(minorUnits) !== payment.totalMicros) {
+    return { ...names, difference: "differs" };
+  }
+  if (payment.providerPaymentId !== providerPaymentId) {
+    await repair(key);
+    payment = await findPayment(key);
+  }
+  return payment?.providerPaymentId === providerPaymentId
+    ? undefined
+    : { ...names, difference: "not credited" };
+}
+
+/** Returns the names of the payment that a notice is about; undefined for one that the gateway did not make. */
+export async function keyOf(notice: ProviderNotice): Promise<PaymentKey | undefined> {
+  const { providerPaymentId } = notice;
+  const isNamed = notice.organizationId !== undefined && notice.paymentId !== undefined;
+  if (!isNamed && providerPaymentId === undefined) return undefined;
+  const named = isNamed ? notice : await (await cardProvider()).identify(providerPaymentId ?? "");
+  const { organizationId, paymentId } = named;
+  return organizationId === undefined || paymentId === undefined ? undefined : { organizationId, paymentId };
+}

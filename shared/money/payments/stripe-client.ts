@@ -1,0 +1,59 @@
+import { Stripe } from "stripe";
+import * as z from "zod/mini";
+
+import { minuteMs, secondMs } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import { TtlCache } from "../../platform/ttl-cache.ts";
+
+/** The keys of the operator's account, as `payments connect` writes them. */
+export const StripeKeys = z.object({
+  secretKey: z.string().check(z.regex(/^(sk|rk)_/, "must begin with sk_ or rk_")),
+  webhookSecret: z.string().check(z.minLength(1)),
+});
+export type StripeKeys = z.infer<typeof StripeKeys>;
+
+/** A client of the operator's account, and the secret of its events. */
+interface Connection {
+  readonly stripe: Stripe;
+  readonly webhookSecret: string;
+}
+
+const connections = new TtlCache<Connection>({ ttlMs: minuteMs });
+
+/** Connects with the stage's keys, which are at most a minute old. @throws Error when they cannot be read */
+export async function connection(): Promise<Connection> {
+  return connections.read(async () => {
+    const { readSecretText } = await import("../../platform/aws/read-secret.ts");
+    const text = await readSecretText({ SecretId: config.paymentSecretId() });
+    const keys = StripeKeys.safeParse(parsed(text));
+    if (!keys.success) {
+      throw new Error(
+        "the secret of the payment provider does not have the format that `payments connect` writes",
+      );
+    }
+    return { stripe: newStripe(keys.data.secretKey), webhookSecret: keys.data.webhookSecret };
+  });
+}
+
+function newStripe(secretKey: string): Stripe {
+  const url = config.stripeApiUrl();
+  const address = url === undefined ? undefined : new URL(url);
+  return new Stripe(secretKey, {
+    // The gateway repeats each call later, as the same request.
+    maxNetworkRetries: 1,
+    timeout: 8 * secondMs,
+    telemetry: false,
+    ...(address === undefined
+      ? {}
+      : { host: address.hostname, port: address.port, protocol: "http" as const }),
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's error would quote the secret.
+    return undefined;
+  }
+}

@@ -1,0 +1,291 @@
+import { Stripe } from "stripe";
+
+import type { PaymentFailure } from "../../api/contract/payments.ts";
+import { dayMs, epochSeconds, hourMs, now, secondMs } from "../../platform/clock.ts";
+import { minorUnitsOf } from "../wallet/money.ts";
+import {
+  ProviderUnavailableError,
+  unpaid,
+  withoutCard,
+  type Order,
+  type PaymentProvider,
+} from "./provider.ts";
+import type { PaymentRecord } from "./record.ts";
+import { connection } from "./stripe-client.ts";
+import {
+  expanded,
+  findCharge,
+  idOf,
+  listedOf,
+  metadataOf,
+  noticeOfEvent,
+  refundOf,
+  stateOfCharge,
+  stateOfIntent,
+} from "./stripe-state.ts";
+
+/*
+ * Stripe as the payment provider. The metadata of each payment has our ids, so that a payment is found without our record.
+ * Stripe remembers an idempotency key for a day at least; a call that may come later first looks for its earlier result.
+ * Stripe rejects a key with other parameters, so a key names each parameter that can differ in a repetition.
+ */
+
+/** How long a customer can pay at a checkout. Stripe accepts half an hour to a day. */
+const checkoutMs = hourMs;
+
+/** A checkout that replaces an automatic charge waits for the customer to read the email. */
+const recoveryCheckoutMs = dayMs - hourMs;
+
+export const stripeProvider: PaymentProvider = {
+  createCustomer: async (organizationId, lostId) =>
+    calling(async (stripe) => {
+      const metadata = { organizationId };
+      const key = `customer-${organizationId}`;
+      const options = { idempotencyKey: lostId === undefined ? key : `${key}-after-${lostId}` };
+      return (await stripe.customers.create({ metadata }, options)).id;
+    }),
+
+  createCheckout: async (order) =>
+    calling(async (stripe) => {
+      const input = checkoutOf(order);
+      const { payment, customerId } = order;
+      // A later repetition opens another checkout. No one knows the address of the first one.
+      const session = await stripe.checkout.sessions.create(input, {
+        idempotencyKey: `checkout-${payment.id}-${payment.version}-${customerId}-${input.expires_at}`,
+      });
+      const { id, url, expires_at } = session;
+      if (url === null) throw new ProviderUnavailableError("the checkout has no address");
+      return { sessionId: id, url, expiresAt: new Date(expires_at * secondMs).toISOString() };
+    }),
+
+  createSetup: async (organizationId, customer, returnUrl) =>
+    calling(async (stripe) => {
+      const { url } = await stripe.checkout.sessions.create({
+        mode: "setup",
+        customer,
+        allowed_payment_method_types: ["card"],
+        metadata: { organizationId },
+        success_url: returnUrl,
+        cancel_url: returnUrl,
+      });
+      if (url === null) throw new ProviderUnavailableError("the checkout has no address");
+      return url;
+    }),
+
+  charge: async ({ payment, customerId: customer }) =>
+    calling(async (stripe) => {
+      const found = await findCharge(stripe, payment, { customer }).catch((error: unknown) => {
+        if (rejectedBy(error) !== "customer") throw error;
+        return undefined;
+      });
+      // A repeated job must not charge a payment that has failed.
+      const isOpen = payment.status === "pending";
+      const made = found ?? (isOpen ? await charge(stripe, payment, customer) : "no_payment_method");
+      // A customer that was deleted or replaced since may have been charged before.
+      const intent = typeof made === "string" ? ((await findCharge(stripe, payment, {})) ?? made) : made;
+      if (typeof intent === "string") return { ...withoutCard, failure: intent };
+      // A charge that only the cardholder can complete is cancelled, so that a checkout cannot double it.
+      if (intent.status === "requires_action" || intent.status === "requires_payment_method") {
+        await stripe.paymentIntents.cancel(intent.id);
+      }
+      return stateOfCharge(stripe, intent);
+    }),
+
+  read: async ({ providerSessionId, providerPaymentId, refunds }) =>
+    calling(async (stripe) => {
+      if (providerPaymentId !== undefined) {
+        return stateOfIntent(
+          stripe,
+          await stripe.paymentIntents.retrieve(providerPaymentId, expanded),
+          refunds,
+        );
+      }
+      if (providerSessionId === undefined) throw new Error("the payment is unknown to Stripe");
+      const session = await stripe.checkout.sessions.retrieve(providerSessionId, {
+        expand: ["payment_intent.latest_charge.balance_transaction"],
+      });
+      const { payment_intent: intent } = session;
+      const isPaid = typeof intent === "object" && intent !== null && intent.status === "succeeded";
+      if (isPaid) return stateOfIntent(stripe, intent, refunds);
+      const status = session.status === "expired" ? "expired" : "pending";
+      return { ...unpaid, status, currency: (session.currency ?? "").toUpperCase() };
+    }),
+
+  refund: async (payment, refundId, amount) =>
+    calling(async (stripe) => {
+      const payment_intent = payment.providerPaymentId ?? "";
+      for await (const each of stripe.refunds.list({ payment_intent, limit: 100 })) {
+        if (each.metadata?.["refundId"] === refundId) return refundOf(each);
+      }
+      const metadata = { refundId, paymentId: payment.id, organizationId: payment.organizationId };
+      try {
+        const input = { payment_intent, amount, metadata };
+        return refundOf(await stripe.refunds.create(input, { idempotencyKey: refundId }));
+      } catch (error) {
+        // Stripe rejects it for good, for example because the charge is disputed or already refunded.
+        if (rejectedBy(error) === undefined) throw error;
+        return { id: refundId, refundId, minorUnits: amount, status: "failed" };
+      }
+    }),
+
+  listMethods: async (customer) =>
+    calling(async (stripe) => {
+      const { data } = await stripe.customers.listPaymentMethods(customer, { type: "card", limit: 20 });
+      return data.flatMap(({ id, card, created }) =>
+        card === undefined
+          ? []
+          : {
+              id,
+              brand: card.brand,
+              last4: card.last4,
+              expiryMonth: card.exp_month,
+              expiryYear: card.exp_year,
+              createdAt: new Date(created * secondMs).toISOString(),
+            },
+      );
+    }),
+
+  removeMethod: async (customer, methodId) =>
+    calling(async (stripe) => {
+      try {
+        const method = await stripe.paymentMethods.retrieve(methodId);
+        if (idOf(method.customer) !== customer) return false;
+        await stripe.paymentMethods.detach(methodId);
+        return true;
+      } catch (error) {
+        if (rejectedBy(error) !== undefined) return false;
+        throw error;
+      }
+    }),
+
+  identify: async (providerPaymentId) =>
+    calling(async (stripe) => listedOf(await stripe.paymentIntents.retrieve(providerPaymentId))),
+
+  paymentsSince: async function* paymentsSince(since) {
+    const { stripe } = await connected();
+    for await (const intent of stripe.paymentIntents.list({
+      created: { gte: epochSeconds(since) },
+      limit: 100,
+    })) {
+      yield listedOf(intent);
+    }
+  },
+
+  changesSince: async function* changesSince(since) {
+    const { stripe } = await connected();
+    const input = { created: { gte: epochSeconds(since) }, limit: 100 };
+    for await (const refund of stripe.refunds.list(input)) {
+      yield { providerPaymentId: idOf(refund.payment_intent) };
+    }
+    for await (const dispute of stripe.disputes.list(input)) {
+      yield { providerPaymentId: idOf(dispute.payment_intent) };
+    }
+  },
+
+  readEvent: async (rawBody, signature) => {
+    const { stripe, webhookSecret } = await connected();
+    try {
+      return noticeOfEvent(stripe.webhooks.constructEvent(rawBody, signature, webhookSecret));
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeSignatureVerificationError) return "unsigned";
+      throw error;
+    }
+  },
+};
+
+/** Calls Stripe, and hides its errors: their texts are not for customers. */
+async function calling<Result>(call: (stripe: Stripe) => Promise<Result>): Promise<Result> {
+  const { stripe } = await connected();
+  try {
+    return await call(stripe);
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    const message = `Stripe reported ${error.code ?? error.type}`;
+    throw new ProviderUnavailableError(message, { cause: error }, rejectedBy(error));
+  }
+}
+
+/** Returns what Stripe rejects for good; undefined for errors that pass, such as a conflict with a concurrent request. */
+function rejectedBy(error: unknown): ProviderUnavailableError["rejected"] {
+  if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || error.statusCode === 409)
+    return undefined;
+  const isOfCustomer = error.param === "customer" || error.message.startsWith("No such customer");
+  if (error.code !== "resource_missing") return "request";
+  return isOfCustomer ? "customer" : "missing";
+}
+
+async function connected(): ReturnType<typeof connection> {
+  return connection().catch((error: unknown) => {
+    throw new ProviderUnavailableError("the keys of Stripe cannot be read", { cause: error });
+  });
+}
+
+function checkoutOf({
+  payment,
+  customerId: customer,
+  returnUrl,
+  saveCard,
+}: Order): Stripe.Checkout.SessionCreateParams {
+  const { id, currency, amountMicros, taxMicros, taxRate, origin } = payment;
+  const metadata = metadataOf(payment);
+  const line = (name: string, micros: number) => ({
+    quantity: 1,
+    price_data: {
+      currency: currency.toLowerCase(),
+      unit_amount: minorUnitsOf(micros),
+      product_data: { name },
+    },
+  });
+  const lifeMs = origin === "checkout" ? checkoutMs : recoveryCheckoutMs;
+  return {
+    mode: "payment",
+    customer,
+    client_reference_id: id,
+    allowed_payment_method_types: ["card"],
+    line_items: [
+      line("SMS balance", amountMicros),
+      ...(taxMicros === 0 ? [] : [line(`Tax ${taxRate} %`, taxMicros)]),
+    ],
+    metadata,
+    payment_intent_data: { metadata, ...(saveCard ? { setup_future_usage: "off_session" } : {}) },
+    expires_at: epochSeconds(new Date(now().getTime() + lifeMs)),
+    success_url: returnUrl,
+    cancel_url: returnUrl,
+  };
+}
+
+/** @returns the failure when Stripe rejects the charge, for example because the saved card does not exist any more */
+async function charge(
+  stripe: Stripe,
+  payment: PaymentRecord,
+  customer: string,
+): Promise<PaymentFailure | Stripe.PaymentIntent> {
+  const { id, totalMicros, currency, paymentMethodId } = payment;
+  try {
+    return await stripe.paymentIntents.create(
+      {
+        amount: minorUnitsOf(totalMicros),
+        currency: currency.toLowerCase(),
+        customer,
+        payment_method: paymentMethodId ?? "",
+        allowed_payment_method_types: ["card"],
+        off_session: true,
+        confirm: true,
+        metadata: { ...metadataOf(payment), isOffSession: "true" },
+        ...expanded,
+      },
+      // Another customer does not have the card, so only one can be charged.
+      { idempotencyKey: `charge-${id}-${customer}` },
+    );
+  } catch (error) {
+    // The bank's rejection is an error with the charge in it.
+    if (error instanceof Stripe.errors.StripeCardError && error.payment_intent !== undefined) {
+      return error.payment_intent;
+    }
+    const rejected = rejectedBy(error);
+    if (rejected === undefined) throw error;
+    // The customer has removed the card.
+    const isCardMissing = rejected === "customer" || Object(error).param === "payment_method";
+    return isCardMissing ? "no_payment_method" : "provider_error";
+  }
+}

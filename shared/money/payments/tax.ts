@@ -1,0 +1,69 @@
+import type { BillingDetails } from "../../api/contract/billing.ts";
+import { minorUnitsOf, microsOfMinorUnits } from "../wallet/money.ts";
+import { paymentSettings } from "./settings.ts";
+
+/** The tax of a payment. */
+export interface Tax {
+  /** In percent. */
+  readonly rate: number;
+  /** The sentence on invoices that explains why there is none. */
+  readonly note?: string | undefined;
+}
+
+/**
+ * Returns the tax of a buyer, by the table in the stage's file. A buyer without a country counts as one in the seller's.
+ * The form of a VAT number is checked, and not whether it is registered.
+ */
+export function taxOf(buyer: Pick<BillingDetails, "country" | "vatNumber"> | undefined): Tax {
+  const { seller, tax } = paymentSettings();
+  const country = buyer?.country ?? seller?.country;
+  if (country === undefined) return { rate: 0 };
+  const isAbroad = country !== seller?.country;
+  if (isAbroad && buyer?.vatNumber?.startsWith(vatPrefix(country)) === true) {
+    if (tax.reverseCharge.includes(country)) {
+      return { rate: 0, note: "Reverse charge: the recipient of the service owes the tax." };
+    }
+  }
+  return { rate: tax.rates[country] ?? 0 };
+}
+
+/** Greece has another prefix in VAT numbers than its country code. */
+function vatPrefix(country: string): string {
+  return country === "GR" ? "EL" : country;
+}
+
+/** The rates are read to four decimals, so that the product with an amount is a whole number. */
+const ratePrecision = 10_000;
+
+/** Returns the tax on an amount, rounded to the minor unit: half a unit is rounded up. Both are in micro-units. */
+export function taxMicrosOf(amountMicros: number, { rate }: Tax): number {
+  const product = minorUnitsOf(amountMicros) * Math.round(rate * ratePrecision);
+  return microsOfMinorUnits(Math.round(product / (100 * ratePrecision)));
+}
+
+/** An amount for the wallet, and the total with its tax. */
+interface Amounts {
+  readonly amountMicros: number;
+  readonly totalMicros: number;
+}
+
+/**
+ * Returns the part of a payment's amount that belongs to a part of its total, rounded to the minor unit.
+ * @param rest what is left of the payment. The whole rest of the total has the whole rest of the amount, so that the
+ *   rounded parts add up.
+ */
+export function netOf(totalMicros: number, payment: Amounts, rest: Amounts): number {
+  if (totalMicros === rest.totalMicros) return rest.amountMicros;
+  const share =
+    (minorUnitsOf(totalMicros) * minorUnitsOf(payment.amountMicros)) / minorUnitsOf(payment.totalMicros);
+  const shareMicros = microsOfMinorUnits(Math.round(share));
+  // More than the rest is possible while a refund is recorded that the provider will reject.
+  return totalMicros > rest.totalMicros ? shareMicros : Math.min(shareMicros, rest.amountMicros);
+}
+
+/** Returns the part of a payment's total that belongs to a part of its amount, as `netOf` does in the other direction. */
+export function grossOf(amountMicros: number, payment: Amounts): number {
+  const share =
+    (minorUnitsOf(amountMicros) * minorUnitsOf(payment.totalMicros)) / minorUnitsOf(payment.amountMicros);
+  return microsOfMinorUnits(Math.round(share));
+}

@@ -1,0 +1,68 @@
+import { minuteMs } from "../../platform/clock.ts";
+import { pendingWorkOf } from "../../platform/jobs/pending-work.ts";
+import type { Changes, Requirements } from "../../platform/table/expressions.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { updateItem, updateOf } from "../../platform/table/write.ts";
+import { WalletRecord } from "./record.ts";
+
+/**
+ * The minimum age of a change that is settled. The function that made it has ended by then, because functions run for half a
+ * minute at most. The void entry rejects writes that arrive even later.
+ */
+export const graceMs = 10 * minuteMs;
+
+/** Returns when a change may be settled, in ISO 8601. */
+export function settleAt(changedAt: string): string {
+  return new Date(Date.parse(changedAt) + graceMs).toISOString();
+}
+
+/** Returns the fields that every change of a balance sets, so that the wallet is settled later. */
+export function toBeSettled(
+  organizationId: string,
+  changedAt: string,
+): Required<Pick<Changes, "set" | "setIfAbsent">> {
+  return {
+    set: { agenda: pendingWorkOf("SETTLE", organizationId) },
+    setIfAbsent: { lookAt: settleAt(changedAt) },
+  };
+}
+
+/** The result of a reconciler's pass: the seqs after `from` up to `to`, of which `voids` were lost debits. */
+export interface Settlement {
+  readonly from: number;
+  readonly to: number;
+  readonly voids: number;
+}
+
+/** Returns the changes of a wallet that is settled. They require that no other pass came first. */
+export function settling({
+  from,
+  to,
+  voids,
+}: Settlement): Required<Pick<Changes, "add" | "set"> & Pick<Requirements, "is">> {
+  return {
+    set: { settledSeq: to },
+    // A lost debit was counted as a message that was paid for.
+    add: { messageCount: 0 - voids },
+    is: { settledSeq: from },
+  };
+}
+
+/**
+ * Notes how far a wallet is settled and when to visit it again. Does nothing when another pass came first. A wallet that is
+ * settled up to its last change has no pending work.
+ * @param lookAt when to visit it again, in ISO 8601
+ */
+export async function settleWallet(
+  organizationId: string,
+  settlement: Settlement,
+  lookAt: string,
+): Promise<void> {
+  const key = keys.wallet(organizationId);
+  const { set, add, is } = settling(settlement);
+  const done = { set, add, remove: ["agenda", "lookAt"] };
+  const settled = await updateItem(WalletRecord, updateOf(key, done, { is: { ...is, seq: settlement.to } }));
+  if (settled.applied) return;
+  const agenda = pendingWorkOf("SETTLE", organizationId);
+  await updateItem(WalletRecord, updateOf(key, { set: { ...set, agenda, lookAt }, add }, { is }));
+}

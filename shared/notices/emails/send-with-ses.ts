@@ -1,0 +1,32 @@
+import { SendEmailCommand } from "@aws-sdk/client-sesv2";
+
+import { Ses } from "../../platform/aws/ses.ts";
+import { config } from "../../platform/config.ts";
+import type { OutgoingEmail } from "./layout.ts";
+
+const client = new Ses({ timeLimits: { requestMs: 5_000 } });
+
+/**
+ * Submits an email to SES.
+ * @param from the stage's address
+ * @throws Error when SES does not accept it, or its response is lost
+ */
+export async function sendWithSes(from: string, { to, subject, text, html }: OutgoingEmail): Promise<void> {
+  const content = (Data: string): { Data: string; Charset: string } => ({ Data, Charset: "UTF-8" });
+  await client.send(
+    new SendEmailCommand({
+      FromEmailAddress: `${headerText(config.emailName())} <${from}>`,
+      ConfigurationSetName: config.emailConfigurationSet(),
+      Destination: { ToAddresses: [to] },
+      Content: {
+        Simple: { Subject: content(subject), Body: { Text: content(text), Html: content(html) } },
+      },
+    }),
+  );
+}
+
+/** Returns a name as headers of emails have it: quoted, or encoded if it has characters beyond ASCII (RFC 2047). */
+function headerText(name: string): string {
+  const isAscii = /^[\x20-\x7e]*$/.test(name);
+  return isAscii ? `"${name}"` : `=?utf-8?B?${Buffer.from(name).toString("base64")}?=`;
+}

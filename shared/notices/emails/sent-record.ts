@@ -1,0 +1,51 @@
+import * as z from "zod/mini";
+
+import { dayMs, epochSeconds, minuteMs, now } from "../../platform/clock.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { acquireLease, hasLease, leaseFields, newLease } from "../../platform/table/lease.ts";
+import { updateItem, updateOf } from "../../platform/table/write.ts";
+
+/** Longer than a worker lives, so that the lease of an email lapses only when its worker has died. */
+const emailLeaseMs = minuteMs;
+
+/** Longer than a job can be parked. */
+const retentionMs = 30 * dayMs;
+
+/** An email that is being sent, or was sent. The record does not contain the recipient. */
+const SentEmailRecord = z.object({
+  entity: z.literal("sentEmail"),
+  ...leaseFields,
+  sentAt: z.optional(z.string()),
+  expiresAt: z.number(),
+});
+
+/**
+ * Acquires the lease of an email, so that no other worker sends it meanwhile.
+ * @returns false when it was sent before
+ * @throws Error when another worker sends it. The job has to be retried, because that worker may fail
+ */
+export async function leaseEmail(emailId: string): Promise<boolean> {
+  const at = now();
+  const lease = newLease(at, emailLeaseMs);
+  const expiresAt = epochSeconds(new Date(at.getTime() + retentionMs));
+  const leased = await updateItem(
+    SentEmailRecord,
+    acquireLease(keys.sentEmail(emailId), lease, at, {
+      set: { entity: "sentEmail", expiresAt },
+      requires: { absent: ["sentAt"] },
+    }),
+    { isOwn: hasLease(lease) },
+  );
+  if (leased.applied) return true;
+  if (SentEmailRecord.parse(leased.found).sentAt !== undefined) return false;
+  throw new Error("another worker holds this email");
+}
+
+/** Notes that an email was sent, after which it is not sent again. */
+export async function noteSentEmail(emailId: string): Promise<void> {
+  const key = keys.sentEmail(emailId);
+  await updateItem(
+    SentEmailRecord,
+    updateOf(key, { set: { sentAt: now().toISOString() } }, { present: ["pk"] }),
+  );
+}
