@@ -4,7 +4,7 @@ import path from "node:path";
 import { errorCatalogue } from "../../shared/api/contract/errors.ts";
 import { remedies } from "../../shared/api/contract/remedies.ts";
 import { apiVersion } from "../../shared/api/contract/version.ts";
-import { errorCodes, failureTable, testNumberTable } from "../../shared/api/openapi/introduction.ts";
+import { errorCodes, failureTable, sandboxNumberTable } from "../../shared/api/openapi/introduction.ts";
 import { publicOperations } from "../../shared/api/routes.ts";
 import { errorsOf } from "../../shared/api/routes/route.ts";
 import { projectRoot } from "../project-root.ts";
@@ -43,7 +43,7 @@ export async function guidePages(): Promise<Page[]> {
       const file = path.join(projectRoot, guideFiles[name] ?? `shared/pages/docs/guides/${name}.md`);
       const markdown = (await readFile(file, "utf8"))
         .replace("{{failures}}", failureTable())
-        .replace("{{testNumbers}}", testNumberTable())
+        .replace("{{sandboxNumbers}}", sandboxNumberTable())
         .replaceAll("{{version}}", apiVersion);
       const [, title = "", first = ""] = /^# (.+)\n\n((?:.+\n)+)/.exec(markdown) ?? [];
       return {

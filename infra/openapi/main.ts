@@ -2,24 +2,19 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { errorTable, failureTable } from "../../shared/api/openapi/introduction.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { projectRoot } from "../project-root.ts";
 import { recordExamples } from "./examples.ts";
+import { pageTables, tablePattern } from "./page-tables.ts";
 
 // `npm run openapi` writes the OpenAPI document to `.build/openapi.json`. With `--update` it first brings what
-// is checked in up to date: the recorded examples, and the tables of errors in the README.
+// is checked in up to date: the recorded examples, and the tables of pages.
 
 const { values: flags } = parseArgs({ options: { update: { type: "boolean", default: false } } });
 
 if (flags.update) {
   const examples = await recordExamples();
-  await replaceInFile("README.md", /(?<=<!-- errors -->\n\n).*?(?=\n\n<!-- \/errors -->)/s, errorTable());
-  await replaceInFile(
-    "README.md",
-    /(?<=<!-- failures -->\n\n).*?(?=\n\n<!-- \/failures -->)/s,
-    failureTable(),
-  );
+  for (const { page, name, table } of pageTables) await replaceTable(page, name, table);
   await writeFile(
     path.join(projectRoot, "shared/api/contract/examples.json"),
     `${JSON.stringify(examples, null, 2)}\n`,
@@ -32,12 +27,13 @@ if (flags.update) {
   process.stdout.write(`${path.relative(projectRoot, file)}\n`);
 }
 
-async function replaceInFile(name: string, pattern: RegExp, replacement: string): Promise<void> {
-  const file = path.join(projectRoot, name);
+async function replaceTable(page: string, name: string, table: string): Promise<void> {
+  const file = path.join(projectRoot, page);
   const content = await readFile(file, "utf8");
-  if (!pattern.test(content)) throw new Error(`${name} has no place for it`);
+  const pattern = tablePattern(name);
+  if (!pattern.test(content)) throw new Error(`${page} has no place for the table ${name}`);
   await writeFile(
     file,
-    content.replace(pattern, () => replacement),
+    content.replace(pattern, () => table),
   );
 }

@@ -7,8 +7,8 @@ import { describe, expect, inject, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod/mini";
 
+import { pageTables, tablePattern } from "../../infra/openapi/page-tables.ts";
 import { errorCatalogue } from "../../shared/api/contract/errors.ts";
-import { errorTable, failureTable } from "../../shared/api/openapi/introduction.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { samplesOf } from "../../shared/api/openapi/samples.ts";
 import { routes } from "../../shared/api/routes.ts";
@@ -123,15 +123,11 @@ describe("the OpenAPI document", () => {
   });
 });
 
-it.each([
-  ["errors", errorTable()],
-  ["failures", failureTable()],
-])("the README lists all %s as the catalog has them", async (name, expected) => {
-  const readme = await readFile("README.md", "utf8");
-  const [, table = ""] = new RegExp(`<!-- ${name} -->\\s+(.*?)\\s+<!-- /${name} -->`, "s").exec(readme) ?? [];
+it.each(pageTables)("$page lists all $name as the contract has them", async ({ page, name, table }) => {
+  const [found = ""] = tablePattern(name).exec(await readFile(page, "utf8")) ?? [];
   const cells = (text: string): string[] =>
     text.split(/[|\n]/).map((cell) => cell.replace(/-{3,}/, "-").trim());
-  expect(cells(table), "bring it up to date: npm run openapi -- --update").toEqual(cells(expected));
+  expect(cells(found), "bring it up to date: npm run openapi -- --update").toEqual(cells(table));
 });
 
 describe("the documentation", () => {

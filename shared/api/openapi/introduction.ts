@@ -1,7 +1,7 @@
 import { errorCatalogue, type ErrorCode } from "../contract/errors.ts";
 import { deliveryFailures, messageFailures } from "../contract/failures.ts";
 import { remedies } from "../contract/remedies.ts";
-import { testNumbers } from "../contract/test-numbers.ts";
+import { sandboxNumbers } from "../contract/sandbox-numbers.ts";
 import type { Operation, routes } from "../routes.ts";
 
 /*
@@ -58,8 +58,9 @@ export function failureTable(): string {
 }
 
 /** Returns the outcomes of the sandbox carrier by number as a Markdown table. */
-export function testNumberTable(): string {
-  return table(["Number", "Outcome"], Object.entries(testNumbers));
+export function sandboxNumberTable(): string {
+  const rows = Object.entries(sandboxNumbers).map(([number, { text }]) => [number, text]);
+  return table(["Number", "Outcome"], rows);
 }
 
 /** Formats rows that begin with a code as a Markdown table. */
