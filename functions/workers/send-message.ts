@@ -8,7 +8,7 @@ import { cachedSending } from "../../shared/messages/send/sending-pause.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { findPresentCard } from "../../shared/money/prices/cost.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
-import { statesOfOrganizations } from "../../shared/tenancy/organizations/record.ts";
+import { stateOfOrganization, statesOfOrganizations } from "../../shared/tenancy/organizations/record.ts";
 
 const carriers = cachedCarriers();
 const breakers = new Breakers();
@@ -17,7 +17,7 @@ const sending = cachedSending();
 
 export const handler = worker(
   MessageJob,
-  async (job, remainingTimeMs, _queuedAt, stateOf) => {
+  async (job, remainingTimeMs, _queuedAt, stateOf = stateOfOrganization) => {
     // Before a lease is acquired: if a read failed after it, what the carrier did would count as unknown.
     const [book, present, rateCard] = await Promise.all([carriers(), sending(), findPresentCard()]);
     return submitMessage(job, {
@@ -28,7 +28,7 @@ export const handler = worker(
       rateCard,
       remainingTimeMs,
       // All jobs of a batch begin at the same time, and no lease is acquired before its organization has been read.
-      ...(stateOf === undefined ? {} : { stateOf }),
+      stateOf,
     });
   },
   async (ended) => countOutcomes(ended.filter((message) => message !== undefined)),

@@ -12,7 +12,7 @@ import { messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { noteReplies, statesOfOrganizations } from "../../shared/tenancy/organizations/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
-import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
+import { accept, inOrder, only, ScriptedCarrier, senderOf } from "../support/carriers.ts";
 import { laterJobOf, recordOf, statusOf } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
@@ -108,7 +108,10 @@ it.each([
   const [american, other] = [named("american"), named("other")];
   const carriers = routed("1", american, other);
   const requests = countRequests(job);
-  expect(await submitMessage(stale, { carriers })).toMatchObject({ status: "sent", carrier: "american" });
+  expect(await submitMessage(stale, senderOf(carriers))).toMatchObject({
+    status: "sent",
+    carrier: "american",
+  });
   expect([american, other].map(({ carrier }) => carrier.received.length)).toEqual([1, 0]);
   // Leased and released, and leased once more by the message's own facts.
   expect(requests).toEqual({ reads: 0, writes: 4 });
@@ -118,7 +121,7 @@ it.each([
 it("a route for digits that the job does not carry applies", async () => {
   const job = await jobOf({ to: "15005550123" });
   const [special, usual] = [named("special"), named("usual")];
-  const ended = await submitMessage(job, { carriers: routed("150055501", special, usual) });
+  const ended = await submitMessage(job, senderOf(routed("150055501", special, usual)));
   expect(ended).toMatchObject({ status: "sent", carrier: "special" });
   expect(usual.carrier.received).toHaveLength(0);
 });
@@ -188,8 +191,7 @@ it("a message that waits for throughput reserves it once, and continues by its f
       return Date.now() + 10_000;
     },
   };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Senders only reserve throughput.
-  const sender = inOrder([slow], { throughput: throughput as never });
+  const sender = inOrder([slow], { throughput });
   const later = await laterJobOf(job, sender);
   expect(later).toMatchObject({ reservedStart: { carrier: "slow" }, facts: job.facts });
   expect(reserved).toHaveLength(1);

@@ -34,19 +34,15 @@ export type Choosable = Pick<
 /** The dependencies of a sender. A function's instance has one set for all its calls. */
 export interface Sender {
   readonly carriers: Carriers;
-  /** Without them, every carrier may get messages, whatever its earlier outcomes. */
-  readonly breakers?: Breakers;
-  /** Without it, the throughput of carriers has no limit. */
-  readonly throughput?: Throughput;
-  readonly sending?: Pause;
-  /** The prices of carriers. Without it, the costs of messages are unknown. */
-  readonly rateCard?: RateCard | undefined;
-  /** How long a sender waits for a carrier's response; after that, the outcome is unknown. */
-  readonly carrierTimeoutMs?: number;
-  /** The state of an organization, read once for all jobs of a batch; without it, it is read for each job. */
-  readonly stateOf?: (organizationId: string) => Promise<OrganizationState>;
-  /** How long the sender can still run. Without it, there is no limit. */
-  readonly remainingTimeMs?: () => number;
+  readonly breakers: Pick<Breakers, "admit" | "note" | "openUntil">;
+  readonly throughput: Pick<Throughput, "reserve">;
+  readonly sending: Pause;
+  /** The prices of carriers. If it is undefined, the costs of messages are unknown. */
+  readonly rateCard: RateCard | undefined;
+  /** Returns the state of an organization, read once for all jobs of a batch. */
+  readonly stateOf: (organizationId: string) => Promise<OrganizationState>;
+  /** Returns how long the sender can still run. */
+  readonly remainingTimeMs: () => number;
 }
 
 /** The carrier to submit to, or when the job returns, or why no carrier may get the message. */
@@ -197,7 +193,7 @@ async function firstOpen(
     delays.push(seconds + Math.floor(Math.random() * spreadSeconds));
   };
   for (const named of enabled) {
-    const openUntil = await breakers?.openUntil(named.name, patienceMs(message, isLastResort));
+    const openUntil = await breakers.openUntil(named.name, patienceMs(message, isLastResort));
     if (openUntil !== undefined) {
       retryAfter(openUntil);
       continue;
@@ -209,13 +205,13 @@ async function firstOpen(
       const delaySeconds = Math.min(secondsUntil(startsAt), maxDelaySeconds);
       return { kind: "wait", delaySeconds, reservedStart: { carrier: named.name, startsAt } };
     }
-    const admission = await breakers?.admit(named.name);
-    if (admission?.isAdmitted === false) {
+    const admission = await breakers.admit(named.name);
+    if (!admission.isAdmitted) {
       retryAfter(admission.openUntil);
       continue;
     }
     if (waitMs > 0) await delay(waitMs);
-    return { kind: "ask", named, probe: admission?.probe };
+    return { kind: "ask", named, probe: admission.probe };
   }
   return delays;
 }
@@ -224,11 +220,11 @@ async function firstOpen(
 async function startOf(
   { name, segmentsPerSecond }: NamedCarrier,
   message: Choosable,
-  throughput: Throughput | undefined,
+  throughput: Sender["throughput"],
   reservedStart: ReservedStart | undefined,
 ): Promise<number> {
   const atMs = now().getTime();
-  if (segmentsPerSecond === undefined || throughput === undefined) return atMs;
+  if (segmentsPerSecond === undefined) return atMs;
   if (reservedStart?.carrier === name) {
     const startsAtMs = Date.parse(reservedStart.startsAt);
     if (atMs - startsAtMs < reservedStartValidMs) return startsAtMs;

@@ -24,7 +24,7 @@ import {
   submitToCarrier,
   attemptOf,
   isOfWorkingCarrier,
-  usualCarrierTimeoutMs,
+  carrierTimeoutMs,
   type SubmitOutcome,
 } from "./submit-to-carrier.ts";
 
@@ -35,11 +35,8 @@ const recordingMs = 2 * secondMs;
 const maxUnknownOutcomes = 5;
 
 /** Whether the sender has time for a submission that times out, and for its recording. */
-export function hasTimeToSubmit({
-  carrierTimeoutMs = usualCarrierTimeoutMs,
-  remainingTimeMs,
-}: Sender): boolean {
-  return remainingTimeMs === undefined || remainingTimeMs() >= carrierTimeoutMs + recordingMs;
+export function hasTimeToSubmit({ remainingTimeMs }: Sender): boolean {
+  return remainingTimeMs() >= carrierTimeoutMs + recordingMs;
 }
 
 /** The submission of one message by one sender, from carrier to carrier. */
@@ -78,7 +75,7 @@ export class Submission {
     // Acquiring the lease may have taken long. The message was not submitted, so it is free again.
     if (!hasTimeToSubmit(this.#sender)) return requeue(held, sendJob(held, 1, this.#job));
     if (isExpired(held)) return endAsUnsent(held, "MESSAGE_EXPIRED");
-    const answer = await submitToCarrier(held, named, this.#sender);
+    const answer = await submitToCarrier(held, named);
     const attempt = attemptOf(named.name, answer);
     const asked = attempt === undefined ? held : withAttempt(held, attempt);
     try {
@@ -167,7 +164,7 @@ export class Submission {
   /** Informs the breaker. The message does not depend on it. */
   async #note(carrier: string, answer: SubmitOutcome, probe: string | undefined): Promise<void> {
     try {
-      await this.#sender.breakers?.note(carrier, isOfWorkingCarrier(answer), probe);
+      await this.#sender.breakers.note(carrier, isOfWorkingCarrier(answer), probe);
     } catch (error) {
       log.warn("carrier.breaker_not_noted", { carrier, error });
     }

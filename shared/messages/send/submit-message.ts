@@ -5,7 +5,7 @@ import { enqueue } from "../../platform/jobs/queue.ts";
 import { log } from "../../platform/log.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { messageKey } from "../../platform/table/shards.ts";
-import { stateOfOrganization, type OrganizationState } from "../../tenancy/organizations/record.ts";
+import type { OrganizationState } from "../../tenancy/organizations/record.ts";
 import { rejectionBeforeSubmit } from "../accept/policies.ts";
 import { sendJob, sendJobWithFacts, type MessageJob } from "../message/message-job.ts";
 import { MessageRecord } from "../message/record.ts";
@@ -28,9 +28,8 @@ import { testSender } from "./test-sender.ts";
 export async function submitMessage(job: MessageJob, present: Sender): Promise<MessageRecord | undefined> {
   const sender = isTestId(job.messageId) ? testSender(present) : present;
   // Before the lease is acquired: if a read failed after that, the outcome would count as unknown.
-  const stateOf = sender.stateOf ?? stateOfOrganization;
   const [organization, read] = await Promise.all([
-    stateOf(job.organizationId),
+    sender.stateOf(job.organizationId),
     job.facts === undefined ? findOfJob(job) : undefined,
   ]);
   const choiceByFacts = await chooseByFacts(job, sender, organization);
@@ -54,7 +53,7 @@ export async function submitMessage(job: MessageJob, present: Sender): Promise<M
     await publishOutcome(message, organization);
     return undefined;
   }
-  if (sender.sending?.pausedAt !== undefined && !isExpired(message)) {
+  if (sender.sending.pausedAt !== undefined && !isExpired(message)) {
     // Without a lease, which would count as an attempt.
     await enqueue(sendJobWithFacts(message, Math.min(heldBackSeconds, secondsUntilExpired(message))));
     return undefined;

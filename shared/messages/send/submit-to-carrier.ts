@@ -12,21 +12,16 @@ import { countryOfNumber } from "../destinations/numbering-plan.ts";
 import type { Attempt } from "../message/attempts.ts";
 import type { MessageRecord } from "../message/record.ts";
 import { validitySeconds } from "../message/validity.ts";
-import type { Sender } from "./choose-carrier.ts";
 
-/** The usual time for a carrier's response. A sender has time for two carriers. */
-export const usualCarrierTimeoutMs = 9 * secondMs;
+/** The time for a carrier's response; after it, the outcome is unknown. A sender has time for two carriers. */
+export const carrierTimeoutMs = 9 * secondMs;
 
 /** The carrier's outcome, or that it did not return a reliable one. */
 export type SubmitOutcome = SubmitResult | { readonly outcome: "unknown"; readonly errorName: string };
 
 /** Submits a message to a carrier, once, and counts the outcome. */
-export async function submitToCarrier(
-  message: MessageRecord,
-  named: NamedCarrier,
-  sender: Sender,
-): Promise<SubmitOutcome> {
-  const answer = await answerOf(message, named, sender);
+export async function submitToCarrier(message: MessageRecord, named: NamedCarrier): Promise<SubmitOutcome> {
+  const answer = await answerOf(message, named);
   const isBuffered = answer.outcome === "accepted" && answer.isBuffered === true;
   // The alarms are about live carriers.
   if (!isTestId(message.id)) {
@@ -50,11 +45,7 @@ export async function submitToCarrier(
   return answer;
 }
 
-async function answerOf(
-  message: MessageRecord,
-  { carrier }: NamedCarrier,
-  { carrierTimeoutMs = usualCarrierTimeoutMs }: Sender,
-): Promise<SubmitOutcome> {
+async function answerOf(message: MessageRecord, { carrier }: NamedCarrier): Promise<SubmitOutcome> {
   const answered = new AbortController();
   const silence = delay(carrierTimeoutMs, undefined, { signal: answered.signal, ref: false });
   try {
