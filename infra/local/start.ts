@@ -9,7 +9,7 @@ import type { LocalGateway } from "./gateway.ts";
 import { stripeKeysOf } from "./stripe/keys.ts";
 import { synthesizeLocalStack } from "./synthesize.ts";
 
-// `npm start`: runs the gateway until a signal ends it. Settings are in the README.
+// `npm start`: runs the gateway until a signal ends it. The README of this folder has its settings.
 
 const { values: flags } = parseArgs({
   options: {

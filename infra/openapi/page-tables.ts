@@ -2,8 +2,8 @@ import { errorTable, failureTable, sandboxNumberTable } from "../../shared/api/o
 
 /** The tables of pages that follow from the contract. */
 export const pageTables = [
-  { page: "README.md", name: "errors", table: errorTable() },
-  { page: "README.md", name: "failures", table: failureTable() },
+  { page: "shared/api/contract/README.md", name: "errors", table: errorTable() },
+  { page: "shared/api/contract/README.md", name: "failures", table: failureTable() },
   { page: "shared/carriers/README.md", name: "sandbox-numbers", table: sandboxNumberTable() },
 ] as const;
 

@@ -21,7 +21,7 @@ interface Step {
 
 async function readTour(): Promise<Step[]> {
   const readme = await readFile("README.md", "utf8");
-  const tour = readme.slice(readme.indexOf("## Five-minute tour"), readme.indexOf("## Errors"));
+  const tour = readme.slice(readme.indexOf("## Five-minute tour"), readme.indexOf("## API"));
   return [...tour.matchAll(/```sh\n(curl .*?)```\n\n```json\n(.*?)```/gs)].map(
     ([, shell = "", json = ""]) => ({
       commands: shell

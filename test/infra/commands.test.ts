@@ -10,6 +10,7 @@ const pages = [
   ".github/CONTRIBUTING.md",
   "infra/RUNBOOK.md",
   "infra/SCALE.md",
+  "infra/local/README.md",
   "infra/operator/README.md",
   "infra/stages/README.md",
   "shared/tenancy/audit-log/README.md",

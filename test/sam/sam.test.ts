@@ -14,7 +14,7 @@ import { workers } from "../../infra/workers.ts";
 import { operations } from "../../shared/api/routes.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
-// The statements of the README about `sam local`, as far as SAM can check them without Docker.
+// The statements of `infra/local/README.md` about `sam local`, as far as SAM can check them without Docker.
 
 const run = promisify(execFile);
 const folder = path.resolve(".build/sam");

@@ -1,7 +1,7 @@
 import type { DeliveryErrorCode, MessageErrorCode } from "./sms.ts";
 
 /*
- * The reasons of failures, for the documentation, the README and the console. Responses only have the codes, so the
+ * The reasons of failures, for the documentation, this folder's README and the console. Responses only have the codes, so the
  * bundles of functions leave these texts out.
  */
 

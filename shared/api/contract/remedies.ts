@@ -1,7 +1,7 @@
 import type { ErrorCode } from "./errors.ts";
 
 /**
- * The remedy for each error, for the documentation, the README and the console. Responses do not contain it, so the
+ * The remedy for each error, for the documentation, this folder's README and the console. Responses do not contain it, so the
  * bundles of functions leave it out.
  */
 export const remedies: Readonly<Record<ErrorCode, string>> = {
