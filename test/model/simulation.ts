@@ -237,7 +237,7 @@ class World {
     // Held messages, budgets and test messages expire before the check.
     const ofKeys = this.table
       .all()
-      .filter(({ entity, id }) => entity === "heldMessage" || entity === "keyBudget" || isTestId(String(id)));
+      .filter((item) => isEntity("heldMessage")(item) || isKeyBudget(item) || isTestId(String(item["id"])));
     // Messages that were written and never paid for expire.
     this.timeMs += 8 * dayMs;
     this.table.expire(epochSeconds(new Date()));
@@ -707,9 +707,9 @@ class World {
     for (const { id, totalMicros } of ofHeld)
       if (approved.get(id) !== totalMicros) problems.push(`${id} has another price than was approved`);
     let budgetedMicros = 0;
-    for (const { spentMicros } of ofKeys.filter(isEntity("keyBudget"))) {
-      budgetedMicros += Number(spentMicros);
-      if (Number(spentMicros) > keyBudgetMicros) problems.push("a key spent more than its budget");
+    for (const { uses } of ofKeys.filter(isKeyBudget)) {
+      budgetedMicros += Number(uses);
+      if (Number(uses) > keyBudgetMicros) problems.push("a key spent more than its budget");
     }
     const spentMicros = messages
       .filter(({ apiKeyId }) => apiKeyId === "key_budget")
@@ -804,6 +804,10 @@ function forgetCapCondition(command: object): void {
 
 function isEntity(entity: string): (item: Item) => boolean {
   return (item) => item["entity"] === entity;
+}
+
+function isKeyBudget({ pk }: Item): boolean {
+  return String(pk).startsWith("LIMIT#key-budget#");
 }
 
 function isVoid(command: object): boolean {

@@ -1,13 +1,9 @@
-import * as z from "zod/mini";
-
 import { ApiError } from "../../api/contract/errors.ts";
 import { microsOf } from "../../money/wallet/money.ts";
 import { capReached } from "../../money/wallet/spending-limits.ts";
 import { limitsOf, type Actor, type KeyLimits } from "../../platform/auth/actor.ts";
-import { dayMs, dayOf, epochSeconds, now } from "../../platform/clock.ts";
+import { reserveToday } from "../../platform/limits/daily.ts";
 import { log } from "../../platform/log.ts";
-import { keys } from "../../platform/table/keys.ts";
-import { updateItem, updateOf } from "../../platform/table/write.ts";
 
 /*
  * The limits of an API key: the recipients, the hours, and a budget for each day (UTC). A send reserves its price in the
@@ -43,8 +39,6 @@ function isWithin({ from, to, timeZone }: NonNullable<KeyLimits["hours"]>, at: D
   return from < to ? from <= time && time < to : from <= time || time < to;
 }
 
-const SpentRecord = z.object({ spentMicros: z.int() });
-
 /**
  * Accepts a message by `accept` within the daily budget of a key.
  * @throws ApiError KEY_BUDGET_REACHED, and the errors of `accept`
@@ -55,30 +49,15 @@ export async function withinKeyBudget<Accepted>(
   accept: () => Promise<Accepted>,
 ): Promise<Accepted> {
   if (dailyBudget === undefined) return accept();
-  const at = now();
-  const key = keys.limit("key-budget", `${budgetKeyId}#${dayOf(at.toISOString())}`);
-  const leftMicros = microsOf(dailyBudget) - amountMicros;
-  if (leftMicros < 0) throw capReached("KEY_BUDGET_REACHED");
-  const reserved = await updateItem(
-    SpentRecord,
-    updateOf(
-      key,
-      {
-        set: { entity: "keyBudget", expiresAt: epochSeconds(new Date(at.getTime() + 2 * dayMs)) },
-        add: { spentMicros: amountMicros },
-      },
-      { anyOf: [{ absent: ["spentMicros"] }, { atMost: { spentMicros: leftMicros } }] },
-    ),
-    { singleEffect: true },
-  );
-  if (!reserved.applied) throw capReached("KEY_BUDGET_REACHED");
+  const limit = { name: "key-budget", max: microsOf(dailyBudget) };
+  const release = await reserveToday(limit, budgetKeyId, amountMicros);
+  if (release === undefined) throw capReached("KEY_BUDGET_REACHED");
   try {
     return await accept();
   } catch (error) {
     // Any other error may have come after the debit.
     if (error instanceof ApiError && (error.code !== "UNAVAILABLE" || error.facts.isUncharged === true)) {
-      const release = updateOf(key, { add: { spentMicros: -amountMicros } }, { present: ["spentMicros"] });
-      await updateItem(SpentRecord, release, { singleEffect: true }).catch((cause: unknown) => {
+      await release().catch((cause: unknown) => {
         log.warn("key_budget.not_released", { error: cause });
       });
     }

@@ -30,6 +30,25 @@ export function dailyLimitReached(limit: DailyLimit): ApiError {
 }
 
 /**
+ * Counts an amount against a limit, with a single effect.
+ * @returns a function that takes the amount back from the count of the same day, or undefined if the limit is reached
+ */
+export async function reserveToday(
+  limit: DailyLimit,
+  subject: string,
+  amount: number,
+): Promise<(() => Promise<void>) | undefined> {
+  if (amount > limit.max) return undefined;
+  const use = useToday(limit, subject, amount);
+  const reserved = await updateItem(CountedUses, use, { singleEffect: true });
+  if (!reserved.applied) return undefined;
+  return async () => {
+    const release = updateOf(use.key, { add: { uses: -amount } }, { present: ["uses"] });
+    await updateItem(CountedUses, release, { singleEffect: true });
+  };
+}
+
+/**
  * Counts a use against a limit. A write that is repeated after a lost response counts twice, which is harmless.
  * @throws ApiError with the limit's code when the limit is reached
  */
