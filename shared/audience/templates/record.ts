@@ -1,19 +1,14 @@
 import * as z from "zod/mini";
 
 import { ApiError } from "../../api/contract/errors.ts";
-import type { Template } from "../../api/contract/templates.ts";
+import { Template } from "../../api/contract/templates.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { placeholdersOf } from "./render.ts";
 
-export const TemplateRecord = z.object({
+export const TemplateRecord = z.extend(z.omit(Template, { placeholders: true }), {
   entity: z.literal("template"),
-  id: z.string(),
   organizationId: z.string(),
-  name: z.string(),
-  body: z.string(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
 });
 export type TemplateRecord = z.infer<typeof TemplateRecord>;
 

@@ -1,23 +1,15 @@
 import * as z from "zod/mini";
 
 import { ApiError } from "../../api/contract/errors.ts";
-import { ReviewStatus } from "../../api/contract/reviews.ts";
-import type { SenderIdRequest } from "../../api/contract/sender-ids.ts";
+import { SenderIdRequest } from "../../api/contract/sender-ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { itemsOf, queryRows } from "../../platform/table/read.ts";
 import { findOrganization } from "../../tenancy/organizations/record.ts";
 
 /** A request for a sender ID. Its key is the sender ID itself, so an organization has one request for each. */
-export const SenderIdRecord = z.object({
+export const SenderIdRecord = z.extend(z.omit(SenderIdRequest, { isDefault: true }), {
   entity: z.literal("senderId"),
-  id: z.string(),
   organizationId: z.string(),
-  senderId: z.string(),
-  useCase: z.optional(z.string()),
-  status: ReviewStatus,
-  createdAt: z.string(),
-  decidedAt: z.optional(z.string()),
-  rejectionReason: z.optional(z.string()),
 });
 export type SenderIdRecord = z.infer<typeof SenderIdRecord>;
 

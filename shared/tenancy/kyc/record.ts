@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 
-import type { KycSubmission } from "../../api/contract/kyc.ts";
-import { ReviewStatus } from "../../api/contract/reviews.ts";
+import { KycSubmission } from "../../api/contract/kyc.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import type { Put } from "../../platform/table/write.ts";
@@ -9,21 +8,7 @@ import type { Put } from "../../platform/table/write.ts";
 /**
  * The one submission of an organization. A new submission has a new id, so that a decision on an old one is rejected.
  */
-export const KycRecord = z.object({
-  entity: z.literal("kyc"),
-  id: z.string(),
-  organizationId: z.string(),
-  status: ReviewStatus,
-  businessName: z.string(),
-  registrationNumber: z.optional(z.string()),
-  country: z.optional(z.string()),
-  address: z.optional(z.string()),
-  contactName: z.optional(z.string()),
-  website: z.optional(z.string()),
-  submittedAt: z.string(),
-  decidedAt: z.optional(z.string()),
-  rejectionReason: z.optional(z.string()),
-});
+export const KycRecord = z.extend(KycSubmission, { entity: z.literal("kyc"), organizationId: z.string() });
 export type KycRecord = z.infer<typeof KycRecord>;
 
 /** Reads an organization's submission as it is now. */
@@ -42,17 +27,5 @@ export function replaceKyc(seen: KycRecord | undefined, next: KycRecord): Put {
 }
 
 export function toApiKyc(record: KycRecord): KycSubmission {
-  return {
-    id: record.id,
-    status: record.status,
-    businessName: record.businessName,
-    registrationNumber: record.registrationNumber,
-    country: record.country,
-    address: record.address,
-    contactName: record.contactName,
-    website: record.website,
-    submittedAt: record.submittedAt,
-    decidedAt: record.decidedAt,
-    rejectionReason: record.rejectionReason,
-  };
+  return KycSubmission.parse(record);
 }
