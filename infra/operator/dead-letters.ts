@@ -4,6 +4,7 @@ import {
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
+  SQSClient,
   type Message,
 } from "@aws-sdk/client-sqs";
 import * as z from "zod/mini";
@@ -13,7 +14,9 @@ import { queueNames, type QueueName } from "../../shared/platform/queue-names.ts
 import { outputNames } from "../constructs/stack-outputs.ts";
 import { command, limit, part } from "./command.ts";
 import type { Context } from "./context.ts";
-import { queues as client } from "./queues.ts";
+
+/** Uses the configured endpoint, not the host in a queue's URL. */
+const client = new SQSClient({ useQueueUrlAsEndpoint: false });
 
 /** The number of messages in one call to SQS. */
 const batchSize = 10;

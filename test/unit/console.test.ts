@@ -11,8 +11,8 @@ import {
 } from "../../functions/console/app/contact-import.ts";
 import { problemOfField } from "../../functions/console/app/problems.ts";
 import { parseCsv, textOf } from "../../functions/console/app/read-csv.ts";
+import { csvOf } from "../../functions/console/app/save-file.ts";
 import { phoneNumberOf, tagsOf } from "../../functions/console/app/typed.ts";
-import { csvOf } from "../../functions/console/app/write-csv.ts";
 import type { Contact } from "../../shared/api/contract/contacts.ts";
 
 describe("CSV", () => {
