@@ -1,0 +1,120 @@
+import type { Context } from "aws-lambda";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { kebabCase } from "../../infra/constructs/names.ts";
+import { authentication, type Caller } from "../../shared/accounts/callers/authenticate.ts";
+import { allScopes } from "../../shared/api/contract/scopes.ts";
+import { routes } from "../../shared/api/routes.ts";
+import type { ProtectedRoute, Route } from "../../shared/api/routes/route.ts";
+import type { Actor } from "../../shared/platform/auth/actor.ts";
+import type { LambdaHandler } from "../../shared/platform/http/pipeline.ts";
+import { log } from "../../shared/platform/log.ts";
+import { eventFor, requestOf } from "../support/events.ts";
+
+/*
+ * The rules of each row of the route table, in the handler of the row. Callers come from this test instead of the table.
+ * `test/endpoints/protected-routes.test.ts` sends real credentials to three routes.
+ */
+
+const found = vi.hoisted(() => ({ caller: {} as unknown }));
+vi.mock("../../shared/accounts/callers/api-key-caller.ts", () => ({ callerOfApiKey: () => found.caller }));
+vi.mock("../../shared/accounts/callers/session-caller.ts", () => ({ callerOfSession: () => found.caller }));
+vi.mock("../../shared/platform/http/request-rate.ts", async (original) => ({
+  ...(await original<object>()),
+  countRequest: () => undefined,
+}));
+
+type Credential = Partial<Extract<Actor["credential"], { readonly type: "apiKey" }>>;
+
+function apiKey(credential: Credential = {}, scopes: Actor["scopes"] = allScopes): Caller["actor"] {
+  return {
+    organizationId: "org_1",
+    userId: "usr_1",
+    credential: { type: "apiKey", keyId: "key_1", ...credential },
+    scopes,
+  };
+}
+
+interface Loaded {
+  readonly handler: LambdaHandler;
+}
+
+/** Sends a request to the handler of a route, whose rules reject it. */
+async function rejection(operation: string, route: Route, actor?: Caller["actor"]): Promise<object> {
+  found.caller = { actor, organization: { organizationId: "org_1" } };
+  const loaded: unknown = await import(`../../functions/${route.tag}/${kebabCase(operation)}.ts`);
+  // Each file of a handler exports it under this name.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { handler } = loaded as Loaded;
+  const event = eventFor(route, actor === undefined ? {} : { authorization: "Bearer nn_key" });
+  // The handlers do not read the context.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { statusCode, headers, body = "" } = await handler(event, {} as Context);
+  const error: unknown = JSON.parse(body);
+  return { status: statusCode, scheme: headers?.["WWW-Authenticate"], ...Object(Object(error).error) };
+}
+
+beforeEach(() => {
+  vi.stubEnv("API_URL", "https://api.example.com");
+  vi.spyOn(log, "info").mockReturnValue();
+  vi.spyOn(log, "warn").mockReturnValue();
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+const rows = Object.entries<Route>(routes).filter(
+  (row): row is [string, ProtectedRoute] => row[1].auth !== "none",
+);
+
+describe.each(rows)("%s", (operation, route) => {
+  it("rejects a request without a credential, and names the scheme", async () => {
+    const expected = { status: 401, scheme: "Bearer", code: "UNAUTHORIZED" };
+    expect(await rejection(operation, route)).toMatchObject(expected);
+  });
+
+  it("rejects an API key with all scopes but its own, and names the missing one", async () => {
+    const { scope } = route;
+    const others = allScopes.filter((each) => each !== scope);
+    const words = scope === undefined ? "Only a person who is logged in" : `needs the scope \`${scope}\``;
+    expect(await rejection(operation, route, apiKey({}, others))).toMatchObject({
+      status: 403,
+      code: "INSUFFICIENT_SCOPE",
+      scheme: `Bearer error="insufficient_scope"${scope === undefined ? "" : `, scope="${scope}"`}`,
+      message: expect.stringContaining(words) as unknown,
+    });
+  });
+
+  it("accepts an API key with its scope only, or a session where it is for people", async () => {
+    const session = { type: "session", sessionId: "ses_1", provenAt: new Date().toISOString() } as const;
+    found.caller = {
+      actor:
+        route.auth === "session"
+          ? { ...apiKey(), credential: session }
+          : apiKey({ ...(route.testKeys === true && { test: true }) }, [route.scope]),
+      organization: { organizationId: "org_1" },
+    };
+    const event = eventFor(route, { authorization: "Bearer nn_key" });
+    await expect(authentication(route).before?.(requestOf(event))).resolves.toBeUndefined();
+    expect(event).toHaveProperty("actor.organizationId", "org_1");
+  });
+});
+
+it.each(rows.filter(([, { testKeys }]) => testKeys !== true))(
+  "%s rejects a test key",
+  async (operation, route) => {
+    const expected = { status: 403, code: "TEST_KEY_NOT_ALLOWED" };
+    expect(await rejection(operation, route, apiKey({ test: true }))).toMatchObject(expected);
+  },
+);
+
+// A new operation is closed for keys with limits until its row opens it.
+it.each(rows.filter(([, { method, limitedKeys }]) => method !== "GET" && limitedKeys !== true))(
+  "%s rejects a key with limits",
+  async (operation, route) => {
+    const expected = { status: 403, code: "INSUFFICIENT_SCOPE" };
+    const limits = { budgetKeyId: "key_1", dailyBudget: 1 };
+    expect(await rejection(operation, route, apiKey({ limits }))).toMatchObject(expected);
+  },
+);
