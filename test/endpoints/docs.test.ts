@@ -7,19 +7,10 @@ import { describe, expect, inject, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod/mini";
 
-import { pageTables, tablePattern } from "../../infra/openapi/page-tables.ts";
-import { errorCatalogue } from "../../shared/api/contract/errors.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
-import { samplesOf } from "../../shared/api/openapi/samples.ts";
-import { routes } from "../../shared/api/routes.ts";
-import { errorsOf, type Route } from "../../shared/api/routes/route.ts";
 import { call } from "../support/api.ts";
-import { schemaProblem } from "../support/contract.ts";
 
 const document = openApiDocument();
-/** The document with operations that are not for customers. */
-const whole = openApiDocument({ internal: true });
-const rows = Object.entries<Route>(routes);
 
 describe("the OpenAPI document", () => {
   it("is served as it is generated", async () => {
@@ -34,34 +25,6 @@ describe("the OpenAPI document", () => {
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/yaml; charset=utf-8");
     expect(parse(response.text)).toEqual(JSON.parse(JSON.stringify(document)));
-  });
-
-  it("has all operations for customers with samples in six languages, and no others", () => {
-    const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
-    );
-    const expected = rows.filter(([, { internal }]) => internal !== true).map(([operation]) => operation);
-    expect(documented.map(({ operationId }) => operationId).toSorted()).toEqual(expected.toSorted());
-    expect(expected).not.toContain("getCarrierCallback");
-    for (const operation of documented) {
-      const { operationId, security } = operation;
-      const samples = samplesOf(operation);
-      expect(samples.map(({ lang }) => lang)).toEqual(["curl", "typescript", "python", "php", "go", "java"]);
-      for (const { source } of samples) {
-        expect(/SMS_GATEWAY_(KEY|TOKEN)/.test(source), operationId).toBe(security.length > 0);
-      }
-    }
-  });
-
-  it("names every enum, so that generated clients have a type for it", () => {
-    const named = new Set<unknown>(Object.values(document.components.schemas));
-    const unnamed: unknown[] = [];
-    JSON.stringify(document, (_key, value: unknown) => {
-      if (Array.isArray(Object(value).enum) && !named.has(value)) unnamed.push(value);
-      return value;
-    });
-    expect(unnamed).toEqual([]);
-    expect(document.components.schemas["ErrorCode"]?.enum).toEqual(Object.keys(errorCatalogue));
   });
 
   it("is compressed where the caller accepts that", async () => {
@@ -81,53 +44,6 @@ describe("the OpenAPI document", () => {
     const commit: unknown = expect.stringMatching(/^[0-9a-f]{12}(-dirty)?$/);
     expect((await call("/health")).body).toMatchObject({ data: { version, commit } });
   });
-
-  it.each(rows)("describes %s with all of its errors", (operation, route) => {
-    const described = whole.paths[route.path]?.[route.method.toLowerCase()];
-    expect(described).toMatchObject({ operationId: operation, tags: [route.tag], summary: route.summary });
-    const descriptions = Object.values(described?.responses ?? {}).map(({ description }) => description);
-    const codes = descriptions.join(" ").match(/\b[A-Z]{2}[A-Z_]+\b/g);
-    expect(new Set(codes)).toEqual(new Set(errorsOf(route)));
-  });
-
-  const enveloped = rows.filter(([, { raw }]) => raw === undefined);
-  it.each(enveloped)("has a recorded example of %s that is still correct", (_operation, route) => {
-    const method = route.method.toLowerCase();
-    const place = [
-      "paths",
-      route.path,
-      method,
-      "responses",
-      String(route.status),
-      "content",
-      "application/json",
-    ];
-    const media = whole.paths[route.path]?.[method]?.responses[route.status]?.content?.["application/json"];
-    expect(media?.example, "record it: npm run openapi -- --update").toBeDefined();
-    expect(schemaProblem([...place, "schema"], media?.example)).toBeUndefined();
-  });
-
-  const withBody = rows.filter(([, { body }]) => body !== undefined);
-  it.each(withBody)("has an example of the body of %s that is valid", (_operation, route) => {
-    const { requestBody } = whole.paths[route.path]?.[route.method.toLowerCase()] ?? {};
-    const example = requestBody?.content["application/json"]?.example;
-    expect(example, "register the body's schema with examples").toBeDefined();
-    expect(route.body?.safeParse(example).error).toBeUndefined();
-  });
-
-  it.each(Object.entries(document["x-webhooks"]))("has an example of the event %s", (name, { post }) => {
-    const place = ["x-webhooks", name, "post", "requestBody", "content", "application/json", "schema"];
-    const { example } = post.requestBody.content["application/json"] ?? {};
-    expect(example, "write one under webhooks in shared/api/contract/examples.json").toBeDefined();
-    expect(schemaProblem(place, example)).toBeUndefined();
-  });
-});
-
-it.each(pageTables)("$page lists all $name as the contract has them", async ({ page, name, table }) => {
-  const [found = ""] = tablePattern(name).exec(await readFile(page, "utf8")) ?? [];
-  const cells = (text: string): string[] =>
-    text.split(/[|\n]/).map((cell) => cell.replace(/-{3,}/, "-").trim());
-  expect(cells(found), "bring it up to date: npm run openapi -- --update").toEqual(cells(table));
 });
 
 describe("the documentation", () => {
