@@ -11,13 +11,14 @@ import { decodeQR } from "qr/decode.js";
 import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { snippetsFor } from "../../functions/console/app/snippets.ts";
+import { sendSamples } from "../../functions/console/app/snippets.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { PageMeta } from "../../shared/api/contract/primitives.ts";
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { call, Customer, errorOf, password } from "../support/api.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { ConsoleVisitor } from "../support/console.ts";
+import { installedLanguages, installPackages } from "../support/installed-packages.ts";
 import { joinAs } from "../support/members.ts";
 import { patience } from "../support/patience.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
@@ -330,35 +331,32 @@ it("creates an API key whose sample code sends unchanged", { timeout: 200_000 },
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
   expect(await visitor.violations()).toEqual([]);
 
-  const folder = await mkdtemp(path.join(tmpdir(), "snippets-"));
-  const commands: Readonly<Record<string, readonly [string, ...string[]]>> = {
-    curl: ["bash"],
-    TypeScript: [process.execPath],
-    Python: ["python3"],
-    PHP: ["php"],
-    Go: ["go", "run"],
-  };
-  const ran: string[] = [];
-  for (const { language, file } of snippetsFor(inject("baseUrl"), secret)) {
-    await page.getByRole("tab", { name: language }).click();
-    const code = await page.getByRole("tabpanel").locator("pre").innerText();
-    await writeFile(path.join(folder, file), code);
-    const [command = "", ...options] = commands[language] ?? [];
-    const { stdout } = await promisify(execFile)(command, [...options, path.join(folder, file)]).catch(
-      (error: NodeJS.ErrnoException) => {
-        // A machine without this language runs the other samples.
-        if (error.code === "ENOENT") return { stdout: undefined };
-        throw error;
-      },
+  const folder = await mkdtemp(path.join(tmpdir(), "samples-"));
+  const { nodeFolder, python = "python3" } = await installPackages(inject("baseUrl"), folder);
+  const commands = {
+    curl: `bash ${folder}/send.sh`,
+    typescript: `${process.execPath} ${nodeFolder}/send.mts`,
+    python: `${python} ${folder}/send.py`,
+    php: `php ${folder}/send.php`,
+    go: `go run ${folder}/send.go`,
+    java: `java ${folder}/send.java`,
+  } as const;
+  const languages = installedLanguages(["curl", "typescript", "python", "php", "go", "java"]);
+  const variables = await page.getByRole("region", { name: "Variables" }).innerText();
+  for (const language of languages) {
+    const { label = "" } = sendSamples.find(({ lang }) => lang === language) ?? {};
+    await page.getByRole("tab", { name: label }).click();
+    const command = commands[language];
+    await writeFile(
+      command.slice(command.lastIndexOf(" ") + 1),
+      await page.getByRole("tabpanel").locator("pre").innerText(),
     );
-    if (stdout === undefined) continue;
+    const { stdout } = await promisify(execFile)("bash", ["-c", `${variables}\n${command}`]);
     expect(stdout, language).toContain("queued");
-    ran.push(language);
   }
   await rm(folder, { recursive: true });
-  process.stdout.write(`Tried out: ${ran.join(", ")}.\n`);
-  expect(ran).toContain("TypeScript");
-  expect((await customer.client.listSms()).meta.total).toBe(ran.length);
+  expect(languages).toContain("typescript");
+  expect((await customer.client.listSms()).meta.total).toBe(languages.length);
 
   await page.getByRole("button", { name: "Actions for the key server" }).click();
   await page.getByRole("menuitem", { name: "Disable" }).click();

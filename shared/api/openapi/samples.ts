@@ -9,8 +9,11 @@ import type { DocumentedOperation, Parameter, Sample } from "./document.ts";
  * they run unchanged. Each one prints the response.
  */
 
-/** An operation with its place in the document. */
-export interface PlacedOperation extends DocumentedOperation {
+/** An operation with its place in the document, as samples need it. */
+interface PlacedOperation extends Pick<
+  DocumentedOperation,
+  "operationId" | "parameters" | "requestBody" | "security"
+> {
   readonly method: string;
   readonly path: string;
 }

@@ -18,7 +18,7 @@ import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
-import { snippetsFor } from "../snippets.ts";
+import { sendSamples, variablesFor } from "../snippets.ts";
 import { amountOf, given } from "../typed.ts";
 
 const overlapHours = 24;
@@ -212,16 +212,20 @@ function partsOf(text: string): string[] {
 }
 
 function Created({ created }: { created: CreatedApiKey }) {
-  const snippets = snippetsFor(baseUrl, created.secret);
   return (
     <Section title="API key created">
       <Secret label="Your new API key." secret={created.secret} />
       <h3>Send a message</h3>
+      <p>
+        Set these variables. TypeScript and Python also need a <DocsLink page="guides/sdks">package</DocsLink>
+        .
+      </p>
+      <Code code={variablesFor(baseUrl, created.secret)} label="Variables" />
       <Tabs
         label="Languages"
-        tabs={snippets.map(({ language, file, code }) => [
-          language,
-          <Code code={code} label={`${file}: send a message with ${language}`} />,
+        tabs={sendSamples.map(({ label, source }) => [
+          label,
+          <Code code={source} label={`Send a message with ${label}`} />,
         ])}
       />
       <p class="muted">
