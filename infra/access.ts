@@ -1,297 +1,109 @@
-import type { Operation } from "../shared/api/routes.ts";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
 import type { Route } from "../shared/api/routes/route.ts";
-import {
-  acceptsCallbacks,
-  acceptsMessages,
-  addsContacts,
-  authenticates,
-  callsProvider,
-  changesOptOuts,
-  changesWallet,
-  checksCredentials,
-  checksSender,
-  createsAccount,
-  decidesAboutHeld,
-  endsKeys,
-  grant,
-  isAudited,
-  notifiesOfWallet,
-  notifiesOwners,
-  processesPayments,
-  readsBilling,
-  readsPrices,
-  removesMembers,
-  startsPayment,
-  storesResponses,
-  type Access,
-} from "./grants.ts";
+import { queueNames, type QueueName } from "../shared/platform/queue-names.ts";
+import { keyFamilies, type KeyFamily } from "../shared/platform/table/key-families.ts";
+import { projectRoot } from "./project-root.ts";
 
-/** The permissions of each operation's function, without those that follow from its route. */
-const accessOfOperation: Readonly<Record<Operation, Access>> = {
-  getHealth: { commit: true },
-  register: grant(createsAccount, { UpdateItem: ["LIMIT"], sessionKey: ["Sign"] }),
-  login: grant(isAudited, checksCredentials, {
-    GetItem: ["USER", "EMAIL", "ORG"],
-    PutItem: ["KNOWN_NETWORK"],
-    UpdateItem: ["CREDENTIALS"],
-    sessionKey: ["Sign"],
-    secondFactorKey: true,
-  }),
-  reauthenticate: grant(checksCredentials, {
-    UpdateItem: ["USER", "CREDENTIALS"],
-    secondFactorKey: true,
-  }),
-  logout: { UpdateItem: ["USER"] },
-  logoutEverywhere: { UpdateItem: ["USER"] },
-  requestEmailVerification: {
-    GetItem: ["USER", "EMAIL_SUPPRESSION"],
-    UpdateItem: ["LIMIT"],
-    queues: ["emails"],
-  },
-  verifyEmail: grant(checksCredentials, {
-    GetItem: ["EMAIL_TOKEN", "MEMBERS", "RIGHTS", "USER"],
-    PutItem: ["KNOWN_NETWORK"],
-    transactions: [
-      { PutItem: ["AUDIT"], UpdateItem: ["USER", "ORG", "RIGHTS"], DeleteItem: ["EMAIL_TOKEN"] },
-    ],
-  }),
-  acceptInvitation: {
-    GetItem: ["RIGHTS", "EMAIL", "EMAIL_TOKEN", "INVITATION", "ORG", "USER", "WALLET"],
-    PutItem: ["KNOWN_NETWORK"],
-    transactions: [
-      {
-        PutItem: ["EMAIL", "MEMBERS", "USER", "CREDENTIALS", "AUDIT", "DUE"],
-        UpdateItem: ["ORG", "RIGHTS", "USER", "WALLET"],
-        DeleteItem: ["EMAIL_TOKEN", "INVITATION", "MEMBERS"],
-        ConditionCheckItem: ["MEMBERS", "USER"],
-      },
-    ],
-    queues: ["emails"],
-  },
-  startTotp: grant(checksCredentials, {
-    PutItem: ["CREDENTIALS", "SEALING_KEYS"],
-    secondFactorKey: true,
-  }),
-  confirmTotp: grant(checksCredentials, {
-    transactions: [{ PutItem: ["DUE"], UpdateItem: ["USER", "CREDENTIALS"] }],
-    queues: ["emails"],
-    secondFactorKey: true,
-  }),
-  deleteTotp: grant(checksCredentials, {
-    GetItem: ["RIGHTS"],
-    UpdateItem: ["CREDENTIALS"],
-    transactions: [{ PutItem: ["DUE"], UpdateItem: ["USER"], DeleteItem: ["CREDENTIALS"] }],
-    queues: ["emails"],
-    secondFactorKey: true,
-  }),
-  requestPasswordReset: { GetItem: ["KNOWN_NETWORK"], UpdateItem: ["LIMIT"], queues: ["emails"] },
-  resetPassword: grant(removesMembers, createsAccount, {
-    GetItem: ["EMAIL_TOKEN", "WALLET"],
-    Query: ["MEMBERS"],
-    PutItem: ["KNOWN_NETWORK"],
-    transactions: [
-      {
-        PutItem: ["CREDENTIALS", "AUDIT", "DUE"],
-        UpdateItem: ["USER", "ORG", "RIGHTS"],
-        DeleteItem: ["EMAIL_TOKEN", "CREDENTIALS"],
-      },
-      {
-        ...createsAccount.transactions?.[0],
-        UpdateItem: ["USER", "ORG", "WALLET"],
-        DeleteItem: ["EMAIL_TOKEN"],
-      },
-    ],
-  }),
-  changePassword: grant(checksCredentials, {
-    GetItem: ["USER"],
-    UpdateItem: ["CREDENTIALS"],
-    secondFactorKey: true,
-    transactions: [{ PutItem: ["CREDENTIALS", "DUE"], UpdateItem: ["USER"] }],
-    queues: ["emails"],
-  }),
-  getAccountPage: { brand: true },
-  getMe: { GetItem: ["USER"] },
-  listApiKeys: { Query: ["ORG", "KEY_USES"] },
-  createApiKey: {
-    GetItem: ["ORG", "RIGHTS"],
-    transactions: [
-      { PutItem: ["ORG", "KEY", "DUE"], UpdateItem: ["ORG"], ConditionCheckItem: ["USER", "MEMBERS"] },
-    ],
-    queues: ["emails"],
-  },
-  rotateApiKey: grant(endsKeys, {
-    GetItem: ["ORG", "RIGHTS"],
-    transactions: [
-      { PutItem: ["ORG", "KEY", "DUE"], UpdateItem: ["ORG", "KEY"], ConditionCheckItem: ["USER", "MEMBERS"] },
-    ],
-    queues: ["emails"],
-  }),
-  disableApiKey: grant(endsKeys, { GetItem: ["KEY_USES"] }),
-  deleteApiKey: grant(endsKeys, {
-    GetItem: ["KEY_USES"],
-    transactions: [{ UpdateItem: ["ORG"], DeleteItem: ["ORG", "KEY", "KEY_USES"] }],
-  }),
-  revokeAllApiKeys: endsKeys,
-  listMembers: { GetItem: ["USER", "INVITATION"], Query: ["MEMBERS"] },
-  inviteMember: {
-    GetItem: ["MEMBERS", "RIGHTS", "USER", "INVITATION"],
-    Query: ["MEMBERS"],
-    UpdateItem: ["LIMIT"],
-    transactions: [{ PutItem: ["MEMBERS", "INVITATION", "DUE"], UpdateItem: ["ORG"] }],
-    queues: ["emails"],
-  },
-  updateMember: grant(endsKeys, {
-    GetItem: ["RIGHTS", "USER", "INVITATION"],
-    transactions: [
-      { PutItem: ["DUE"], UpdateItem: ["MEMBERS", "RIGHTS", "INVITATION"], ConditionCheckItem: ["USER"] },
-    ],
-    queues: ["emails"],
-  }),
-  deleteMember: removesMembers,
-  sendSms: acceptsMessages,
-  estimateSms: grant(readsPrices, { GetItem: ["WALLET"] }),
-  listSms: { GetItem: ["WALLET"], Query: ["MESSAGES"] },
-  getSms: { GetItem: ["MESSAGES"] },
-  cancelSms: grant(changesWallet, {
-    GetItem: ["MESSAGES"],
-    UpdateItem: ["STATS"],
-    transactions: [{ PutItem: ["LEDGER"], UpdateItem: ["WALLET", "MESSAGES"] }],
-  }),
-  listPrices: readsPrices,
-  listCampaigns: { GetItem: ["ORG"], Query: ["CAMPAIGNS", "STATS"] },
-  createCampaign: grant(checksSender, {
-    GetItem: ["TEMPLATES"],
-    transactions: [{ PutItem: ["CAMPAIGNS", "DUE"], UpdateItem: ["ORG", "IDEMPOTENCY"] }],
-    queues: ["campaigns"],
-  }),
-  getCampaign: { GetItem: ["CAMPAIGNS", "STATS"] },
-  launchCampaign: grant(checksSender, {
-    GetItem: ["CAMPAIGNS", "STATS"],
-    transactions: [{ PutItem: ["DUE"], UpdateItem: ["CAMPAIGNS"] }],
-    queues: ["campaigns"],
-  }),
-  cancelCampaign: { GetItem: ["CAMPAIGNS", "STATS"], transactions: [{ UpdateItem: ["CAMPAIGNS"] }] },
-  getDashboardStats: { GetItem: ["WALLET"], Query: ["STATS"] },
-  getWallet: { GetItem: ["WALLET"] },
-  updateWallet: grant(notifiesOwners, {
-    GetItem: ["ORG", "WALLET"],
-    PutItem: ["DUE"],
-    UpdateItem: ["WALLET"],
-    transactions: [{ UpdateItem: ["ORG", "WALLET"] }],
-  }),
-  listTransactions: { GetItem: ["LEDGER", "MESSAGES", "WALLET"], Query: ["LEDGER", "MESSAGES"] },
-  getUsage: { GetItem: ["CAMPAIGNS", "WALLET"], Query: ["ORG", "STATS"] },
-  topUpWallet: grant(changesWallet, {
-    transactions: [{ PutItem: ["LEDGER"], UpdateItem: ["WALLET", "IDEMPOTENCY"] }],
-  }),
-  createPayment: startsPayment,
-  listPayments: grant(readsBilling, { Query: ["PAYMENTS"] }),
-  getPayment: processesPayments,
-  listPaymentMethods: callsProvider,
-  addPaymentMethod: callsProvider,
-  deletePaymentMethod: callsProvider,
-  receivePaymentEvent: { paymentProvider: true, queues: ["payments"] },
-  getBilling: readsBilling,
-  updateBilling: grant(readsBilling, notifiesOwners, {
-    transactions: [{ PutItem: ["DUE"], UpdateItem: ["BILLING"] }],
-  }),
-  getAutoRecharge: { GetItem: ["BILLING", "WALLET"] },
-  updateAutoRecharge: grant(callsProvider, notifiesOfWallet, notifiesOwners, {
-    GetItem: ["WALLET"],
-    transactions: [{ PutItem: ["DUE"], UpdateItem: ["BILLING", "WALLET"] }],
-  }),
-  listInvoices: { Query: ["INVOICES"] },
-  getInvoice: { GetItem: ["INVOICES"], documents: ["read"] },
-  listWebhooks: { GetItem: ["INFLIGHT"], Query: ["ORG"] },
-  createWebhook: grant(notifiesOwners, {
-    GetItem: ["WALLET"],
-    PutItem: ["SEALING_KEYS"],
-    transactions: [{ PutItem: ["ORG", "WEBHOOK_SECRETS", "DUE"], UpdateItem: ["ORG"] }],
-    webhookKey: true,
-  }),
-  deleteWebhook: {
-    GetItem: ["INFLIGHT", "ORG"],
-    transactions: [{ UpdateItem: ["ORG"], DeleteItem: ["ORG", "WEBHOOK_SECRETS"] }],
-  },
-  getWebhook: { GetItem: ["INFLIGHT", "ORG"] },
-  updateWebhook: { GetItem: ["ORG", "INFLIGHT"], UpdateItem: ["ORG", "INFLIGHT"] },
-  rotateWebhookSecret: {
-    GetItem: ["INFLIGHT", "ORG", "WEBHOOK_SECRETS"],
-    PutItem: ["SEALING_KEYS"],
-    UpdateItem: ["WEBHOOK_SECRETS"],
-    webhookKey: true,
-  },
-  testWebhook: {
-    GetItem: ["ORG", "DELIVERIES"],
-    PutItem: ["DELIVERIES"],
-    UpdateItem: ["LIMIT"],
-    queues: ["webhookRetries"],
-  },
-  listWebhookDeliveries: { GetItem: ["ORG"], Query: ["DELIVERIES"] },
-  retryWebhookDelivery: { GetItem: ["ORG"], UpdateItem: ["LIMIT", "DELIVERIES"], queues: ["webhookRetries"] },
-  getKyc: { GetItem: ["KYC"] },
-  submitKyc: {
-    GetItem: ["KYC"],
-    transactions: [{ PutItem: ["KYC", "REVIEWS"], DeleteItem: ["REVIEWS"] }],
-  },
-  listSenderIds: { GetItem: ["ORG"], Query: ["ORG"] },
-  createSenderId: {
-    GetItem: ["ORG"],
-    transactions: [{ PutItem: ["ORG", "REVIEWS"], UpdateItem: ["ORG"] }],
-  },
-  setDefaultSenderId: { GetItem: ["ORG"], Query: ["ORG"], transactions: [{ UpdateItem: ["ORG"] }] },
-  listContacts: { GetItem: ["ORG"], Query: ["CONTACTS"] },
-  createContact: addsContacts,
-  importContacts: addsContacts,
-  getContact: { GetItem: ["CONTACTS"] },
-  updateContact: {
-    GetItem: ["CONTACTS", "OPT_OUTS"],
-    transactions: [
-      { PutItem: ["CONTACTS"], UpdateItem: ["CONTACTS", "OPT_OUTS"], DeleteItem: ["CONTACTS", "OPT_OUTS"] },
-    ],
-  },
-  deleteContact: {
-    GetItem: ["CONTACTS"],
-    transactions: [{ UpdateItem: ["ORG"], DeleteItem: ["CONTACTS"] }],
-  },
-  listOptOuts: { Query: ["OPT_OUTS"] },
-  createOptOut: changesOptOuts,
-  getOptOut: { GetItem: ["OPT_OUTS"] },
-  deleteOptOut: changesOptOuts,
-  listHeldMessages: { Query: ["HELD"] },
-  getHeldMessage: { GetItem: ["HELD"] },
-  decideHeldMessage: decidesAboutHeld,
-  listInbound: { Query: ["INBOUND"] },
-  testInbound: { UpdateItem: ["LIMIT"], queues: ["carrierCallbacks"] },
-  listNumbers: { Query: ["NUMBERS"] },
-  listTemplates: { GetItem: ["ORG"], Query: ["TEMPLATES"] },
-  createTemplate: { transactions: [{ PutItem: ["TEMPLATES"], UpdateItem: ["ORG"] }] },
-  getTemplate: { GetItem: ["TEMPLATES"] },
-  updateTemplate: { GetItem: ["TEMPLATES"], UpdateItem: ["TEMPLATES"] },
-  deleteTemplate: { transactions: [{ UpdateItem: ["ORG"], DeleteItem: ["TEMPLATES"] }] },
-  sendTemplate: grant(acceptsMessages, { GetItem: ["TEMPLATES"] }),
-  listAuditLog: { Query: ["AUDIT"] },
-  callMcp: { brand: true, links: true },
-  getCarrierCallback: acceptsCallbacks,
-  postCarrierCallback: acceptsCallbacks,
-  getRoot: grant(readsPrices, { brand: true }),
-  getBrandFile: { brand: true, brandImages: true },
-  getConsole: { brand: true },
-  getConsoleFile: {},
-  getOpenApi: { brand: true },
-  getOpenApiYaml: { brand: true },
-  getLlms: { brand: true },
-  getDocs: { brand: true },
-  getDocsPage: { brand: true },
-};
+/** The file with the permissions of each function. Its comments explain its parts. */
+export const permissionsFile = path.join(projectRoot, "infra/permissions.txt");
 
-/** Returns the permissions of an operation's function: of its row, of its route, and to link errors to their pages. */
-export function accessOf(operation: Operation, route: Route): Access {
-  return grant(
-    { links: true },
-    accessOfOperation[operation],
-    route.auth === "none" ? {} : authenticates,
-    route.idempotent === true ? storesResponses : {},
-    route.audited === undefined ? {} : isAudited,
+export const tableActions = [
+  "BatchGetItem",
+  "ConditionCheckItem",
+  "DeleteItem",
+  "GetItem",
+  "PutItem",
+  "Query",
+  "UpdateItem",
+] as const;
+type TableAction = (typeof tableActions)[number];
+
+/** The permissions besides those on the table and the queues. `permissions.txt` explains each of them. */
+export const capabilities = [
+  "brand",
+  "brandImages",
+  "callbackSecrets",
+  "carrier",
+  "checkSessions",
+  "commit",
+  "email",
+  "links",
+  "paymentProvider",
+  "paymentTerms",
+  "readDocuments",
+  "secondFactorKey",
+  "startSessions",
+  "webhookKey",
+  "writeDocuments",
+] as const;
+type Capability = (typeof capabilities)[number];
+
+/** Returns each word of each line, with the text before it: `sendSms PutItem: LEDGER`. */
+export function readEntries(text: string): Set<string> {
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Set(
+    lines.flatMap((line) => {
+      const [beginning, words = ""] = line.split(": ");
+      return words.split(" ").map((word) => `${beginning}: ${word}`);
+    }),
   );
+}
+
+/** Returns entries as sorted lines, with one line for each kind of access of a function. */
+export function linesOf(entries: Iterable<string>): string[] {
+  const byLine = Map.groupBy([...entries].toSorted(), (entry) => entry.replace(/: .*/, ""));
+  return [...byLine].map(
+    ([beginning, ofLine]) => `${beginning}: ${ofLine.map((entry) => entry.replace(/.*: /, "")).join(" ")}`,
+  );
+}
+
+const permissions = readEntries(readFileSync(permissionsFile, "utf8"));
+
+/** The permissions of a function. Its role allows only these, on the local gateway as in AWS. */
+export class Access {
+  /** The names in the file whose lines are for the function. */
+  readonly names: readonly string[];
+
+  /** @param route of an endpoint, from which some permissions follow */
+  constructor(name: string, route?: Route) {
+    this.names = [
+      name,
+      ...(route === undefined ? [] : ["endpoint"]),
+      ...(route === undefined || route.auth === "none" ? [] : ["authenticated"]),
+      ...(route?.idempotent === true ? ["idempotent"] : []),
+      ...(route?.audited === undefined ? [] : ["audited"]),
+    ];
+  }
+
+  may(capability: Capability): boolean {
+    return this.#has("may", capability);
+  }
+
+  /** Returns the families whose items allow an action, in one order for all policies. */
+  familiesOf(action: TableAction): KeyFamily[] {
+    return keyFamilies.filter((family) => this.#has(action, family));
+  }
+
+  /** Returns the other families of the transactions with an action. */
+  familiesBeside(action: TableAction): KeyFamily[] {
+    return keyFamilies.filter(
+      (family) => this.#has(`${action} beside`, family) && !this.#has(action, family),
+    );
+  }
+
+  /** Whether it may list the pending work. */
+  get listsPendingWork(): boolean {
+    return this.#has("indexes", "pendingWork");
+  }
+
+  /** The queues to which it may send. */
+  get queues(): QueueName[] {
+    return queueNames.filter((queue) => this.#has("queues", queue));
+  }
+
+  #has(kind: string, word: string): boolean {
+    return this.names.some((name) => permissions.has(`${name} ${kind}: ${word}`));
+  }
 }

@@ -1,9 +1,7 @@
 import type { QueueName } from "../shared/platform/queue-names.ts";
-import type { Access } from "./grants.ts";
 
 /** A function that no request calls: it processes the jobs of its queues, or runs on a schedule. */
 export interface Worker {
-  readonly access: Access;
   readonly timeoutSeconds: number;
   readonly queues?: { readonly [Name in QueueName]?: Feed };
   readonly schedule?: Schedule;

@@ -1,51 +1,17 @@
 import { shardCount } from "../shared/platform/jobs/shards.ts";
-import {
-  changesOptOuts,
-  changesWallet,
-  checksSender,
-  grant,
-  notifiesOfWallet,
-  processesPayments,
-  readsPrices,
-} from "./grants.ts";
 import type { Worker } from "./worker.ts";
 
 /** A webhook call may take ten seconds: alone in its batch it delays no other job. */
 const webhookBatchSize = 1;
 
-const messageFamilies = ["CAMPAIGNS", "DELIVERIES", "INBOUND", "MESSAGES", "STATS"] as const;
-const settingFamilies = ["BILLING", "CONTACTS", "HELD", "KYC", "OPT_OUTS", "PRICES", "TEMPLATES"] as const;
-const peopleFamilies = [
-  "CREDENTIALS",
-  "EMAIL_TOKEN",
-  "INVITATION",
-  "KEY_USES",
-  "MEMBERS",
-  "ORG",
-  "USER",
-] as const;
-/** The families whose partitions are emptied when an account is erased. */
-const erasedPartitions = [...messageFamilies, ...settingFamilies, ...peopleFamilies] as const;
-
 /**
  * All functions that no request calls. A row's name is the function's, and its handler is
- * `functions/workers/<name-in-kebab-case>.ts`; functions, queues, schedules, permissions and alarms come from here.
+ * `functions/workers/<name-in-kebab-case>.ts`; functions, queues, schedules and alarms come from here.
  */
 export const workers = {
   sendMessage: {
     timeoutSeconds: 20,
     queuesForItself: true,
-    access: grant(readsPrices, {
-      // The owner of the sender ID and the opt-outs may have changed since the API accepted the message.
-      GetItem: ["MESSAGES", "OPT_OUTS", "ORG", "SENDER", "SENDING"],
-      Query: ["CARRIERS", "BREAKERS"],
-      // Also the time at which each carrier accepts its next message.
-      UpdateItem: ["MESSAGES", "SANDBOX", "BREAKERS", "PACE", "STATS"],
-      transactions: [{ PutItem: ["DUE"], UpdateItem: ["MESSAGES"] }],
-      // The sandbox reports the outcome of messages, as other carriers do over the API.
-      queues: ["transactionalSends", "marketingSends", "refunds", "webhookDeliveries", "carrierCallbacks"],
-      carrier: true,
-    }),
     queues: {
       transactionalSends: {
         maxConcurrency: 50,
@@ -62,19 +28,6 @@ export const workers = {
   runCampaign: {
     timeoutSeconds: 30,
     queuesForItself: true,
-    access: grant(changesWallet, notifiesOfWallet, checksSender, readsPrices, {
-      GetItem: ["CAMPAIGNS", "CONTACTS", "STATS"],
-      Query: ["CONTACTS", "MESSAGES"],
-      PutItem: ["DUE"],
-      // LIMIT counts the marketing messages that a number has received.
-      UpdateItem: ["CAMPAIGNS", "LIMIT", "STATS"],
-      DeleteItem: ["MESSAGES"],
-      transactions: [
-        { PutItem: ["LEDGER", "MESSAGES"], UpdateItem: ["CAMPAIGNS"] },
-        { PutItem: ["DUE"], UpdateItem: ["CAMPAIGNS"] },
-      ],
-      queues: ["campaigns", "marketingSends"],
-    }),
     queues: {
       campaigns: {
         maxConcurrency: 5,
@@ -87,10 +40,6 @@ export const workers = {
   },
   refundMessage: {
     timeoutSeconds: 20,
-    access: grant(changesWallet, {
-      GetItem: ["MESSAGES"],
-      transactions: [{ PutItem: ["LEDGER"], UpdateItem: ["WALLET", "MESSAGES"] }],
-    }),
     queues: {
       refunds: {
         maxConcurrency: 2,
@@ -102,7 +51,6 @@ export const workers = {
   processPayment: {
     timeoutSeconds: 30,
     queuesForItself: true,
-    access: processesPayments,
     queues: {
       payments: {
         maxConcurrency: 5,
@@ -114,7 +62,6 @@ export const workers = {
   },
   visitPayments: {
     timeoutSeconds: 50,
-    access: grant(processesPayments, { pendingWork: true }),
     schedule: {
       everyMinutes: 1,
       shards: shardCount,
@@ -123,7 +70,6 @@ export const workers = {
   },
   comparePayments: {
     timeoutSeconds: 300,
-    access: grant(processesPayments, { Query: ["PAYMENTS", "WALLETS"] }),
     schedule: {
       everyMinutes: 24 * 60,
       alarm: "Payments are not compared with those of the provider: a missing payment stays unnoticed.",
@@ -131,25 +77,6 @@ export const workers = {
   },
   sendEmail: {
     timeoutSeconds: 20,
-    access: {
-      GetItem: [
-        "BILLING",
-        "EMAIL",
-        "EMAIL_SUPPRESSION",
-        "INVITATION",
-        "MEMBERS",
-        "ORG",
-        "PAYMENTS",
-        "RIGHTS",
-        "USER",
-      ],
-      Query: ["MEMBERS"],
-      PutItem: ["EMAIL_TOKEN"],
-      UpdateItem: ["EMAIL_SUPPRESSION", "LIMIT", "SENT_EMAIL"],
-      brand: true,
-      email: true,
-      links: true,
-    },
     queues: {
       emails: {
         maxConcurrency: 2,
@@ -163,15 +90,6 @@ export const workers = {
   recordCallback: {
     timeoutSeconds: 20,
     queuesForItself: true,
-    access: grant(changesOptOuts, {
-      GetItem: ["INBOUND", "NUMBERS"],
-      UpdateItem: ["MESSAGES", "STATS"],
-      PutItem: ["INBOUND"],
-      DeleteItem: ["INBOUND"],
-      transactions: [{ PutItem: ["INBOUND"] }],
-      // Several jobs process a message to a number that many organizations share.
-      queues: ["carrierCallbacks", "webhookDeliveries"],
-    }),
     queues: {
       carrierCallbacks: {
         maxConcurrency: 20,
@@ -185,16 +103,6 @@ export const workers = {
   dispatchWebhook: {
     timeoutSeconds: 30,
     queuesForItself: true,
-    access: {
-      // The subject of an event may have been erased meanwhile.
-      GetItem: ["ORG", "WEBHOOK_SECRETS", "INBOUND", "MESSAGES", "INFLIGHT"],
-      Query: ["ORG"],
-      PutItem: ["DELIVERIES", "DUE"],
-      UpdateItem: ["ORG", "DELIVERIES", "INFLIGHT"],
-      DeleteItem: ["DELIVERIES"],
-      queues: ["emails", "webhookDeliveries", "webhookRetries"],
-      webhookKey: true,
-    },
     queues: {
       webhookDeliveries: {
         maxConcurrency: 200,
@@ -214,23 +122,6 @@ export const workers = {
   },
   releaseScheduledJobs: {
     timeoutSeconds: 50,
-    access: {
-      GetItem: ["DUE", "RELEASE"],
-      Query: ["DUE"],
-      UpdateItem: ["RELEASE"],
-      DeleteItem: ["DUE"],
-      transactions: [{ PutItem: ["DUE"], DeleteItem: ["DUE"] }],
-      queues: [
-        "campaigns",
-        "transactionalSends",
-        "marketingSends",
-        "payments",
-        "webhookDeliveries",
-        "webhookRetries",
-        "refunds",
-        "emails",
-      ],
-    },
     schedule: {
       everyMinutes: 1,
       shards: shardCount,
@@ -240,14 +131,6 @@ export const workers = {
   },
   reconcileWallets: {
     timeoutSeconds: 50,
-    access: grant(changesWallet, notifiesOfWallet, {
-      pendingWork: true,
-      GetItem: ["MESSAGES"],
-      Query: ["LEDGER", "MESSAGES"],
-      UpdateItem: ["MESSAGES", "STATS"],
-      DeleteItem: ["MESSAGES"],
-      queues: ["transactionalSends", "marketingSends"],
-    }),
     schedule: {
       everyMinutes: 1,
       shards: shardCount,
@@ -256,12 +139,6 @@ export const workers = {
   },
   closeDays: {
     timeoutSeconds: 300,
-    access: {
-      pendingWork: true,
-      Query: ["MESSAGES"],
-      PutItem: ["MARGINS", "STATS"],
-      UpdateItem: ["STATS"],
-    },
     schedule: {
       everyMinutes: 60,
       shards: shardCount,
@@ -270,18 +147,6 @@ export const workers = {
   },
   expireAccounts: {
     timeoutSeconds: 300,
-    access: grant(
-      { Query: erasedPartitions, DeleteItem: erasedPartitions },
-      { DeleteItem: ["EMAIL", "KEY", "INFLIGHT", "REVIEWS", "RIGHTS", "WALLET", "WALLETS"] },
-      {
-        pendingWork: true,
-        GetItem: ["ORG", "USER"],
-        Query: ["NUMBERS", "PAYMENTS"],
-        UpdateItem: ["PAYMENTS", "SENDER"],
-        DeleteItem: ["SENDER", "WEBHOOK_SECRETS"],
-        transactions: [{ UpdateItem: ["ORG", "WALLET"] }],
-      },
-    ),
     schedule: {
       everyMinutes: 60,
       alarm: "Unverified accounts are not deleted after seven days: their addresses stay in use.",

@@ -1,5 +1,5 @@
 import { environmentNames } from "../../shared/platform/config.ts";
-import type { Access } from "../grants.ts";
+import type { Access } from "../access.ts";
 import { findCommit } from "../release.ts";
 import { publishedBrand } from "../stages/brand.ts";
 import type { Stage } from "../stages/stage.ts";
@@ -31,26 +31,28 @@ export function functionEnvironment(
     ...policyVariables(stage.policies),
     ...limitVariables(stage.limits),
     ...emailVariables(stage, access),
-    ...(access.links === true ? { [environmentNames.apiUrl]: apiUrl } : {}),
-    ...(access.brand === true ? { [environmentNames.brand]: JSON.stringify(publishedBrand(stage)) } : {}),
-    ...(access.paymentTerms === true ? { [environmentNames.payments]: JSON.stringify(stage.payments) } : {}),
-    ...(access.paymentProvider === true
+    ...(access.may("links") ? { [environmentNames.apiUrl]: apiUrl } : {}),
+    ...(access.may("brand") ? { [environmentNames.brand]: JSON.stringify(publishedBrand(stage)) } : {}),
+    ...(access.may("paymentTerms") ? { [environmentNames.payments]: JSON.stringify(stage.payments) } : {}),
+    ...(access.may("paymentProvider")
       ? { [environmentNames.paymentSecretId]: paymentSecretName(stackName) }
       : {}),
     ...(stage.messageRetentionDays === undefined
       ? {}
       : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),
-    ...((access.documents ?? []).length > 0
+    ...(access.may("readDocuments") || access.may("writeDocuments")
       ? { [environmentNames.documentsBucket]: documents.bucketName }
       : {}),
-    ...((access.sessionKey ?? []).length > 0 ? { [environmentNames.sessionKeyId]: sessionKey.keyId } : {}),
-    ...(access.commit === true ? commitVariable() : {}),
-    ...(access.webhookKey === true ? { [environmentNames.webhookKeySecretId]: webhookKey.secretArn } : {}),
-    ...(access.secondFactorKey === true
+    ...(access.may("checkSessions") || access.may("startSessions")
+      ? { [environmentNames.sessionKeyId]: sessionKey.keyId }
+      : {}),
+    ...(access.may("commit") ? commitVariable() : {}),
+    ...(access.may("webhookKey") ? { [environmentNames.webhookKeySecretId]: webhookKey.secretArn } : {}),
+    ...(access.may("secondFactorKey")
       ? { [environmentNames.secondFactorKeySecretId]: secondFactorKey.secretArn }
       : {}),
     ...Object.fromEntries(
-      (access.queues ?? []).map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),
+      access.queues.map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),
     ),
   };
 }
@@ -99,7 +101,7 @@ function limitVariables(limits: Stage["limits"]): Record<string, string> {
 function emailVariables(stage: Stage, access: Access): Record<string, string> {
   if (stage.email === undefined) return {};
   const { from, name = stage.brand.name, configurationSet } = stage.email;
-  if (access.email !== true) return { [environmentNames.emailFrom]: from };
+  if (!access.may("email")) return { [environmentNames.emailFrom]: from };
   return {
     [environmentNames.emailFrom]: from,
     [environmentNames.emailName]: name,

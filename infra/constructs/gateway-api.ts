@@ -16,7 +16,7 @@ import type { Construct } from "constructs";
 import { fallbackRoute, operations } from "../../shared/api/routes.ts";
 import { pathPattern, type Route } from "../../shared/api/routes/route.ts";
 import { metricsNamespace } from "../../shared/platform/metrics.ts";
-import { accessOf } from "../access.ts";
+import { Access } from "../access.ts";
 import type { Stage } from "../stages/stage.ts";
 import { throttleOf } from "../stages/throttles.ts";
 import { throttledRequests } from "./alarms.ts";
@@ -97,13 +97,13 @@ export class GatewayApi extends HttpApi {
         .map(([name, route]) => ({
           name,
           route,
-          access: accessOf(name, route),
+          access: new Access(name, route),
           routeKeys: [routeKeyOf(route)],
         })),
       {
         name: "notFound",
         route: fallbackRoute,
-        access: { links: true } as const,
+        access: new Access("notFound", fallbackRoute),
         routeKeys: ["$default", ...shadowedRouteKeys()],
       },
     ];

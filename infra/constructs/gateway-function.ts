@@ -16,8 +16,8 @@ import { Construct } from "constructs";
 
 import type { KeyFamily } from "../../shared/platform/table/key-families.ts";
 import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
+import { tableActions, type Access } from "../access.ts";
 import { bundleFolder } from "../bundle.ts";
-import { familiesBeside, familiesOf, tableActions, type Access, type DocumentAction } from "../grants.ts";
 import { withBrandImages } from "../stages/brand.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
@@ -30,8 +30,6 @@ export interface GatewayFunctionProps {
   readonly name: string;
   /** The file of the handler in `functions/`, without its extension. */
   readonly handlerFile: string;
-  /** The place of its permissions in the sources. The description of the function shows it. */
-  readonly accessRow: string;
   readonly access: Access;
   readonly timeoutSeconds: number;
   readonly memoryMegabytes: number;
@@ -68,13 +66,11 @@ export class GatewayFunction extends Construct {
       inlinePolicies: { access: this.#policy },
     });
     this.lambda = new Function(this, "Function", {
-      description: `Permissions: ${props.accessRow}`,
+      description: `Permissions: ${props.name} in infra/permissions.txt`,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       handler: "index.handler",
-      code: Code.fromAsset(
-        props.access.brandImages === true ? withBrandImages(bundle, backend.stage) : bundle,
-      ),
+      code: Code.fromAsset(props.access.may("brandImages") ? withBrandImages(bundle, backend.stage) : bundle),
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMegabytes,
       logGroup: props.logs,
@@ -103,21 +99,21 @@ export class GatewayFunction extends Construct {
   #allowAccess(backend: Backend, access: Access): void {
     const { stage, table, queues, sessionKey, webhookKey, secondFactorKey } = backend;
     this.#allowTable(table, access);
-    this.#allowDocuments(backend.documents, access.documents ?? []);
+    this.#allowDocuments(backend.documents, access);
     // The index has keys and no data, so the function may read all of it.
-    if (access.pendingWork === true)
+    if (access.listsPendingWork)
       this.allow(["dynamodb:Query"], `${table.tableArn}/index/${pendingWorkIndex.name}`);
-    for (const queue of access.queues ?? []) this.allow(["sqs:SendMessage"], queues[queue].queue.queueArn);
-    const keyActions = (access.sessionKey ?? []).map((action) => `kms:${action}`);
-    if (keyActions.length > 0) this.allow(keyActions, sessionKey.keyArn);
-    if (access.webhookKey === true) this.allow(["secretsmanager:GetSecretValue"], webhookKey.secretArn);
-    if (access.email === true && stage.email !== undefined) this.#allowEmails(stage.email);
-    if (access.callbackSecrets === true) this.#allowSecrets(stage, callbackSecretPrefix);
-    if (access.secondFactorKey === true) {
+    for (const queue of access.queues) this.allow(["sqs:SendMessage"], queues[queue].queue.queueArn);
+    if (access.may("checkSessions")) this.allow(["kms:GetPublicKey"], sessionKey.keyArn);
+    if (access.may("startSessions")) this.allow(["kms:Sign"], sessionKey.keyArn);
+    if (access.may("webhookKey")) this.allow(["secretsmanager:GetSecretValue"], webhookKey.secretArn);
+    if (access.may("email") && stage.email !== undefined) this.#allowEmails(stage.email);
+    if (access.may("callbackSecrets")) this.#allowSecrets(stage, callbackSecretPrefix);
+    if (access.may("secondFactorKey")) {
       this.allow(["secretsmanager:GetSecretValue"], secondFactorKey.secretArn);
     }
-    if (access.carrier === true) this.#allowCarriers(stage);
-    if (access.paymentProvider === true && stage.payments.cards !== "none") {
+    if (access.may("carrier")) this.#allowCarriers(stage);
+    if (access.may("paymentProvider") && stage.payments.cards !== "none") {
       this.#allowSecrets(stage, paymentSecretName);
     }
   }
@@ -181,14 +177,14 @@ export class GatewayFunction extends Construct {
   }
 
   /** Allows to read or add objects. S3 reports a missing object as such only to those who may list the bucket. */
-  #allowDocuments(documents: Backend["documents"], actions: readonly DocumentAction[]): void {
+  #allowDocuments(documents: Backend["documents"], access: Access): void {
+    const actions = [
+      ...(access.may("readDocuments") ? ["s3:GetObject"] : []),
+      ...(access.may("writeDocuments") ? ["s3:PutObject"] : []),
+    ];
     if (actions.length === 0) return;
-    const objectActions = { read: "s3:GetObject", write: "s3:PutObject" };
-    this.allow(
-      actions.map((action) => objectActions[action]),
-      `${documents.bucketArn}/*`,
-    );
-    if (actions.includes("read")) this.allow(["s3:ListBucket"], documents.bucketArn);
+    this.allow(actions, `${documents.bucketArn}/*`);
+    if (access.may("readDocuments")) this.allow(["s3:ListBucket"], documents.bucketArn);
     this.#allowKey("s3", ["kms:Decrypt", "kms:GenerateDataKey"], documents);
     // A nested stack gets the bucket as a parameter.
     const stack = Stack.of(this);
@@ -222,13 +218,13 @@ export class GatewayFunction extends Construct {
    * `ForAllValues` is true for a request without keys, such as a scan. `Null` rejects these.
    */
   #allowTable(table: GatewayTable, access: Access): void {
-    if (tableActions.some((action) => familiesOf(access, action).length > 0)) {
+    if (tableActions.some((action) => access.familiesOf(action).length > 0)) {
       this.#allowKey("dynamodb", tableKeyActions, table);
     }
     for (const action of tableActions) {
-      const own = familiesOf(access, action);
+      const own = access.familiesOf(action);
       if (own.length === 0) continue;
-      const others = familiesBeside(access, action).filter((family) => !own.includes(family));
+      const others = access.familiesBeside(action);
       this.allow([`dynamodb:${action}`], table.tableArn, {
         "ForAllValues:StringLike": leadingKeys([...own, ...others]),
         ...(others.length > 0 ? { "ForAnyValue:StringLike": leadingKeys(own) } : {}),

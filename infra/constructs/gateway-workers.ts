@@ -9,6 +9,7 @@ import type { Construct } from "constructs";
 
 import type { ShardOfWork } from "../../shared/platform/jobs/shards.ts";
 import { queueNames, type QueueName } from "../../shared/platform/queue-names.ts";
+import { Access } from "../access.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Feed, Schedule, Worker } from "../worker.ts";
 import { workers } from "../workers.ts";
@@ -80,12 +81,11 @@ function requireTls(scope: Construct, queues: Queue[]): QueuePolicy {
 /** Adds a function for each row of the table of workers, with its queues or its schedule. */
 export function addWorkers(scope: Construct, backend: Backend, alarms: Alarms): void {
   const logs = logGroup(scope, "WorkerLogs", backend.stage, "workers");
-  for (const [name, { access, timeoutSeconds, queues = {}, schedule, queuesForItself }] of rows) {
+  for (const [name, { timeoutSeconds, queues = {}, schedule, queuesForItself }] of rows) {
     const worker = new GatewayFunction(scope, pascalCase(name), backend, {
       name,
       handlerFile: `workers/${kebabCase(name)}`,
-      accessRow: `${name} in infra/workers.ts`,
-      access,
+      access: new Access(name),
       timeoutSeconds,
       memoryMegabytes: 512,
       logs,

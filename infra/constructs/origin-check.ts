@@ -4,6 +4,7 @@ import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 
 import { environmentNames, originKeyHeader } from "../../shared/platform/config.ts";
+import { Access } from "../access.ts";
 import { ApiCaller } from "./api-caller.ts";
 import type { Backend } from "./backend.ts";
 import { GatewayFunction } from "./gateway-function.ts";
@@ -31,8 +32,7 @@ export class OriginCheck extends Construct {
     const handler = new GatewayFunction(this, "Check", backend, {
       name: "checkOrigin",
       handlerFile: "firewall/check-origin",
-      accessRow: "infra/constructs/origin-check.ts",
-      access: {},
+      access: new Access("checkOrigin"),
       timeoutSeconds: 5,
       memoryMegabytes: 512,
       logs,

@@ -4,7 +4,7 @@ import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
 import type { Route } from "../../shared/api/routes/route.ts";
-import type { Access } from "../grants.ts";
+import type { Access } from "../access.ts";
 import { ApiCaller } from "./api-caller.ts";
 import type { Backend } from "./backend.ts";
 import { GatewayFunction } from "./gateway-function.ts";
@@ -55,14 +55,15 @@ export class TagStack extends NestedStack {
     const handler = new GatewayFunction(this.#scope, pascalCase(name), this.#backend, {
       name,
       handlerFile: `${route.tag}/${kebabCase(name)}`,
-      accessRow: `${name} in infra/access.ts`,
       access,
       timeoutSeconds: 15,
       // A CPU share of more than half a core: hashing a password and the first call of a cold start need it.
       memoryMegabytes: 1_024,
       logs,
-      // A fault costs most where money moves.
-      gradual: access.UpdateItem?.includes("WALLET") === true,
+      // A fault costs most where money moves, or in the settings of a wallet.
+      gradual:
+        access.familiesOf("PutItem").includes("LEDGER") ||
+        (route.tag === "wallet" && access.familiesOf("UpdateItem").includes("WALLET")),
     });
     this.#caller.allow(handler);
     const integration = new CfnIntegration(handler, "Integration", {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 
 import { isLocalRequest, isUnder } from "../loopback.ts";
 import { traceAttribute } from "./lineage.ts";
+import { isRecorded } from "./permission-records.ts";
 import { deniedPermission } from "./permissions.ts";
 import type { FunctionDefinition } from "./template.ts";
 
@@ -54,6 +55,7 @@ export function accessDenied(
   operation: string,
   body: unknown,
 ): AwsResponse | undefined {
+  if (isRecorded(description, operation, body)) return undefined;
   const denied = deniedPermission(statements, operation, body);
   if (denied === undefined) return undefined;
   return errorResponse("AccessDeniedException", `not authorized to perform ${denied}. ${description}`);

@@ -11,6 +11,7 @@ import { HttpApi } from "./http-api.ts";
 import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
 import { Mailbox, type SentEmail } from "./mailbox.ts";
 import { LocalObjects } from "./objects.ts";
+import { recordsPermissions } from "./permission-records.ts";
 import { LocalSecrets } from "./secrets.ts";
 import { ServiceError } from "./store/service-error.ts";
 import { storeStripeKeys, type StripeKeys } from "./stripe/keys.ts";
@@ -117,6 +118,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
       aws.allow(definition);
       const environment = {
         ...definition.environment,
+        ...(recordsPermissions ? allQueueUrls(stack) : {}),
         ...(stripe === undefined ? {} : { STRIPE_API_URL: stripe.url }),
       };
       functions.set(
@@ -191,6 +193,12 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     await api.stop();
     throw error;
   }
+}
+
+/** Returns the variables with the addresses of all queues. */
+function allQueueUrls({ functions }: StackDefinition): Record<string, string> {
+  const variables = functions.flatMap(({ environment }) => Object.entries(environment));
+  return Object.fromEntries(variables.filter(([name]) => name.endsWith("_QUEUE_URL")));
 }
 
 async function createTable({ table, expiry }: StackDefinition, dataServices: DataServices): Promise<void> {

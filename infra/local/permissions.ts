@@ -30,9 +30,38 @@ export function deniedPermission(
   );
   if (denied === undefined) return undefined;
   const { action, resourceName, leadingKeys } = denied;
-  const families = [...new Set(leadingKeys.map((key) => key.replace(/#.*/, "#*")))];
+  const families = [...new Set(leadingKeys.map((key) => `${familyOf(key)}#*`))];
   if (families.length === 0) return `${action} on ${resourceName}`;
   return `${action} on ${families.join(" and ")}${families.length > 1 ? " in one transaction" : ""}`;
+}
+
+/**
+ * Returns the permissions that a request on the table or a queue needs, in the form of `infra/permissions.txt`. For another
+ * request it returns none.
+ */
+export function kindsOfAccess(operation: string, body: unknown): string[] {
+  const required = permissionsFor(operation, body);
+  // The table has one index.
+  if (valueAt(body, "IndexName") !== undefined) return ["indexes: pendingWork"];
+  return required.flatMap(({ action, resourceName, leadingKeys }, index) => {
+    const [service, kind = ""] = action.split(":");
+    if (service === "sqs") return [`queues: ${queueNamed(resourceName)}`];
+    if (service !== "dynamodb" || leadingKeys.length === 0) return [];
+    const others = keysOf(required.filter((_, other) => other !== index));
+    return [
+      ...leadingKeys.map((key) => `${kind}: ${familyOf(key)}`),
+      ...others.map((key) => `${kind} beside: ${familyOf(key)}`),
+    ];
+  });
+}
+
+/** The name of a queue from its id in the template: `EmailsQueue0A1B2C3D` is `emails`. */
+function queueNamed(id: string): string {
+  return id.replace(/Queue[0-9A-F]{8}$/, "").replace(/^./, (letter) => letter.toLowerCase());
+}
+
+function familyOf(key: string): string {
+  return key.replace(/#.*/, "");
 }
 
 /**

@@ -4,20 +4,19 @@ import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { accessOf } from "../../infra/access.ts";
+import { Access, tableActions } from "../../infra/access.ts";
 import { bundleFolder } from "../../infra/bundle.ts";
 import { shadowedRouteKeys } from "../../infra/constructs/gateway-api.ts";
 import { kebabCase, pascalCase } from "../../infra/constructs/names.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { GatewayStack } from "../../infra/gateway-stack.ts";
-import { tableActions } from "../../infra/grants.ts";
 import { deniedPermission } from "../../infra/local/permissions.ts";
 import { stackTemplates, type StackTemplates } from "../../infra/nested-stacks.ts";
 import { keptTypes } from "../../infra/replacements.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import type { Worker } from "../../infra/worker.ts";
 import { workers } from "../../infra/workers.ts";
-import { operations, routes } from "../../shared/api/routes.ts";
+import { fallbackRoute, operations, routes } from "../../shared/api/routes.ts";
 import type { Route } from "../../shared/api/routes/route.ts";
 import { queueNames } from "../../shared/platform/queue-names.ts";
 import { callsPerMonth, hoursPerMonth } from "../benchmarks/schedules.ts";
@@ -694,9 +693,9 @@ it("allows recursion only to workers that queue jobs for themselves", () => {
     "RunCampaign",
     "SendMessage",
   ]);
-  // A worker may send to its own queues only if its row allows it.
-  for (const [name, { access, queues = {}, queuesForItself }] of Object.entries<Worker>(workers)) {
-    const ownQueues = Object.keys(queues).filter((queue) => access.queues?.some((each) => each === queue));
+  // A worker may send to its own queues only if its row in the table of workers allows it.
+  for (const [name, { queues = {}, queuesForItself }] of Object.entries<Worker>(workers)) {
+    const ownQueues = new Access(name).queues.filter((queue) => queue in queues);
     expect(ownQueues.length > 0, name).toBe(queuesForItself === true);
   }
 });
@@ -766,24 +765,25 @@ const clients = {
   documents: "com.amazonaws.s3",
 };
 
-/** The client for a grant, if its name differs. */
-const clientOfGrant = new Map<string, string>([
-  ...[...tableActions, "transactions"].map((each) => [each, "table"] as const),
-  ["webhookKey", "secrets"],
-  ["callbackSecrets", "secrets"],
-  ["carrier", "secrets"],
-  ["secondFactorKey", "secrets"],
-  ["paymentProvider", "secrets"],
-]);
+/** Whether permissions are for each client. */
+const needs: Readonly<Record<keyof typeof clients, (access: Access) => boolean>> = {
+  table: (access) => tableActions.some((action) => access.familiesOf(action).length > 0),
+  queues: ({ queues }) => queues.length > 0,
+  sessionKey: (access) => access.may("checkSessions") || access.may("startSessions"),
+  secrets: (access) =>
+    (["webhookKey", "callbackSecrets", "carrier", "secondFactorKey", "paymentProvider"] as const).some(
+      (each) => access.may(each),
+    ),
+  email: (access) => access.may("email"),
+  documents: (access) => access.may("readDocuments") || access.may("writeDocuments"),
+};
 
 const functions = [
   ...operations().map(
-    ([operation, route]) => [`${route.tag}/${kebabCase(operation)}`, accessOf(operation, route)] as const,
+    ([operation, route]) => [`${route.tag}/${kebabCase(operation)}`, new Access(operation, route)] as const,
   ),
-  ...Object.entries<Worker>(workers).map(
-    ([name, { access }]) => [`workers/${kebabCase(name)}`, access] as const,
-  ),
-  ["fallback/not-found", {}] as const,
+  ...Object.keys(workers).map((name) => [`workers/${kebabCase(name)}`, new Access(name)] as const),
+  ["fallback/not-found", new Access("notFound", fallbackRoute)] as const,
 ];
 
 it.each(functions)(
@@ -791,13 +791,8 @@ it.each(functions)(
   async (name, access) => {
     const bundle = (await modulesOf(name)).join("");
     const carried = Object.entries(clients).filter(([, mark]) => bundle.includes(mark));
-    const allowed = Object.entries(access).filter(
-      ([, grant]) => Object.keys(grant).length > 0 || grant === true,
-    );
-    const granted = new Set(allowed.map(([each]) => clientOfGrant.get(each) ?? each));
-    expect(carried.map(([client]) => client)).toEqual(
-      Object.keys(clients).filter((client) => granted.has(client)),
-    );
+    const needed = Object.entries(needs).filter(([, isNeeded]) => isNeeded(access));
+    expect(carried.map(([client]) => client)).toEqual(needed.map(([client]) => client));
   },
 );
 

@@ -57,7 +57,12 @@ async function start(
     memoryMegabytes: 1,
     queuesForItself: false,
   };
-  aws.allow({ ...rest, name: "Worker", description: "Permissions: worker in infra/workers.ts", statements });
+  aws.allow({
+    ...rest,
+    name: "Worker",
+    description: "Permissions: worker in infra/permissions.txt",
+    statements,
+  });
   for (const [name, value] of Object.entries({
     AWS_ENDPOINT_URL_S3: aws.url,
     AWS_REGION: "us-east-1",
@@ -144,7 +149,7 @@ describe("a function's role must allow", () => {
     await start(allowed);
     await expect(storeDocument(invoice())).rejects.toThrow(
       "not authorized to perform s3:PutObject on Documents/numbers/INV-2026-000042.json. " +
-        "Permissions: worker in infra/workers.ts",
+        "Permissions: worker in infra/permissions.txt",
     );
   });
 

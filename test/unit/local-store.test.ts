@@ -17,7 +17,7 @@ import { listenOnLoopback } from "../../infra/loopback.ts";
 import { patience } from "../support/patience.ts";
 
 const permissions: Permissions = {
-  description: "Permissions: sendSms in infra/access.ts",
+  description: "Permissions: sendSms in infra/permissions.txt",
   statements: [
     {
       Effect: "Allow",
@@ -95,7 +95,7 @@ it("a function's port rejects what its role does not allow", async () => {
   expect(JSON.parse(body)).toEqual({
     __type: "AccessDeniedException",
     message:
-      "not authorized to perform dynamodb:GetItem on WALLET#*. Permissions: sendSms in infra/access.ts",
+      "not authorized to perform dynamodb:GetItem on WALLET#*. Permissions: sendSms in infra/permissions.txt",
   });
   const { body: rejected } = await openPort().store.send("sqs", "CreateQueue", '{"QueueName":"Mine"}');
   expect(rejected).toContain("not authorized to perform sqs:CreateQueue");
