@@ -55,7 +55,7 @@ export async function documentationPage(
   const notFound = await read("404.html");
   if (notFound === undefined) throw new Error("the documentation has no page for unknown addresses");
   // The links of this page depend on the depth of the address.
-  const root = "../../".repeat(address.split("/").length);
+  const root = "../".repeat(address.split("/").length);
   const plain = String(notFound.plain).replaceAll("{{root}}", root);
   return { ...response("404.html", { plain }, undefined), status: 404 };
 }
