@@ -105,10 +105,8 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
       { set: { rechargeMonth: monthOf(now()), rechargedMicros: sumMicros } },
       unchangedSince(billing),
     );
-    const limit = savedCardLimit();
-    // The operator lowered the maximum after the customer chose the amount.
-    if (amountMicros > limit.max) return pauseUntilTomorrow(wallet);
-    const charged = useToday(limit, organizationId, amountMicros);
+    // The operator may have lowered the maximum after the customer chose the amount.
+    const charged = useToday(savedCardLimit(), organizationId, amountMicros);
     const requires = { is: { rechargeId: paymentId }, absent: ["closedAt", "suspendedAt"] };
     const check = { check: keys.wallet(organizationId), requires };
     const result = await transact({ payment: paymentPut(payment), billing: counted, charged, check });

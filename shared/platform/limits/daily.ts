@@ -11,14 +11,16 @@ const CountedUses = z.object({ uses: z.int() });
 /** A limit on uses, or on an amount, in a day (UTC). It may be of any size, because the count is a number. */
 type DailyLimit = Omit<RateLimit, "windowMs">;
 
-/** Returns the write that counts against a limit. It is rejected beyond it. @param amount at most the limit */
+/** Returns the write that counts against a limit. It is rejected beyond it. */
 export function useToday({ name, max }: DailyLimit, subject: string, amount = 1): Update {
   const day = dayOf(now().toISOString());
   const expiresAt = epochSeconds(new Date(Date.parse(day) + 2 * dayMs));
+  const atMost = { uses: max - amount };
   return updateOf(
     keys.limit(name, `${subject}#${day}`),
     { set: { entity: "usesOfDay", expiresAt }, add: { uses: amount } },
-    { ifPresent: { atMost: { uses: max - amount } } },
+    // Without a count, the first use may take all of the limit, and not more.
+    amount > max ? { atMost } : { ifPresent: { atMost } },
   );
 }
 
@@ -38,7 +40,6 @@ export async function reserveToday(
   subject: string,
   amount: number,
 ): Promise<(() => Promise<void>) | undefined> {
-  if (amount > limit.max) return undefined;
   const use = useToday(limit, subject, amount);
   const reserved = await updateItem(CountedUses, use, { singleEffect: true });
   if (!reserved.applied) return undefined;
