@@ -104,6 +104,10 @@ function loseChargeResponse(): void {
   });
 }
 
+function timeAgo(ms: number): string {
+  return new Date(Date.now() - ms).toISOString();
+}
+
 /** Sets both clocks. */
 function setTime(ms: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: ms });
@@ -289,10 +293,14 @@ it("a payment that Stripe does not have ends after a month, and its unsubmitted 
     id: "rfd_1",
     providerRefundId: "re_1",
     status: "pending",
-    createdAt: "2031-01-01",
+    createdAt: timeAgo(20 * dayMs),
   };
-  const dispute = { ...at, id: "dp_1", status: "open", openedAt: "2031-01-01" };
-  const set = { refunds: [submitted, unsubmitted], disputes: [dispute] };
+  const dispute = { ...at, id: "dp_1", status: "open", openedAt: timeAgo(20 * dayMs) };
+  const set = {
+    createdAt: timeAgo(60 * dayMs),
+    refunds: [submitted, unsubmitted],
+    disputes: [dispute],
+  };
   await transact({ payment: updateOf(keys.payment(key.organizationId, key.paymentId), { set }) });
   connected = await startStripe();
   const log = vi.spyOn(process.stdout, "write").mockReturnValue(true);

@@ -99,7 +99,7 @@ export async function move(
 export async function applyRefund(payment: PaymentRecord, refund: ProviderRefund): Promise<true | undefined> {
   const known =
     payment.refunds.find(({ id }) => id === refund.id) ??
-    payment.refunds.find(({ id }) => id === (refund.refundId ?? refund.id));
+    payment.refunds.find(({ id }) => id === refund.refundId);
   if (known === undefined) return refund.status === "failed" ? true : adoptRefund(payment, refund);
   if (known.status === refund.status && known.providerRefundId === refund.id) return true;
   // It counted as failed while the provider was not found, and its money returned to the wallet. The provider made it.

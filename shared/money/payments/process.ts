@@ -55,7 +55,7 @@ export async function processPayment(key: PaymentKey): Promise<PaymentRecord | u
     // If the table fails now, the payment stays due.
     const payment = await findPayment(key).catch(() => undefined);
     const isMissing = ProviderUnavailableError.rejectedBy(error) === "missing";
-    if (isMissing && payment?.status === "succeeded") return endWithoutProvider(payment);
+    if (isMissing && payment?.status === "succeeded") return reportMissing(payment);
     if (payment?.agenda !== undefined) await scheduleVisit(payment, maxRetryMs).catch(() => undefined);
     throw error;
   }
@@ -162,9 +162,9 @@ const missingMs = 30 * dayMs;
 
 /**
  * Reports a credited payment that the provider does not have, for example since the account is another one. Refunds that
- * were not submitted return their money. Its visits end when nothing is open, or it is not found for long.
+ * were not submitted return their money. Its visits end a month after its last refund or dispute.
  */
-async function endWithoutProvider(payment: PaymentRecord): Promise<PaymentRecord> {
+async function reportMissing(payment: PaymentRecord): Promise<PaymentRecord> {
   const key = { organizationId: payment.organizationId, paymentId: payment.id };
   countMetrics({ PaymentDifferences: 1 });
   log.error("payment.missing", { ...key, providerPaymentId: payment.providerPaymentId });
@@ -173,7 +173,14 @@ async function endWithoutProvider(payment: PaymentRecord): Promise<PaymentRecord
     await untilUndisturbed(async () => applyRefund(await readPayment(key), failed));
   }
   const changed = await issueDocuments(key);
-  if (now().getTime() - Date.parse(payment.createdAt) < missingMs) await scheduleVisit(changed, maxVisitMs);
+  const { createdAt, refunds, disputes } = payment;
+  const moments = [
+    createdAt,
+    ...refunds.map((each) => each.createdAt),
+    ...disputes.map((each) => each.openedAt),
+  ];
+  const lastMs = Math.max(...moments.map((moment) => Date.parse(moment)));
+  if (now().getTime() - lastMs < missingMs) await scheduleVisit(changed, maxVisitMs);
   else
     await updateItem(PaymentRecord, {
       ...paymentUpdate(changed, {}),
