@@ -68,6 +68,7 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
         [{ ...linksPerAddress, name: "emails-invitation" }, to],
       ];
     case "ownerNotice": {
+      // A notice about a person, whose email it has, follows from what no API key can do.
       const { what } = job.notice;
       const ofKeys =
         "email" in job.notice ? [] : [[{ ...noticesOfKeys, name: `emails-${what}` }, to] as const];
