@@ -26,7 +26,7 @@ import { TtlCache } from "../platform/ttl-cache.ts";
  * of its last calls failed. A lost response in one of a hundred messages therefore opens nothing, whatever the volume.
  */
 
-const BreakerRecord = z.object({
+export const BreakerRecord = z.object({
   entity: z.literal("breaker"),
   sk: z.string(),
   /** The failures that senders have reported in the current window. */
@@ -53,7 +53,7 @@ const openMs = 30 * secondMs;
 const maxOpenMs = 10 * minuteMs;
 
 /** The fields of a breaker that has been open, without its lease. */
-const openFields = ["openedAt", "failures", "windowUntil", "failedProbes", "probeFailedAt"];
+const openFields = ["openedAt", "failures", "windowUntil", "failedProbes", "probeFailedAt"] as const;
 
 /** How long a sender uses the state that it has read. */
 const keptMs = 10 * secondMs;

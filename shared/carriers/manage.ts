@@ -4,7 +4,7 @@ import { deleteSecret, writeSecret } from "../platform/aws/write-secret.ts";
 import { now } from "../platform/clock.ts";
 import { RejectedError } from "../platform/rejected-error.ts";
 import { keys } from "../platform/table/keys.ts";
-import { deleteItem, putItem, updateItem, updateOf } from "../platform/table/write.ts";
+import { deleteItem, putItem, updateItem, updateOf, putOf } from "../platform/table/write.ts";
 import { credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
 import { placeholdersOf, textsOf } from "./placeholders.ts";
 import { CarrierRecord, findCarrier, readCarriers, type RoutingTable, type RouteRecord } from "./record.ts";
@@ -147,10 +147,13 @@ export async function setCarrier(
     segmentsPerSecond: segmentsPerSecond === "none" ? undefined : segmentsPerSecond,
     ...(await keptSecret(wanted, present, { secretPrefix, callbackPrefix, callbackBaseUrl })),
   };
-  const written = await putItem({
-    put: { ...keys.carrier(name), ...record },
-    requires: present === undefined ? { absent: ["pk"] } : { is: { updatedAt: present.updatedAt } },
-  });
+  const written = await putItem(
+    putOf(
+      keys.carrier(name),
+      record,
+      present === undefined ? { absent: ["pk"] } : { is: { updatedAt: present.updatedAt } },
+    ),
+  );
   if (!written.applied) throw new RejectedError(`Someone else changed ${name} at the same time: try again.`);
   return record;
 }
@@ -190,7 +193,7 @@ async function keptSecret(
 export async function enableCarrier(name: string, isEnabled: boolean): Promise<CarrierRecord | undefined> {
   const at = now().toISOString();
   const changes = isEnabled
-    ? { set: { updatedAt: at }, remove: ["disabledAt"] }
+    ? ({ set: { updatedAt: at }, remove: ["disabledAt"] } as const)
     : { set: { updatedAt: at }, setIfAbsent: { disabledAt: at } };
   const changed = await updateItem(
     CarrierRecord,
@@ -250,7 +253,7 @@ export async function setRoute(
 ): Promise<RouteRecord> {
   checkRoute(route, await readCarriers());
   const record = routeRecord(route);
-  await putItem({ put: { ...routeKey(record), ...record } });
+  await putItem(putOf(routeKey(record), record));
   return record;
 }
 

@@ -9,7 +9,7 @@ import { updateItem, updateOf } from "../platform/table/write.ts";
 import type { SubmitResult, OutgoingMessage, Carrier } from "./carrier.ts";
 
 /** The sandbox's count of the submissions of each message. */
-const SandboxRecord = z.object({ entity: z.literal("sandboxMessage"), calls: z.int() });
+export const SandboxRecord = z.object({ entity: z.literal("sandboxMessage"), calls: z.int() });
 
 const retentionMs = 7 * dayMs;
 

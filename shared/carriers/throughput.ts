@@ -15,7 +15,7 @@ import { type Update, updateItem, updateOf } from "../platform/table/write.ts";
  * messages may use one quarter while marketing waits, and otherwise all of it.
  */
 
-const PaceRecord = z.object({
+export const PaceRecord = z.object({
   entity: z.literal("pace"),
   segmentsPerSecond: z.number(),
   /**
@@ -125,7 +125,7 @@ interface Span {
  * reserved into the future, it adds to the reservations, so that concurrent senders do not disturb each other.
  */
 function reservation(
-  key: Key,
+  key: Key<"pace">,
   known: PaceRecord | undefined,
   {
     segments,
@@ -133,7 +133,7 @@ function reservation(
     segmentsPerSecond,
     atMs,
   }: Load & { readonly segmentsPerSecond: number; readonly atMs: number },
-): { readonly update: Update; readonly lengthMs: number } {
+): { readonly update: Update<"pace">; readonly lengthMs: number } {
   const wholeMs = durationMs(segments, segmentsPerSecond);
   const shareMs = Math.ceil(wholeMs / (isMarketing ? marketingShare : 1 - marketingShare));
   // When the operator has changed the throughput, reservations start again, and the old ones do not count.
@@ -141,14 +141,14 @@ function reservation(
     const lengthMs = isMarketing ? shareMs : Math.ceil(wholeMs);
     const untilMs = atMs + lengthMs;
     const set = {
-      entity: "pace",
+      entity: "pace" as const,
       segmentsPerSecond,
       marketingUntilMs: isMarketing ? untilMs : atMs,
       urgentUntilMs: isMarketing ? atMs : untilMs,
     };
     const unchanged =
       known === undefined
-        ? { absent: ["segmentsPerSecond"] }
+        ? ({ absent: ["segmentsPerSecond"] } as const)
         : { is: { segmentsPerSecond: known.segmentsPerSecond } };
     return { update: updateOf(key, { set }, unchanged), lengthMs };
   }

@@ -2,13 +2,13 @@ import * as z from "zod/mini";
 
 import { keys, type ReviewKind } from "../platform/table/keys.ts";
 import { queryRows, type Row } from "../platform/table/read.ts";
-import type { Put, Write } from "../platform/table/write.ts";
+import { type Put, type Write, deleteOf, putOf } from "../platform/table/write.ts";
 
 /** The operator's decision on a pending request. */
 export type Decision = { readonly approved: true } | { readonly approved: false; readonly reason: string };
 
 /** The entry of a pending request in the operator's list, over all organizations. */
-const ReviewRecord = z.object({
+export const ReviewRecord = z.object({
   entity: z.literal("review"),
   organizationId: z.string(),
 });
@@ -17,12 +17,12 @@ type ReviewRecord = z.infer<typeof ReviewRecord>;
 /** Returns the write that adds a request to the operator's list, for the transaction that makes the request pending. */
 export function openReview(kind: ReviewKind, id: string, organizationId: string): Put {
   const record: ReviewRecord = { entity: "review", organizationId };
-  return { put: { ...keys.review(kind, id), ...record } };
+  return putOf(keys.review(kind, id), record);
 }
 
 /** Returns the write that removes a request from the list, for the transaction that ends its pending status. */
 export function closeReview(kind: ReviewKind, id: string): Write {
-  return { delete: keys.review(kind, id) };
+  return deleteOf(keys.review(kind, id));
 }
 
 /** Returns the fields that a decision sets. */

@@ -42,7 +42,7 @@ export async function createWebhook(
   const notices = isTest ? [] : await changeNotices(organizationId, "webhookMade");
   const created = await transact({
     quota: takeQuota(organizationId, "webhookCount", max),
-    webhook: insertOf({ ...keys.webhook(organizationId, record.id), ...record }),
+    webhook: insertOf(keys.webhook(organizationId, record.id), record),
     secret: await putSecret(record, secret),
     notices: notices.map(owedEmail),
   });

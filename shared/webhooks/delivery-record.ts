@@ -95,7 +95,7 @@ export function withFirstAttempt(delivery: DeliveryRecord): DeliveryRecord & Lea
 
 /** The write that stores a new delivery. It fails when the delivery exists. */
 export function putDelivery(webhookId: string, delivery: DeliveryRecord): Put {
-  return insertOf({ ...keys.webhookDelivery(webhookId, delivery.id), ...delivery });
+  return insertOf(keys.webhookDelivery(webhookId, delivery.id), delivery);
 }
 
 /**
@@ -168,7 +168,7 @@ export async function recordOutcome(
     releaseLease(
       keys.webhookDelivery(webhookId, acquired.id),
       acquired,
-      changesOfPatch({ state, lastStatus, lastError, lastDurationMs, nextAttemptAt }),
+      changesOfPatch<"webhookDelivery">({ state, lastStatus, lastError, lastDurationMs, nextAttemptAt }),
     ),
   );
 }

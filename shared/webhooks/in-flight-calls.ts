@@ -40,7 +40,7 @@ const minFailedCalls = 10;
 /** The retention of this record after the last call. */
 const retentionMs = 30 * dayMs;
 
-const InFlightCallsRecord = z.object({
+export const InFlightCallsRecord = z.object({
   entity: z.literal("inFlightCalls"),
   /** The occupied slots: `<end of its lease>#<random>` of each call. */
   inFlightCalls: z._default(z.set(z.string()), new Set()),
@@ -187,12 +187,12 @@ async function noteFailure(
   webhookId: string,
   at: Date,
   { status, error }: Failure,
-  take: NonNullable<Changes["take"]>,
+  take: NonNullable<Changes<"inFlightCalls">["take"]>,
 ): Promise<Outcome<InFlightCallsRecord>> {
   const failedAt = at.toISOString();
   const last = { lastFailedAt: failedAt, lastFailedError: error };
   const withStatus = status === undefined ? last : { ...last, lastFailedStatus: status };
-  const remove = status === undefined ? ["lastFailedStatus"] : [];
+  const remove = status === undefined ? (["lastFailedStatus"] as const) : [];
   const continued = await updateInFlightCalls(
     webhookId,
     at,
@@ -249,11 +249,11 @@ export async function forgetCalls(callee: Callee): Promise<void> {
 async function updateInFlightCalls(
   whom: string,
   at: Date,
-  changes: Changes,
-  requirements?: Requirements,
+  changes: Changes<"inFlightCalls">,
+  requirements?: Requirements<"inFlightCalls">,
 ): Promise<Outcome<InFlightCallsRecord>> {
   const expiresAt = epochSeconds(new Date(at.getTime() + retentionMs));
-  const set = { ...changes.set, entity: "inFlightCalls", expiresAt };
+  const set = { ...changes.set, entity: "inFlightCalls" as const, expiresAt };
   return updateItem(
     InFlightCallsRecord,
     updateOf(keys.inFlightCalls(whom), { ...changes, set }, requirements),

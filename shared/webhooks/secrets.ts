@@ -15,7 +15,7 @@ import type { SigningSecrets } from "./signature.ts";
  * with a key of the stage. Only the functions that create, replace or use secrets may read them and have the key.
  */
 
-const WebhookSecretRecord = z.object({
+export const WebhookSecretRecord = z.object({
   entity: z.literal("webhookSecret"),
   sealedSecret: z.string(),
   /** The secret before the last rotation, which also signs until `previousSecretUntil`. */
@@ -28,7 +28,7 @@ type WebhookId = Pick<WebhookRecord, "id" | "organizationId">;
 
 const webhookKey = new Secret(config.webhookKeySecretId);
 
-function keyOf({ organizationId, id }: WebhookId): Key {
+function keyOf({ organizationId, id }: WebhookId): Key<"webhookSecrets"> {
   return keys.webhookSecrets(organizationId, id);
 }
 
@@ -43,7 +43,7 @@ export async function putSecret(webhook: WebhookId, secret: string): Promise<Put
   await noteSealingKey("webhooks", key);
   const sealedSecret = sealText(key, secret, placeOf(webhook));
   const record: WebhookSecretRecord = { entity: "webhookSecret", sealedSecret };
-  return insertOf({ ...keyOf(webhook), ...record });
+  return insertOf(keyOf(webhook), record);
 }
 
 /**
@@ -85,7 +85,7 @@ export async function replaceSecret(
     WebhookSecretRecord,
     updateOf(
       keyOf(webhook),
-      changesOfPatch({
+      changesOfPatch<"webhookSecrets">({
         sealedSecret,
         previousSealedSecret: canSign ? seen.sealedSecret : null,
         previousSecretUntil: canSign ? previousSecretUntil.toISOString() : null,

@@ -6,7 +6,7 @@ import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
 import { undefinedIfUnreadable } from "../platform/table/records.ts";
 import { transact } from "../platform/table/transact.ts";
-import { updateItem, updateOf } from "../platform/table/write.ts";
+import { updateItem, updateOf, deleteOf } from "../platform/table/write.ts";
 import { releaseQuota } from "../tenancy/organizations/quota.ts";
 import { findFailingHealth, forgetFailures } from "./in-flight-calls.ts";
 import { toApiWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
@@ -49,12 +49,12 @@ export async function updateWebhook(
   const webhook = await readWebhook(organizationId, webhookId);
   if (url === undefined && events === undefined && enabled === undefined) return toApiWithHealth(webhook);
   if (enabled === true || url !== undefined) await forgetFailures(webhookId);
-  const disabled = { disabledAt: now().toISOString(), disabledReason: "by_customer" };
+  const disabled = { disabledAt: now().toISOString(), disabledReason: "by_customer" } as const;
   const changes = {
     set: { url, events },
     // A webhook that is already disabled keeps its reason.
     ...(enabled === false ? { setIfAbsent: disabled } : {}),
-    ...(enabled === true ? { remove: Object.keys(disabled) } : {}),
+    ...(enabled === true ? { remove: ["disabledAt", "disabledReason"] as const } : {}),
   };
   const update = updateOf(keys.webhook(organizationId, webhookId), changes, { present: ["pk"] });
   const updated = await updateItem(WebhookRecord, update);
@@ -90,8 +90,8 @@ export async function deleteWebhook(
   webhookId: string,
 ): Promise<{ id: string; deleted: true }> {
   const deleted = await transact({
-    webhook: { delete: keys.webhook(organizationId, webhookId), requires: { present: ["pk"] } },
-    secrets: { delete: keys.webhookSecrets(organizationId, webhookId) },
+    webhook: deleteOf(keys.webhook(organizationId, webhookId), { present: ["pk"] }),
+    secrets: deleteOf(keys.webhookSecrets(organizationId, webhookId)),
     quota: releaseQuota(organizationId, "webhookCount"),
   });
   if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");

@@ -10,7 +10,7 @@ import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import type { Put } from "../../shared/platform/table/write.ts";
+import { type Put, putOf } from "../../shared/platform/table/write.ts";
 import { onePrice } from "../support/prices.ts";
 import { median, type Figure, type Suite } from "./figures.ts";
 import { readLocalStack, startBenchmarkGateway } from "./gateway.ts";
@@ -201,7 +201,7 @@ function messageRows(organizationId: string): Rows {
     attempts: 1,
     sentAt: queuedAt.toISOString(),
   };
-  return { id: record.id, puts: [{ put: { ...messageKey(record), ...record } }] };
+  return { id: record.id, puts: [putOf(messageKey(record), record)] };
 }
 
 function contactRows(organizationId: string, index: number): Rows {
@@ -249,12 +249,18 @@ function campaignRows(organizationId: string): Rows {
     skippedDestinationNotPriced: 0,
     skippedRecipientRateExceeded: 0,
   };
-  const counts = { entity: "messageCounts", accepted: 100, sent: 100, changes: 200, closedAt: createdAt };
+  const counts = {
+    entity: "messageCounts",
+    accepted: 100,
+    sent: 100,
+    changes: 200,
+    closedAt: createdAt,
+  } as const;
   return {
     id: record.id,
     puts: [
-      { put: { ...keys.campaign(organizationId, record.id), ...record } },
-      { put: { ...keys.campaignCounts(organizationId, record.id), ...counts } },
+      putOf(keys.campaign(organizationId, record.id), record),
+      putOf(keys.campaignCounts(organizationId, record.id), counts),
     ],
   };
 }

@@ -5,7 +5,7 @@ import { setRoute } from "../../shared/carriers/manage.ts";
 import { CarrierRecord } from "../../shared/carriers/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { HttpCarrier, says } from "../support/http-carrier.ts";
 import type { Clock } from "./gateway.ts";
 import type { Operation } from "./operations.ts";
@@ -67,6 +67,6 @@ async function addCarrier(token: string): Promise<void> {
     updatedAt: at,
     callbackTokenHash: createHash("sha256").update(token).digest("hex"),
   });
-  await putItem({ put: { ...keys.carrier(name), ...record } });
+  await putItem(putOf(keys.carrier(name), record));
   await setRoute({ prefix, carriers: [name] });
 }

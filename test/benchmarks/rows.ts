@@ -14,10 +14,10 @@ import { newWallet } from "../../shared/money/wallet/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { ledgerKey, oneShard } from "../../shared/platform/table/shards.ts";
-import type { Put } from "../../shared/platform/table/write.ts";
+import { type Put, putOf } from "../../shared/platform/table/write.ts";
 import { newApiKey } from "../../shared/tenancy/api-keys/record.ts";
 import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
-import { putRights } from "../../shared/tenancy/organizations/rights-record.ts";
+import { insertRights } from "../../shared/tenancy/organizations/rights-record.ts";
 
 /*
  * Rows that are written directly into a gateway's table, in the form of the project's own records. The registration of a
@@ -118,7 +118,6 @@ export function organizationPuts(
   } as const;
   const { secret, writes } = newApiKey(actor, undefined, { name: "benchmark" });
   const [wallet, listing] = newWallet(organizationId, createdAt);
-  if (wallet === undefined || listing === undefined) throw new Error("a wallet is an item and its listing");
   const id = newId("txn");
   const topUp = ledgerEntry({
     ...ledgerKey({ organizationId, ...oneShard }, 1),
@@ -136,10 +135,10 @@ export function organizationPuts(
     organizationId,
     secret,
     puts: [
-      { put: { ...keys.organization(organizationId), ...organization } },
-      { put: putRights({ organizationId, ownerId: userId, ownerIds: [userId] }) },
+      putOf(keys.organization(organizationId), organization),
+      insertRights(organizationId, userId),
       ...writes.filter((write) => "put" in write),
-      { put: paid },
+      putOf(keys.wallet(organizationId), paid),
       listing,
       topUp,
     ],

@@ -7,7 +7,7 @@ import { setRoute } from "../../shared/carriers/manage.ts";
 import { CarrierRecord } from "../../shared/carriers/record.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { messageIdIn } from "../support/carriers.ts";
 import { HttpCarrier } from "../support/http-carrier.ts";
 import type { Random } from "./random.ts";
@@ -192,5 +192,5 @@ export function isRouted(to: string): boolean {
 async function putCarrier(name: string, settings: object): Promise<void> {
   const at = "2026-01-01T00:00:00.000Z";
   const record = CarrierRecord.parse({ entity: "carrier", name, settings, createdAt: at, updatedAt: at });
-  await putItem({ put: { ...keys.carrier(name), ...record } });
+  await putItem(putOf(keys.carrier(name), record));
 }

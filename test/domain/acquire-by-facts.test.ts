@@ -9,7 +9,7 @@ import { hearWord } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { putItem, updateItem, updateOf, putOf } from "../../shared/platform/table/write.ts";
 import { noteReplies, statesOfOrganizations } from "../../shared/tenancy/organizations/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { accept, inOrder, only, ScriptedCarrier, senderOf } from "../support/carriers.ts";
@@ -31,8 +31,13 @@ afterEach(async () => {
 /** An accepted message, and its job as the queue has it. */
 async function jobOf(fields: Partial<SendSmsRequest> = {}): Promise<MessageJob> {
   const organizationId = await openWallet(1_000_000);
-  const organization = { entity: "organization", id: organizationId, name: "ACME", createdAt: "2026-01-01" };
-  await putItem({ put: { ...keys.organization(organizationId), ...organization } });
+  const organization = {
+    entity: "organization",
+    id: organizationId,
+    name: "ACME",
+    createdAt: "2026-01-01",
+  } as const;
+  await putItem(putOf(keys.organization(organizationId), organization));
   const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   return acceptFor(organizationId, { ...message, ...fields });
 }

@@ -11,7 +11,14 @@ import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { pendingWorkOf } from "../../shared/platform/jobs/pending-work.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
-import { deleteItem, putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import {
+  deleteItem,
+  putItem,
+  updateItem,
+  updateOf,
+  putOf,
+  putUnchecked,
+} from "../../shared/platform/table/write.ts";
 import { between, oneOf, randomFrom } from "../chaos/random.ts";
 import { chargeMessages, settle } from "../support/books.ts";
 import { dayShardOf, keyOfEntry } from "../support/organization-shards.ts";
@@ -126,7 +133,7 @@ it("a close that was interrupted keeps what it wrote, and completes the rest", a
   await deleteItem(keys.books("2031-03", "TOTAL"));
   await deleteItem(keys.books("2031-03", second));
   const kept = await findBooks("2031-03", first);
-  await putItem({ put: { ...keys.books("2031-03", first), ...kept, feeMicros: 77 } });
+  await putItem(putUnchecked(keys.books("2031-03", first), { ...kept, feeMicros: 77 }));
   expect(await closeBooks("2031-03", closing)).toEqual({ ...closed, feeMicros: 77 });
   expect(await findBooks("2031-03", second)).toMatchObject({ closingMicros: 2_000_000 });
 });
@@ -183,22 +190,21 @@ it("a wallet that is not settled, or whose ledger does not add up, is named", as
   const wrong = (seq: number): string => `The ledger of ${customer} does not add up at seq ${seq}.`;
   await deleteItem(key);
   await expect(closeBooks("2031-03", closing)).rejects.toThrow(wrong(2));
-  await putItem({ put: { ...key, ...entry, amountMicros: -39 } });
+  await putItem(putUnchecked(key, { ...entry, amountMicros: -39 }));
   await expect(closeBooks("2031-03", closing)).rejects.toThrow(wrong(2));
-  await putItem({ put: { ...key, ...entry, amountMicros: -39, balanceAfterMicros: 999_961 } });
+  await putItem(putUnchecked(key, { ...entry, amountMicros: -39, balanceAfterMicros: 999_961 }));
   await expect(closeBooks("2031-03", closing)).rejects.toThrow(wrong(3));
-  await putItem({ put: { ...key, ...entry } });
+  await putItem(putUnchecked(key, { ...entry }));
   expect(await closeBooks("2031-03", closing)).toMatchObject({ closingMicros: 999_960 });
-  await putItem({ put: { ...key, ...entry, createdAt: "2031-04-01T20:00:00.000Z" } });
+  await putItem(putUnchecked(key, { ...entry, createdAt: "2031-04-01T20:00:00.000Z" }));
   at("2031-05-01T02:00:00.000Z");
-  await putItem({
-    put: {
-      ...keys.books("2031-03", customer),
+  await putItem(
+    putUnchecked(keys.books("2031-03", customer), {
       ...(await findBooks("2031-03", customer)),
       closedSeq: 1,
       readSeq: 1,
-    },
-  });
+    }),
+  );
   await expect(closeBooks("2031-04", closing)).rejects.toThrow(wrong(2));
 });
 
@@ -257,7 +263,7 @@ it.each(
     await inAllShards(closeDays);
     const entry = (await ledger(bad)).find((each) => each.seq === seq);
     await deleteItem(keyOfEntry(bad, seq));
-    if (change !== undefined) await putItem({ put: { ...keyOfEntry(bad, seq), ...entry, ...change } });
+    if (change !== undefined) await putItem(putUnchecked(keyOfEntry(bad, seq), { ...entry, ...change }));
 
     const places = [place, ...Object.values(others)];
     const accepted = new Set(places.map((each) => `${bad}:${each}`));
@@ -370,7 +376,7 @@ it.each([
   await inAllShards(closeDays);
   await updateItem(z.unknown(), updateOf(counter, { set: pending }));
   await deleteItem(keyOf(bad));
-  if (item !== undefined) await putItem({ put: { ...keyOf(bad), ...item } });
+  if (item !== undefined) await putItem(putOf(keyOf(bad), item));
   const failed = await closeBooks("2031-03", closing).then(() => "closed", String);
   expect(failed).toContain("2031-03 is closed for 1 customers, and not for 1: ");
   expect(failed).toContain(bad);

@@ -11,7 +11,7 @@ import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { deleteItem, putItem, updateItem, updateOf, putOf } from "../../shared/platform/table/write.ts";
 import { createCampaign } from "../support/as-organization.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -37,9 +37,7 @@ beforeEach(async () => {
   });
   organizationId = await openWallet(1_000_000);
   const organization = { id: organizationId, name: "Acme", createdAt: start.toISOString() };
-  await putItem({
-    put: { ...keys.organization(organizationId), entity: "organization", ...organization },
-  });
+  await putItem(putOf(keys.organization(organizationId), { entity: "organization", ...organization }));
   for (let index = 0; index < contactCount; index += 1) {
     const phoneNumber = String(15_006_000_000 + index);
     await createContact(organizationId, { phoneNumber, tags: [], attributes: {}, optedOut: false });

@@ -12,7 +12,7 @@ import * as z from "zod/mini";
 import { callbackReceiver, type CarrierCall } from "../../shared/messages/callbacks/receive.ts";
 import { SecretsManager } from "../../shared/platform/aws/secrets-manager.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putUnchecked } from "../../shared/platform/table/write.ts";
 import { mockAws } from "../support/mock-aws.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -51,8 +51,15 @@ afterEach(async () => {
 async function putCarrier(settings: object, fields: object = {}): Promise<void> {
   const at = "2026-01-01T00:00:00.000Z";
   const callbackTokenHash = createHash("sha256").update(token).digest("hex");
-  const record = { entity: "carrier", name, settings, createdAt: at, updatedAt: at, callbackTokenHash };
-  await putItem({ put: { ...keys.carrier(name), ...record, callbackBaseUrl: baseUrl, ...fields } });
+  const record = {
+    entity: "carrier",
+    name,
+    settings,
+    createdAt: at,
+    updatedAt: at,
+    callbackTokenHash,
+  } as const;
+  await putItem(putUnchecked(keys.carrier(name), { ...record, callbackBaseUrl: baseUrl, ...fields }));
 }
 
 function callOf(fields: Readonly<Record<string, string>>, changes: Partial<CarrierCall> = {}): CarrierCall {

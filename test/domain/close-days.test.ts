@@ -19,7 +19,14 @@ import { updateWallet } from "../../shared/money/wallet/update.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { deleteItem, updateItem, type Write } from "../../shared/platform/table/write.ts";
+import {
+  deleteItem,
+  updateItem,
+  updateOf,
+  type Write,
+  checkOf,
+  putUnchecked,
+} from "../../shared/platform/table/write.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
@@ -57,10 +64,13 @@ async function accept(organizationId: string, scheduledAt?: string): Promise<str
 
 /** Changes a counter as a crash between a change and its count does. */
 async function skew(organizationId: string): Promise<void> {
-  await updateItem(CountsRecord, {
-    key: dayShardOf(organizationId, day).counter,
-    changes: { set: { entity: "messageCounts" }, add: { accepted: -2, sent: 5, spentMicros: 5 } },
-  });
+  await updateItem(
+    CountsRecord,
+    updateOf(dayShardOf(organizationId, day).counter, {
+      set: { entity: "messageCounts" },
+      add: { accepted: -2, sent: 5, spentMicros: 5 },
+    }),
+  );
 }
 
 /** Settling a wallet adds the days of its accepted messages to the pending-work index. */
@@ -286,11 +296,11 @@ it("a wallet whose daily figures cannot be saved stays on its day", async () => 
   expect(await readWallet(organizationId)).toMatchObject({ spendDay: day, acceptedToday: 1 });
 });
 
-const otherItem = keys.limit("other", "subject");
+const otherItem = keys.campaign("other", "subject");
 
 it.each<[string, Write]>([
-  ["is invalid", { put: { pk: "", sk: "" } }],
-  ["its caller rejects", { check: otherItem, requires: { is: { status: "sending" } } }],
+  ["is invalid", putUnchecked({ pk: "", sk: "" }, {})],
+  ["its caller rejects", checkOf(otherItem, { is: { status: "sending" } })],
 ])("a debit whose record %s is returned immediately, and not counted", async (_name, write) => {
   const organizationId = await openWallet(1_000_000);
   await updateWallet(organizationId, { dailySpendCap: 0.01 });

@@ -32,8 +32,13 @@ beforeEach(async () => {
   const card = { id: "pm_1", brand: "visa", last4: "4242", expiryMonth: 1, expiryYear: 2040 };
   vi.spyOn(stripeProvider, "listMethods").mockResolvedValue([{ ...card, createdAt: "2030-06-03T12:00:00Z" }]);
   organizationId = await openWallet(0);
-  const organization = { entity: "organization", id: organizationId, name: "ACME", createdAt: "2026-01-01" };
-  await transact({ organization: insertOf({ ...keys.organization(organizationId), ...organization }) });
+  const organization = {
+    entity: "organization",
+    id: organizationId,
+    name: "ACME",
+    createdAt: "2026-01-01",
+  } as const;
+  await transact({ organization: insertOf(keys.organization(organizationId), organization) });
 });
 afterEach(async () => {
   vi.restoreAllMocks();

@@ -22,14 +22,14 @@ import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { putItem, updateItem, updateOf, putOf, putUnchecked } from "../../shared/platform/table/write.ts";
 import { submitKyc } from "../../shared/tenancy/kyc/kyc.ts";
 import {
-  invitedEmailOf,
-  membershipOf,
+  insertInvitedEmail,
+  insertMember,
   type InvitationRecord,
 } from "../../shared/tenancy/organizations/member-record.ts";
-import { putRights } from "../../shared/tenancy/organizations/rights-record.ts";
+import { insertRights } from "../../shared/tenancy/organizations/rights-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { acceptMessage, createCampaign, holdMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
@@ -86,9 +86,9 @@ async function send(scheduledAt?: string): Promise<string> {
 async function haveMembers(): Promise<void> {
   const [userId, invitedId] = ["usr_01J00000000000000000000001", "usr_01J00000000000000000000002"];
   const member = { id: userId, organizationId, email: "bob.lovelace@example.com", createdAt: "2026-01-01" };
-  await putItem({ put: membershipOf(organizationId, userId, "owner") });
-  await putItem({ put: { ...keys.user(userId), entity: "user", ...member } });
-  await putItem({ put: { ...keys.email(member.email), entity: "email", userId } });
+  await putItem(insertMember(organizationId, userId, "owner"));
+  await putItem(putOf(keys.user(userId), { entity: "user", ...member }));
+  await putItem(putOf(keys.email(member.email), { entity: "email", userId }));
   await putItem(putFirstPassword(userId, "hash"));
   const invitation: InvitationRecord = {
     entity: "invitation",
@@ -100,34 +100,36 @@ async function haveMembers(): Promise<void> {
     createdAt: "2026-01-01",
     validUntil: "2026-01-08",
   };
-  await putItem({ put: invitedEmailOf(invitation) });
-  await putItem({ put: { ...keys.invitation(invitedId), ...invitation } });
-  await putItem({ put: { ...keys.emailToken(invitedId, "invitation"), entity: "emailToken" } });
+  await putItem(insertInvitedEmail(invitation));
+  await putItem(putOf(keys.invitation(invitedId), invitation));
+  await putItem(putUnchecked(keys.emailToken(invitedId, "invitation"), { entity: "emailToken" }));
 }
 
 /** Adds a record of each kind to the organization. */
 async function useEverything(): Promise<void> {
   const user = { id: ownerId, organizationId, email, createdAt: "2026-01-01" };
-  await putItem({ put: { ...keys.user(ownerId), entity: "user", ...user } });
-  await putItem({ put: membershipOf(organizationId, ownerId, "owner") });
+  await putItem(putOf(keys.user(ownerId), { entity: "user", ...user }));
+  await putItem(insertMember(organizationId, ownerId, "owner"));
   await putItem(putFirstPassword(ownerId, "hash"));
-  await putItem({ put: { ...keys.secondFactor(ownerId), entity: "secondFactor" } });
-  await putItem({ put: { ...keys.emailToken(ownerId, "reset"), entity: "emailToken" } });
+  await putItem(putUnchecked(keys.secondFactor(ownerId), { entity: "secondFactor" }));
+  await putItem(putUnchecked(keys.emailToken(ownerId, "reset"), { entity: "emailToken" }));
   await haveMembers();
-  await putItem({ put: { ...keys.email(email), entity: "email", userId: ownerId } });
+  await putItem(putOf(keys.email(email), { entity: "email", userId: ownerId }));
   const apiKey = { entity: "apiKey", id: "key_1", organizationId, secretHash: "0123" };
-  await putItem({ put: { ...keys.apiKeyOfOrganization(organizationId, "key_1"), ...apiKey } });
-  await putItem({ put: { ...keys.apiKey("0123"), entity: "credential", keyId: "key_1", organizationId } });
+  await putItem(putUnchecked(keys.apiKeyOfOrganization(organizationId, "key_1"), apiKey));
+  await putItem(putUnchecked(keys.apiKey("0123"), { entity: "credential", keyId: "key_1", organizationId }));
   await createTemplate(organizationId, { name: "greeting", body: "Hello {{firstName}}" });
   await createContact(
     organizationId,
     CreateContactRequest.parse({ phoneNumber: "15005550100", firstName: "Lovelace" }),
   );
-  await putItem({ put: putRights({ organizationId, ownerId, ownerIds: [ownerId] }) });
+  await putItem(insertRights(organizationId, ownerId));
   await submitKyc(organizationId, { businessName: "Lovelace's shop" });
   await createSenderId(organizationId, { senderId: "LOVELACE" });
   await updateItem(z.unknown(), takeName(organizationId, "LOVELACE"));
-  await putItem({ put: { ...keys.apiKeyUse(organizationId, "key_1"), entity: "apiKeyUse", keyId: "key_1" } });
+  await putItem(
+    putUnchecked(keys.apiKeyUse(organizationId, "key_1"), { entity: "apiKeyUse", keyId: "key_1" }),
+  );
   await replacePriceOverrides({ id: organizationId }, priceRows({ "44": 40_000 }));
   const campaign = { name: "spring", message: "Hello", senderId: "ACME", audience: { all: true } };
   await createCampaign(organizationId, CreateCampaignRequest.parse(campaign));
@@ -137,11 +139,11 @@ async function useEverything(): Promise<void> {
   await holdMessage(organizationId, "15005550100");
   await dispatchWebhook(eventJob(organizationId));
   const details = { name: "Lovelace's shop" };
-  await putItem({ put: { ...keys.billing(organizationId), entity: "billing", details } });
+  await putItem(putUnchecked(keys.billing(organizationId), { entity: "billing", details }));
   const buyer = { name: "Lovelace's shop" };
   const payment = { entity: "payment", provider: "manual", status: "pending", agenda: "PAYMENT#0", buyer };
-  await putItem({ put: { ...keys.payment(organizationId, "pay_1"), ...payment } });
-  await putItem({ put: { ...keys.invoice(organizationId, "INV-2026-000001"), entity: "invoice" } });
+  await putItem(putUnchecked(keys.payment(organizationId, "pay_1"), payment));
+  await putItem(putUnchecked(keys.invoice(organizationId, "INV-2026-000001"), { entity: "invoice" }));
 }
 
 /** Closes the wallet, withdraws its balance, and lets the ledger be settled. */
@@ -240,7 +242,7 @@ it.each([
 ])("an organization whose payment has %s keeps all data until it has ended", async (_, payment) => {
   await wind();
   const key = keys.payment(organizationId, "pay_1");
-  await putItem({ put: { ...key, entity: "payment", ...payment } });
+  await putItem(putUnchecked(key, { entity: "payment", ...payment }));
   const before = await allRows();
   await expect(eraseOrganization(organizationId)).rejects.toThrow(
     /^The payment pay_1 has not ended: .* Run payments show pay_1/,

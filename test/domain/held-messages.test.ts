@@ -41,8 +41,8 @@ beforeEach(async () => {
   await setPrice(priceMicros);
   const organizationId = await openWallet(balanceMicros);
   const createdAt = start.toISOString();
-  const record = { entity: "organization", id: organizationId, name: "Acme", createdAt };
-  await transact({ organization: insertOf({ ...keys.organization(organizationId), ...record }) });
+  const record = { entity: "organization", id: organizationId, name: "Acme", createdAt } as const;
+  await transact({ organization: insertOf(keys.organization(organizationId), record) });
   organization = OrganizationRecord.parse(record);
   id = await holdMessage(organizationId, to);
 });
@@ -128,7 +128,7 @@ it("an approved message keeps the API key that sent it", async () => {
 });
 
 it("held messages have a quota for each key, and for the keys that share its budget", async () => {
-  const quota = keys.limit("held-messages", "key_1#2030-06-01");
+  const quota = keys.usesOfDay("held-messages", "key_1#2030-06-01");
   await updateItem(z.unknown(), updateOf(quota, { set: { uses: 500 } }));
   const limited = { code: "RATE_LIMITED" };
   await expect(holdMessage(organization.id, to)).rejects.toMatchObject(limited);

@@ -18,7 +18,7 @@ import { dayMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, putItem } from "../../shared/platform/table/write.ts";
+import { deleteItem, putItem, putOf, putUnchecked } from "../../shared/platform/table/write.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { replyOf } from "../support/inbound-messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
@@ -142,8 +142,8 @@ it("STOP to a number of very many reaches each of them once, in jobs of a bounde
   const shared = "90910";
   const owners = Array.from({ length: 120 }, () => newId("org"));
   const keywords = Object.fromEntries(owners.map((owner, index) => [`WORD${index}`, owner]));
-  const record = { entity: "number", number: shared, keywords, updatedAt: "2026-01-01", version: 1 };
-  await putItem({ put: { ...keys.number(shared), ...record } });
+  const record = { entity: "number", number: shared, keywords, updatedAt: "2026-01-01", version: 1 } as const;
+  await putItem(putOf(keys.number(shared), record));
   const stop = reply("STOP", { to: shared });
   await receiveInboundMessage(stop);
   const jobs = z.array(QueuedCallback).parse(await takeJobs("carrierCallbacks"));
@@ -152,7 +152,7 @@ it("STOP to a number of very many reaches each of them once, in jobs of a bounde
   expect(sizes.toSorted((one, other) => one - other)).toEqual([20, 50, 50]);
   // One unreadable record does not stop the others.
   const [broken = ""] = owners;
-  await putItem({ put: { ...keys.optOut(broken, phone), entity: "unknown" } });
+  await putItem(putUnchecked(keys.optOut(broken, phone), { entity: "unknown" }));
   const failing = parts.filter(({ organizationIds = [] }) => organizationIds.includes(broken));
   const neighbours = failing.flatMap(({ organizationIds = [] }) => organizationIds.slice(-1));
   expect(neighbours).toHaveLength(1);

@@ -11,7 +11,7 @@ import { readWallet } from "../../shared/money/wallet/record.ts";
 import type { Actor, KeyLimits } from "../../shared/platform/auth/actor.ts";
 import { dayMs, hourMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import type { Write } from "../../shared/platform/table/write.ts";
+import { checkOf, putUnchecked, type Write } from "../../shared/platform/table/write.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -94,8 +94,8 @@ describe("a daily budget", () => {
 });
 
 it.each<[string, Write]>([
-  ["is invalid", { put: { pk: "", sk: "" } }],
-  ["its caller rejects", { check: keys.limit("other", "subject"), requires: { present: ["pk"] } }],
+  ["is invalid", putUnchecked({ pk: "", sk: "" }, {})],
+  ["its caller rejects", checkOf(keys.campaign("other", "subject"), { present: ["pk"] })],
 ])("a daily budget is released when a debit whose record %s is returned", async (_name, write) => {
   const organizationId = await openWallet(balanceMicros);
   const limits = limited({ dailyBudget: 0.01 });

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
+import type { Requirements } from "../../shared/platform/table/expressions.ts";
 import type { Key } from "../../shared/platform/table/keys.ts";
 import {
   acquireLease,
@@ -18,19 +19,25 @@ import {
   type Lease,
 } from "../../shared/platform/table/lease.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
-import { type Outcome, putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { type Outcome, putItem, updateItem, updateOf, putOf } from "../../shared/platform/table/write.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 
 const ItemRecord = z.object({ entity: z.literal("item"), state: z.optional(z.string()), ...leaseFields });
 type ItemRecord = z.infer<typeof ItemRecord>;
 
+declare module "../../shared/platform/table/entities.ts" {
+  interface Entities {
+    leasedByTests: typeof ItemRecord;
+  }
+}
+
 const start = new Date("2030-06-01T12:00:00.000Z");
 const durationMs = 60_000;
 
-let key: Key;
+let key: Key<"leasedByTests">;
 beforeEach(async () => {
   key = { pk: `SANDBOX#${randomUUID()}`, sk: "SANDBOX" };
-  await putItem({ put: { ...key, entity: "item" } });
+  await putItem(putOf(key, { entity: "item" }));
 });
 afterEach(() => void vi.restoreAllMocks());
 
@@ -38,7 +45,7 @@ function after(ms: number): Date {
   return new Date(start.getTime() + ms);
 }
 
-async function acquire(at: Date, requires = {}): Promise<Outcome<ItemRecord>> {
+async function acquire(at: Date, requires: Requirements<"leasedByTests"> = {}): Promise<Outcome<ItemRecord>> {
   const lease = newLease(at, durationMs);
   return updateItem(ItemRecord, acquireLease(key, lease, at, { requires }), { isOwn: hasLease(lease) });
 }
@@ -151,7 +158,7 @@ it("is not acquired where another required condition is false", async () => {
 
 it("a condition with an alternative does not bypass the lease", async () => {
   await held(start);
-  const requires = { anyOf: [{ present: ["pk"] }, { present: ["sk"] }] };
+  const requires = { anyOf: [{ present: ["pk"] }, { present: ["sk"] }] } as const;
   expect((await acquire(start, requires)).applied).toBe(false);
   const write = updateOf(key, { set: { state: "open" } }, whileFree(start, requires));
   expect((await updateItem(ItemRecord, write)).applied).toBe(false);

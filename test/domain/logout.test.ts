@@ -5,7 +5,7 @@ import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { hourMs, secondMs } from "../../shared/platform/clock.ts";
 import { momentOf, newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { putItem, updateItem, updateOf, putOf } from "../../shared/platform/table/write.ts";
 import { findUser, nameOfKeptSession, UserRecord } from "../../shared/tenancy/users/record.ts";
 
 const start = new Date("2030-06-01T12:00:00Z");
@@ -21,7 +21,7 @@ beforeEach(async () => {
     email: `${userId}@example.com`,
     createdAt: start.toISOString(),
   };
-  await putItem({ put: { ...keys.user(userId), ...user } });
+  await putItem(putOf(keys.user(userId), user));
 });
 afterEach(() => void vi.useRealTimers());
 

@@ -17,7 +17,7 @@ import { markSent } from "../../shared/messages/message/transitions.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { putItem, updateItem } from "../../shared/platform/table/write.ts";
+import { putItem, updateItem, putOf } from "../../shared/platform/table/write.ts";
 import { oneOf, randomFrom, type Random } from "../chaos/random.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
@@ -55,7 +55,7 @@ async function put(organizationId: string, fields: Partial<MessageRecord>): Prom
     openClaims: 1,
     ...fields,
   });
-  await putItem({ put: { ...messageKey(message), ...message } });
+  await putItem(putOf(messageKey(message), message));
   return message;
 }
 

@@ -20,7 +20,7 @@ import {
 import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { replyOf } from "../support/inbound-messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -36,8 +36,13 @@ let number: string;
 let lastNumber = 12_025_550_100;
 beforeEach(async () => {
   organizationId = newId("org");
-  const organization = { entity: "organization", id: organizationId, name: "Acme", createdAt: "2026-01-01" };
-  await putItem({ put: { ...keys.organization(organizationId), ...organization } });
+  const organization = {
+    entity: "organization",
+    id: organizationId,
+    name: "Acme",
+    createdAt: "2026-01-01",
+  } as const;
+  await putItem(putOf(keys.organization(organizationId), organization));
   lastNumber += 1;
   number = String(lastNumber);
   await assignNumber({ number, organizationId });

@@ -50,8 +50,13 @@ afterEach(async () => {
 
 async function openOrganization(): Promise<string> {
   const organizationId = await openWallet(0);
-  const organization = { entity: "organization", id: organizationId, name: "ACME", createdAt: "2026-01-01" };
-  await transact({ organization: insertOf({ ...keys.organization(organizationId), ...organization }) });
+  const organization = {
+    entity: "organization",
+    id: organizationId,
+    name: "ACME",
+    createdAt: "2026-01-01",
+  } as const;
+  await transact({ organization: insertOf(keys.organization(organizationId), organization) });
   return organizationId;
 }
 

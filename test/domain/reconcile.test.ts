@@ -13,7 +13,7 @@ import { readWallet } from "../../shared/money/wallet/record.ts";
 import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { deleteItem, updateItem } from "../../shared/platform/table/write.ts";
+import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
@@ -161,10 +161,8 @@ it("a ledger that does not add up is reported, and the later changes are settled
   const organizationId = await openWallet(1_000_000);
   const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   await acceptMessage(organizationId, request);
-  await updateItem(z.object({}), {
-    key: keyOfEntry(organizationId, 2),
-    changes: { set: { balanceAfterMicros: 5, amountMicros: 5 } },
-  });
+  const wrong = { set: { balanceAfterMicros: 5, amountMicros: 5 } };
+  await updateItem(z.unknown(), updateOf(keyOfEntry(organizationId, 2), wrong));
   await acceptMessage(organizationId, request);
   await debit(organizationId);
   passGrace();

@@ -162,7 +162,7 @@ it("unsettled work of all shards is found, and the organization's days are close
   expect(before.applied).toBe(true);
   const partly = { accepted: 28, failed: 1, spend: 0.2133 };
   expect((await getDashboardStats(organizationId)).today).toMatchObject(partly);
-  const remove = ["accepted", "failed", "spentMicros", "returnedMicros", "countedAt"];
+  const remove = ["accepted", "failed", "spentMicros", "returnedMicros", "countedAt"] as const;
   await updateItem(CountsRecord, updateOf(counter, { remove }));
 
   for (const messageId of ids.slice(14)) await submitMessage({ organizationId, messageId }, only(carrier));

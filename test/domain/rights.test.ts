@@ -63,7 +63,7 @@ describe("items that many functions may write never override the item of rights:
   it("and not by a KYC submission, which its customer's function writes", async () => {
     await noteVerifiedEmail(organizationId);
     await submitKyc(organizationId, { businessName: "Acme" });
-    const forged = { set: { status: "approved", decidedAt: "2026-01-01T00:00:00.000Z" } };
+    const forged = { set: { status: "approved", decidedAt: "2026-01-01T00:00:00.000Z" } } as const;
     await updateItem(z.unknown(), updateOf(keys.kyc(organizationId), forged));
     expect(await rejection()).toBe("KYC_REQUIRED");
   });

@@ -11,7 +11,7 @@ import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { deleteItem, putItem } from "../../shared/platform/table/write.ts";
+import { deleteItem, putItem, putOf, putUnchecked } from "../../shared/platform/table/write.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
@@ -141,7 +141,7 @@ it("a shard without a release of its own continues where the release of all shar
   const organizationId = await openWallet(1_000_000);
   const job = await schedule(organizationId, "2030-06-01T13:00:00Z");
   const key = { pk: "RELEASE#due-jobs", sk: "RELEASE" };
-  await putItem({ put: { ...key, entity: "release", releasedThrough: "2030-06-01T12:31:00.000Z" } });
+  await putItem(putOf(key, { entity: "release", releasedThrough: "2030-06-01T12:31:00.000Z" }));
   vi.setSystemTime(new Date("2030-06-01T15:00:00Z"));
   expect(await inAllShards(releaseScheduledJobs)).toBe(1);
   expect(await takeJobs("transactionalSends")).toEqual([job]);
@@ -158,7 +158,7 @@ it("a record that cannot be read delays no other job", async () => {
   const broken = [0, 1, 2, 3].map((shard) =>
     keys.scheduledJob(`2030-06-01T13:00#${shard}`, "2030-06-01", "x"),
   );
-  await Promise.all(broken.map(async (key) => putItem({ put: { ...key, entity: "dueJob" } })));
+  await Promise.all(broken.map(async (key) => putItem(putUnchecked(key, { entity: "dueJob" }))));
   vi.setSystemTime(new Date("2030-06-01T13:01:00Z"));
   expect(await inAllShards(releaseScheduledJobs)).toBe(2);
   expect((await takeJobs("transactionalSends")).toSorted(byId)).toEqual(jobs.toSorted(byId));
@@ -174,7 +174,7 @@ it("a job for a queue that only newer code knows is released by that code, howev
   const written = scheduledJob(due, { queue: "transactionalSends", group: "org_x", body });
   const unknownQueue = "voiceCalls";
   await inAllShards(releaseScheduledJobs);
-  await putItem({ put: { ...written.put, queue: unknownQueue } });
+  await putItem(putUnchecked(written.put, { ...written.put, queue: unknownQueue }));
   for (const time of ["13:01:00", "14:00:00", "15:30:00"]) {
     vi.setSystemTime(new Date(`2030-06-01T${time}Z`));
     expect(await inAllShards(releaseScheduledJobs)).toBe(0);
@@ -184,7 +184,7 @@ it("a job for a queue that only newer code knows is released by that code, howev
     const { pk } = keys.scheduledJob(bucketName(new Date("2030-06-01T15:45:00Z"), shard), "", "");
     const found = await findItem(z.looseObject({}), { pk, sk: written.put.sk });
     if (found === undefined) return 0;
-    await putItem({ put: { ...written.put, pk } });
+    await putItem(putUnchecked({ pk, sk: written.put.sk }, { ...written.put }));
     return 1;
   });
   expect(moved).toBe(1);

@@ -25,7 +25,7 @@ import { config } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { updateOf } from "../../shared/platform/table/write.ts";
+import { updateOf, deleteOf } from "../../shared/platform/table/write.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { saveCard, startStripe, type TestStripe } from "../support/stripe.ts";
@@ -62,7 +62,7 @@ async function openCustomer(
 ): Promise<{ organizationId: string; customerId: string; card: string }> {
   const { customer: customerId, payment_method: card } = await saveCard(connected, number);
   const organizationId = await openWallet(balanceMicros);
-  const set = { entity: "billing", organizationId, customerId };
+  const set = { entity: "billing", organizationId, customerId } as const;
   await transact({ billing: updateOf(keys.billing(organizationId), { set }) });
   return { organizationId, customerId, card };
 }
@@ -203,7 +203,7 @@ async function replaceCustomer(organizationId: string): Promise<void> {
   await transact({ billing: updateOf(keys.billing(organizationId), { set: { customerId: id } }) });
 }
 
-it.each(["pending", "failed"])(
+it.each(["pending", "failed"] as const)(
   "a charge whose response was lost is found after its customer was replaced, and the payment is %s",
   async (status) => {
     const customer = await openCustomer(accepted, 0);
@@ -286,7 +286,7 @@ it("a payment that Stripe does not have ends after a month, and its unsubmitted 
   const { key } = await openCharge(customer);
   expect(await processPayment(key)).toMatchObject({ status: "succeeded" });
   await recordRefund(key, { id: newId("rfd"), amountMicros: 20_000_000, reason: "Refund" });
-  const [unsubmitted] = (await readPayment(key)).refunds;
+  const { refunds: unsubmitted } = await readPayment(key);
   const at = { totalMicros: 5_000_000, amountMicros: 5_000_000 };
   const submitted = {
     ...at,
@@ -294,11 +294,17 @@ it("a payment that Stripe does not have ends after a month, and its unsubmitted 
     providerRefundId: "re_1",
     status: "pending",
     createdAt: timeAgo(20 * dayMs),
-  };
-  const dispute = { ...at, id: "dp_1", status: "open", openedAt: timeAgo(20 * dayMs) };
+  } as const;
+  const dispute = {
+    ...at,
+    id: "dp_1",
+    feeMicros: 0,
+    status: "open",
+    openedAt: timeAgo(20 * dayMs),
+  } as const;
   const set = {
     createdAt: timeAgo(60 * dayMs),
-    refunds: [submitted, unsubmitted],
+    refunds: [submitted, ...unsubmitted],
     disputes: [dispute],
   };
   await transact({ payment: updateOf(keys.payment(key.organizationId, key.paymentId), { set }) });
@@ -417,7 +423,7 @@ it("a recharge that a restore lost after it was charged is found by the wallet's
   const [payment] = await recordsOf(customer.organizationId);
   const { organizationId, id = "" } = { ...customer, ...payment };
   await transact({
-    payment: { delete: keys.payment(organizationId, id) },
+    payment: deleteOf(keys.payment(organizationId, id)),
     wallet: updateOf(keys.wallet(organizationId), { set: { rechargeId: id, balanceMicros: 1_000_000 } }),
   });
   setTime(Date.now() + 30 * hourMs);

@@ -11,7 +11,7 @@ import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { documentOf, RateCard } from "../../shared/money/prices/rate-card.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
@@ -263,11 +263,11 @@ describe("after a sender died during the submission, a receipt", () => {
 
   it("confirms a message of an organization that was suspended since", async () => {
     const { job, sender } = await reported("alpha");
-    const organization = { entity: "organization", id: job.organizationId, name: "ACME" };
+    const organization = { entity: "organization", id: job.organizationId, name: "ACME" } as const;
     const at = new Date().toISOString();
-    await putItem({
-      put: { ...keys.organization(job.organizationId), ...organization, createdAt: at, suspendedAt: at },
-    });
+    await putItem(
+      putOf(keys.organization(job.organizationId), { ...organization, createdAt: at, suspendedAt: at }),
+    );
     await submitMessage(job, sender);
     expect(await statusOf(job)).toBe("sent");
   });

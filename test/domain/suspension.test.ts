@@ -20,7 +20,7 @@ import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putOf, putUnchecked } from "../../shared/platform/table/write.ts";
 import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
@@ -58,7 +58,7 @@ async function openOrganization(balanceMicros: number): Promise<string> {
     createdAt: new Date().toISOString(),
     webhookCount: 1,
   };
-  await putItem({ put: { ...keys.organization(id), ...record } });
+  await putItem(putUnchecked(keys.organization(id), record));
   return id;
 }
 
@@ -260,7 +260,7 @@ it("a missing organization cannot be suspended, and one without a wallet can", a
     /There is no organi[sz]ation org_nobody\./,
   );
   const id = "org_01J00000000000000000WALLET";
-  const record = { entity: "organization", id, name: "Ada", createdAt: new Date().toISOString() };
-  await putItem({ put: { ...keys.organization(id), ...record } });
+  const record = { entity: "organization", id, name: "Ada", createdAt: new Date().toISOString() } as const;
+  await putItem(putOf(keys.organization(id), record));
   expect((await suspendOrganization(id, "Fraud")).suspendedAt).toBeDefined();
 });

@@ -169,14 +169,14 @@ it("opt-outs of the organization apply", async () => {
     phoneNumber: request.to,
     source: "api",
     createdAt: "2026-11-01T12:00:00Z",
-  };
+  } as const;
   await updateItem(z.unknown(), updateOf(keys.optOut(organizationId, request.to), { set: optOut }));
   await expect(send({ messageType: "marketing" })).rejects.toMatchObject({ code: "RECIPIENT_OPTED_OUT" });
 });
 
 it("an organization has 1,000 test messages a day", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-01T23:59:00.000Z") });
-  const key = keys.limit("test-messages", `${organizationId}#2026-11-01`);
+  const key = keys.usesOfDay("test-messages", `${organizationId}#2026-11-01`);
   await updateItem(z.unknown(), updateOf(key, { set: { uses: 999 } }));
   await send();
   await expect(send()).rejects.toMatchObject({

@@ -5,7 +5,7 @@ import { transact } from "../../shared/platform/table/transact.ts";
 import { insertOf, type Put } from "../../shared/platform/table/write.ts";
 
 function put(name: string, by: string): Put {
-  return insertOf({ ...keys.limit("transact", name), by });
+  return insertOf(keys.email(name), { entity: "email", userId: by });
 }
 
 it("reports rejections by the names of the writes, in whatever order they are", async () => {
@@ -18,8 +18,8 @@ it("reports rejections by the names of the writes, in whatever order they are", 
     last: put("taken too", "second"),
   });
 
-  const { pk: several } = keys.limit("transact", "taken");
-  const { pk: last } = keys.limit("transact", "taken too");
+  const { pk: several } = keys.email("taken");
+  const { pk: last } = keys.email("taken too");
   expect(second).toMatchObject({
     outcome: "rejected",
     rejections: { several: { found: { pk: several } }, last: { found: { pk: last } } },

@@ -13,7 +13,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { ledgerKey, messageKey } from "../../shared/platform/table/shards.ts";
-import { deleteItem, putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { deleteItem, putItem, updateItem, updateOf, putOf } from "../../shared/platform/table/write.ts";
 import { oneOf, randomFrom } from "../chaos/random.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { onePrice } from "../support/prices.ts";
@@ -123,7 +123,7 @@ it.each([1, 8])(
         balanceAfterMicros: seq,
         createdAt: new Date(at + delay).toISOString(),
       };
-      await putItem({ put: { ...ledgerKey(wallet, seq), ...entry } });
+      await putItem(putOf(ledgerKey(wallet, seq), entry));
     }
     const entries = (await readLedger(wallet, { from: 1, to: count, limit: count })).toReversed();
     const day = (): string => new Date(start + random() * (at - start)).toISOString().slice(0, 10);

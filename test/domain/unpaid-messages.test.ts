@@ -94,7 +94,7 @@ it("a paid message that its sender left unconfirmed is kept, whatever its status
   const { id } = await acceptMessage(organizationId, request);
   const key = messageKey({ organizationId, id });
   // A sender without knowledge of unconfirmed messages.
-  const sent = { status: "sent", sentAt: new Date().toISOString(), attempts: 1 };
+  const sent = { status: "sent", sentAt: new Date().toISOString(), attempts: 1 } as const;
   await updateItem(MessageRecord, updateOf(key, { set: sent }));
   expect((await findItem(MessageRecord, key))?.expiresAt).toBeDefined();
   advance(11);

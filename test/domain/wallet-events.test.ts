@@ -14,7 +14,7 @@ import { updateWallet } from "../../shared/money/wallet/update.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { useOwnTable } from "../support/own-table.ts";
@@ -126,9 +126,7 @@ it("the event spend.cap_reached is published at the first rejection of each day"
 it("a campaign that reaches the cap waits for the next day, or for a higher cap", async () => {
   const organizationId = await openWallet(10_000_000);
   const organization = { id: organizationId, name: "Acme", createdAt: start.toISOString() };
-  await putItem({
-    put: { ...keys.organization(organizationId), entity: "organization", ...organization },
-  });
+  await putItem(putOf(keys.organization(organizationId), { entity: "organization", ...organization }));
   for (let index = 0; index < 7; index += 1) {
     const phoneNumber = String(15_006_000_000 + index);
     await createContact(organizationId, { phoneNumber, tags: [], attributes: {}, optedOut: false });

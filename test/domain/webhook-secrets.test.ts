@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import * as z from "zod/mini";
 
 import { listenOnLoopback } from "../../infra/loopback.ts";
 import { sealingKeyId } from "../../shared/platform/auth/sealed-text.ts";
@@ -10,11 +9,11 @@ import { SealingKeyRecord } from "../../shared/platform/auth/sealing-key-record.
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
-import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { rotateWebhookSecret } from "../../shared/webhooks/rotate-secret.ts";
 import { serviceSignature, standardSignature } from "../../shared/webhooks/signature.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
+import { damage } from "../support/items.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { allRows } from "../support/rows.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -122,10 +121,7 @@ it("secrets that are moved to another webhook sign nothing", async () => {
       "sealedSecret"
     ];
   const sealedSecret = await sealedOf(mine);
-  await updateItem(
-    z.unknown(),
-    updateOf(keys.webhookSecrets(other.organizationId, other.id), { set: { sealedSecret } }),
-  );
+  await damage(keys.webhookSecrets(other.organizationId, other.id), { sealedSecret });
   await expect(dispatchWebhook(eventJob(other.organizationId))).rejects.toThrow("unable to authenticate");
   expect(hook.calls).toEqual([]);
 });

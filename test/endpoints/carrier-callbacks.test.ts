@@ -7,7 +7,7 @@ import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { assignNumber } from "../../shared/messages/numbers/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { putItem, updateItem, updateOf, putUnchecked } from "../../shared/platform/table/write.ts";
 import { call, Customer, errorOf, pageOf, type ApiCall, type ApiResponse } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 
@@ -21,17 +21,16 @@ const invalid = { status: 400, code: "VALIDATION_ERROR" };
 async function putCarrier(name: string, settings: object): Promise<void> {
   const at = new Date().toISOString();
   const callbackTokenHash = createHash("sha256").update(token).digest("hex");
-  await putItem({
-    put: {
-      ...keys.carrier(name),
+  await putItem(
+    putUnchecked(keys.carrier(name), {
       entity: "carrier",
       name,
       settings,
       createdAt: at,
       updatedAt: at,
       callbackTokenHash,
-    },
-  });
+    }),
+  );
 }
 
 async function report(

@@ -5,7 +5,7 @@ import { Contact, ImportedContacts } from "../../shared/api/contract/contacts.ts
 import { maxContacts, findContact, readContacts } from "../../shared/audience/contacts/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { itemsOf } from "../../shared/platform/table/read.ts";
-import { updateItem } from "../../shared/platform/table/write.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import {
   Customer,
   dataOf,
@@ -51,10 +51,10 @@ async function list(customer: Customer, query = ""): Promise<ReturnType<typeof p
 
 /** Makes the organization look as if it had this number of contacts more. */
 async function pretendContacts(customer: Customer, contacts: number): Promise<void> {
-  await updateItem(z.unknown(), {
-    key: keys.organization(customer.organizationId),
-    changes: { add: { contactCount: contacts } },
-  });
+  await updateItem(
+    z.unknown(),
+    updateOf(keys.organization(customer.organizationId), { add: { contactCount: contacts } }),
+  );
 }
 
 let customer: Customer;

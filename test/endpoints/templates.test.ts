@@ -5,7 +5,7 @@ import { AcceptedMessage } from "../../shared/api/contract/sms.ts";
 import { Template } from "../../shared/api/contract/templates.ts";
 import { maxTemplates } from "../../shared/audience/templates/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { updateItem } from "../../shared/platform/table/write.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import {
   Customer,
   dataOf,
@@ -134,10 +134,10 @@ describe("a template", () => {
 
   it("is removed, once, and its place is free again", async () => {
     const full = await Customer.register();
-    await updateItem(z.unknown(), {
-      key: keys.organization(full.organizationId),
-      changes: { set: { templateCount: maxTemplates - 1 } },
-    });
+    await updateItem(
+      z.unknown(),
+      updateOf(keys.organization(full.organizationId), { set: { templateCount: maxTemplates - 1 } }),
+    );
     const { id } = await create("Hello", full);
     const another = async () => full.call("/v1/templates", { json: { name: "Another", body: "Hello" } });
     expect(errorOf(await another())).toEqual(conflict);

@@ -195,10 +195,10 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   NOT_FOUND: async () => customer.call("/v1/sms/msg_01J00000000000000000000000"),
   METHOD_NOT_ALLOWED: async () => customer.call("/v1/wallet", { method: "DELETE" }),
   CONFLICT: async () => {
-    await updateItem(z.unknown(), {
-      key: keys.organization(customer.organizationId),
-      changes: { set: { apiKeyCount: 1_000_000 } },
-    });
+    await updateItem(
+      z.unknown(),
+      updateOf(keys.organization(customer.organizationId), { set: { apiKeyCount: 1_000_000 } }),
+    );
     return customer.call("/v1/auth/api-keys", { method: "POST" });
   },
   EMAIL_TAKEN: async () =>
@@ -260,7 +260,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   TEST_LIMIT_REACHED: async () => {
     const { secret: credential } = await customer.client.createApiKey({ body: { test: true } });
     const day = new Date().toISOString().slice(0, 10);
-    const key = keys.limit("test-messages", `${customer.organizationId}#${day}`);
+    const key = keys.usesOfDay("test-messages", `${customer.organizationId}#${day}`);
     await updateItem(z.unknown(), updateOf(key, { set: { uses: 1_000 } }));
     return customer.call("/v1/sms/send", {
       json: { to: "15005550000", message: "hello", senderId: "ACME" },

@@ -10,6 +10,7 @@ import { CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
 import { AcceptedInvitation } from "../../shared/api/contract/members.ts";
 import type { Role } from "../../shared/api/contract/scopes.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
+import type { EntityName } from "../../shared/platform/table/entities.ts";
 import type { Changes } from "../../shared/platform/table/expressions.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
@@ -88,7 +89,7 @@ async function join(role: Role, { client }: Customer): Promise<Joined> {
   return { id: user.id, email };
 }
 
-async function change(key: Key, changes: Changes): Promise<void> {
+async function change<Name extends EntityName>(key: Key<Name>, changes: Changes<Name>): Promise<void> {
   await updateItem(z.unknown(), updateOf(key, changes));
 }
 

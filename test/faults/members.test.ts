@@ -123,7 +123,7 @@ async function rights(): Promise<Rights> {
   return readRights(owner.organizationId, { consistent: true });
 }
 
-async function change(changes: Changes): Promise<void> {
+async function change(changes: Changes<"organization">): Promise<void> {
   const changed = await updateItem(z.unknown(), updateOf(keys.organization(owner.organizationId), changes));
   expect(changed.applied).toBe(true);
 }

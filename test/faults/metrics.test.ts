@@ -20,7 +20,7 @@ import { config } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { metricNames, writeMetrics, type MetricName } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, updateItem } from "../../shared/platform/table/write.ts";
+import { putItem, updateItem, updateOf, putUnchecked } from "../../shared/platform/table/write.ts";
 import { alarmsOf, metricsOfAlarm, type MetricIdentity } from "../support/alarms.ts";
 import { call, Customer } from "../support/api.ts";
 import { acceptMessage } from "../support/as-organization.ts";
@@ -183,10 +183,10 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   InconsistentLedgers: async () => {
     const customer = await customerWithMoney();
     await customer.send();
-    await updateItem(z.object({}), {
-      key: keyOfEntry(customer.organizationId, 2),
-      changes: { set: { amountMicros: 5 } },
-    });
+    await updateItem(
+      z.unknown(),
+      updateOf(keyOfEntry(customer.organizationId, 2), { set: { amountMicros: 5 } }),
+    );
     await reconcile();
   },
   FailedPriceReads: async () => {
@@ -226,9 +226,9 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   },
   UnreadableRecords: async () => {
     const customer = await customerWithMoney();
-    await putItem({
-      put: { ...keys.template(customer.organizationId, "tpl_1"), entity: "from another time" },
-    });
+    await putItem(
+      putUnchecked(keys.template(customer.organizationId, "tpl_1"), { entity: "from another time" }),
+    );
     await customer.call("/v1/templates");
   },
 };

@@ -532,10 +532,10 @@ describe("a send with something missing", () => {
   });
 
   it("uses the organization's approved sender ID when it has one", async () => {
-    await updateItem(z.unknown(), {
-      key: keys.organization(customer.organizationId),
-      changes: { set: { defaultSenderId: "OURS" } },
-    });
+    await updateItem(
+      z.unknown(),
+      updateOf(keys.organization(customer.organizationId), { set: { defaultSenderId: "OURS" } }),
+    );
     const response = await trySend();
     expect(response.status).toBe(202);
     expect((await customer.message(dataOf(response, AcceptedMessage).id)).senderId).toBe("OURS");

@@ -309,7 +309,7 @@ it("an accepted test closes the breaker of a carrier that did not respond", asyn
     probeFailedAt,
     failedProbes: 3,
     leaseUntil: "2099-01-01T00:00:00.000Z",
-  };
+  } as const;
   await updateItem(z.unknown(), updateOf(keys.breaker("acme"), { set }));
   const state = `not responding since ${openedAt}, last probe: ${probeFailedAt}, next: ${set.leaseUntil}`;
   expect((await run("carriers", "list")).out).toContain(state);

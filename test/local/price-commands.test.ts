@@ -13,7 +13,7 @@ import { dayMs, minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { Customer, dataOf, errorOf } from "../support/api.ts";
 import { operator } from "../support/operator.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
@@ -346,7 +346,7 @@ describe("margins", () => {
       carrier: "aws",
       costMicros: 5_000,
     });
-    await putItem({ put: { ...messageKey(message), ...message } });
+    await putItem(putOf(messageKey(message), message));
     const { out } = await operator(["margins", "--days", "1", "--today", "--csv"]);
     expect(out.split("\n").slice(1)).toEqual([
       "2031-03-02,6,6,0.1079,0.076001,0.031899,29.6%,2",

@@ -12,7 +12,7 @@ import { newWallet, readWallet } from "../../shared/money/wallet/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { oneOf, type Random } from "../chaos/random.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { mutateRequest, mutatedAnswer, mutatedJob, type CarrierMutation } from "./carrier-mutations.ts";
@@ -168,17 +168,15 @@ class CarrierWorld {
   async #acceptMessages(): Promise<void> {
     await transact({ wallet: newWallet(organizationId, new Date()) });
     await postToWallet({ organizationId, type: "top_up", amountMicros: initialMicros });
-    await putItem({
-      put: {
-        ...keys.organization(organizationId),
+    await putItem(
+      putOf(keys.organization(organizationId), {
         entity: "organization",
         id: organizationId,
         name: "ACME",
-        createdAt: new Date().toISOString(),
-        // The organization receives its events, which are checked.
+        createdAt: new Date().toISOString(), // The organization receives its events, which are checked.
         webhookCount: 1,
-      },
-    });
+      }),
+    );
     await assignNumber({ number: ownNumber, organizationId });
     const request = { to: "447700900123", senderId: "ACME", language: "English" } as const;
     while (this.#accepted < this.#count) {

@@ -37,7 +37,7 @@ import { queueNames, type QueueName } from "../../shared/platform/queue-names.ts
 import { keys } from "../../shared/platform/table/keys.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { inOrder, messageIdIn } from "../support/carriers.ts";
@@ -123,17 +123,15 @@ export async function openOrganization(
   await reshard(organizationId, shards, 3);
   await topUpWallet(organizationId, { amount });
   await updateWallet(organizationId, { lowBalanceThreshold: 0.02 });
-  await putItem({
-    put: {
-      ...keys.organization(organizationId),
+  await putItem(
+    putOf(keys.organization(organizationId), {
       entity: "organization",
       id: organizationId,
       name: "ACME",
-      createdAt: new Date().toISOString(),
-      // The organization receives its events, which are checked.
+      createdAt: new Date().toISOString(), // The organization receives its events, which are checked.
       webhookCount: 1,
-    },
-  });
+    }),
+  );
   for (let index = 0; index < contacts; index += 1) {
     await createContact(organizationId, {
       phoneNumber: String(15_006_000_000 + index),

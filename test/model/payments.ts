@@ -28,7 +28,7 @@ import { shardOf } from "../../shared/platform/jobs/shards.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { between, oneOf, type Random } from "../chaos/random.ts";
 import { withOwnClass } from "./command-classes.ts";
 import { MemoryBucket, storeDocuments } from "./documents.ts";
@@ -250,16 +250,15 @@ class PaymentWorld {
     for (const id of organizationIds) {
       await transact({ wallet: newWallet(id, new Date()) });
       const createdAt = new Date().toISOString();
-      await putItem({
-        put: {
-          ...keys.organization(id),
+      await putItem(
+        putOf(keys.organization(id), {
           entity: "organization",
           id,
           name: "ACME",
           createdAt,
           webhookCount: 0,
-        },
-      });
+        }),
+      );
       if (this.#random() < 0.8) this.#provider.saveCard(id);
     }
     await recordTransfer({

@@ -8,7 +8,7 @@ import {
 } from "../../shared/platform/table/shards.ts";
 
 /** Returns the key of a ledger entry of an organization with one shard. */
-export function keyOfEntry(organizationId: string, seq: number): Key {
+export function keyOfEntry(organizationId: string, seq: number): Key<"ledgerEntry"> {
   return ledgerKey({ organizationId, ...oneShard }, seq);
 }
 

@@ -5,7 +5,7 @@ import { EventJob, eventJob as queuedEvent } from "../../shared/notices/event-jo
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
 import {
   deliveryIdOf,
@@ -22,10 +22,9 @@ export async function openWebhook(
   organizationId: string = newId("org"),
 ): Promise<CreatedWebhook & { organizationId: string }> {
   const organization: Account["organization"] = { id: organizationId, name: "Acme", createdAt: "2026-01-01" };
-  await putItem({
-    put: { ...keys.organization(organizationId), entity: "organization", ...organization },
-    requires: { absent: ["pk"] },
-  });
+  await putItem(
+    putOf(keys.organization(organizationId), { entity: "organization", ...organization }, { absent: ["pk"] }),
+  );
   const webhook = await createWebhook(organizationId, { url, events: ["message.sent", "message.failed"] });
   return { ...webhook, organizationId };
 }

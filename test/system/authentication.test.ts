@@ -7,6 +7,7 @@ import type { AwsHandler, AwsRequest } from "../../infra/local/local-aws.ts";
 import { createClient } from "../../shared/api/client/client.ts";
 import type { CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
 import { hourMs, minuteMs, now } from "../../shared/platform/clock.ts";
+import type { EntityName } from "../../shared/platform/table/entities.ts";
 import type { Changes } from "../../shared/platform/table/expressions.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
@@ -46,7 +47,7 @@ function advance(ms: number): void {
   gateway.advanceClock(ms);
 }
 
-async function change(key: Key, changes: Changes): Promise<void> {
+async function change<Name extends EntityName>(key: Key<Name>, changes: Changes<Name>): Promise<void> {
   const changed = await updateItem(z.unknown(), updateOf(key, changes, { present: ["pk"] }));
   expect(changed.applied).toBe(true);
 }
@@ -125,7 +126,7 @@ describe("the session", () => {
     ["developer", 403, 200],
     ["viewer", 403, 403],
     ["admin", 200, 200],
-  ])("may what the role of a %s may", async (role, ofBilling, ofContacts) => {
+  ] as const)("may what the role of a %s may", async (role, ofBilling, ofContacts) => {
     await change(keys.member(customer.organizationId, userId), { set: { role } });
     expect((await bySession()).status).toBe(200);
     const topUp = await customer.call("/v1/wallet/top-up", { json: { amount: 1 } });

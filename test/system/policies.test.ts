@@ -17,7 +17,7 @@ import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { putItem, updateItem, updateOf, putOf, putUnchecked } from "../../shared/platform/table/write.ts";
 import { Customer } from "../support/api.ts";
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
@@ -241,11 +241,11 @@ it("a message that the carrier may have does not fail because of its sender ID",
 it("a message whose sender ID could not be looked up is released, and its outcome is known", async () => {
   const job = await accepted();
   const key = keys.senderName("ACME");
-  await putItem({ put: { ...key, entity: "from another time" } });
+  await putItem(putUnchecked(key, { entity: "from another time" }));
   const carrier = new TakingCarrier({ idempotent: false });
   await expect(submitMessage(job, only(carrier))).rejects.toThrow("cannot be read");
   expect(await readMessage(organizationId, job.messageId)).toMatchObject({ status: "queued", openClaims: 0 });
-  await putItem({ put: { ...key, entity: "senderName", organizationIds: new Set([organizationId]) } });
+  await putItem(putOf(key, { entity: "senderName", organizationIds: new Set([organizationId]) }));
   await submitMessage(job, only(carrier));
   expect((await getMessage(organizationId, job.messageId)).status).toBe("sent");
 });
@@ -316,10 +316,7 @@ it.each(["6114712345678", "12025559", "120255501001234", "9991234567"])(
     const imported = await importContacts(organizationId, { contacts: [contact] });
     expect(imported.results).toEqual([{ index: 0, status: "invalid", details }]);
     const { id } = await customer.client.createContact({ body: { phoneNumber: "447400123456" } });
-    await updateItem(z.unknown(), {
-      key: keys.contact(organizationId, id),
-      changes: { set: { phoneNumber: to } },
-    });
+    await updateItem(z.unknown(), updateOf(keys.contact(organizationId, id), { set: { phoneNumber: to } }));
     await expect(updateContact(organizationId, id, { phoneNumber: to })).rejects.toMatchObject({ details });
     expect((await customer.client.getContact({ params: { id } })).phoneNumber).toBe(to);
     const campaign = await createCampaign(organizationId, {
@@ -373,6 +370,6 @@ it("the sandbox's special numbers pass only if it is the carrier of the stage", 
   await expect(accepted()).rejects.toMatchObject(rejected);
 });
 
-async function forget(field: string): Promise<void> {
-  await updateItem(z.unknown(), { key: keys.rights(organizationId), changes: { remove: [field] } });
+async function forget(field: "kycApprovedAt" | "verifiedUserIds"): Promise<void> {
+  await updateItem(z.unknown(), updateOf(keys.rights(organizationId), { remove: [field] }));
 }

@@ -6,12 +6,14 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { listenOnLoopback } from "../../infra/loopback.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
 
 /*
  * A DynamoDB that closes idle connections without the client's notice, as happens to a frozen function. A request on such a
  * connection finds it reset, and has not arrived.
  */
 
+const key = keys.usesOfDay("test", "1");
 const maxIdleMs = 60_000;
 const lastUsedMs = new Map<Socket, number>();
 let server: Server;
@@ -25,7 +27,7 @@ beforeEach(async () => {
     lastUsedMs.set(request.socket, at);
     return response
       .setHeader("Content-Type", "application/x-amz-json-1.0")
-      .end('{"Attributes":{"n":{"N":"1"}}}');
+      .end('{"Attributes":{"uses":{"N":"1"}}}');
   });
   vi.stubEnv("TABLE_NAME", "table");
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", `http://127.0.0.1:${await listenOnLoopback(server)}`);
@@ -43,10 +45,10 @@ it("a write that must not be sent twice uses no connection that died while the f
   // The table finds out when it is loaded where DynamoDB is.
   const { updateItem, updateOf } = await import("../../shared/platform/table/write.ts");
   const count = async (): Promise<unknown> =>
-    updateItem(z.object({ n: z.number() }), updateOf({ pk: "A#1", sk: "A" }, { add: { n: 1 } }), {
+    updateItem(z.object({ uses: z.number() }), updateOf(key, { add: { uses: 1 } }), {
       singleEffect: true,
     });
-  const counted = { applied: true, item: { n: 1 } };
+  const counted = { applied: true, item: { uses: 1 } };
   expect(await count()).toEqual(counted);
   // Soon after, the connection is used again.
   expect(await count()).toEqual(counted);
@@ -60,7 +62,7 @@ it("a write that must not be sent twice uses no connection that died while the f
 it("a closed connection is not used, even when a more recent one comes before it", async () => {
   const { updateItem, updateOf } = await import("../../shared/platform/table/write.ts");
   const count = async (): Promise<unknown> =>
-    updateItem(z.object({ n: z.number() }), updateOf({ pk: "A#1", sk: "A" }, { add: { n: 1 } }), {
+    updateItem(z.object({ uses: z.number() }), updateOf(key, { add: { uses: 1 } }), {
       singleEffect: true,
     });
   const later = Date.now() + 4 * maxIdleMs;
@@ -70,5 +72,5 @@ it("a closed connection is not used, even when a more recent one comes before it
   vi.setSystemTime(later - 4 * maxIdleMs);
   await count();
   vi.setSystemTime(later);
-  expect(await count()).toEqual({ applied: true, item: { n: 1 } });
+  expect(await count()).toEqual({ applied: true, item: { uses: 1 } });
 });

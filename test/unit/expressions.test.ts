@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { expressionsOf, field, type Requirements } from "../../shared/platform/table/expressions.ts";
+import { expressionsOf, field, type UntypedRequirements } from "../../shared/platform/table/expressions.ts";
 import { changesOfPatch } from "../../shared/platform/table/write.ts";
 
 describe("changes", () => {
@@ -33,15 +33,15 @@ describe("changes", () => {
   });
 
   it("of a patch set what is given, remove what is null and leave what is undefined", () => {
-    expect(changesOfPatch({ name: "a", note: null, tag: undefined })).toEqual({
-      set: { name: "a", tag: undefined },
-      remove: ["note"],
+    expect(changesOfPatch<"user">({ email: "a", firstName: null, lastName: undefined })).toEqual({
+      set: { email: "a", lastName: undefined },
+      remove: ["firstName"],
     });
   });
 });
 
 describe("requirements", () => {
-  it.each<[Requirements, string]>([
+  it.each<[UntypedRequirements, string]>([
     [{ is: { a: 1, b: 2 } }, "#a = :a AND #b = :b"],
     [{ isNot: { a: 1 } }, "#a <> :a"],
     [{ below: { a: 1 }, atMost: { b: 2 } }, "#a < :a AND #b <= :b"],

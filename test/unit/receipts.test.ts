@@ -15,7 +15,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { newLease } from "../../shared/platform/table/lease.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { putItem, updateItem } from "../../shared/platform/table/write.ts";
+import { putItem, updateItem, putOf } from "../../shared/platform/table/write.ts";
 import { between, oneOf, randomFrom } from "../chaos/random.ts";
 import { MemoryTable } from "../model/memory-table.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
@@ -53,7 +53,7 @@ async function asked(carrier: string): Promise<MessageRecord & { readonly carrie
     ),
     carrier,
   };
-  await putItem({ put: { ...messageKey(message), ...message } });
+  await putItem(putOf(messageKey(message), message));
   return message;
 }
 

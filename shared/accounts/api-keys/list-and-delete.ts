@@ -8,6 +8,7 @@ import { keys } from "../../platform/table/keys.ts";
 import { pageOf } from "../../platform/table/page.ts";
 import { itemsOf, queryRows } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
+import { deleteOf } from "../../platform/table/write.ts";
 import { allApiKeys, maxApiKeys, toApiApiKey, readApiKey } from "../../tenancy/api-keys/record.ts";
 import { releaseQuota } from "../../tenancy/organizations/quota.ts";
 import { disableApiKey } from "./disable.ts";
@@ -44,8 +45,8 @@ export async function deleteApiKey(actor: Actor, keyId: string): Promise<{ id: s
   // An earlier call may have ended between the two.
   else if (record.endsMadeKeys === true) await endKeysMadeWith(organizationId, keyId);
   const deleted = await transact({
-    key: { delete: keys.apiKeyOfOrganization(organizationId, keyId), requires: { present: ["pk"] } },
-    others: [{ delete: keys.apiKey(record.secretHash) }, { delete: keys.apiKeyUse(organizationId, keyId) }],
+    key: deleteOf(keys.apiKeyOfOrganization(organizationId, keyId), { present: ["pk"] }),
+    others: [deleteOf(keys.apiKey(record.secretHash)), deleteOf(keys.apiKeyUse(organizationId, keyId))],
     quota: releaseQuota(organizationId, "apiKeyCount"),
   });
   if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");

@@ -2,9 +2,9 @@ import { newWallet } from "../../money/wallet/record.ts";
 import { newId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { insertOf, type Write } from "../../platform/table/write.ts";
-import { membershipOf } from "../../tenancy/organizations/member-record.ts";
+import { insertMember } from "../../tenancy/organizations/member-record.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
-import { putRights } from "../../tenancy/organizations/rights-record.ts";
+import { insertRights } from "../../tenancy/organizations/rights-record.ts";
 import type { UserRecord } from "../../tenancy/users/record.ts";
 import { expiryOf } from "../organizations/verification.ts";
 import { putFirstPassword } from "../passwords/record.ts";
@@ -50,14 +50,13 @@ export function newAccount(request: Request, at: Date): NewAccount {
     templateCount: 0,
     webhookCount: 0,
   };
-  const rights = putRights({ organizationId, ownerId: id, ownerIds: [id] });
   const expiry = isVerified ? {} : expiryOf(organizationId, at);
   const writes = [
-    insertOf({ ...keys.user(id), ...user }),
+    insertOf(keys.user(id), user),
     putFirstPassword(id, passwordHash),
-    insertOf(membershipOf(organizationId, id, "owner")),
-    insertOf({ ...keys.organization(organizationId), ...organization, ...expiry }),
-    insertOf({ ...rights, ...(isVerified && { verifiedUserIds: new Set([id]) }) }),
+    insertMember(organizationId, id, "owner"),
+    insertOf(keys.organization(organizationId), { ...organization, ...expiry }),
+    insertRights(organizationId, id, { isVerified }),
     ...newWallet(organizationId, at),
   ];
   return { user, organization, writes };

@@ -33,7 +33,7 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
   const verification = emailJob(organization.id, { kind: "verification", userId: user.id });
   const sendsEmails = config.emailFrom() !== undefined;
   const created = await transact({
-    email: insertOf({ ...keys.email(user.email), ...email }),
+    email: insertOf(keys.email(user.email), email),
     account: account.writes,
     verification: sendsEmails ? owedEmail(verification) : [],
     audit: auditEntry({

@@ -59,7 +59,7 @@ const organizationIdsOfKeys = new BoundedMap<string>();
  * Reads an API key, and its organization in the same request if that is known. Only the owner of the key is cached, because it
  * never changes. Both items are read as they are now, so that a disabled key and a suspension take effect immediately.
  */
-async function readApiKey(key: Key): Promise<{
+async function readApiKey(key: Key<"apiKey">): Promise<{
   readonly record: CredentialRecord | undefined;
   readonly organization?: OrganizationRecord | undefined;
 }> {

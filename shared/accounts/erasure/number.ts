@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
 
+import { MessageStatus } from "../../api/contract/sms.ts";
 import { eraseContact } from "../../audience/contacts/contacts.ts";
 import { markErased } from "../../messages/inbound/erased.ts";
 import { redactedText } from "../../messages/message/record.ts";
 import { forgetLifted, findOptOut } from "../../messages/opt-outs/record.ts";
-import { keys } from "../../platform/table/keys.ts";
+import { keys, type Key } from "../../platform/table/keys.ts";
 import { forEachOf } from "../../platform/table/lists.ts";
 import { messageKey, messagesOf, testMessagesOf, withAllShards } from "../../platform/table/shards.ts";
 import { deleteItem, updateItem, updateOf } from "../../platform/table/write.ts";
@@ -61,8 +62,9 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
   await markErased(organizationId, phoneNumber);
   const contact = await eraseContact(organizationId, phoneNumber);
   const partitions = [...messagesOf(withAllShards(organizationId)), testMessagesOf(organizationId)];
-  await forEachOf(StoredMessage, partitions, async ({ sk, to, status = "" }) => {
+  await forEachOf(StoredMessage, partitions, async ({ sk, to, status: stored }) => {
     if (to !== phoneNumber) return;
+    const status = MessageStatus.safeParse(stored).data ?? "queued";
     const isErased = status !== "queued" && (await eraseMessage(organizationId, sk, { to, status }));
     if (isErased) messages += 1;
     else left += 1;
@@ -100,7 +102,7 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
 async function eraseMessage(
   organizationId: string,
   messageId: string,
-  seen: { readonly to: string; readonly status: string },
+  seen: { readonly to: string; readonly status: z.infer<typeof MessageStatus> },
 ): Promise<boolean> {
   const set = { to: redactedText, message: redactedText };
   const update = updateOf(messageKey({ organizationId, id: messageId }), { set }, { is: seen });
@@ -113,6 +115,7 @@ async function eraseMessage(
 /** @returns whether it was erased; a pending delivery is not, because its customer waits for it */
 async function eraseDelivery({ pk, sk, state }: z.infer<typeof StoredDelivery>): Promise<boolean> {
   if (state === "pending") return false;
-  const requires = { anyOf: [{ absent: ["pk"] }, { isNot: { state: "pending" } }] };
-  return (await deleteItem({ pk, sk }, requires)).applied;
+  const key: Key<"webhookDelivery"> = { pk, sk };
+  const erased = await deleteItem(key, { anyOf: [{ absent: ["pk"] }, { isNot: { state: "pending" } }] });
+  return erased.applied;
 }

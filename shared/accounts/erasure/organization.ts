@@ -90,16 +90,17 @@ export async function eraseOrganization(
   ];
   await forEachOf(Stored, plain, async (item) => erase(item));
   // Invoices keep their buyers, and failed payments need none. An announced transfer expires.
-  const expired = { set: { status: "expired" }, add: { version: 1 }, remove: ["buyer", "agenda", "lookAt"] };
-  await forEachOf(
-    Stored,
-    keys.payment(organizationId, "").pk,
-    async ({ sk: id, pk: payments, buyer, status }) => {
-      const changes =
-        status === "pending" ? expired : buyer === undefined ? undefined : { remove: ["buyer"] };
-      if (changes !== undefined) await updateItem(Stored, updateOf({ pk: payments, sk: id }, changes));
-    },
-  );
+  const expired = {
+    set: { status: "expired" },
+    add: { version: 1 },
+    remove: ["buyer", "agenda", "lookAt"],
+  } as const;
+  const withoutBuyer = { remove: ["buyer"] } as const;
+  await forEachOf(Stored, keys.payment(organizationId, "").pk, async ({ sk: id, buyer, status }) => {
+    const changes = status === "pending" ? expired : buyer === undefined ? undefined : withoutBuyer;
+    if (changes === undefined) return;
+    await updateItem(Stored, updateOf(keys.payment(organizationId, id), changes));
+  });
   await forEachOf(Stored, keys.kyc(organizationId).pk, async (item) => erase(...namedBy(item), item));
   const { pk, sk } = keys.organization(organizationId);
   await forEachOf(Stored, pk, async (item) => {

@@ -7,12 +7,12 @@ import { networkOf } from "../../platform/source-network.ts";
 import { auditEntry } from "../../platform/table/audit-log.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { insertOf } from "../../platform/table/write.ts";
+import { insertOf, deleteOf } from "../../platform/table/write.ts";
 import {
   checkMember,
   findInvitation,
   keyOfInvitedEmail,
-  membershipOf,
+  insertMember,
 } from "../../tenancy/organizations/member-record.ts";
 import { roleNotices } from "../../tenancy/organizations/owner-notices.ts";
 import { findOrganization, toApiOrganization } from "../../tenancy/organizations/record.ts";
@@ -69,20 +69,15 @@ export async function acceptInvitation(
       other !== undefined && other.organizationId !== organizationId && (await isReplaceable(other));
     const notices = await roleNotices(rights, "Added", { email, role });
     const accepted = await transact({
-      email: isReplaced
-        ? await replaceUnproven(other, id, new Date(at))
-        : insertOf({ ...keys.email(email), ...owner }),
+      email: isReplaced ? await replaceUnproven(other, id, new Date(at)) : insertOf(keys.email(email), owner),
       token: shown.use,
-      invitation: {
-        delete: keys.invitation(id),
-        requires: { is: { createdAt: invitation.createdAt, role } },
-      },
+      invitation: deleteOf(keys.invitation(id), { is: { createdAt: invitation.createdAt, role } }),
       // The inviter must still be allowed to grant the role.
       inviter: checkMember(organizationId, invitation.invitedBy, managersOf(role)),
       member: [
-        { delete: keyOfInvitedEmail(organizationId, email) },
-        insertOf(membershipOf(organizationId, id, role)),
-        insertOf({ ...keys.user(id), ...user }),
+        deleteOf(keyOfInvitedEmail(organizationId, email)),
+        insertMember(organizationId, id, role),
+        insertOf(keys.user(id), user),
         putFirstPassword(id, passwordHash),
       ],
       organization: [

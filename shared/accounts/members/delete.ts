@@ -6,7 +6,7 @@ import type { Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { updateOf } from "../../platform/table/write.ts";
+import { updateOf, deleteOf, checkOf } from "../../platform/table/write.ts";
 import {
   findMember,
   inRole,
@@ -72,10 +72,8 @@ async function shutOut(member: ActiveMember): Promise<boolean> {
       { set: { removedAt: now().toISOString() } },
       { present: ["pk"], absent: ["removedAt"] },
     ),
-    role: { check: keys.member(organizationId, id), requires: inRole(member.role) },
-    credentials: [keys.email(email), keys.password(id), keys.secondFactor(id)].map((key) => ({
-      delete: key,
-    })),
+    role: checkOf(keys.member(organizationId, id), inRole(member.role)),
+    credentials: [keys.email(email), keys.password(id), keys.secondFactor(id)].map((key) => deleteOf(key)),
     rights: isOwner ? replaceOwners(rights, others, unlisted) : changeRights(organizationId, unlisted),
     quota: releaseQuota(organizationId, "furtherMemberCount"),
     notices: notices.map(owedEmail),
@@ -94,7 +92,7 @@ async function forget(user: UserRecord): Promise<void> {
     keys.password(id),
     keys.user(id),
   ];
-  await transact({ user: itsKeys.map((key) => ({ delete: key })) });
+  await transact({ user: itsKeys.map((key) => deleteOf(key)) });
 }
 
 /**
@@ -105,8 +103,8 @@ async function takeBack(invitation: InvitationRecord): Promise<boolean> {
   const { userId, organizationId, email, createdAt, role } = invitation;
   const others = [keyOfInvitedEmail(organizationId, email), ...keysOfEmailTokens(userId)];
   const { outcome } = await transact({
-    invitation: { delete: keys.invitation(userId), requires: { is: { createdAt, role } } },
-    others: others.map((key) => ({ delete: key })),
+    invitation: deleteOf(keys.invitation(userId), { is: { createdAt, role } }),
+    others: others.map((key) => deleteOf(key)),
     quota: releaseQuota(organizationId, "furtherMemberCount"),
   });
   return outcome === "committed";

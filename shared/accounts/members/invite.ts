@@ -10,11 +10,11 @@ import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { insertOf, type Write } from "../../platform/table/write.ts";
+import { insertOf, type Write, putOf } from "../../platform/table/write.ts";
 import {
   allMembers,
   findInvitationOf,
-  invitedEmailOf,
+  insertInvitedEmail,
   maxFurtherMembers,
   toApiMember,
   type InvitationRecord,
@@ -91,18 +91,12 @@ function unverified(): ApiError {
 }
 
 function putNew(invitation: InvitationRecord): Write[] {
-  return [
-    insertOf(invitedEmailOf(invitation)),
-    insertOf({ ...keys.invitation(invitation.userId), ...invitation }),
-  ];
+  return [insertInvitedEmail(invitation), insertOf(keys.invitation(invitation.userId), invitation)];
 }
 
 /** Replaces an invitation. It is rejected when the invitation was accepted, withdrawn or changed meanwhile. */
 function putAgain(invitation: InvitationRecord, { createdAt, role }: InvitationRecord): Write {
-  return {
-    put: { ...keys.invitation(invitation.userId), ...invitation },
-    requires: { is: { createdAt, role } },
-  };
+  return putOf(keys.invitation(invitation.userId), invitation, { is: { createdAt, role } });
 }
 
 function tooMany(): ApiError {

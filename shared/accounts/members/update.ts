@@ -7,7 +7,7 @@ import type { Actor } from "../../platform/auth/actor.ts";
 import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { updateOf, type Write } from "../../platform/table/write.ts";
+import { updateOf, type Write, checkOf } from "../../platform/table/write.ts";
 import {
   findMember,
   inRole,
@@ -77,7 +77,7 @@ async function noticesOf(
 function ofUser(rights: Rights, member: ActiveMember, role: Role): Write[] {
   const { id, organizationId } = member;
   const writes = [
-    { check: keys.user(id), requires: { is: { organizationId }, absent: ["removedAt"] } },
+    checkOf(keys.user(id), { is: { organizationId }, absent: ["removedAt"] }),
     updateOf(
       keys.member(organizationId, id),
       { set: { entity: "member", userId: id, role } },

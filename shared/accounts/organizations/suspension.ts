@@ -3,7 +3,7 @@ import { lockWallet } from "../../money/wallet/lock.ts";
 import { readWallet, toApiWallet, WalletRecord } from "../../money/wallet/record.ts";
 import { now } from "../../platform/clock.ts";
 import { RejectedError } from "../../platform/rejected-error.ts";
-import type { Changes } from "../../platform/table/expressions.ts";
+import type { Changes, Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { leaseFieldNames } from "../../platform/table/lease.ts";
 import { findItem } from "../../platform/table/read.ts";
@@ -59,7 +59,7 @@ export async function resumeOrganization(organizationId: string): Promise<Organi
  * @throws ApiError WALLET_MISSING, UNAVAILABLE
  */
 export async function setSendingPaused(organizationId: string, isPaused: boolean): Promise<Wallet> {
-  const changes = isPaused ? { set: { pausedAt: now().toISOString() } } : { remove: ["pausedAt"] };
+  const changes = isPaused ? { set: { pausedAt: now().toISOString() } } : ({ remove: ["pausedAt"] } as const);
   await change(organizationId, {
     field: "pausedAt",
     isDone: ({ pausedAt }) => (pausedAt !== undefined) === isPaused,
@@ -72,8 +72,8 @@ export async function setSendingPaused(organizationId: string, isPaused: boolean
 interface Change {
   readonly field: "pausedAt" | "suspendedAt";
   readonly isDone: (organization: OrganizationRecord) => boolean;
-  readonly organization: Changes;
-  readonly wallet: Changes;
+  readonly organization: Changes<"organization">;
+  readonly wallet: Changes<"wallet">;
 }
 
 /** Changes an organization and its wallet, if it has one, in one transaction. */
@@ -84,7 +84,8 @@ async function change(organizationId: string, wanted: Change): Promise<Organizat
     if (wanted.isDone(organization)) return organization;
     const { field } = wanted;
     const { [field]: seen } = organization;
-    const asSeen = seen === undefined ? { present: ["pk"], absent: [field] } : { is: { [field]: seen } };
+    const asSeen: Requirements<"organization"> =
+      seen === undefined ? { present: ["pk"], absent: [field] } : { is: { [field]: seen } };
     const { outcome } = await transact({
       organization: updateOf(keys.organization(organizationId), wanted.organization, asSeen),
       wallet: await changeOfWallet(organizationId, wanted.wallet),
@@ -93,7 +94,10 @@ async function change(organizationId: string, wanted: Change): Promise<Organizat
   });
 }
 
-async function changeOfWallet(organizationId: string, changes: Changes): Promise<Update[]> {
+async function changeOfWallet(
+  organizationId: string,
+  changes: Changes<"wallet">,
+): Promise<Update<"wallet">[]> {
   const key = keys.wallet(organizationId);
   if ((await findItem(WalletRecord, key, { consistent: true })) === undefined) return [];
   // The customer may debit the wallet hundreds of times a second. These debits wait while it is locked.

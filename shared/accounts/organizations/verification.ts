@@ -2,26 +2,29 @@ import { ApiError } from "../../api/contract/errors.ts";
 import { findWallet } from "../../money/wallet/record.ts";
 import { dayMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
-import { pendingWorkFields, pendingWorkOf } from "../../platform/jobs/pending-work.ts";
+import { pendingWorkOf } from "../../platform/jobs/pending-work.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { type Update, updateOf, type Write } from "../../platform/table/write.ts";
+import { type Update, updateOf, type Write, putOf } from "../../platform/table/write.ts";
 import { changeRights, isEmailVerified, readRights } from "../../tenancy/organizations/rights-record.ts";
 import { findUser, type EmailRecord, type UserRecord } from "../../tenancy/users/record.ts";
 
 /** Returns the change in the record of a user whose email is now verified. */
-export function verifiedSince(at: string): Required<Pick<Changes, "setIfAbsent">> {
+export function verifiedSince(at: string): Required<Pick<Changes<"user">, "setIfAbsent">> {
   return { setIfAbsent: { emailVerifiedAt: at } };
 }
 
 /** Returns the change in the rights of the organization, which decide. The user's record only has the time. */
-export function verifiedIn(userId: string): Required<Pick<Changes, "add">> {
+export function verifiedIn(userId: string): Required<Pick<Changes<"rights">, "add">> {
   return { add: { verifiedUserIds: new Set([userId]) } };
 }
 
 /** Returns the writes that list a user as verified and keep the organization from expiring. */
-export function listVerified({ id, organizationId }: Pick<UserRecord, "id" | "organizationId">): Update[] {
+export function listVerified({
+  id,
+  organizationId,
+}: Pick<UserRecord, "id" | "organizationId">): [Update<"rights">, Update<"organization">] {
   return [changeRights(organizationId, verifiedIn(id)), doesNotExpire(organizationId)];
 }
 
@@ -63,7 +66,7 @@ export async function replaceUnproven(
   const hasWallet = (await findWallet(organizationId)) !== undefined;
   const suspended = { suspendedAt, suspendedReason: "another person proved its email" };
   return [
-    { put: { ...keys.email(email), ...owner }, requires: { is: { userId: id } } },
+    putOf(keys.email(email), owner, { is: { userId: id } }),
     updateOf(
       keys.user(id),
       { set: { removedAt: suspendedAt } },
@@ -81,12 +84,8 @@ export async function replaceUnproven(
 }
 
 /** Returns the write that cancels the expiry of an organization. */
-export function doesNotExpire(organizationId: string): Update {
-  return updateOf(
-    keys.organization(organizationId),
-    { remove: Object.keys(pendingWorkFields) },
-    { present: ["pk"] },
-  );
+export function doesNotExpire(organizationId: string): Update<"organization"> {
+  return updateOf(keys.organization(organizationId), { remove: ["agenda", "lookAt"] }, { present: ["pk"] });
 }
 
 /**

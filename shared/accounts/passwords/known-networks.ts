@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { putItem } from "../../platform/table/write.ts";
+import { putItem, putOf } from "../../platform/table/write.ts";
 
 /** How long a network stays known after a log-in, or after a link in an email with the password. */
 const rememberedMs = 90 * dayMs;
@@ -14,7 +14,7 @@ const rememberedMs = 90 * dayMs;
  * A note that an account was logged into from a network. It names neither: only someone who guesses both can recognize
  * it.
  */
-const KnownNetworkRecord = z.object({ entity: z.literal("knownNetwork"), expiresAt: z.number() });
+export const KnownNetworkRecord = z.object({ entity: z.literal("knownNetwork"), expiresAt: z.number() });
 type KnownNetworkRecord = z.infer<typeof KnownNetworkRecord>;
 
 /** Reports whether an account was logged into from a network recently. */
@@ -28,9 +28,9 @@ export async function isKnownNetwork(email: string, network: string): Promise<bo
 export async function rememberNetwork(email: string, network: string): Promise<void> {
   const expiresAt = epochSeconds(new Date(now().getTime() + rememberedMs));
   const record: KnownNetworkRecord = { entity: "knownNetwork", expiresAt };
-  await putItem({ put: { ...keyOf(email, network), ...record } });
+  await putItem(putOf(keyOf(email, network), record));
 }
 
-function keyOf(email: string, network: string): Key {
+function keyOf(email: string, network: string): Key<"knownNetwork"> {
   return keys.knownNetwork(createHash("sha256").update(`${email} ${network}`).digest("hex"));
 }

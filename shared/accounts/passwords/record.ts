@@ -6,7 +6,7 @@ import { now } from "../../platform/clock.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { type Put, updateOf, type Write } from "../../platform/table/write.ts";
+import { insertOf, putOf, type Put, updateOf, type Write } from "../../platform/table/write.ts";
 import type { UserRecord } from "../../tenancy/users/record.ts";
 
 /*
@@ -14,7 +14,7 @@ import type { UserRecord } from "../../tenancy/users/record.ts";
  * functions that set or check a password may access them.
  */
 
-const PasswordRecord = z.object({
+export const PasswordRecord = z.object({
   entity: z.literal("password"),
   passwordHash: z.string(),
   createdAt: z.string(),
@@ -23,7 +23,7 @@ type PasswordRecord = z.infer<typeof PasswordRecord>;
 
 /** Returns the write that stores the hash of a user's first password, for the transaction that makes the user. */
 export function putFirstPassword(userId: string, passwordHash: string): Put {
-  return { ...putPassword(userId, passwordHash), requires: { absent: ["pk"] } };
+  return insertOf(keys.password(userId), recordOf(passwordHash));
 }
 
 /**
@@ -46,20 +46,20 @@ export async function findPasswordHash(
 export function replacePassword(
   userId: string,
   passwordHash: string,
-  changes: Changes,
+  changes: Changes<"user">,
   seen?: string,
 ): Write[] {
   const set = { ...changes.set, passwordVersion: randomUUID() };
   return [
-    {
-      ...putPassword(userId, passwordHash),
-      requires: seen === undefined ? {} : { is: { passwordHash: seen } },
-    },
+    putOf(
+      keys.password(userId),
+      recordOf(passwordHash),
+      seen === undefined ? {} : { is: { passwordHash: seen } },
+    ),
     updateOf(keys.user(userId), { ...changes, set }, { present: ["pk"] }),
   ];
 }
 
-function putPassword(userId: string, passwordHash: string): Put {
-  const record: PasswordRecord = { entity: "password", passwordHash, createdAt: now().toISOString() };
-  return { put: { ...keys.password(userId), ...record } };
+function recordOf(passwordHash: string): PasswordRecord {
+  return { entity: "password", passwordHash, createdAt: now().toISOString() };
 }

@@ -1,7 +1,7 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
-import type { Write } from "../../platform/table/write.ts";
+import { type Write, deleteOf } from "../../platform/table/write.ts";
 import { allMembers, type ActiveMember } from "../../tenancy/organizations/member-record.ts";
 import { endAllSessions, type UserRecord } from "../../tenancy/users/record.ts";
 import { endApiKeysMadeBy } from "../api-keys/end.ts";
@@ -47,7 +47,7 @@ export async function accountAfterReset(
       ...changes,
       remove: isFirst ? [...remove, "secondFactorAt"] : remove,
     }),
-    ...(isFirst ? [{ delete: keys.secondFactor(user.id) }] : []),
+    ...(isFirst ? [deleteOf(keys.secondFactor(user.id))] : []),
     ...listVerified(user),
   ];
   return { user, writes };

@@ -12,14 +12,14 @@ import type { Changes, Requirements } from "../../platform/table/expressions.ts"
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
-import { putItem, updateItem, updateOf, type Write } from "../../platform/table/write.ts";
+import { deleteOf, putItem, putOf, updateItem, updateOf, type Write } from "../../platform/table/write.ts";
 
 /*
  * The second factor of a user. It has the secret for the codes of their app, sealed with a key of the stage, and the
  * hashes of the recovery codes. It counts once a code has shown that the app has the secret.
  */
 
-const SecondFactorRecord = z.object({
+export const SecondFactorRecord = z.object({
   entity: z.literal("secondFactor"),
   userId: z.string(),
   sealedSecret: z.string(),
@@ -60,11 +60,10 @@ export async function putUnconfirmed(userId: string, secret: string): Promise<bo
   await noteSealingKey("secondFactors", key);
   const sealedSecret = sealText(key, secret, placeOf(userId));
   const createdAt = now().toISOString();
-  const put = { ...keys.secondFactor(userId), entity: "secondFactor", userId, sealedSecret, createdAt };
-  const kept = await putItem(
-    { put, requires: { absent: ["confirmedAt"] } },
-    { isOwn: (found) => found["sealedSecret"] === sealedSecret },
-  );
+  const record = { entity: "secondFactor", userId, sealedSecret, createdAt } as const;
+  const kept = await putItem(putOf(keys.secondFactor(userId), record, { absent: ["confirmedAt"] }), {
+    isOwn: (found) => found["sealedSecret"] === sealedSecret,
+  });
   return kept.applied;
 }
 
@@ -138,7 +137,7 @@ export async function useCode(record: SecondFactorRecord, code: string): Promise
 async function useOf(
   record: SecondFactorRecord,
   code: string,
-): Promise<readonly [changes: Changes, requirements: Requirements]> {
+): Promise<readonly [changes: Changes<"secondFactor">, requirements: Requirements<"secondFactor">]> {
   const hash = hashOf(record.userId, code);
   const step = record.recoveryCodeHashes.has(hash) ? undefined : await unusedStepOf(record, code);
   if (step !== undefined) {
@@ -157,7 +156,7 @@ export async function remove(
   also: readonly Write[],
 ): Promise<boolean> {
   const removed = await transact({
-    secondFactor: { delete: keys.secondFactor(userId), requires: { is: { sealedSecret } } },
+    secondFactor: deleteOf(keys.secondFactor(userId), { is: { sealedSecret } }),
     user: updateOf(keys.user(userId), { remove: ["secondFactorAt"] }, { present: ["pk"] }),
     also,
   });

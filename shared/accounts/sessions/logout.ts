@@ -4,6 +4,7 @@ import type { Actor } from "../../platform/auth/actor.ts";
 import { sessionLifetimeMs } from "../../platform/auth/session-token.ts";
 import { now } from "../../platform/clock.ts";
 import { momentOf } from "../../platform/ids.ts";
+import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { untilUndisturbed } from "../../platform/table/transact.ts";
 import { type Update, updateItem, updateOf } from "../../platform/table/write.ts";
@@ -80,8 +81,8 @@ async function makeRoom({ id, endedSessionIds = new Set(), sessionsValidFrom }: 
 function endSessionsBefore(
   userId: string,
   moment: Date,
-  changes: { readonly remove?: readonly string[]; readonly take?: Readonly<Record<string, unknown>> },
-): Update {
+  changes: Pick<Changes<"user">, "remove" | "take">,
+): Update<"user"> {
   const set = { sessionsValidFrom: moment.toISOString() };
   return updateOf(keys.user(userId), { set, ...changes }, { present: ["pk"], ifPresent: { atMost: set } });
 }

@@ -153,7 +153,7 @@ export async function findCampaign(
   return findItem(CampaignRecord, keys.campaign(organizationId, campaignId), { consistent: true });
 }
 
-function keyOf({ organizationId, id }: CampaignRecord): Key {
+function keyOf({ organizationId, id }: CampaignRecord): Key<"campaign"> {
   return keys.campaign(organizationId, id);
 }
 
@@ -166,7 +166,7 @@ function keyOf({ organizationId, id }: CampaignRecord): Key {
 export function create(record: CampaignRecord): Write[] {
   const { organizationId, id, scheduledAt } = record;
   return [
-    insertOf({ ...keyOf(record), ...record }),
+    insertOf(keyOf(record), record),
     ...(scheduledAt === undefined ? [] : [scheduledRun({ organizationId, campaignId: id }, scheduledAt)]),
   ];
 }
@@ -186,13 +186,13 @@ export function launch(record: CampaignRecord, at: Date): Write[] {
 
 /** draft, scheduled, sending or failed → cancelled. */
 export function cancel(record: CampaignRecord, at: Date): Write[] {
-  const set = { status: "cancelled", endedAt: at.toISOString() };
-  const changes = { set, remove: ["errorCode", "waitsUntil"] };
+  const set = { status: "cancelled", endedAt: at.toISOString() } as const;
+  const changes = { set, remove: ["errorCode", "waitsUntil"] } as const;
   return [updateOf(keyOf(record), changes, { is: { status: record.status } })];
 }
 
 /** scheduled and due, or sending, and free → sending, held. */
-export function startRun(record: CampaignRecord, lease: Lease, at: Date): Update {
+export function startRun(record: CampaignRecord, lease: Lease, at: Date): Update<"campaign"> {
   const { status, startedAt = at.toISOString() } = record;
   return acquireLease(keyOf(record), lease, at, {
     set: { status: "sending", startedAt },
@@ -204,7 +204,7 @@ export function startRun(record: CampaignRecord, lease: Lease, at: Date): Update
   });
 }
 
-const isSending = { is: { status: "sending" } };
+const isSending = { is: { status: "sending" } } as const;
 
 /** The progress that one block of contacts adds. */
 export interface Block {
@@ -216,7 +216,7 @@ export interface Block {
 }
 
 /** held → held, after a block of contacts. Part of the transaction that records the block's messages. */
-export function passBlock(held: CampaignRecord, block: Block): Update {
+export function passBlock(held: CampaignRecord, block: Block): Update<"campaign"> {
   return updateOf(
     keyOf(held),
     {
@@ -228,31 +228,34 @@ export function passBlock(held: CampaignRecord, block: Block): Update {
 }
 
 /** held → held, with no contact left. */
-export function acceptedAll(held: CampaignRecord, at: Date): Update {
+export function acceptedAll(held: CampaignRecord, at: Date): Update<"campaign"> {
   return updateOf(keyOf(held), { set: { acceptedAllAt: at.toISOString() } }, whileHeldBy(held, isSending));
 }
 
 /** held → sending and free. @param until defers the next run until then */
-export function releaseRun(held: CampaignRecord, until?: Date): Update {
+export function releaseRun(held: CampaignRecord, until?: Date): Update<"campaign"> {
   return releaseLease(keyOf(held), held, { until });
 }
 
 /** held → sending and free, waiting for the next day. @param until defers the next run until then */
-export function waitForNextDay(held: CampaignRecord, nextDay: Date, until: Date): Update {
+export function waitForNextDay(held: CampaignRecord, nextDay: Date, until: Date): Update<"campaign"> {
   const set = { waitsUntil: nextDay.toISOString() };
   return releaseLease(keyOf(held), held, { until, set, requires: isSending });
 }
 
 /** held → completed. */
-export function complete(held: CampaignRecord, at: Date): Update {
+export function complete(held: CampaignRecord, at: Date): Update<"campaign"> {
   return end(held, { status: "completed", endedAt: at.toISOString() });
 }
 
 /** held → failed; it can be launched again. */
-export function fail(held: CampaignRecord, at: Date, errorCode: CampaignErrorCode): Update {
+export function fail(held: CampaignRecord, at: Date, errorCode: CampaignErrorCode): Update<"campaign"> {
   return end(held, { status: "failed", endedAt: at.toISOString(), errorCode });
 }
 
-function end(held: CampaignRecord, set: Record<string, string>): Update {
+function end(
+  held: CampaignRecord,
+  set: Pick<CampaignRecord, "endedAt" | "errorCode" | "status">,
+): Update<"campaign"> {
   return releaseLease(keyOf(held), held, { set, requires: isSending });
 }

@@ -9,7 +9,7 @@ import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { readPage } from "../../platform/table/page.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { changesOfPatch, updateOf, type Write } from "../../platform/table/write.ts";
+import { changesOfPatch, updateOf, type Write, deleteOf } from "../../platform/table/write.ts";
 import { releaseQuota, takeQuota, usedQuota } from "../../tenancy/organizations/quota.ts";
 import {
   contactIds,
@@ -95,7 +95,7 @@ async function updateWrites(
 ): Promise<Record<"contact" | "number" | "others", Write | readonly Write[]>> {
   const { organizationId, id, phoneNumber } = seen;
   const optOut = await optOutWrites(seen, request);
-  const changes = changesOfPatch({
+  const changes = changesOfPatch<"contact">({
     ...request,
     optedOut: optOut.optedOut,
     tags: request.tags === null ? [] : request.tags,
@@ -110,7 +110,7 @@ async function updateWrites(
     // The opt-out follows the contact to its new number.
     contact: updateOf(key, changes, { is: { phoneNumber, optedOut: seen.optedOut } }),
     number: numberPut(seen, request.phoneNumber),
-    others: [{ delete: keys.contactOfNumber(organizationId, phoneNumber) }, ...optOut.writes],
+    others: [deleteOf(keys.contactOfNumber(organizationId, phoneNumber)), ...optOut.writes],
   };
 }
 
@@ -155,8 +155,8 @@ export async function deleteContact(
 /** Returns the writes that remove a contact. They are rejected when its number has changed. */
 function removalOf({ organizationId, id, phoneNumber }: ContactRecord): Write[] {
   return [
-    { delete: keys.contact(organizationId, id), requires: { is: { phoneNumber } } },
-    { delete: keys.contactOfNumber(organizationId, phoneNumber) },
+    deleteOf(keys.contact(organizationId, id), { is: { phoneNumber } }),
+    deleteOf(keys.contactOfNumber(organizationId, phoneNumber)),
     releaseQuota(organizationId, "contactCount"),
   ];
 }

@@ -25,7 +25,7 @@ export const ContactRecord = z.object({
 export type ContactRecord = z.infer<typeof ContactRecord>;
 
 /** The item that finds the contact of a number. It keeps numbers unique. */
-const NumberRecord = z.object({ entity: z.literal("contactNumber"), contactId: z.string() });
+export const NumberRecord = z.object({ entity: z.literal("contactNumber"), contactId: z.string() });
 
 export const maxContacts = 100_000;
 
@@ -65,7 +65,7 @@ export function contactPuts(
 ): readonly [contact: Put, number: Put, ...optOut: readonly Write[]] {
   const { organizationId, phoneNumber, createdAt } = record;
   return [
-    insertOf({ ...keys.contact(organizationId, record.id), ...record }),
+    insertOf(keys.contact(organizationId, record.id), record),
     numberPut(record, phoneNumber),
     ...(optedOut ? [noteOptOut(organizationId, phoneNumber, { source: "contact", createdAt })] : []),
   ];
@@ -74,7 +74,7 @@ export function contactPuts(
 /** Returns the write that assigns a number to a contact. It is rejected where another contact has the number. */
 export function numberPut({ organizationId, id }: ContactRecord, phoneNumber: string): Put {
   const key = keys.contactOfNumber(organizationId, phoneNumber);
-  return insertOf({ ...key, entity: "contactNumber", contactId: id });
+  return insertOf(key, { entity: "contactNumber", contactId: id });
 }
 
 /** Reads a contact as it is now. */

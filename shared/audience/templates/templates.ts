@@ -6,7 +6,7 @@ import { newId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { readPage } from "../../platform/table/page.ts";
 import { transact } from "../../platform/table/transact.ts";
-import { insertOf, updateItem, updateOf } from "../../platform/table/write.ts";
+import { insertOf, updateItem, updateOf, deleteOf } from "../../platform/table/write.ts";
 import { releaseQuota, takeQuota, usedQuota } from "../../tenancy/organizations/quota.ts";
 import { maxTemplates, toApiTemplate, readTemplate, TemplateRecord } from "./record.ts";
 import { problemOf } from "./render.ts";
@@ -32,7 +32,7 @@ export async function createTemplate(
   };
   const created = await transact({
     quota: takeQuota(organizationId, "templateCount", maxTemplates),
-    template: insertOf({ ...keys.template(organizationId, record.id), ...record }),
+    template: insertOf(keys.template(organizationId, record.id), record),
   });
   if (created.outcome === "committed") return toApiTemplate(record);
   throw new ApiError("CONFLICT", { message: `An organization has at most ${maxTemplates} templates.` });
@@ -90,7 +90,7 @@ export async function deleteTemplate(
   templateId: string,
 ): Promise<{ id: string; deleted: true }> {
   const deleted = await transact({
-    template: { delete: keys.template(organizationId, templateId), requires: { present: ["pk"] } },
+    template: deleteOf(keys.template(organizationId, templateId), { present: ["pk"] }),
     quota: releaseQuota(organizationId, "templateCount"),
   });
   if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");

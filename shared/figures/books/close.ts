@@ -81,7 +81,7 @@ export async function closeBooks(
   const closed = { ...total, closedAt: now().toISOString() };
   // The client repeats a write whose response was lost.
   const isOwn = ({ closedAt }: Record<string, unknown>): boolean => closedAt === closed.closedAt;
-  const written = await putItem(insertOf({ ...keys.books(month, "TOTAL"), ...closed }), { isOwn });
+  const written = await putItem(insertOf(keys.booksTotal(month), closed), { isOwn });
   if (!written.applied) throw new RejectedError(`${month} has been closed by another command.`);
   return closed;
 }
@@ -158,7 +158,7 @@ async function closeOrganization({
     openDays,
   };
   await writeLines(month, organizationId, lines);
-  const written = await putItem(insertOf({ ...keys.books(month, organizationId), ...books }));
+  const written = await putItem(insertOf(keys.books(month, organizationId), books));
   // Another close at the same time came first.
   return written.applied ? books : findBooks(month, organizationId);
 }
@@ -169,9 +169,9 @@ async function writeLines(
   lines: readonly PaymentLine[],
 ): Promise<void> {
   for (let start = 0; start < lines.length; start += linesTogether) {
-    const key = keys.books(month, `${organizationId}#${String(start).padStart(8, "0")}`);
+    const key = keys.bookLines(month, organizationId, start);
     const chunk = lines.slice(start, start + linesTogether);
-    await putItem(insertOf({ ...key, entity: "bookLines", organizationId, lines: chunk }));
+    await putItem(insertOf(key, { entity: "bookLines", organizationId, lines: chunk }));
   }
 }
 

@@ -5,6 +5,7 @@ import { listWallets } from "../../money/wallet/record.ts";
 import { dayMs, dayOf } from "../../platform/clock.ts";
 import { workOnPending } from "../../platform/jobs/pending-work.ts";
 import { shardCount } from "../../platform/jobs/shards.ts";
+import type { Key } from "../../platform/table/keys.ts";
 import { rowsOf } from "../../platform/table/lists.ts";
 import { findItem, type Row } from "../../platform/table/read.ts";
 import { unreadableOf, UnreadableRecordError } from "../../platform/table/records.ts";
@@ -71,8 +72,8 @@ export async function sumOfCosts(
     count(item);
   }
   for (const open of openBefore) {
-    const { pk, sk } = open;
-    const present = await findItem(MarginsOfDay, { pk, sk }, { consistent: true });
+    const key: Key<"margins"> = { pk: open.pk, sk: open.sk };
+    const present = await findItem(MarginsOfDay, key, { consistent: true });
     if (present === undefined) openDays.push(open);
     else count(present, open.costs);
   }

@@ -79,7 +79,7 @@ const PaymentLine = z.object({
 export type PaymentLine = z.infer<typeof PaymentLine>;
 
 /** Some of an organization's lines: an item of the table holds 400 KB. */
-const PaymentLinesRecord = z.object({
+export const PaymentLinesRecord = z.object({
   entity: z.literal("bookLines"),
   organizationId: z.string(),
   lines: z.array(PaymentLine),
@@ -105,7 +105,7 @@ export type BooksTotal = z.infer<typeof BooksTotal>;
 
 /** Returns the totals of a month; undefined if it is not closed. */
 export async function findBooksTotal(month: string): Promise<BooksTotal | undefined> {
-  return findItem(BooksTotal, keys.books(month, "TOTAL"), { consistent: true });
+  return findItem(BooksTotal, keys.booksTotal(month), { consistent: true });
 }
 
 /** Returns the books of an organization; undefined if they are not closed, or it had never had any movement. */

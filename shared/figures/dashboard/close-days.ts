@@ -33,7 +33,7 @@ export async function closeDays(shard: number): Promise<number> {
 }
 
 /** Closes a day. An error must not keep the other days from being closed. */
-async function closeDaySafely(key: Key, isTimeLeft: () => boolean): Promise<boolean> {
+async function closeDaySafely(key: Key<"counts">, isTimeLeft: () => boolean): Promise<boolean> {
   const shard = shardOfCounter(key);
   try {
     const look = await countDay(shard, isTimeLeft);

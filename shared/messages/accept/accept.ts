@@ -111,8 +111,8 @@ export async function acceptTogether(
   return accepted;
 }
 
-function messagePut(message: MessageRecord): Put {
-  return insertOf({ ...messageKey(message), ...message });
+function messagePut(message: MessageRecord): Put<"message"> {
+  return insertOf(messageKey(message), message);
 }
 
 /** Queues recorded messages that are due soon. An unavailable queue delays the messages, but they have been accepted. */

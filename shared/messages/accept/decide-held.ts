@@ -39,7 +39,7 @@ export async function decideHeldMessage(
   requireSession(actor);
   const at = now();
   const decided = { decidedAt: at.toISOString(), decidedBy: actor.userId };
-  const isHeld = { is: { status: "held" } };
+  const isHeld = { is: { status: "held" } } as const;
   const { status } = await readHeldMessage(organization.id, heldId);
   if (status !== "held") throw decidedBefore();
   const key = keys.heldMessage(organization.id, heldId);
@@ -74,7 +74,7 @@ export async function decideHeldMessage(
         const rate = sendRateStatus(wallet);
         if (rate !== undefined) reportRateLimit(rate);
         return placed.map(({ id: messageId }) => {
-          const set = { status: "approved", messageId, ...decided, ...price };
+          const set = { status: "approved", messageId, ...decided, ...price } as const;
           return releaseLease(key, held, { set, requires: isHeld });
         });
       }),

@@ -104,7 +104,7 @@ export async function holdMessage(message: Holdable, attempt: Attempt | undefine
   const { id, heldAt: queuedAt } = record;
   const answer = { id, status: "held", to, queuedAt, scheduledAt, pricing: toApiPricing(record) } as const;
   const stored = await transact({
-    held: insertOf({ ...keys.heldMessage(organizationId, id), ...record }),
+    held: insertOf(keys.heldMessage(organizationId, id), record),
     together: attempt === undefined ? [] : [attempt.complete(answer)],
   });
   if (stored.outcome === "rejected") throw new ApiError("UNAVAILABLE");

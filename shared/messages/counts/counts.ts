@@ -110,12 +110,12 @@ export interface RecordedReceipt {
  */
 export async function countReceipts(recorded: readonly RecordedReceipt[]): Promise<void> {
   const heard = recorded.filter(({ message }) => !isTestId(message.id));
-  const countersOf = ({ message }: RecordedReceipt): Key[] => {
+  const countersOf = ({ message }: RecordedReceipt): Key<"counts">[] => {
     const { organizationId, campaignId } = message;
     const ofDay = shardOf(message).counter;
     return campaignId === undefined ? [ofDay] : [ofDay, keys.campaignCounts(organizationId, campaignId)];
   };
-  const changes = new Map<string, { readonly key: Key; delivered: number; undelivered: number }>();
+  const changes = new Map<string, { readonly key: Key<"counts">; delivered: number; undelivered: number }>();
   for (const receipt of heard) {
     for (const key of countersOf(receipt)) {
       const name = `${key.pk} ${key.sk}`;
@@ -153,7 +153,7 @@ async function countOnDays(
 /** Makes sure that a day with accepted messages is counted once it is over, even if its counts were lost. */
 export async function noteDay({ organizationId, day, counter }: DayShard): Promise<void> {
   const { set, setIfAbsent } = toBeClosed(organizationId, day);
-  const changes = { set: { entity: "messageCounts", ...set }, setIfAbsent, add: { changes: 0 } };
+  const changes = { set: { ...set, entity: "messageCounts" }, setIfAbsent, add: { changes: 0 } } as const;
   await updateItem(CountsRecord, updateOf(counter, changes, { absent: ["closedAt"] }));
 }
 
@@ -161,7 +161,7 @@ export async function noteDay({ organizationId, day, counter }: DayShard): Promi
 export function toBeClosed(
   organizationId: string,
   day: string,
-): Required<Pick<Changes, "set" | "setIfAbsent">> {
+): Required<Pick<Changes<"counts">, "set" | "setIfAbsent">> {
   const overAt = Date.parse(`${day}T00:00:00.000Z`) + dayMs;
   return {
     set: { agenda: pendingWorkOf("CLOSE-DAY", organizationId) },
@@ -170,15 +170,15 @@ export function toBeClosed(
 }
 
 /** Defers the next visit of a day with messages that have not ended, until a moment in ISO 8601. */
-export async function rescheduleDay(key: Key, lookAt: string): Promise<void> {
+export async function rescheduleDay(key: Key<"counts">, lookAt: string): Promise<void> {
   await updateItem(CountsRecord, updateOf(key, { set: { lookAt } }, { absent: ["closedAt"] }));
 }
 
 /** Adds to a counter. A failure is only logged, because the recount corrects the counter before it is closed. */
 async function count(
-  key: Key,
+  key: Key<"counts">,
   change: Partial<Tally>,
-  { set, setIfAbsent = {} }: Pick<Changes, "set" | "setIfAbsent"> = {},
+  { set, setIfAbsent = {} }: Pick<Changes<"counts">, "set" | "setIfAbsent"> = {},
   { alsoClosed = false } = {},
 ): Promise<void> {
   const add = Object.fromEntries(Object.entries(change).filter(([, amount]) => amount !== 0));

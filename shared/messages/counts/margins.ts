@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { now } from "../../platform/clock.ts";
 import type { DayShard } from "../../platform/table/shards.ts";
-import { putItem } from "../../platform/table/write.ts";
+import { putItem, putOf } from "../../platform/table/write.ts";
 import { countryOfNumber } from "../destinations/numbering-plan.ts";
 import type { MessageRecord } from "../message/record.ts";
 
@@ -89,7 +89,7 @@ export async function writeMargins(
   isFinal: boolean,
 ): Promise<void> {
   const countedAt = now().toISOString();
-  const record = { entity: "margins", organizationId, countedAt, margins };
+  const record = { entity: "margins", organizationId, countedAt, margins } as const;
   const closed = isFinal ? { closedAt: countedAt } : {};
-  await putItem({ put: { ...key, ...record, ...closed }, requires: { absent: ["closedAt"] } });
+  await putItem(putOf(key, { ...record, ...closed }, { absent: ["closedAt"] }));
 }

@@ -28,7 +28,7 @@ const idDelayMs = minuteMs;
 export interface Recount {
   readonly messages: List["pk"];
   /** The key of their counter. */
-  readonly counter: Key;
+  readonly counter: Key<"counts">;
   readonly from: Date;
   readonly to: Date;
   readonly includes: (message: MessageRecord) => boolean;
@@ -98,20 +98,20 @@ export async function recount(
 }
 
 /** Notes that a count begins. @returns the counter, or undefined when it is closed */
-async function noteLook(key: Key): Promise<CountsRecord | undefined> {
+async function noteLook(key: Key<"counts">): Promise<CountsRecord | undefined> {
   const changes = {
     set: { entity: "messageCounts", lookedAt: now().toISOString() },
     // A missing counter is created, so that it can be closed.
     add: { changes: 0 },
-  };
+  } as const;
   const noted = await updateItem(CountsRecord, updateOf(key, changes, { absent: ["closedAt"] }));
   return noted.applied ? noted.item : undefined;
 }
 
-async function replaceCounts(key: Key, changes: number, tally: Tally): Promise<Look> {
-  const absent = ["closedAt"];
+async function replaceCounts(key: Key<"counts">, changes: number, tally: Tally): Promise<Look> {
+  const absent = ["closedAt"] as const;
   if (isAtItsEnd(tally)) {
-    const remove = ["unfinished", "agenda", "lookAt"];
+    const remove = ["unfinished", "agenda", "lookAt"] as const;
     const { delivered, undelivered, ...ends } = tally;
     const closedAt = now().toISOString();
     const closed = { ...ends, countedAt: closedAt, closedAt };
@@ -121,7 +121,7 @@ async function replaceCounts(key: Key, changes: number, tally: Tally): Promise<L
     if (!replaced.applied) await updateItem(CountsRecord, updateOf(key, { set: closed, remove }, { absent }));
     return "closed";
   }
-  const remove = ["unfinished"];
+  const remove = ["unfinished"] as const;
   const replaced = await updateItem(
     CountsRecord,
     updateOf(key, { set: { ...tally, countedAt: now().toISOString() }, remove }, { is: { changes }, absent }),

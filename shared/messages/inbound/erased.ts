@@ -4,7 +4,7 @@ import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
 import { digestOfNumber } from "../../platform/table/audit-log.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { putItem } from "../../platform/table/write.ts";
+import { putItem, putOf } from "../../platform/table/write.ts";
 
 /*
  * An inbound message may be queued while its number is erased. The erasure therefore leaves a mark, and an earlier
@@ -12,7 +12,7 @@ import { putItem } from "../../platform/table/write.ts";
  */
 
 /** The mark of an erased number, with the time of the erasure. */
-const ErasedNumber = z.object({
+export const ErasedNumber = z.object({
   entity: z.literal("erasedNumber"),
   erasedAt: z.string(),
   expiresAt: z.int(),
@@ -21,7 +21,7 @@ const ErasedNumber = z.object({
 /** How long a mark is kept. A job can be on its queue and then on the dead-letter queue for at most 14 days each. */
 const markedMs = 30 * dayMs;
 
-function markOf(organizationId: string, phoneNumber: string): Key {
+function markOf(organizationId: string, phoneNumber: string): Key<"erasedNumber"> {
   const sk = `ERASED#${digestOfNumber(organizationId, phoneNumber)}`;
   return { pk: keys.inbound(organizationId, "").pk, sk };
 }
@@ -34,7 +34,7 @@ export async function markErased(organizationId: string, phoneNumber: string): P
     erasedAt: at.toISOString(),
     expiresAt: epochSeconds(new Date(at.getTime() + markedMs)),
   };
-  await putItem({ put: { ...markOf(organizationId, phoneNumber), ...mark } });
+  await putItem(putOf(markOf(organizationId, phoneNumber), mark));
 }
 
 /**

@@ -107,7 +107,7 @@ export async function receiveTestMessage(inbound: Omit<TestInboundJob, "kind">):
     receivedAt,
     expiresAt: testExpiry(receivedAt),
   };
-  const stored = await putItem(insertOf({ ...keys.inbound(organizationId, id), ...record }));
+  const stored = await putItem(insertOf(keys.inbound(organizationId, id), record));
   await conclude(stored.applied ? record : InboundRecord.parse(stored.found));
 }
 

@@ -40,7 +40,7 @@ const takenMs = 30 * dayMs;
 export const inboundIds = { from: "inb_", to: "inb_~" };
 
 /** Returns the key of the mark for a carrier's own id of a message. */
-export function takenKey(organizationId: string, carrier: string, carrierId: string): Key {
+export function takenKey(organizationId: string, carrier: string, carrierId: string): Key<"inboundMark"> {
   const hash = createHash("sha256").update(`${carrier} ${carrierId}`).digest("hex");
   return { pk: keys.inbound(organizationId, "").pk, sk: `TAKEN#${hash}` };
 }
@@ -48,7 +48,7 @@ export function takenKey(organizationId: string, carrier: string, carrierId: str
 /** Returns the writes that store a message and its mark. They are rejected when the mark exists. */
 export function inboundPuts(
   record: InboundRecord,
-  { key, callbackId }: { readonly key: Key; readonly callbackId: string },
+  { key, callbackId }: { readonly key: Key<"inboundMark">; readonly callbackId: string },
 ): Record<"message" | "taken", Write> {
   const at = now().getTime();
   const days = config.messageRetentionDays();
@@ -61,8 +61,8 @@ export function inboundPuts(
     expiresAt: epochSeconds(new Date(at + takenMs)),
   };
   return {
-    taken: insertOf({ ...key, ...taken }),
-    message: insertOf({ ...keys.inbound(record.organizationId, record.id), ...kept }),
+    taken: insertOf(key, taken),
+    message: insertOf(keys.inbound(record.organizationId, record.id), kept),
   };
 }
 

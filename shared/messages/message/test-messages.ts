@@ -51,7 +51,7 @@ export async function recordTestMessage(message: MessageRecord, together: readon
   await countTestMessage(message.organizationId);
   const dueAt = new Date(message.scheduledAt ?? message.queuedAt);
   const recorded = await transact({
-    message: insertOf({ ...messageKey(message), ...message }),
+    message: insertOf(messageKey(message), message),
     waiting: waitsInTable(message) ? [waitingJob(message)] : [],
     owed: owedJob(`send#${message.id}`, sendJob(message), dueAt),
     together,

@@ -37,7 +37,7 @@ export function isUnconfirmed(message: MessageRecord): boolean {
 }
 
 /** Unconfirmed → confirmed, because its ledger entry exists. */
-export function confirm(paid: MessageRecord): Update {
+export function confirm(paid: MessageRecord): Update<"message"> {
   return updateOf(messageKey(paid), { remove: ["expiresAt"] }, { is: { expiresAt: paid.expiresAt } });
 }
 
@@ -69,7 +69,10 @@ export interface Acquisition {
  * queued and free → held. If the outcome of an earlier attempt is unknown, only the carrier of that attempt may get the
  * message again.
  */
-export function acquire(key: Key, { lease, at, carrier, isFirst = false, lapsed }: Acquisition): Update {
+export function acquire(
+  key: Key<"message">,
+  { lease, at, carrier, isFirst = false, lapsed }: Acquisition,
+): Update<"message"> {
   return acquireLease(key, lease, at, {
     set: { carrier, attemptLog: lapsed?.attemptLog },
     add: { attempts: 1, openClaims: 1 },
@@ -88,7 +91,7 @@ export function acquire(key: Key, { lease, at, carrier, isFirst = false, lapsed 
 }
 
 /** queued and free → the same, but known to have a job: it waits for a long time, and is not lost. */
-export function noteWaiting(waiting: MessageRecord): Update {
+export function noteWaiting(waiting: MessageRecord): Update<"message"> {
   return updateOf(
     messageKey(waiting),
     { add: { attempts: 1 }, remove: isTestId(waiting.id) ? [] : ["expiresAt"] },
@@ -97,16 +100,16 @@ export function noteWaiting(waiting: MessageRecord): Update {
   );
 }
 
-const isQueued = { is: { status: "queued" } };
+const isQueued = { is: { status: "queued" } } as const;
 
 /** held → held for another carrier, because the one before definitely did not accept it. */
-export function passOn(held: MessageRecord, carrier: string, lease: Lease, at: Date): Update {
+export function passOn(held: MessageRecord, carrier: string, lease: Lease, at: Date): Update<"message"> {
   const { rejectedBy, attemptLog } = held;
   return renewLease(messageKey(held), lease, at, { set: { carrier, rejectedBy, attemptLog }, ...isQueued });
 }
 
 /** held → queued, because the carrier definitely did not accept it. */
-export function release(held: MessageRecord): Update {
+export function release(held: MessageRecord): Update<"message"> {
   const { rejectedBy, attemptLog } = held;
   return releaseLease(messageKey(held), held, {
     set: { rejectedBy, attemptLog },
@@ -134,9 +137,9 @@ export function markSent(
   held: MessageRecord,
   at: Date,
   { carrierReference, costMicros }: Pick<MessageRecord, "carrierReference" | "costMicros">,
-): Update {
+): Update<"message"> {
   const set = {
-    status: "sent",
+    status: "sent" as const,
     sentAt: at.toISOString(),
     carrierReference,
     costMicros,
@@ -148,9 +151,9 @@ export function markSent(
 }
 
 /** held → failed, with its refund due if it was paid. It does not expire before the refund. */
-export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErrorCode): Update {
+export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErrorCode): Update<"message"> {
   const set = {
-    status: "failed",
+    status: "failed" as const,
     failedAt: at.toISOString(),
     errorCode,
     ...refundOf(held, "due"),
@@ -172,8 +175,8 @@ function refundOf(
  * queued, not yet due and without an unresolved attempt → cancelled and refunded. Part of the transaction that credits the
  * wallet.
  */
-export function markCancelled(waiting: MessageRecord, at: Date): Update {
-  const set = { status: "cancelled", cancelledAt: at.toISOString(), ...refundOf(waiting, "done") };
+export function markCancelled(waiting: MessageRecord, at: Date): Update<"message"> {
+  const set = { status: "cancelled" as const, cancelledAt: at.toISOString(), ...refundOf(waiting, "done") };
   return updateOf(
     messageKey(waiting),
     { set: { ...set, ...withoutCode(waiting), ...retention(waiting.id, at) } },
@@ -182,8 +185,8 @@ export function markCancelled(waiting: MessageRecord, at: Date): Update {
 }
 
 /** failed, refund due → refunded. Part of the transaction that credits the wallet. */
-export function markRefunded(failed: MessageRecord): Update {
-  const set = { refund: "done", ...retention(failed.id, now()) };
+export function markRefunded(failed: MessageRecord): Update<"message"> {
+  const set = { ...retention(failed.id, now()), refund: "done" } as const;
   return updateOf(messageKey(failed), { set }, { is: { refund: "due" } });
 }
 
@@ -206,7 +209,11 @@ export interface Receipt {
  * as sent. Only the last carrier of the message can report.
  * @param before the status from earlier receipts; undefined if there was none
  */
-export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | undefined): Update {
+export function noteReceipt(
+  key: Key<"message">,
+  receipt: Receipt,
+  before: FinalDelivery | undefined,
+): Update<"message"> {
   const { status, errorCode, providerCode, at, carrier, token } = receipt;
   return updateOf(
     key,
@@ -220,9 +227,9 @@ export function noteReceipt(key: Key, receipt: Receipt, before: FinalDelivery | 
         deliveryToken: token,
       },
       remove: [
-        ...(errorCode === undefined ? ["deliveryErrorCode"] : []),
-        ...(providerCode === undefined ? ["deliveryProviderCode"] : []),
-        ...(carrier === undefined ? ["deliveryCarrier"] : []),
+        ...(errorCode === undefined ? (["deliveryErrorCode"] as const) : []),
+        ...(providerCode === undefined ? (["deliveryProviderCode"] as const) : []),
+        ...(carrier === undefined ? (["deliveryCarrier"] as const) : []),
       ],
     },
     {

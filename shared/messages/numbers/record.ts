@@ -6,7 +6,7 @@ import { RejectedError } from "../../platform/rejected-error.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../../platform/table/read.ts";
 import { untilUndisturbed } from "../../platform/table/transact.ts";
-import { putItem } from "../../platform/table/write.ts";
+import { putItem, putOf } from "../../platform/table/write.ts";
 import { noteReplies } from "../../tenancy/organizations/record.ts";
 import { keywordOf, plain } from "./keywords.ts";
 
@@ -153,10 +153,13 @@ async function change(
       updatedAt: now().toISOString(),
       version: (seen?.version ?? 0) + 1,
     };
-    const written = await putItem({
-      put: { ...keys.number(number), ...record },
-      requires: seen === undefined ? { absent: ["pk"] } : { is: { version: seen.version } },
-    });
+    const written = await putItem(
+      putOf(
+        keys.number(number),
+        record,
+        seen === undefined ? { absent: ["pk"] } : { is: { version: seen.version } },
+      ),
+    );
     return written.applied ? record : undefined;
   });
 }

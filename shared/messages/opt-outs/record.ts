@@ -5,7 +5,7 @@ import type { Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
-import { changesOfPatch, type Update, updateOf, type Write } from "../../platform/table/write.ts";
+import { changesOfPatch, type Update, updateOf, type Write, deleteOf } from "../../platform/table/write.ts";
 import { hasSaidStop, optOutOf, type OwnNote, type Wishes } from "./standing.ts";
 
 /*
@@ -120,7 +120,7 @@ export function replaceWishes(
   }
   const key = keys.optOut(organizationId, phoneNumber);
   if (said === undefined && noted === undefined) return [deletion(organizationId, phoneNumber, seen)];
-  const changes = changesOfPatch({
+  const changes = changesOfPatch<"optOut">({
     entity: "optOut",
     phoneNumber,
     source: noted?.source ?? null,
@@ -136,11 +136,11 @@ function isSameNote(one: OwnNote | undefined, other: OwnNote | undefined): boole
 }
 
 function deletion(organizationId: string, phoneNumber: string, seen: OptOutRecord | undefined): Write {
-  return { delete: keys.optOut(organizationId, phoneNumber), requires: asSeen(seen) };
+  return deleteOf(keys.optOut(organizationId, phoneNumber), asSeen(seen));
 }
 
 /** Requires that a record is as it was read. */
-function asSeen(seen: OptOutRecord | undefined): Requirements {
+function asSeen(seen: OptOutRecord | undefined): Requirements<"optOut"> {
   if (seen === undefined) return { absent: ["pk"] };
   const fields = (["source", "createdAt", "word", "saidAt"] as const).map(
     (field) => [field, seen[field]] as const,
@@ -153,7 +153,7 @@ function asSeen(seen: OptOutRecord | undefined): Requirements {
 }
 
 /** Returns the write that notes an opt-out by the organization. An existing note stays as it is. */
-export function noteOptOut(organizationId: string, phoneNumber: string, note: OwnNote): Update {
+export function noteOptOut(organizationId: string, phoneNumber: string, note: OwnNote): Update<"optOut"> {
   const { source, createdAt } = note;
   return updateOf(keys.optOut(organizationId, phoneNumber), {
     setIfAbsent: { entity: "optOut", phoneNumber, source, createdAt },

@@ -3,7 +3,7 @@ import type { WalletRecord } from "../../money/wallet/record.ts";
 import { minuteMs } from "../../platform/clock.ts";
 import { firstIdAt } from "../../platform/ids.ts";
 import { rowsOf } from "../../platform/table/lists.ts";
-import { messagesOf } from "../../platform/table/shards.ts";
+import { messageKey, messagesOf } from "../../platform/table/shards.ts";
 import { deleteItem } from "../../platform/table/write.ts";
 import { MessageRecord } from "../message/record.ts";
 import { isUnconfirmed } from "../message/transitions.ts";
@@ -32,10 +32,10 @@ export async function deleteUnpaidMessages(
   if (from > to) return;
   let searched = 0;
   const list = { pk: messagesOf(wallet), from, to, consistent: true };
-  for await (const { key, item } of rowsOf(MessageRecord, list)) {
+  for await (const { item } of rowsOf(MessageRecord, list)) {
     searched += 1;
     if (searched > maxSearched) return;
     if (item?.debitSeq === undefined || !seqs.has(item.debitSeq) || !isUnconfirmed(item)) continue;
-    await deleteItem(key, { is: { expiresAt: item.expiresAt, attempts: 0 } });
+    await deleteItem(messageKey(item), { is: { expiresAt: item.expiresAt, attempts: 0 } });
   }
 }

@@ -200,7 +200,10 @@ async function requeue(message: MessageRecord, later: QueuedJob): Promise<undefi
 }
 
 /** Applies a transition of a message that this sender holds. */
-export async function applyToHeld(transition: Update, held: MessageRecord): Promise<MessageRecord> {
+export async function applyToHeld(
+  transition: Update<"message">,
+  held: MessageRecord,
+): Promise<MessageRecord> {
   const applied = await updateItem(MessageRecord, transition, {
     // No other sender has acquired it since, and it is free.
     isOwn: ({ attempts, leaseToken }) => attempts === held.attempts && leaseToken === undefined,

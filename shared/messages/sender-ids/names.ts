@@ -10,7 +10,7 @@ import { deleteItem, type Update, updateItem, updateOf } from "../../platform/ta
  * record, and not the requests.
  */
 
-const SenderNameRecord = z.object({
+export const SenderNameRecord = z.object({
   entity: z.literal("senderName"),
   organizationIds: z.optional(z.set(z.string())),
 });
@@ -19,7 +19,7 @@ const SenderNameRecord = z.object({
  * Returns the write that assigns a name to an organization. It is rejected while another organization has the name,
  * unless the name is shared.
  */
-export function takeName(organizationId: string, senderId: string, isShared = false): Update {
+export function takeName(organizationId: string, senderId: string, isShared = false): Update<"senderName"> {
   const alone = new Set([organizationId]);
   return updateOf(
     keys.senderName(senderId),
@@ -29,7 +29,7 @@ export function takeName(organizationId: string, senderId: string, isShared = fa
 }
 
 /** Returns the write that releases a name. */
-export function giveUpName(organizationId: string, senderId: string): Update {
+export function giveUpName(organizationId: string, senderId: string): Update<"senderName"> {
   return updateOf(keys.senderName(senderId), {
     set: { entity: "senderName" },
     take: { organizationIds: new Set([organizationId]) },

@@ -8,7 +8,7 @@ import { keys } from "../../platform/table/keys.ts";
 import { pageOf } from "../../platform/table/page.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { updateOf } from "../../platform/table/write.ts";
+import { updateOf, putOf } from "../../platform/table/write.ts";
 import { takeQuota } from "../../tenancy/organizations/quota.ts";
 import { findOrganization, replaceDefaultSenderId } from "../../tenancy/organizations/record.ts";
 import { openReview } from "../../tenancy/reviews.ts";
@@ -43,10 +43,11 @@ export async function createSenderId(
       throw new ApiError("CONFLICT", { message: `The sender ID is ${seen.status} already.` });
     }
     const requested = await transact({
-      request: {
-        put: { ...key, ...record },
-        requires: seen === undefined ? { absent: ["pk"] } : { is: { id: seen.id, status: "rejected" } },
-      },
+      request: putOf(
+        key,
+        record,
+        seen === undefined ? { absent: ["pk"] } : { is: { id: seen.id, status: "rejected" } },
+      ),
       review: openReview("sender-ids", record.id, organizationId),
       // A request that replaces a rejected one needs no quota of its own.
       quota: seen === undefined ? takeQuota(organizationId, "senderIdCount", maxSenderIds) : [],

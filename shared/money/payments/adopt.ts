@@ -1,6 +1,7 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import { config } from "../../platform/config.ts";
 import { RejectedError } from "../../platform/rejected-error.ts";
+import type { Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { updateOf, type Update } from "../../platform/table/write.ts";
 import { microsOfMinorUnits, moneyText } from "../wallet/money.ts";
@@ -99,14 +100,17 @@ export async function adoptPayment(payment: PaymentRecord, providerPaymentId: st
 }
 
 /** Returns the write that counts a recharge against the monthly cap, if its month is the present one of the counter or later. */
-function countedRecharge({ amountMicros, createdAt }: PaymentRecord, billing: BillingRecord): Update[] {
+function countedRecharge(
+  { amountMicros, createdAt }: PaymentRecord,
+  billing: BillingRecord,
+): Update<"billing">[] {
   const { organizationId, rechargeMonth = "" } = billing;
   const month = monthOf(new Date(createdAt));
   if (month < rechargeMonth) return [];
   const isSame = month === rechargeMonth;
   const rechargedMicros = amountMicros + (isSame ? billing.rechargedMicros : 0);
-  const set = { entity: "billing", organizationId, rechargeMonth: month, rechargedMicros };
-  const requires =
+  const set = { entity: "billing" as const, organizationId, rechargeMonth: month, rechargedMicros };
+  const requires: Requirements<"billing"> =
     billing.rechargeMonth === undefined
       ? { absent: ["rechargeMonth"] }
       : { is: { rechargeMonth, rechargedMicros: billing.rechargedMicros } };

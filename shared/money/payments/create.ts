@@ -10,6 +10,7 @@ import { dailyLimitReached, useToday } from "../../platform/limits/daily.ts";
 import { log } from "../../platform/log.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact } from "../../platform/table/transact.ts";
+import { checkOf } from "../../platform/table/write.ts";
 import { Buyer } from "../invoices/record.ts";
 import { amountOf, microsOfField, microsOfText } from "../wallet/money.ts";
 import { readWallet, walletClosed } from "../wallet/record.ts";
@@ -100,7 +101,7 @@ export async function createPayment(
   const limit = savedCardLimit();
   const charged = isSaved ? useToday(limit, organizationId, amountMicros) : [];
   // The organization may have been closed, and even erased, meanwhile.
-  const wallet = { check: keys.wallet(organizationId), requires: { present: ["pk"], absent: ["closedAt"] } };
+  const wallet = checkOf(keys.wallet(organizationId), { present: ["pk"], absent: ["closedAt"] });
   const result = await transact({ payment: paymentPut(payment), charged, response, wallet });
   if (result.outcome === "rejected" && result.rejections.wallet !== undefined) throw walletClosed();
   if (result.outcome === "rejected" && result.rejections.charged !== undefined)

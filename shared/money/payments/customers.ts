@@ -1,6 +1,7 @@
 import { invalidField } from "../../api/contract/errors.ts";
 import { hourMs } from "../../platform/clock.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
+import type { Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { BillingRecord, readBilling } from "./billing-record.ts";
@@ -42,8 +43,9 @@ async function newCustomer(
   lostId?: string,
 ): Promise<string> {
   const made = await provider.createCustomer(organizationId, lostId);
-  const change = { set: { entity: "billing", organizationId, customerId: made } };
-  const requires = lostId === undefined ? { absent: ["customerId"] } : { is: { customerId: lostId } };
+  const change = { set: { entity: "billing", organizationId, customerId: made } } as const;
+  const requires: Requirements<"billing"> =
+    lostId === undefined ? { absent: ["customerId"] } : { is: { customerId: lostId } };
   const saved = await updateItem(BillingRecord, updateOf(keys.billing(organizationId), change, requires));
   return (saved.applied ? saved.item : await readBilling(organizationId)).customerId ?? made;
 }

@@ -101,7 +101,7 @@ async function issue(
   if (lost?.amountMicros === due.amountMicros && lost.totalMicros === due.totalMicros) {
     // A restore of the table has lost its record.
     const restored = await transact({
-      document: insertOf({ ...keys.invoice(organizationId, lost.number), ...lost, paymentId }),
+      document: insertOf(keys.invoice(organizationId, lost.number), { ...lost, paymentId }),
       payment: paymentUpdate(payment, noted(lost.number)),
     });
     return restored.outcome === "committed" ? true : undefined;
@@ -139,7 +139,7 @@ async function issue(
   };
   const result = await transact({
     number: takeNumber(due.kind, year, number),
-    document: insertOf({ ...keys.invoice(organizationId, number), ...document }),
+    document: insertOf(keys.invoice(organizationId, number), document),
     payment: paymentUpdate(payment, { ...noted(number), unstored: [...unstored, number] }),
   });
   return result.outcome === "committed" ? true : undefined;
@@ -157,6 +157,6 @@ async function buyerOfDocument({ organizationId, invoiceNumber, buyer }: Payment
 function takeNumber(kind: string, year: string, number: string): Write {
   const key = keys.invoiceNumber(kind, year);
   const next = Number(number.split("-").at(-1));
-  if (next === 1) return insertOf({ ...key, entity: "invoiceNumber", next: 2 });
+  if (next === 1) return insertOf(key, { entity: "invoiceNumber", next: 2 });
   return updateOf(key, { set: { next: next + 1 } }, { is: { next } });
 }

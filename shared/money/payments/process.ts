@@ -4,9 +4,10 @@ import { dayMs, hourMs, minuteMs, now } from "../../platform/clock.ts";
 import { isPaused } from "../../platform/jobs/pause.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
+import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { updateItem, updateOf } from "../../platform/table/write.ts";
+import { type Update, updateItem, updateOf } from "../../platform/table/write.ts";
 import { microsOfMinorUnits, minorUnitsOf } from "../wallet/money.ts";
 import { requestRecharge } from "../wallet/recharge.ts";
 import { findWallet } from "../wallet/record.ts";
@@ -181,11 +182,7 @@ async function reportMissing(payment: PaymentRecord): Promise<PaymentRecord> {
   ];
   const lastMs = Math.max(...moments.map((moment) => Date.parse(moment)));
   if (now().getTime() - lastMs < missingMs) await scheduleVisit(changed, maxVisitMs);
-  else
-    await updateItem(PaymentRecord, {
-      ...paymentUpdate(changed, {}),
-      changes: { remove: ["agenda", "lookAt"] },
-    });
+  else await updateItem(PaymentRecord, visitUpdate(changed, noMoreVisits));
   return changed;
 }
 
@@ -236,14 +233,22 @@ async function expireTransfer(payment: PaymentRecord): Promise<void> {
  * @param retryMs the longest time until the visit of a payment that could not be processed now
  */
 async function scheduleVisit(payment: PaymentRecord, retryMs?: number): Promise<void> {
-  const { organizationId, id, version } = payment;
   const visitMs = Math.min(nextVisit(payment).getTime(), now().getTime() + (retryMs ?? Infinity));
   const changes =
     isFinal(payment) && retryMs === undefined
-      ? { remove: ["agenda", "lookAt"] }
+      ? noMoreVisits
       : { set: toBeVisited(payment, new Date(visitMs).toISOString()) };
-  // A change in between has its own time.
-  await updateItem(PaymentRecord, updateOf(keys.payment(organizationId, id), changes, { is: { version } }));
+  await updateItem(PaymentRecord, visitUpdate(payment, changes));
+}
+
+const noMoreVisits = { remove: ["agenda", "lookAt"] } as const;
+
+/** Returns an update of the time of the next visit. It is rejected after a change in between, which has its own time. */
+function visitUpdate(
+  { organizationId, id, version }: PaymentRecord,
+  changes: Changes<"payment">,
+): Update<"payment"> {
+  return updateOf(keys.payment(organizationId, id), changes, { is: { version } });
 }
 
 /** Returns when to visit a payment again: after half of its age, and soon after its checkout expires. */

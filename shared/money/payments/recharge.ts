@@ -4,9 +4,10 @@ import { billingEmail, owedEmail, type BillingNotice } from "../../notices/email
 import { queueOwedEmail, queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import { dayOf, hourMs, now } from "../../platform/clock.ts";
 import { useToday } from "../../platform/limits/daily.ts";
+import type { Changes, Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { updateItem, updateOf, type Put, type Update } from "../../platform/table/write.ts";
+import { updateItem, updateOf, type Put, type Update, checkOf } from "../../platform/table/write.ts";
 import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
 import { amountOf, microsOfField } from "../wallet/money.ts";
 import { requestRecharge } from "../wallet/recharge.ts";
@@ -56,7 +57,7 @@ export async function setAutoRecharge(
       throw invalidField("paymentMethodId", "is missing, and there is no saved card");
     }
   }
-  const walletChanges = isEnabled
+  const walletChanges: Changes<"wallet"> = isEnabled
     ? { set: { rechargeBelowMicros: settings.thresholdMicros }, remove: ["rechargeNotBefore"] }
     : { remove: ["rechargeBelowMicros", "rechargeNotBefore"] };
   const notices = await changeNotices(organizationId, "autoRechargeChanged");
@@ -107,8 +108,8 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
     );
     // The operator may have lowered the maximum after the customer chose the amount.
     const charged = useToday(savedCardLimit(), organizationId, amountMicros);
-    const requires = { is: { rechargeId: paymentId }, absent: ["closedAt", "suspendedAt"] };
-    const check = { check: keys.wallet(organizationId), requires };
+    const requires = { is: { rechargeId: paymentId }, absent: ["closedAt", "suspendedAt"] } as const;
+    const check = checkOf(keys.wallet(organizationId), requires);
     const result = await transact({ payment: paymentPut(payment), billing: counted, charged, check });
     if (result.outcome === "committed") return true;
     // Another worker has made it.
@@ -118,7 +119,11 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
 }
 
 /** Requires that no other recharge was counted, and that the settings are the same, since the billing details were read. */
-function unchangedSince({ autoRecharge, rechargeMonth, rechargedMicros: micros }: BillingRecord) {
+function unchangedSince({
+  autoRecharge,
+  rechargeMonth,
+  rechargedMicros: micros,
+}: BillingRecord): Requirements<"billing"> {
   return rechargeMonth === undefined
     ? { absent: ["rechargeMonth"], is: { autoRecharge } }
     : { is: { autoRecharge, rechargeMonth, rechargedMicros: micros } };
@@ -168,8 +173,8 @@ async function releaseWallet(
 function walletRelease(
   { organizationId, rechargeId }: Pick<WalletRecord, "organizationId" | "rechargeId">,
   set: Pick<WalletRecord, "rechargeNotBefore">,
-  remove: readonly string[] = [],
-): Update {
+  remove: NonNullable<Changes<"wallet">["remove"]> = [],
+): Update<"wallet"> {
   return updateOf(
     keys.wallet(organizationId),
     { set, remove: ["rechargeId", ...remove] },
@@ -238,6 +243,6 @@ export async function noteRecharged({ organizationId, origin }: PaymentRecord): 
   if (origin !== "auto_recharge") return;
   const { rechargeFailures } = await readBilling(organizationId);
   if (rechargeFailures === 0) return;
-  const changes = { set: { rechargeFailures: 0 }, remove: ["rechargeFailure"] };
+  const changes = { set: { rechargeFailures: 0 }, remove: ["rechargeFailure"] } as const;
   await updateItem(BillingRecord, updateOf(keys.billing(organizationId), changes, { present: ["pk"] }));
 }

@@ -118,14 +118,14 @@ export async function readPayment(key: PaymentKey): Promise<PaymentRecord> {
 
 /** Returns the write of a new payment. It fails if the payment exists. */
 export function paymentPut(payment: PaymentRecord): Put {
-  return insertOf({ ...keys.payment(payment.organizationId, payment.id), ...payment });
+  return insertOf(keys.payment(payment.organizationId, payment.id), payment);
 }
 
 /** Returns an update that requires the version that was read. */
 export function paymentUpdate(
   { organizationId, id, version }: PaymentRecord,
   set: Partial<PaymentRecord>,
-): Update {
+): Update<"payment"> {
   return updateOf(
     keys.payment(organizationId, id),
     { set: { ...set, version: version + 1 } },

@@ -3,10 +3,11 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 
 import { RejectedError } from "../../platform/rejected-error.ts";
+import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
-import { updateOf, type Write } from "../../platform/table/write.ts";
+import { updateOf, type Write, deleteOf, putOf } from "../../platform/table/write.ts";
 import { TtlCache } from "../../platform/ttl-cache.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { documentOf, RateCard, type PriceRow } from "./rate-card.ts";
@@ -20,7 +21,7 @@ import { documentOf, RateCard, type PriceRow } from "./rate-card.ts";
 /** The most overrides. They are one item, which has capacity for six times as many at 60 bytes each. */
 export const maxPriceOverrides = 1_000;
 
-const PriceOverridesRecord = z.object({
+export const PriceOverridesRecord = z.object({
   entity: z.literal("priceOverrides"),
   organizationId: z.string(),
   version: z.string(),
@@ -56,12 +57,11 @@ export async function replacePriceOverrides(
     throw new RejectedError(`An organization has at most ${maxPriceOverrides} prices of its own.`);
   }
   const version = randomUUID();
-  const record = { entity: "priceOverrides", organizationId: id, version, document: documentOf(rows) };
+  const document = documentOf(rows);
+  const record = { entity: "priceOverrides", organizationId: id, version, document } as const;
   const item: Write =
-    rows.length === 0
-      ? { delete: keys.priceOverrides(id) }
-      : { put: { ...keys.priceOverrides(id), ...record } };
-  const changes =
+    rows.length === 0 ? deleteOf(keys.priceOverrides(id)) : putOf(keys.priceOverrides(id), record);
+  const changes: Changes<"organization"> =
     rows.length === 0 ? { remove: ["priceOverridesVersion"] } : { set: { priceOverridesVersion: version } };
   const noted = updateOf(
     keys.organization(id),

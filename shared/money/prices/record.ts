@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { keys } from "../../platform/table/keys.ts";
 import { findItem, queryItems } from "../../platform/table/read.ts";
-import { insertOf, type Put, type Update, updateOf } from "../../platform/table/write.ts";
+import { insertOf, type Put, type Update, updateOf, putOf } from "../../platform/table/write.ts";
 import { carriersWithCosts, documentOf, RateCard, type PriceRow } from "./rate-card.ts";
 
 /*
@@ -33,7 +33,10 @@ export const RateCardRecord = z.object({
 });
 export type RateCardRecord = z.infer<typeof RateCardRecord>;
 
-const ChunkRecord = z.object({ entity: z.literal("rateCardChunk"), content: z.instanceof(Uint8Array) });
+export const ChunkRecord = z.object({
+  entity: z.literal("rateCardChunk"),
+  content: z.instanceof(Uint8Array),
+});
 
 /** DynamoDB accepts items of up to 400 KB. */
 const chunkBytes = 350 * 1_024;
@@ -98,26 +101,25 @@ export function rateCardPuts({ version, importId, rows, importedAt }: NewCard): 
     chunks,
   };
   return [
-    insertOf({ ...keys.rateCard(version), ...card }),
-    ...Array.from({ length: chunks }, (_, index) => ({
-      put: {
-        ...keys.rateCardChunk(version, index),
+    insertOf(keys.rateCard(version), card),
+    ...Array.from({ length: chunks }, (_, index) =>
+      putOf(keys.rateCardChunk(version, index), {
         entity: "rateCardChunk",
         content: new Uint8Array(compressed.subarray(index * chunkBytes, (index + 1) * chunkBytes)),
-      },
-    })),
+      }),
+    ),
   ];
 }
 
 /** Returns the write that marks a version as complete. */
-export function completeCard(version: number, at: Date): Update {
+export function completeCard(version: number, at: Date): Update<"rateCard"> {
   const set = { completedAt: at.toISOString() };
   return updateOf(keys.rateCard(version), { set }, { present: ["pk"] });
 }
 
 /** Returns the write that makes a version the current one, if `seen` still is. */
-export function makeCurrent(version: number, seen: number | undefined): Update {
-  const set = { entity: "currentRateCard", version };
+export function makeCurrent(version: number, seen: number | undefined): Update<"currentRateCard"> {
+  const set = { entity: "currentRateCard", version } as const;
   return updateOf(
     keys.currentRateCard(),
     { set },

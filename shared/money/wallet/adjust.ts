@@ -1,13 +1,11 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import { now } from "../../platform/clock.ts";
-import { type Changes } from "../../platform/table/expressions.ts";
+import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { updateItem } from "../../platform/table/write.ts";
-import { updateOf } from "../../platform/table/write.ts";
+import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { postToWallet } from "./post.ts";
 import { WalletRecord } from "./record.ts";
 import { findMovement, referenceOf, type Movement } from "./reference.ts";
-import type { spendingLimitFields } from "./spending-limits.ts";
 
 /*
  * The changes of a wallet that only the operator of the gateway makes.
@@ -87,15 +85,15 @@ export async function limitSendRate(
 /** Changes a limit, and removes what is left of it. The next debit calculates it again. */
 async function limit(
   organizationId: string,
-  field: keyof typeof spendingLimitFields,
+  field: "operatorDailyCap" | "operatorSendsPerSecond",
   value: number | "none" | undefined,
-  left: readonly (keyof typeof spendingLimitFields)[],
+  left: readonly ("paceLeft" | "paceSince" | "spendLeftMicros")[],
 ): Promise<WalletRecord> {
   const remove = value === undefined ? [field, ...left] : left;
   return change(organizationId, { set: { [field]: value }, remove });
 }
 
-async function change(organizationId: string, changes: Changes): Promise<WalletRecord> {
+async function change(organizationId: string, changes: Changes<"wallet">): Promise<WalletRecord> {
   const update = updateOf(keys.wallet(organizationId), changes, { present: ["pk"] });
   const changed = await updateItem(WalletRecord, update);
   if (!changed.applied) throw new ApiError("WALLET_MISSING");

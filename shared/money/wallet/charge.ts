@@ -1,7 +1,9 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import { dayOf } from "../../platform/clock.ts";
 import { log } from "../../platform/log.ts";
+import type { Key } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
+import { messageKey } from "../../platform/table/shards.ts";
 import { tryTransact } from "../../platform/table/transact.ts";
 import { deleteItem, putItem, type Put, type Write } from "../../platform/table/write.ts";
 import { debitWallet, sumOf, type Debit } from "./debit.ts";
@@ -31,7 +33,7 @@ export interface Recording {
    * New items that are written before the ledger entries. They have no effect without the entries, and expire by their
    * `expiresAt` if the entries are never written.
    */
-  readonly before?: readonly Put[];
+  readonly before?: readonly Put<"message">[];
   /** The writes in the transaction of the ledger entries: all of them are applied, or none. */
   readonly together: readonly Write[];
 }
@@ -67,7 +69,7 @@ const recordAttempts = 12;
  */
 async function record(
   entries: readonly NewLedgerEntry[],
-  before: readonly Put[],
+  before: readonly Put<"message">[],
   together: readonly Write[],
 ): Promise<void> {
   const outcome = await tryRecord(entries, before, together).catch(async (error: unknown) => {
@@ -83,10 +85,10 @@ async function record(
 
 async function tryRecord(
   entries: readonly NewLedgerEntry[],
-  before: readonly Put[],
+  before: readonly Put<"message">[],
   together: readonly Write[],
 ): Promise<"committed" | "unrecorded" | "voided"> {
-  for (const put of before) await putItem(put, { isOwn: ({ id }) => id === put.put["id"] });
+  for (const put of before) await putItem(put, { isOwn: ({ id }) => id === put.put.id });
   const [entry] = entries;
   if (entry === undefined || entries.length > 1 || together.length > 0) {
     const result = await tryTransact({ entries: entries.map(ledgerEntry), together }, recordAttempts);
@@ -104,11 +106,11 @@ async function tryRecord(
  * Deletes the items that were written before the entries, which will never be written. An item that cannot be deleted now
  * expires later.
  */
-async function discard(before: readonly Put[]): Promise<void> {
+async function discard(before: readonly Put<"message">[]): Promise<void> {
   await Promise.all(
-    before.map(async ({ put: { pk, sk, expiresAt } }) =>
+    before.map(async ({ put }) =>
       // The value that it was written with: a message that was paid after all and is final has another.
-      deleteItem({ pk, sk }, { is: { expiresAt } }).catch((error: unknown) => {
+      deleteItem(messageKey(put), { is: { expiresAt: put.expiresAt } }).catch((error: unknown) => {
         log.warn("wallet.not_discarded", { error });
       }),
     ),
@@ -122,11 +124,12 @@ async function discard(before: readonly Put[]): Promise<void> {
  */
 async function resolveAmbiguousRecord(
   entries: readonly NewLedgerEntry[],
-  before: readonly Put[],
+  before: readonly Put<"message">[],
 ): Promise<"recorded" | "returned" | "unrecorded"> {
   const [first] = entries;
   if (first === undefined) return "unrecorded";
   const { pk, sk, organizationId, messageId } = first;
+  const key: Key<"ledgerEntry"> = { pk, sk };
   log.warn("wallet.record_ambiguous", { organizationId, messageId });
   if (await returnMoney(entries, before)) return "returned";
   const voided = await tryTransact({ entry: ledgerEntry(voidEntry(first)) }).catch(() => undefined);
@@ -134,7 +137,7 @@ async function resolveAmbiguousRecord(
     await discard(before);
     return "unrecorded";
   }
-  const found = await findItem(LedgerEntryRecord, { pk, sk }, { consistent: true }).catch(() => undefined);
+  const found = await findItem(LedgerEntryRecord, key, { consistent: true }).catch(() => undefined);
   return found?.id === first.id ? "recorded" : "unrecorded";
 }
 
@@ -142,7 +145,10 @@ async function resolveAmbiguousRecord(
  * Voids the entries of a debit and returns its money, in one transaction. If that fails, the reconciler returns the money later.
  * @returns whether it succeeded
  */
-async function returnMoney(entries: readonly NewLedgerEntry[], before: readonly Put[]): Promise<boolean> {
+async function returnMoney(
+  entries: readonly NewLedgerEntry[],
+  before: readonly Put<"message">[],
+): Promise<boolean> {
   const [first] = entries;
   if (first === undefined) return false;
   const { organizationId, createdAt } = first;

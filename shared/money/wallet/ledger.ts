@@ -44,11 +44,11 @@ export const LedgerEntryRecord = z.object({
 export type LedgerEntryRecord = z.infer<typeof LedgerEntryRecord>;
 
 /** A new entry with its key. */
-export interface NewLedgerEntry extends LedgerEntryRecord, Key {}
+export interface NewLedgerEntry extends LedgerEntryRecord, Key<"ledgerEntry"> {}
 
 /** Returns the write of one ledger entry. It fails if its seq has an entry already. */
-export function ledgerEntry(entry: NewLedgerEntry): Put {
-  return insertOf({ ...entry });
+export function ledgerEntry({ pk, sk, ...entry }: NewLedgerEntry): Put {
+  return insertOf<"ledgerEntry">({ pk, sk }, entry);
 }
 
 /**

@@ -64,7 +64,7 @@ export async function notifyCapReached(wallet: WalletRecord): Promise<void> {
 }
 
 /** Queues an event, unless another call noted it first. */
-async function notify(organizationId: string, event: WebhookEvent, note: Update): Promise<void> {
+async function notify(organizationId: string, event: WebhookEvent, note: Update<"wallet">): Promise<void> {
   const job = eventJob(organizationId, event);
   const { outcome } = await transact({ note, event: owedEvent(job) });
   if (outcome === "committed") await enqueue(job);

@@ -149,12 +149,12 @@ function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): Wal
   return { ...rest, balanceMicros, seq: seen.seq + 1, lastId: entryId, lastAt: now().toISOString() };
 }
 
-function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting): Update {
+function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting): Update<"wallet"> {
   const { type, settles, uncounts, paymentId, needsCustomer = false } = posting;
   const { balanceMicros, seq, lastId, lastAt } = after;
   const settled = settles === undefined ? undefined : settling(settles);
   const { add: uncounted, requires } = uncounts === undefined ? {} : unreserve(seen, uncounts);
-  const gone = type === "top_up" ? ["closedAt"] : needsCustomer ? ["erasedAt"] : [];
+  const gone = type === "top_up" ? (["closedAt"] as const) : needsCustomer ? (["erasedAt"] as const) : [];
   const endsRecharge = type === "payment" && paymentId !== undefined && paymentId === seen.rechargeId;
   const { set, setIfAbsent } = toBeSettled(seen.organizationId, lastAt);
   return updateOf(
@@ -165,8 +165,8 @@ function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting)
       add: { ...settled?.add, ...uncounted },
       remove: [
         ...leaseFieldNames,
-        ...(isLow(after) ? [] : ["lowBalanceNotedAt"]),
-        ...(endsRecharge ? ["rechargeId", "rechargeNotBefore"] : []),
+        ...(isLow(after) ? [] : (["lowBalanceNotedAt"] as const)),
+        ...(endsRecharge ? (["rechargeId", "rechargeNotBefore"] as const) : []),
       ],
     },
     {

@@ -70,7 +70,10 @@ export type WalletRecord = z.infer<typeof WalletRecord>;
 const walletListShards = 8;
 
 /** Returns the writes that open an empty wallet. They fail if it exists. */
-export function newWallet(organizationId: string, createdAt: Date): Put[] {
+export function newWallet(
+  organizationId: string,
+  createdAt: Date,
+): readonly [wallet: Put<"wallet">, listing: Put<"walletListing">] {
   const record: WalletRecord = {
     entity: "wallet",
     organizationId,
@@ -85,8 +88,8 @@ export function newWallet(organizationId: string, createdAt: Date): Put[] {
   };
   const shard = shardIndex(walletListShards, organizationId);
   return [
-    insertOf({ ...keys.wallet(organizationId), ...record }),
-    insertOf({ ...keys.walletListing(shard, organizationId), entity: "walletListing" }),
+    insertOf(keys.wallet(organizationId), record),
+    insertOf(keys.walletListing(shard, organizationId), { entity: "walletListing" }),
   ];
 }
 
@@ -96,7 +99,7 @@ export function forgetWallet(organizationId: string): Key[] {
   return [keys.walletListing(shard, organizationId), keys.wallet(organizationId)];
 }
 
-const ListingRecord = z.object({ sk: z.string() });
+export const ListingRecord = z.object({ sk: z.string() });
 
 const walletListings = Array.from(
   { length: walletListShards },

@@ -27,7 +27,7 @@ export interface Movement {
   readonly reference: string;
 }
 
-const ReferenceRecord = z.object({
+export const ReferenceRecord = z.object({
   entity: z.literal("reference"),
   reference: z.string(),
   organizationId: z.string(),
@@ -65,7 +65,7 @@ export function referenceOf(
     balanceMicros,
     createdAt: lastAt,
   };
-  return insertOf({ ...keyOf(reference), ...record });
+  return insertOf(keyOf(reference), record);
 }
 
 /** Returns the movement that a reference was used for; undefined if it was never used. */

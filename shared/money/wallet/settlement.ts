@@ -20,7 +20,7 @@ export function settleAt(changedAt: string): string {
 export function toBeSettled(
   organizationId: string,
   changedAt: string,
-): Required<Pick<Changes, "set" | "setIfAbsent">> {
+): Required<Pick<Changes<"wallet">, "set" | "setIfAbsent">> {
   return {
     set: { agenda: pendingWorkOf("SETTLE", organizationId) },
     setIfAbsent: { lookAt: settleAt(changedAt) },
@@ -39,7 +39,7 @@ export function settling({
   from,
   to,
   voids,
-}: Settlement): Required<Pick<Changes, "add" | "set"> & Pick<Requirements, "is">> {
+}: Settlement): Required<Pick<Changes<"wallet">, "add" | "set"> & Pick<Requirements<"wallet">, "is">> {
   return {
     set: { settledSeq: to },
     // A lost debit was counted as a message that was paid for.
@@ -60,7 +60,7 @@ export async function settleWallet(
 ): Promise<void> {
   const key = keys.wallet(organizationId);
   const { set, add, is } = settling(settlement);
-  const done = { set, add, remove: ["agenda", "lookAt"] };
+  const done = { set, add, remove: ["agenda", "lookAt"] } as const;
   const settled = await updateItem(WalletRecord, updateOf(key, done, { is: { ...is, seq: settlement.to } }));
   if (settled.applied) return;
   const agenda = pendingWorkOf("SETTLE", organizationId);

@@ -130,8 +130,8 @@ export interface Reservation {
 
 /** Returns how a debit changes the limits, and what it requires of them. */
 export function reserve({ amountMicros, sends, isPaced }: Reservation): {
-  readonly add: NonNullable<Changes["add"]>;
-  readonly atLeast: NonNullable<Requirements["atLeast"]>;
+  readonly add: NonNullable<Changes<"wallet">["add"]>;
+  readonly atLeast: NonNullable<Requirements<"wallet">["atLeast"]>;
 } {
   const spent = {
     spentTodayMicros: amountMicros,
@@ -151,7 +151,7 @@ export function reserve({ amountMicros, sends, isPaced }: Reservation): {
 export function unreserve(
   { spendDay, spendLeftMicros: left }: SpendingLimits,
   { day, accepted, acceptedMicros }: AcceptedOfDay,
-): { readonly add?: Changes["add"]; readonly requires?: Requirements } {
+): { readonly add?: Changes<"wallet">["add"]; readonly requires?: Requirements<"wallet"> } {
   if (day !== spendDay) return {};
   const counted = { acceptedToday: -accepted, acceptedTodayMicros: -acceptedMicros };
   const add = { ...counted, spentTodayMicros: -acceptedMicros };
@@ -221,7 +221,7 @@ async function resetFields(
   asSeen: readonly (keyof SpendingLimits)[],
 ): Promise<void> {
   const known = asSeen.filter((field) => seen[field] !== undefined);
-  const requirements = {
+  const requirements: Requirements<"wallet"> = {
     is: Object.fromEntries(known.map((field) => [field, seen[field]])),
     absent: asSeen.filter((field) => seen[field] === undefined),
     present: ["pk"],

@@ -1,6 +1,7 @@
 import { invalidField } from "../../api/contract/errors.ts";
 import type { UpdateWalletRequest, Wallet } from "../../api/contract/wallet.ts";
 import { now } from "../../platform/clock.ts";
+import type { Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { untilUndisturbed } from "../../platform/table/transact.ts";
 import { changesOfPatch, updateItem, updateOf } from "../../platform/table/write.ts";
@@ -28,7 +29,7 @@ async function change(
   const capMicros = newCapMicros(wallet, dailySpendCap);
   const thresholdMicros = microsOrNull("lowBalanceThreshold", lowBalanceThreshold);
   const isLow = wallet.balanceMicros < (thresholdMicros ?? 0);
-  const changes = changesOfPatch({
+  const changes = changesOfPatch<"wallet">({
     // The next debit calculates what is left of the cap.
     ...(capMicros === undefined ? {} : { customerDailyCapMicros: capMicros, spendLeftMicros: null }),
     // A customer who sets a threshold above the balance knows that it is low. Only a falling balance causes the event.
@@ -39,7 +40,7 @@ async function change(
           lowBalanceNotedAt: isLow ? now().toISOString() : null,
         }),
   });
-  const requirements = {
+  const requirements: Requirements<"wallet"> = {
     present: ["pk"],
     ...(typeof thresholdMicros === "number"
       ? { [isLow ? "below" : "atLeast"]: { balanceMicros: thresholdMicros } }

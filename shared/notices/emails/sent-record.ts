@@ -12,7 +12,7 @@ const emailLeaseMs = minuteMs;
 const retentionMs = 30 * dayMs;
 
 /** An email that is being sent, or was sent. The record does not contain the recipient. */
-const SentEmailRecord = z.object({
+export const SentEmailRecord = z.object({
   entity: z.literal("sentEmail"),
   ...leaseFields,
   sentAt: z.optional(z.string()),

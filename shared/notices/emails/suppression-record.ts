@@ -13,7 +13,7 @@ export type SuppressionReason = "bounce" | "complaint";
  * The suppression of an address after a bounce or a complaint, and whether an operator has lifted it since. The key is a
  * hash, because the address may belong to a person without an account.
  */
-const SuppressionRecord = z.object({
+export const SuppressionRecord = z.object({
   entity: z.literal("emailSuppression"),
   reason: z.optional(z.enum(["bounce", "complaint"])),
   /** When the newest such email was sent. */
@@ -58,6 +58,6 @@ export async function liftSuppression(email: string): Promise<void> {
   await updateItem(SuppressionRecord, lifted);
 }
 
-function keyOf(email: string): Key {
+function keyOf(email: string): Key<"emailSuppression"> {
   return keys.emailSuppression(createHash("sha256").update(email).digest("hex"));
 }

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { now } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type SealedKind } from "../table/keys.ts";
-import { putItem } from "../table/write.ts";
+import { putItem, putOf } from "../table/write.ts";
 import { sealingKeyId } from "./sealed-text.ts";
 
 /** The key that the newest texts of a kind are sealed with. A stack that adopts the table needs that key. */
@@ -29,7 +29,7 @@ export async function noteSealingKey(kind: SealedKind, keyText: string): Promise
     usedAt: now().toISOString(),
   };
   try {
-    await putItem({ put: { ...keys.sealingKey(kind), ...record } });
+    await putItem(putOf(keys.sealingKey(kind), record));
     noted.set(kind, keyId);
   } catch (error) {
     log.warn("sealing_key.not_noted", { error });

@@ -9,7 +9,7 @@ import type { Update } from "../table/write.ts";
 /** One attempt at an idempotent request. */
 export interface Attempt {
   /** Returns the write that stores the response. It belongs into the transaction of the request. */
-  complete(answer: unknown): Update;
+  complete(answer: unknown): Update<"idempotency">;
 }
 
 /** An attempt as its owner sees it, who can end it. */

@@ -11,7 +11,7 @@ import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
 import { hasLease, newLease, whileHeldBy, type Lease, whileFree } from "../table/lease.ts";
 import { findItem } from "../table/read.ts";
-import { deleteItem, putItem, type Update, updateOf } from "../table/write.ts";
+import { deleteItem, putItem, putOf, type Update, updateOf } from "../table/write.ts";
 import type { Attempt, BegunAttempt, EndpointEvent, EndpointMiddleware, Replay } from "./event.ts";
 import { routeName, success } from "./pipeline.ts";
 
@@ -21,7 +21,7 @@ const attemptLeaseMs = 30 * secondMs;
 /** How long a response is kept (IETF draft on the Idempotency-Key header: the server's choice, published). */
 const retentionMs = dayMs;
 
-const IdempotencyRecord = z.object({
+export const IdempotencyRecord = z.object({
   entity: z.literal("idempotency"),
   /** Distinguishes requests with the same key. */
   requestHash: z.string(),
@@ -109,7 +109,7 @@ async function begin(request: Request): Promise<BegunAttempt | Replay> {
   };
 }
 
-async function takeUp(key: Key, requestHash: string): Promise<IdempotencyRecord> {
+async function takeUp(key: Key<"idempotency">, requestHash: string): Promise<IdempotencyRecord> {
   const at = now();
   const record: IdempotencyRecord = {
     entity: "idempotency",
@@ -118,17 +118,14 @@ async function takeUp(key: Key, requestHash: string): Promise<IdempotencyRecord>
     expiresAt: epochSeconds(new Date(at.getTime() + retentionMs)),
   };
   const put = await putItem(
-    {
-      put: { ...key, ...record },
+    putOf(key, record, {
       // DynamoDB deletes expired items days later, so the condition looks at the time itself.
-      requires: {
-        anyOf: [
-          { absent: ["pk"] },
-          { atMost: { expiresAt: epochSeconds(at) } },
-          whileFree(at, { is: { requestHash }, absent: ["answer"] }),
-        ],
-      },
-    },
+      anyOf: [
+        { absent: ["pk"] },
+        { atMost: { expiresAt: epochSeconds(at) } },
+        whileFree<"idempotency">(at, { is: { requestHash }, absent: ["answer"] }),
+      ],
+    }),
     { isOwn: hasLease(record) },
   );
   if (put.applied) return record;
@@ -138,7 +135,7 @@ async function takeUp(key: Key, requestHash: string): Promise<IdempotencyRecord>
   return found;
 }
 
-function completion(key: Key, lease: Lease, answer: unknown): Update {
+function completion(key: Key<"idempotency">, lease: Lease, answer: unknown): Update<"idempotency"> {
   return updateOf(
     key,
     { set: { answer: JSON.stringify(answer) } },
@@ -146,7 +143,7 @@ function completion(key: Key, lease: Lease, answer: unknown): Update {
   );
 }
 
-async function forget(key: Key, { leaseToken }: Lease): Promise<Replay | undefined> {
+async function forget(key: Key<"idempotency">, { leaseToken }: Lease): Promise<Replay | undefined> {
   try {
     const forgotten = await deleteItem(key, {
       anyOf: [{ absent: ["pk"] }, { is: { leaseToken }, absent: ["answer"] }],

@@ -27,7 +27,7 @@ const reportedAtOnce = 10;
 /** The size of the largest burst, as seconds of the allowed rate. */
 const burstSeconds = 2;
 
-const CountedRequests = z.object({ requests: z.number() });
+export const CountedRequests = z.object({ requests: z.number() });
 
 /** Requests that this instance has not reported yet, by organization. */
 const unreported = new BoundedMap<{ readonly windowStartMs: number; requests: number }>();
@@ -93,7 +93,7 @@ async function count(organizationId: string, perSecond: number): Promise<void> {
 /** Reports requests. @returns the requests of all instances in the same period; 0 if the table does not respond */
 async function reportRequests(organizationId: string, windowStartMs: number): Promise<number> {
   const expiresAt = epochSeconds(new Date(windowStartMs + 2 * windowMs));
-  const report = updateOf(keys.limit("requests", `${organizationId}#${windowStartMs}`), {
+  const report = updateOf(keys.requests(organizationId, windowStartMs), {
     set: { entity: "requests", expiresAt },
     add: { requests: reportedAtOnce },
   });

@@ -11,7 +11,7 @@ import { updateItem, updateOf } from "../table/write.ts";
  */
 
 /** Whether something is paused. Without the item, it was never paused. */
-const PauseRecord = z.object({
+export const PauseRecord = z.object({
   entity: z.enum(["payments", "sending"]),
   /** Since when it is paused, and why, for other operators; absent unless it is paused. */
   pausedAt: z.optional(z.string()),
@@ -50,7 +50,7 @@ export async function pause(what: Pausable, reason: string): Promise<Pause> {
 /** Ends a pause. The work that waited is done within minutes. */
 export async function resume(what: Pausable): Promise<Pause> {
   const set = { resumedAt: now().toISOString() };
-  const remove = ["pausedAt", "pausedReason"];
+  const remove = ["pausedAt", "pausedReason"] as const;
   const resumed = await updateItem(
     PauseRecord,
     updateOf(keys.pause(what), { set, remove }, { present: ["pausedAt"] }),

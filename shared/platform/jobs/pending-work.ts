@@ -19,7 +19,14 @@ const concurrency = 10;
 /** Items that one request lists. */
 const batchSize = 500;
 
-type PendingWorkName = "CLOSE-DAY" | "EXPIRE-ACCOUNT" | "PAYMENT" | "SETTLE";
+/** The kinds of items that have each kind of work. */
+interface ItemsWith {
+  "CLOSE-DAY": "counts";
+  "EXPIRE-ACCOUNT": "organization";
+  PAYMENT: "payment";
+  SETTLE: "wallet";
+}
+type PendingWorkName = keyof ItemsWith;
 
 /** Returns the key of the pending-work index for an organization's items. */
 export function pendingWorkOf(name: PendingWorkName, organizationId: string): string {
@@ -30,20 +37,25 @@ function pendingWorkOfShard(name: PendingWorkName, shard: number): string {
   return `${name}#${shard}`;
 }
 
-export interface PendingWork {
-  readonly name: PendingWorkName;
+export interface PendingWork<Name extends PendingWorkName> {
+  readonly name: Name;
   readonly shard: number;
   /** Whether a run may begin with more items. The next run visits the rest. */
   readonly isTimeLeft: () => boolean;
   /** Works on one item. It must not throw, because the items after it would not be visited. */
-  readonly visit: (key: Key) => Promise<void>;
+  readonly visit: (key: Key<ItemsWith[Name]>) => Promise<void>;
 }
 
 const Listed = z.object({ pk: z.string(), sk: z.string(), lookAt: z.string() });
 type Listed = z.infer<typeof Listed>;
 
 /** Visits the due items of one shard of the pending work, the longest due first, each once. */
-export async function workOnPending({ name, shard, isTimeLeft, visit }: PendingWork): Promise<void> {
+export async function workOnPending<Name extends PendingWorkName>({
+  name,
+  shard,
+  isTimeLeft,
+  visit,
+}: PendingWork<Name>): Promise<void> {
   const to = now().toISOString();
   const visited = new Set<string>();
   let from: string | undefined;
@@ -59,10 +71,10 @@ export async function workOnPending({ name, shard, isTimeLeft, visit }: PendingW
   }
 }
 
-async function sideBySide(
+async function sideBySide<Name extends PendingWorkName>(
   items: IterableIterator<Listed>,
   isTimeLeft: () => boolean,
-  visit: PendingWork["visit"],
+  visit: PendingWork<Name>["visit"],
 ): Promise<void> {
   await Promise.all(
     Array.from({ length: concurrency }, async () => {

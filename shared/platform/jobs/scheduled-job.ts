@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { minuteMs, now } from "../clock.ts";
 import { queueNames } from "../queue-names.ts";
 import { keys } from "../table/keys.ts";
-import type { Put } from "../table/write.ts";
+import { type Put, putOf } from "../table/write.ts";
 import type { QueuedJob } from "./job.ts";
 import { shardOf } from "./shards.ts";
 
@@ -32,16 +32,13 @@ export function scheduledJob(
   { id, dueAt }: { readonly id: string; readonly dueAt: string },
   { queue, group, body }: QueuedJob,
 ): Put {
-  return {
-    put: {
-      ...keys.scheduledJob(bucketName(new Date(dueAt), shardOf(id)), dueAt, id),
-      entity: "dueJob",
-      queue,
-      dueAt,
-      group,
-      body,
-    },
-  };
+  return putOf(keys.scheduledJob(bucketName(new Date(dueAt), shardOf(id)), dueAt, id), {
+    entity: "dueJob",
+    queue,
+    dueAt,
+    group,
+    body,
+  });
 }
 
 /** The shortest time until a job of the table is due: later than any queue can hold it. */

@@ -5,7 +5,7 @@ import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../table/read.ts";
 import { transact } from "../table/transact.ts";
-import { deleteItem, updateItem, updateOf } from "../table/write.ts";
+import { deleteItem, deleteOf, putUnchecked, updateItem, updateOf } from "../table/write.ts";
 import { secondsUntil } from "./job.ts";
 import { enqueueAll } from "./queue.ts";
 import { bucketName, ScheduledJobRecord, startOfMinute } from "./scheduled-job.ts";
@@ -25,7 +25,7 @@ const unreadableRetryMs = 15 * minuteMs;
 /** The most minutes that one run catches up on. The next run continues from there. */
 const maxMinutesPerRun = 180;
 
-const ReleaseRecord = z.object({ entity: z.literal("release"), releasedThrough: z.string() });
+export const ReleaseRecord = z.object({ entity: z.literal("release"), releasedThrough: z.string() });
 type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 
 /**
@@ -80,7 +80,7 @@ async function releaseBucket(minute: Date, shard: number): Promise<number> {
     );
     await Promise.all([
       ...records.map(async ({ sk }) => deleteItem({ pk, sk })),
-      ...unreadable.map(async ({ key }) => postpone(key, shard)),
+      ...unreadable.map(async ({ key: { sk } }) => postpone({ pk, sk }, shard)),
     ]);
     released += records.length;
     if (rows.length < batchSize) return released;
@@ -92,11 +92,11 @@ async function releaseBucket(minute: Date, shard: number): Promise<number> {
  * Moves a job to a later bucket. No run returns to a bucket that was released, so the job must not stay in it. Newer code that
  * can read the job shares its progress with this code.
  */
-async function postpone(key: Key, shard: number): Promise<void> {
+async function postpone(key: Key<"scheduledJob">, shard: number): Promise<void> {
   const job = await findItem(z.looseObject({}), key, { consistent: true });
   if (job === undefined) return;
   const { pk } = keys.scheduledJob(bucketName(new Date(now().getTime() + unreadableRetryMs), shard), "", "");
-  await transact({ before: { delete: key }, after: { put: { ...job, pk, sk: key.sk } } });
+  await transact({ before: deleteOf(key), after: putUnchecked({ pk, sk: key.sk }, job) });
 }
 
 /** Stores the progress, which only moves forward, also when two runs overlap. */

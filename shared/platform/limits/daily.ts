@@ -6,18 +6,18 @@ import { keys } from "../table/keys.ts";
 import { updateItem, updateOf, type Update } from "../table/write.ts";
 import { limitReached, type RateLimit } from "./rate-limit.ts";
 
-const CountedUses = z.object({ uses: z.int() });
+export const CountedUses = z.object({ uses: z.int() });
 
 /** A limit on uses, or on an amount, in a day (UTC). It may be of any size, because the count is a number. */
 type DailyLimit = Omit<RateLimit, "windowMs">;
 
 /** Returns the write that counts against a limit. It is rejected beyond it. */
-export function useToday({ name, max }: DailyLimit, subject: string, amount = 1): Update {
+export function useToday({ name, max }: DailyLimit, subject: string, amount = 1): Update<"usesOfDay"> {
   const day = dayOf(now().toISOString());
   const expiresAt = epochSeconds(new Date(Date.parse(day) + 2 * dayMs));
   const atMost = { uses: max - amount };
   return updateOf(
-    keys.limit(name, `${subject}#${day}`),
+    keys.usesOfDay(name, `${subject}#${day}`),
     { set: { entity: "usesOfDay", expiresAt }, add: { uses: amount } },
     // Without a count, the first use may take all of the limit, and not more.
     amount > max ? { atMost } : { ifPresent: { atMost } },

@@ -14,12 +14,12 @@ import { limitReached, type RateLimit } from "./rate-limit.ts";
 
 /** A use that was counted. */
 export interface Use {
-  readonly key: Key;
+  readonly key: Key<"uses">;
   readonly id: string;
 }
 
 /** Each use is `<milliseconds since the epoch>#<random>`. */
-const Uses = z.object({ tries: z._default(z.set(z.string()), new Set()) });
+export const Uses = z.object({ tries: z._default(z.set(z.string()), new Set()) });
 type Uses = z.infer<typeof Uses>;
 
 /** A use that counts once, however often it is repeated. */
@@ -49,7 +49,7 @@ export async function tryConsume(
 ): Promise<Use | { readonly waitMs: number }> {
   const at = now();
   const use: Use = {
-    key: keys.limit(limit.name, createHash("sha256").update(subject).digest("hex")),
+    key: keys.uses(limit.name, createHash("sha256").update(subject).digest("hex")),
     id:
       named === undefined
         ? `${at.getTime()}#${randomBytes(6).toString("base64url")}`
@@ -85,7 +85,7 @@ async function add({ key, id }: Use, limit: RateLimit, at: Date): Promise<Outcom
   );
 }
 
-async function remove(key: Key, ids: readonly string[]): Promise<void> {
+async function remove(key: Key<"uses">, ids: readonly string[]): Promise<void> {
   await updateItem(Uses, updateOf(key, { take: { tries: new Set(ids) } }, { present: ["tries"] }));
 }
 

@@ -83,15 +83,12 @@ export function digestOfNumber(organizationId: string, phoneNumber: string): str
 export type AuditEvent = Omit<AuditEntryRecord, "createdAt" | "entity" | "id">;
 
 /** The write of an entry, for the transaction of its action. */
-export function auditEntry(event: AuditEvent): Put & { readonly put: AuditEntryRecord } {
+export function auditEntry(event: AuditEvent): Put<"auditEntry"> {
   const id = newId("aud");
   // The time in its ID, by which the log is read.
   const createdAt = momentOf(id).toISOString();
   const record: AuditEntryRecord = { entity: "auditEntry", id, createdAt, ...event };
-  return {
-    put: { ...keys.auditEntry(auditLogOf(event.organizationId), record.id), ...record },
-    requires: { absent: ["pk"] },
-  };
+  return insertOf(keys.auditEntry(auditLogOf(event.organizationId), record.id), record);
 }
 
 /**
@@ -123,7 +120,7 @@ export async function writeAuditOutcome(
     ...ending,
   };
   const key = keys.auditOutcome(auditLogOf(organizationId), id);
-  await putItem(insertOf({ ...key, ...record })).catch((error: unknown) => {
+  await putItem(insertOf(key, record)).catch((error: unknown) => {
     log.error("audit_log.outcome_not_written", { organizationId, error });
   });
 }

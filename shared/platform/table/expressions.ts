@@ -1,55 +1,103 @@
-type Fields = Readonly<Record<string, unknown>>;
+import type { EntityName, Given, ItemOf, StoredOf } from "./entities.ts";
+
+type NameIn<Item> = Extract<keyof Item, string>;
+
+/** The names of the fields that a schema allows to be missing. */
+type OptionalName<Item> = {
+  [Name in NameIn<Item>]-?: undefined extends Item[Name] ? Name : never;
+}[NameIn<Item>];
+
+/** The names of the fields whose values are of a type. */
+type NameOf<Item, Value> = {
+  [Name in NameIn<Item>]-?: NonNullable<Item[Name]> extends Value ? Name : never;
+}[NameIn<Item>];
+
+type Values<Item> = { readonly [Name in NameIn<Item>]?: Given<Item[Name]> | undefined };
+type Numbers<Item> = { readonly [Name in NameOf<Item, number>]?: number };
+type Members<Item> = { readonly [Name in NameOf<Item, ReadonlySet<string>>]?: ReadonlySet<string> };
 
 /** The changes of an update to the fields of an item. Other fields stay as they are. */
-export interface Changes {
+export interface Changes<Name extends EntityName> {
   /** New values. A field whose value is undefined stays as it is. */
-  readonly set?: Fields;
+  readonly set?: Values<ItemOf<Name>>;
   /** Values for missing fields. Present fields stay as they are. */
-  readonly setIfAbsent?: Fields;
-  readonly remove?: readonly string[];
+  readonly setIfAbsent?: Values<ItemOf<Name>>;
+  readonly remove?: readonly OptionalName<StoredOf<Name>>[];
   /** Numbers to add (a missing field counts as 0), and members to add to a set. */
-  readonly add?: Fields;
+  readonly add?: Members<ItemOf<Name>> & Numbers<ItemOf<Name>>;
   /** Members to remove from a set. */
-  readonly take?: Fields;
+  readonly take?: Members<ItemOf<Name>>;
 }
 
-/** Another field of the same item, which a requirement compares with. */
-class OtherField {
-  readonly name: string;
+/** The fields of a PATCH: null removes a field, undefined leaves it as it is. */
+export type Patch<Name extends EntityName> = {
+  readonly [Field in NameIn<ItemOf<Name>>]?:
+    | Given<ItemOf<Name>[Field]>
+    | (Field extends OptionalName<StoredOf<Name>> ? null : never)
+    | undefined;
+};
 
-  constructor(name: string) {
+/** Another field of the same item, which a requirement compares with. */
+class OtherField<Name extends string> {
+  readonly name: Name;
+
+  constructor(name: Name) {
     this.name = name;
   }
 }
 
-export function field(name: string): OtherField {
+export function field<const Name extends string>(name: Name): OtherField<Name> {
   return new OtherField(name);
 }
 
-type Ordered = Readonly<Record<string, OtherField | number | string>>;
+type Compared<Item> = {
+  readonly [Name in NameIn<Item>]?: Given<Item[Name]> | OtherField<NameIn<Item>> | undefined;
+};
+type Ordered<Item> = {
+  readonly [Name in NameOf<Item, number | string>]?:
+    | NonNullable<Item[Name]>
+    | OtherField<NameOf<Item, number | string>>;
+};
 
 /** Tests of fields by their names. All of them must hold. A missing field passes none except `isNot`. */
-interface Tests {
-  readonly is?: Fields;
-  readonly isNot?: Fields;
-  readonly below?: Ordered;
-  readonly atMost?: Ordered;
-  readonly above?: Ordered;
-  readonly atLeast?: Ordered;
+interface Tests<Item> {
+  readonly is?: Compared<Item>;
+  readonly isNot?: Compared<Item>;
+  readonly below?: Ordered<Item>;
+  readonly atMost?: Ordered<Item>;
+  readonly above?: Ordered<Item>;
+  readonly atLeast?: Ordered<Item>;
   /** A member of a set. */
-  readonly contains?: Readonly<Record<string, string>>;
+  readonly contains?: { readonly [Name in NameOf<Item, ReadonlySet<string>>]?: string };
   /** The number of members of a set. */
-  readonly sizeBelow?: Readonly<Record<string, number>>;
+  readonly sizeBelow?: { readonly [Name in NameOf<Item, ReadonlySet<string>>]?: number };
 }
 
 /** The requirements of a write on the item that it finds. All of them must hold. */
-export interface Requirements extends Tests {
+export interface Requirements<Name extends EntityName> extends Tests<ItemOf<Name>> {
   /** Tests that a missing field passes too. */
-  readonly ifPresent?: Tests;
+  readonly ifPresent?: Tests<ItemOf<Name>>;
+  readonly present?: readonly ("pk" | NameIn<ItemOf<Name>>)[];
+  readonly absent?: readonly ("pk" | NameIn<ItemOf<Name>>)[];
+  /** Alternatives, of which one must hold. */
+  readonly anyOf?: readonly Requirements<Name>[];
+}
+
+/** The same without the types of a schema, which only this layer uses. */
+type Fields = Readonly<Record<string, unknown>>;
+type UntypedTests = Readonly<Partial<Record<keyof Tests<never>, Fields>>>;
+export interface UntypedChanges {
+  readonly set?: Fields;
+  readonly setIfAbsent?: Fields;
+  readonly remove?: readonly string[];
+  readonly add?: Fields;
+  readonly take?: Fields;
+}
+export interface UntypedRequirements extends UntypedTests {
+  readonly ifPresent?: UntypedTests;
   readonly present?: readonly string[];
   readonly absent?: readonly string[];
-  /** Alternatives, of which one must hold. */
-  readonly anyOf?: readonly Requirements[];
+  readonly anyOf?: readonly UntypedRequirements[];
 }
 
 /** Each kind of test in DynamoDB's language. */
@@ -62,7 +110,7 @@ const tests = {
   atLeast: (name, value) => `${name} >= ${value}`,
   contains: (name, value) => `contains(${name}, ${value})`,
   sizeBelow: (name, value) => `size(${name}) < ${value}`,
-} satisfies Record<keyof Tests, (name: string, value: string) => string>;
+} satisfies Record<keyof Tests<never>, (name: string, value: string) => string>;
 
 /** Changes and requirements in DynamoDB's language. It rejects empty parts, so they are undefined. */
 interface Expressions {
@@ -76,7 +124,7 @@ interface Expressions {
  * Writes changes and requirements in DynamoDB's language. No other code does.
  * @throws Error for a required value that is undefined, because the write would then apply to other items too
  */
-export function expressionsOf(changes: Changes, requirements: Requirements): Expressions {
+export function expressionsOf(changes: UntypedChanges, requirements: UntypedRequirements): Expressions {
   const { set = {}, setIfAbsent = {}, remove = [], add = {}, take = {} } = changes;
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = {};
@@ -94,13 +142,13 @@ export function expressionsOf(changes: Changes, requirements: Requirements): Exp
   };
   const pairs = (fields: Fields): (readonly [string, string])[] =>
     Object.entries(fields).map(([name, given]) => [nameOf(name), valueOf(name, given)]);
-  const testsOf = (wanted: Tests): (readonly [string, string])[] => {
+  const testsOf = (wanted: UntypedTests): (readonly [string, string])[] => {
     const given: Readonly<Record<string, Fields | undefined>> = { ...wanted };
     return Object.entries(tests).flatMap(([kind, write]) =>
       pairs(given[kind] ?? {}).map(([name, value]) => [name, write(name, value)] as const),
     );
   };
-  const conditionOf = (required: Requirements): string => {
+  const conditionOf = (required: UntypedRequirements): string => {
     const { ifPresent = {}, present = [], absent = [], anyOf } = required;
     return [
       ...testsOf(required).map(([, test]) => test),

@@ -1,4 +1,5 @@
 import { isTestId } from "../ids.ts";
+import type { EntityName } from "./entities.ts";
 
 /**
  * The keys of the one table, by access pattern.
@@ -96,10 +97,14 @@ import { isTestId } from "../ids.ts";
  * | organizations without a verified email, on stages that require it | EXPIRE-ACCOUNT#<shard> | a week after the registration |
  * ```
  */
-export interface Key {
+export interface Key<Name extends EntityName = EntityName> {
   readonly pk: string;
   readonly sk: string;
+  /** The kind of the item. It exists for the compiler only. */
+  readonly [entityName]?: Name;
 }
+
+declare const entityName: unique symbol;
 
 /** The kinds of requests that an operator decides on. */
 export type ReviewKind = "kyc" | "sender-ids";
@@ -111,141 +116,103 @@ export type Pausable = "payments" | "sending";
 export type SealedKind = "secondFactors" | "webhooks";
 
 export const keys = {
-  organization: (organizationId: string): Key => ({ pk: `ORG#${organizationId}`, sk: "ORG" }),
-  apiKeyOfOrganization: (organizationId: string, keyId: string): Key => ({
-    pk: `ORG#${organizationId}`,
-    sk: `KEY#${keyId}`,
-  }),
-  webhook: (organizationId: string, webhookId: string): Key => ({
-    pk: `ORG#${organizationId}`,
-    sk: `WEBHOOK#${webhookId}`,
-  }),
-  webhookSecrets: (organizationId: string, webhookId: string): Key => ({
-    pk: `WEBHOOK_SECRETS#${organizationId}`,
-    sk: webhookId,
-  }),
-  rights: (organizationId: string): Key => ({ pk: `RIGHTS#${organizationId}`, sk: "RIGHTS" }),
-  kyc: (organizationId: string): Key => ({ pk: `KYC#${organizationId}`, sk: "KYC" }),
-  senderId: (organizationId: string, senderId: string): Key => ({
-    pk: `ORG#${organizationId}`,
-    sk: `SENDER-ID#${senderId.toLowerCase()}`,
-  }),
-  senderName: (senderId: string): Key => ({ pk: `SENDER#${senderId.toUpperCase()}`, sk: "SENDER" }),
-  user: (userId: string): Key => ({ pk: `USER#${userId}`, sk: "USER" }),
-  member: (organizationId: string, userId: string): Key => ({ pk: `MEMBERS#${organizationId}`, sk: userId }),
-  invitedEmail: (organizationId: string, emailHash: string): Key => ({
-    pk: `MEMBERS#${organizationId}`,
-    sk: `EMAIL#${emailHash}`,
-  }),
-  invitation: (userId: string): Key => ({ pk: `INVITATION#${userId}`, sk: "INVITATION" }),
-  password: (userId: string): Key => ({ pk: `CREDENTIALS#${userId}`, sk: "PASSWORD" }),
-  secondFactor: (userId: string): Key => ({ pk: `CREDENTIALS#${userId}`, sk: "SECOND_FACTOR" }),
-  email: (email: string): Key => ({ pk: `EMAIL#${email}`, sk: "EMAIL" }),
-  emailSuppression: (hash: string): Key => ({
-    pk: `EMAIL_SUPPRESSION#${hash}`,
-    sk: "EMAIL_SUPPRESSION",
-  }),
-  emailToken: (userId: string, purpose: string): Key => ({ pk: `EMAIL_TOKEN#${userId}`, sk: purpose }),
-  sentEmail: (emailId: string): Key => ({ pk: `SENT_EMAIL#${emailId}`, sk: "SENT_EMAIL" }),
-  knownNetwork: (hash: string): Key => ({ pk: `KNOWN_NETWORK#${hash}`, sk: "KNOWN_NETWORK" }),
-  apiKey: (secretHash: string): Key => ({ pk: `KEY#${secretHash}`, sk: "KEY" }),
-  apiKeyUse: (organizationId: string, keyId: string): Key => ({
-    pk: `KEY_USES#${organizationId}`,
-    sk: keyId,
-  }),
-  wallet: (organizationId: string): Key => ({ pk: `WALLET#${organizationId}`, sk: "WALLET" }),
-  walletListing: (shard: number, organizationId: string): Key => ({
-    pk: `WALLETS#${shard}`,
-    sk: organizationId,
-  }),
-  payment: (organizationId: string, paymentId: string): Key => ({
-    pk: `PAYMENTS#${organizationId}`,
-    sk: paymentId,
-  }),
-  billing: (organizationId: string): Key => ({ pk: `BILLING#${organizationId}`, sk: "BILLING" }),
-  invoice: (organizationId: string, number: string): Key => ({
-    pk: `INVOICES#${organizationId}`,
-    sk: number,
-  }),
-  invoiceNumber: (kind: string, year: string): Key => ({
-    pk: `INVOICE_NUMBERS#${kind}#${year}`,
-    sk: "NEXT",
-  }),
-  books: (month: string, what: string): Key => ({ pk: `BOOKS#${month}`, sk: what }),
-  reference: (referenceHash: string): Key => ({ pk: `REFERENCE#${referenceHash}`, sk: "REFERENCE" }),
-  campaignCounts: (organizationId: string, campaignId: string): Key => ({
-    pk: `STATS#${organizationId}`,
-    sk: `CAMPAIGN#${campaignId}`,
-  }),
-  contact: (organizationId: string, contactId: string): Key => ({
-    pk: `CONTACTS#${organizationId}`,
-    sk: contactId,
-  }),
-  contactOfNumber: (organizationId: string, phoneNumber: string): Key => ({
-    pk: `CONTACTS#${organizationId}`,
-    sk: `PHONE#${phoneNumber}`,
-  }),
-  optOut: (organizationId: string, phoneNumber: string): Key => ({
-    pk: `OPT_OUTS#${organizationId}`,
-    sk: phoneNumber,
-  }),
-  heldMessage: (organizationId: string, heldId: string): Key => ({
-    pk: `HELD#${organizationId}`,
-    sk: heldId,
-  }),
-  inbound: (organizationId: string, inboundId: string): Key => ({
-    pk: `INBOUND#${isTestId(inboundId) ? "test#" : ""}${organizationId}`,
-    sk: inboundId,
-  }),
+  organization: (organizationId: string) => at<"organization">(`ORG#${organizationId}`, "ORG"),
+  apiKeyOfOrganization: (organizationId: string, keyId: string) =>
+    at<"apiKeyOfOrganization">(`ORG#${organizationId}`, `KEY#${keyId}`),
+  webhook: (organizationId: string, webhookId: string) =>
+    at<"webhook">(`ORG#${organizationId}`, `WEBHOOK#${webhookId}`),
+  webhookSecrets: (organizationId: string, webhookId: string) =>
+    at<"webhookSecrets">(`WEBHOOK_SECRETS#${organizationId}`, webhookId),
+  rights: (organizationId: string) => at<"rights">(`RIGHTS#${organizationId}`, "RIGHTS"),
+  kyc: (organizationId: string) => at<"kyc">(`KYC#${organizationId}`, "KYC"),
+  senderId: (organizationId: string, senderId: string) =>
+    at<"senderId">(`ORG#${organizationId}`, `SENDER-ID#${senderId.toLowerCase()}`),
+  senderName: (senderId: string) => at<"senderName">(`SENDER#${senderId.toUpperCase()}`, "SENDER"),
+  user: (userId: string) => at<"user">(`USER#${userId}`, "USER"),
+  member: (organizationId: string, userId: string) => at<"member">(`MEMBERS#${organizationId}`, userId),
+  invitedEmail: (organizationId: string, emailHash: string) =>
+    at<"invitedEmail">(`MEMBERS#${organizationId}`, `EMAIL#${emailHash}`),
+  invitation: (userId: string) => at<"invitation">(`INVITATION#${userId}`, "INVITATION"),
+  password: (userId: string) => at<"password">(`CREDENTIALS#${userId}`, "PASSWORD"),
+  secondFactor: (userId: string) => at<"secondFactor">(`CREDENTIALS#${userId}`, "SECOND_FACTOR"),
+  email: (email: string) => at<"email">(`EMAIL#${email}`, "EMAIL"),
+  emailSuppression: (hash: string) =>
+    at<"emailSuppression">(`EMAIL_SUPPRESSION#${hash}`, "EMAIL_SUPPRESSION"),
+  emailToken: (userId: string, purpose: string) => at<"emailToken">(`EMAIL_TOKEN#${userId}`, purpose),
+  sentEmail: (emailId: string) => at<"sentEmail">(`SENT_EMAIL#${emailId}`, "SENT_EMAIL"),
+  knownNetwork: (hash: string) => at<"knownNetwork">(`KNOWN_NETWORK#${hash}`, "KNOWN_NETWORK"),
+  apiKey: (secretHash: string) => at<"apiKey">(`KEY#${secretHash}`, "KEY"),
+  apiKeyUse: (organizationId: string, keyId: string) => at<"apiKeyUse">(`KEY_USES#${organizationId}`, keyId),
+  wallet: (organizationId: string) => at<"wallet">(`WALLET#${organizationId}`, "WALLET"),
+  walletListing: (shard: number, organizationId: string) =>
+    at<"walletListing">(`WALLETS#${shard}`, organizationId),
+  payment: (organizationId: string, paymentId: string) =>
+    at<"payment">(`PAYMENTS#${organizationId}`, paymentId),
+  billing: (organizationId: string) => at<"billing">(`BILLING#${organizationId}`, "BILLING"),
+  invoice: (organizationId: string, number: string) => at<"invoice">(`INVOICES#${organizationId}`, number),
+  invoiceNumber: (kind: string, year: string) =>
+    at<"invoiceNumber">(`INVOICE_NUMBERS#${kind}#${year}`, "NEXT"),
+  books: (month: string, organizationId: string) => at<"books">(`BOOKS#${month}`, organizationId),
+  bookLines: (month: string, organizationId: string, start: number) =>
+    at<"bookLines">(`BOOKS#${month}`, `${organizationId}#${String(start).padStart(8, "0")}`),
+  booksTotal: (month: string) => at<"booksTotal">(`BOOKS#${month}`, "TOTAL"),
+  reference: (referenceHash: string) => at<"reference">(`REFERENCE#${referenceHash}`, "REFERENCE"),
+  campaignCounts: (organizationId: string, campaignId: string) =>
+    at<"counts">(`STATS#${organizationId}`, `CAMPAIGN#${campaignId}`),
+  contact: (organizationId: string, contactId: string) =>
+    at<"contact">(`CONTACTS#${organizationId}`, contactId),
+  contactOfNumber: (organizationId: string, phoneNumber: string) =>
+    at<"contactOfNumber">(`CONTACTS#${organizationId}`, `PHONE#${phoneNumber}`),
+  optOut: (organizationId: string, phoneNumber: string) =>
+    at<"optOut">(`OPT_OUTS#${organizationId}`, phoneNumber),
+  heldMessage: (organizationId: string, heldId: string) =>
+    at<"heldMessage">(`HELD#${organizationId}`, heldId),
+  inbound: (organizationId: string, inboundId: string) =>
+    at<"inbound">(`INBOUND#${isTestId(inboundId) ? "test#" : ""}${organizationId}`, inboundId),
   testInbound: (organizationId: string): string => `INBOUND#test#${organizationId}`,
-  number: (number: string): Key => ({ pk: "NUMBERS#all", sk: number }),
-  template: (organizationId: string, templateId: string): Key => ({
-    pk: `TEMPLATES#${organizationId}`,
-    sk: templateId,
-  }),
-  campaign: (organizationId: string, campaignId: string): Key => ({
-    pk: `CAMPAIGNS#${organizationId}`,
-    sk: campaignId,
-  }),
-  review: (kind: ReviewKind, id: string): Key => ({ pk: `REVIEWS#${kind}`, sk: id }),
-  idempotency: (organizationId: string, keyHash: string): Key => ({
-    pk: `IDEMPOTENCY#${organizationId}#${keyHash}`,
-    sk: "IDEMPOTENCY",
-  }),
-  webhookDelivery: (webhookId: string, deliveryId: string): Key => ({
-    pk: `DELIVERIES#${webhookId}`,
-    sk: deliveryId,
-  }),
-  inFlightCalls: (whom: string): Key => ({ pk: `INFLIGHT#${whom}`, sk: "INFLIGHT" }),
-  scheduledJob: (bucket: string, dueAt: string, id: string): Key => ({
-    pk: `DUE#${bucket}`,
-    sk: `${dueAt}#${id}`,
-  }),
-  release: (shard: number): Key => ({ pk: "RELEASE#due-jobs", sk: `RELEASE#${shard}` }),
-  auditEntry: (auditLog: string, entryId: string): Key => ({ pk: `AUDIT#${auditLog}`, sk: entryId }),
-  auditOutcome: (auditLog: string, entryId: string): Key => ({
-    pk: `AUDIT#${auditLog}#outcomes`,
-    sk: entryId,
-  }),
-  currentRateCard: (): Key => ({ pk: "PRICES#card", sk: "CURRENT" }),
-  rateCard: (version: number): Key => ({ pk: "PRICES#card", sk: `VERSION#${inTextOrder(version)}` }),
-  rateCardChunk: (version: number, index: number): Key => ({
-    pk: `PRICES#card#${version}`,
-    sk: inTextOrder(index),
-  }),
-  priceOverrides: (organizationId: string): Key => ({ pk: `PRICES#${organizationId}`, sk: "OVERRIDES" }),
-  sealingKey: (kind: SealedKind): Key => ({ pk: "SEALING_KEYS#all", sk: kind }),
-  pause: (what: Pausable): Key => ({ pk: "SENDING#all", sk: what.toUpperCase() }),
-  carrier: (name: string): Key => ({ pk: "CARRIERS#all", sk: `CARRIER#${name}` }),
-  route: (prefix: string, messageType: string): Key => ({
-    pk: "CARRIERS#all",
-    sk: `ROUTE#${prefix}#${messageType}`,
-  }),
-  breaker: (carrier: string): Key => ({ pk: "BREAKERS#all", sk: carrier }),
-  pace: (carrier: string): Key => ({ pk: `PACE#${carrier}`, sk: "PACE" }),
-  limit: (what: string, whom: string): Key => ({ pk: `LIMIT#${what}#${whom}`, sk: "LIMIT" }),
-  sandboxMessage: (messageId: string): Key => ({ pk: `SANDBOX#${messageId}`, sk: "SANDBOX" }),
+  number: (number: string) => at<"number">("NUMBERS#all", number),
+  template: (organizationId: string, templateId: string) =>
+    at<"template">(`TEMPLATES#${organizationId}`, templateId),
+  campaign: (organizationId: string, campaignId: string) =>
+    at<"campaign">(`CAMPAIGNS#${organizationId}`, campaignId),
+  review: (kind: ReviewKind, id: string) => at<"review">(`REVIEWS#${kind}`, id),
+  idempotency: (organizationId: string, keyHash: string) =>
+    at<"idempotency">(`IDEMPOTENCY#${organizationId}#${keyHash}`, "IDEMPOTENCY"),
+  webhookDelivery: (webhookId: string, deliveryId: string) =>
+    at<"webhookDelivery">(`DELIVERIES#${webhookId}`, deliveryId),
+  inFlightCalls: (whom: string) => at<"inFlightCalls">(`INFLIGHT#${whom}`, "INFLIGHT"),
+  scheduledJob: (bucket: string, dueAt: string, id: string) =>
+    at<"scheduledJob">(`DUE#${bucket}`, `${dueAt}#${id}`),
+  release: (shard: number) => at<"release">("RELEASE#due-jobs", `RELEASE#${shard}`),
+  auditEntry: (auditLog: string, entryId: string) => at<"auditEntry">(`AUDIT#${auditLog}`, entryId),
+  auditOutcome: (auditLog: string, entryId: string) =>
+    at<"auditOutcome">(`AUDIT#${auditLog}#outcomes`, entryId),
+  currentRateCard: () => at<"currentRateCard">("PRICES#card", "CURRENT"),
+  rateCard: (version: number) => at<"rateCard">("PRICES#card", `VERSION#${inTextOrder(version)}`),
+  rateCardChunk: (version: number, index: number) =>
+    at<"rateCardChunk">(`PRICES#card#${version}`, inTextOrder(index)),
+  priceOverrides: (organizationId: string) => at<"priceOverrides">(`PRICES#${organizationId}`, "OVERRIDES"),
+  sealingKey: (kind: SealedKind) => at<"sealingKey">("SEALING_KEYS#all", kind),
+  pause: (what: Pausable) => at<"pause">("SENDING#all", what.toUpperCase()),
+  carrier: (name: string) => at<"carrier">("CARRIERS#all", `CARRIER#${name}`),
+  route: (prefix: string, messageType: string) =>
+    at<"route">("CARRIERS#all", `ROUTE#${prefix}#${messageType}`),
+  breaker: (carrier: string) => at<"breaker">("BREAKERS#all", carrier),
+  pace: (carrier: string) => at<"pace">(`PACE#${carrier}`, "PACE"),
+  uses: (what: string, whom: string): Key<"uses"> => limit(what, whom),
+  usesOfDay: (what: string, whom: string): Key<"usesOfDay"> => limit(what, whom),
+  requests: (organizationId: string, window: number): Key<"requests"> =>
+    limit("requests", `${organizationId}#${window}`),
+  sandboxMessage: (messageId: string) => at<"sandboxMessage">(`SANDBOX#${messageId}`, "SANDBOX"),
 };
+
+function at<Name extends EntityName>(pk: string, sk: string): Key<Name> {
+  return { pk, sk };
+}
+
+function limit(what: string, whom: string): { readonly pk: string; readonly sk: string } {
+  return { pk: `LIMIT#${what}#${whom}`, sk: "LIMIT" };
+}
 
 /** Returns a seq as a sort key. */
 export function ledgerSortKey(seq: number): string {

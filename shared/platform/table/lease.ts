@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import type { Changes, Requirements } from "./expressions.ts";
+import type { EntityName, StoredOf } from "./entities.ts";
+import type { Changes, Requirements, UntypedChanges, UntypedRequirements } from "./expressions.ts";
 import type { Key } from "./keys.ts";
-import { type Update, updateOf } from "./write.ts";
+import type { Unchecked, Update } from "./write.ts";
 
 /*
  * A lease on an item: its holder works on the item, and no other worker does until the holder releases the lease. A holder
@@ -21,7 +22,7 @@ import { type Update, updateOf } from "./write.ts";
 export const leaseFields = { leaseToken: z.optional(z.string()), leaseUntil: z.optional(z.string()) };
 
 /** The fields that an update removes in order to release a lease. */
-export const leaseFieldNames = Object.keys(leaseFields);
+export const leaseFieldNames = ["leaseToken", "leaseUntil"] as const;
 
 /** A lease, as its holder writes it into the item. */
 export interface Lease {
@@ -52,15 +53,36 @@ export function isFree({ leaseUntil }: Leasable, at: Date): boolean {
   return leaseUntil === undefined || leaseUntil <= at.toISOString();
 }
 
+/** The kinds of items that can be leased. */
+export type LeasableName = {
+  [Name in EntityName]: "leaseUntil" extends keyof StoredOf<Name> ? Name : never;
+}[EntityName];
+
 /** Requires that an item's lease can be acquired, in addition to other requirements. */
-export function whileFree(at: Date, others: Requirements = {}): Requirements {
+export function whileFree<Name extends LeasableName>(
+  at: Date,
+  others?: Requirements<Name>,
+): Requirements<Name>;
+export function whileFree(at: Date, others?: UntypedRequirements): UntypedRequirements {
+  return ifFree(at, others);
+}
+
+function ifFree(at: Date, others: UntypedRequirements = {}): UntypedRequirements {
   const { ifPresent } = others;
   const atMost = { ...ifPresent?.atMost, leaseUntil: at.toISOString() };
   return { ...others, ifPresent: { ...ifPresent, atMost } };
 }
 
 /** Requires that this holder has the lease of an item, in addition to other requirements. */
-export function whileHeldBy({ leaseToken }: Leasable, others: Requirements = {}): Requirements {
+export function whileHeldBy<Name extends LeasableName>(
+  held: Leasable,
+  others?: Requirements<Name>,
+): Requirements<Name>;
+export function whileHeldBy(held: Leasable, others?: UntypedRequirements): UntypedRequirements {
+  return ifHeldBy(held, others);
+}
+
+function ifHeldBy({ leaseToken }: Leasable, others: UntypedRequirements = {}): UntypedRequirements {
   return { ...others, is: { ...others.is, leaseToken } };
 }
 
@@ -73,38 +95,61 @@ export function hasLease({ leaseToken, leaseUntil }: Lease): (found: Leasable) =
 }
 
 /** The changes of a transition in addition to the lease, and its requirements. */
-interface Transition extends Changes {
-  readonly requires?: Requirements;
+interface Transition<Name extends EntityName> extends Changes<Name> {
+  readonly requires?: Requirements<Name>;
+}
+interface UntypedTransition extends UntypedChanges {
+  readonly requires?: UntypedRequirements;
 }
 
 /** free → held. */
-export function acquireLease(key: Key, lease: Lease, at: Date, transition: Transition = {}): Update {
-  const { requires, ...changes } = transition;
-  return updateOf(key, { ...changes, set: { ...changes.set, ...lease } }, whileFree(at, requires));
+export function acquireLease<Name extends LeasableName>(
+  key: Key<Name>,
+  lease: Lease,
+  at: Date,
+  transition?: Transition<Name>,
+): Update<Name>;
+export function acquireLease(
+  key: Key,
+  lease: Lease,
+  at: Date,
+  { requires, ...changes }: UntypedTransition = {},
+): Unchecked<Update> {
+  return { key, changes: { ...changes, set: { ...changes.set, ...lease } }, requires: ifFree(at, requires) };
 }
 
 /** held → held for longer. A lease that has lapsed cannot be renewed. @param lease what `renewedLease` returned */
+export function renewLease<Name extends LeasableName>(
+  key: Key<Name>,
+  lease: Lease,
+  at: Date,
+  transition?: Pick<Changes<Name>, "set"> & Pick<Requirements<Name>, "is">,
+): Update<Name>;
 export function renewLease(
   key: Key,
   lease: Lease,
   at: Date,
-  transition: Pick<Changes, "set"> & Pick<Requirements, "is"> = {},
-): Update {
-  const { set, is = {} } = transition;
-  return updateOf(
+  { set, is = {} }: Pick<UntypedChanges, "set"> & Pick<UntypedRequirements, "is"> = {},
+): Unchecked<Update> {
+  return {
     key,
-    { set: { ...set, leaseUntil: lease.leaseUntil } },
-    whileHeldBy(lease, { is, above: { leaseUntil: at.toISOString() } }),
-  );
+    changes: { set: { ...set, leaseUntil: lease.leaseUntil } },
+    requires: ifHeldBy(lease, { is, above: { leaseUntil: at.toISOString() } }),
+  };
 }
 
 /** held → free, even when the lease has lapsed, unless another worker has acquired it. @param until defers it until then */
+export function releaseLease<Name extends LeasableName>(
+  key: Key<Name>,
+  held: Leasable,
+  transition?: Transition<Name> & { readonly until?: Date | undefined },
+): Update<Name>;
 export function releaseLease(
   key: Key,
   held: Leasable,
-  { requires, until, ...changes }: Transition & { readonly until?: Date | undefined } = {},
-): Update {
+  { requires, until, ...changes }: UntypedTransition & { readonly until?: Date | undefined } = {},
+): Unchecked<Update> {
   const remove = [...(changes.remove ?? []), ...(until === undefined ? leaseFieldNames : ["leaseToken"])];
   const set = { ...changes.set, leaseUntil: until?.toISOString() };
-  return updateOf(key, { ...changes, set, remove }, whileHeldBy(held, requires));
+  return { key, changes: { ...changes, set, remove }, requires: ifHeldBy(held, requires) };
 }

@@ -6,6 +6,7 @@ import type * as z from "zod/mini";
 import { ApiError } from "../../api/contract/errors.ts";
 import { config } from "../config.ts";
 import { client } from "./client.ts";
+import type { EntityName, Readable } from "./entities.ts";
 import type { Key, pendingWorkIndex } from "./keys.ts";
 import { parsed, reportUnreadable, UnreadableRecordError } from "./records.ts";
 
@@ -14,9 +15,9 @@ import { parsed, reportUnreadable, UnreadableRecordError } from "./records.ts";
  * @throws UnreadableRecordError, which has been reported
  * @throws ApiError UNAVAILABLE when its partition was too busy in every attempt
  */
-export async function findItem<Item>(
+export async function findItem<Name extends EntityName, Item>(
   schema: z.ZodMiniType<Item>,
-  key: Key,
+  key: Key<Name> & Readable<Name, Item>,
   options: { consistent?: boolean } = {},
 ): Promise<Item | undefined> {
   const { Item } = await client.send(

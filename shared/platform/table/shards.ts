@@ -71,7 +71,7 @@ export function idInShard(sharded: Sharded, messageId: string): string {
   return `${messageId}${shardName(shardIndex(shardCount(sharded), messageId))}`;
 }
 
-export function messageKey({ organizationId, id }: { organizationId: string; id: string }): Key {
+export function messageKey({ organizationId, id }: { organizationId: string; id: string }): Key<"message"> {
   if (isTestId(id)) return { pk: testMessagesOf(organizationId), sk: id };
   return { pk: partition("MESSAGES", organizationId, nameInId(id)), sk: id };
 }
@@ -86,7 +86,7 @@ export function messagesOf(sharded: Sharded): string[] {
   return partitions("MESSAGES", sharded);
 }
 
-export function ledgerKey({ organizationId, ledgerParts }: Sharded, seq: number): Key {
+export function ledgerKey({ organizationId, ledgerParts }: Sharded, seq: number): Key<"ledgerEntry"> {
   const count = ledgerParts.findLast(({ fromSeq }) => fromSeq <= seq)?.parts ?? 1;
   return { pk: partition("LEDGER", organizationId, shardName(seq % count)), sk: ledgerSortKey(seq) };
 }
@@ -103,11 +103,11 @@ export interface DayShard {
   /** The partition of the messages. */
   readonly messages: string;
   /** The key of their counter. */
-  readonly counter: Key;
+  readonly counter: Key<"counts">;
   /** The key of their margins. */
-  readonly margins: Key;
+  readonly margins: Key<"margins">;
   /** The key of their usage. */
-  readonly usage: Key;
+  readonly usage: Key<"usage">;
 }
 
 function dayShard(organizationId: string, day: string, shard: string): DayShard {

@@ -6,49 +6,105 @@ import type * as z from "zod/mini";
 import { dropDeadConnections } from "../aws/connections.ts";
 import { config } from "../config.ts";
 import { bestEffortClient, client, singleEffectClient } from "./client.ts";
-import { expressionsOf, type Changes, type Requirements } from "./expressions.ts";
+import type { EntityName, Readable, RecordOf } from "./entities.ts";
+import {
+  expressionsOf,
+  type Patch,
+  type Changes,
+  type Requirements,
+  type UntypedChanges,
+  type UntypedRequirements,
+} from "./expressions.ts";
 import type { Key } from "./keys.ts";
 import { parsed } from "./records.ts";
 
-export interface Put {
-  readonly put: Key & Record<string, unknown>;
-  readonly requires?: Requirements;
+declare const checked: unique symbol;
+
+/** A write whose fields are those of its item. Only the functions below and those of `lease.ts` return one. */
+interface Checked {
+  readonly [checked]: true;
 }
 
-export interface Update {
-  readonly key: Key;
-  readonly changes: Changes;
-  readonly requires?: Requirements;
+export interface Put<Name extends EntityName = EntityName> extends Checked {
+  readonly put: Key<Name> & RecordOf<Name>;
+  readonly requires?: UntypedRequirements;
 }
 
-export interface Delete {
+export interface Update<Name extends EntityName = EntityName> extends Checked {
+  readonly key: Key<Name>;
+  readonly changes: UntypedChanges;
+  readonly requires?: UntypedRequirements;
+}
+
+export interface Delete extends Checked {
   readonly delete: Key;
-  readonly requires?: Requirements;
+  readonly requires?: UntypedRequirements;
 }
 
 /** Requirements without a change. The transaction that contains them is rejected unless they hold. */
-export interface Check {
+export interface Check extends Checked {
   readonly check: Key;
-  readonly requires: Requirements;
+  readonly requires: UntypedRequirements;
 }
 
 export type Write = Check | Delete | Put | Update;
 
+/** A write before its fields are checked, which only the table layer makes. */
+export type Unchecked<Kind extends Write> = Omit<Kind, keyof Checked>;
+
+/** Returns the write of an item, new or in place of another. */
+export function putOf<Name extends EntityName>(
+  key: Key<Name>,
+  record: RecordOf<Name>,
+  requires?: Requirements<Name>,
+): Put<Name>;
+export function putOf(key: Key, record: object, requires: UntypedRequirements = {}): object {
+  return { put: { ...key, ...record }, requires };
+}
+
+/** Returns the write of an item that has no known schema: one that this release cannot read, and moves as it is. */
+export function putUnchecked(key: Key, item: Readonly<Record<string, unknown>>): Put;
+export function putUnchecked({ pk, sk }: Key, item: Readonly<Record<string, unknown>>): object {
+  return { put: { ...item, pk, sk } };
+}
+
 /** Returns the write of a new item. It is rejected when the item exists. */
-export function insertOf(item: Put["put"]): Put {
-  return { put: item, requires: { absent: ["pk"] } };
+export function insertOf<Name extends EntityName>(key: Key<Name>, record: RecordOf<Name>): Put<Name> {
+  return putOf(key, record, { absent: ["pk"] });
 }
 
 /** Returns an update of one item. */
-export function updateOf(key: Key, changes: Changes, requires: Requirements = {}): Update {
+export function updateOf<Name extends EntityName>(
+  key: Key<Name>,
+  changes: Changes<Name>,
+  requires?: Requirements<Name>,
+): Update<Name>;
+export function updateOf(
+  key: Key,
+  changes: UntypedChanges,
+  requires: UntypedRequirements = {},
+): Unchecked<Update> {
   return { key, changes, requires };
+}
+
+/** Returns the deletion of one item. Without requirements, the deletion of a missing item does nothing. */
+export function deleteOf<Name extends EntityName>(key: Key<Name>, requires?: Requirements<Name>): Delete;
+export function deleteOf(key: Key, requires: UntypedRequirements = {}): Unchecked<Delete> {
+  return { delete: key, requires };
+}
+
+/** Returns a check of one item. */
+export function checkOf<Name extends EntityName>(key: Key<Name>, requires: Requirements<Name>): Check;
+export function checkOf(key: Key, requires: UntypedRequirements): Unchecked<Check> {
+  return { check: key, requires };
 }
 
 /**
  * Returns the changes of a PATCH: a field that is undefined stays as it is, one that is null is removed. Because nothing else
  * is written, concurrent changes of other fields are kept.
  */
-export function changesOfPatch(fields: Readonly<Record<string, unknown>>): Changes {
+export function changesOfPatch<Name extends EntityName>(fields: Patch<Name>): Changes<Name>;
+export function changesOfPatch(fields: object): UntypedChanges {
   const given = Object.entries(fields);
   return {
     set: Object.fromEntries(given.filter(([, value]) => value !== null)),
@@ -80,9 +136,9 @@ interface UpdateOptions<Item> extends Recognition<Item> {
  * Applies an update and returns the item after it.
  * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
  */
-export async function updateItem<Item>(
+export async function updateItem<Name extends EntityName, Item>(
   schema: z.ZodMiniType<Item>,
-  update: Update,
+  update: Update<Name> & Readable<Name, Item>,
   { singleEffect = false, bestEffort = false, isOwn }: UpdateOptions<Item> = {},
 ): Promise<Outcome<Item>> {
   const dynamodb = bestEffort ? bestEffortClient : singleEffect ? singleEffectClient : client;
@@ -104,9 +160,10 @@ export async function putItem(
   put: Put,
   { isOwn }: Recognition<Record<string, unknown>> = {},
 ): Promise<Outcome<Record<string, unknown>>> {
+  const item: Record<string, unknown> = { ...put.put };
   const outcome = await outcomeOf(async () => {
-    await client.send(new PutCommand({ Item: put.put, ...parametersOf(put) }));
-    return put.put;
+    await client.send(new PutCommand({ Item: item, ...parametersOf(put) }));
+    return item;
   });
   return recognized((found) => found, outcome, isOwn);
 }
@@ -115,7 +172,10 @@ export async function putItem(
  * Deletes one item. Without requirements, the deletion of a missing item does nothing.
  * @throws ApiError UNAVAILABLE when the item was too busy in every attempt
  */
-export async function deleteItem(key: Key, requires: Requirements = {}): Promise<Outcome<Key>> {
+export async function deleteItem<Name extends EntityName>(
+  key: Key<Name>,
+  requires: Requirements<Name> = {},
+): Promise<Outcome<Key>> {
   return outcomeOf(async () => {
     await client.send(
       new DeleteCommand({

@@ -44,7 +44,7 @@ function withCharge<Item extends { scopes?: Scope[] | undefined; mayCharge?: tru
 /** Returns the scopes of a new key as they are stored. */
 function storedScopes(scopes: readonly Scope[] | undefined) {
   const others = scopes?.filter((scope) => scope !== "charge");
-  return { scopes: others, ...(others?.length !== scopes?.length && { mayCharge: true }) };
+  return { scopes: others, ...(others?.length !== scopes?.length && { mayCharge: true as const }) };
 }
 
 /** The item that finds an API key by the hash of its secret. */
@@ -163,8 +163,8 @@ export function newApiKey(
     test,
   };
   const writes = [
-    insertOf({ ...keys.apiKeyOfOrganization(organizationId, record.id), ...record, ...storedScopes(scopes) }),
-    insertOf({ ...keys.apiKey(record.secretHash), ...credential, ...storedScopes(scopes) }),
+    insertOf(keys.apiKeyOfOrganization(organizationId, record.id), { ...record, ...storedScopes(scopes) }),
+    insertOf(keys.apiKey(record.secretHash), { ...credential, ...storedScopes(scopes) }),
   ];
   return { record, secret, writes };
 }

@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 
 import { KycSubmission } from "../../api/contract/kyc.ts";
+import type { Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import type { Put } from "../../platform/table/write.ts";
+import { type Put, putOf } from "../../platform/table/write.ts";
 
 /**
  * The one submission of an organization. A new submission has a new id, so that a decision on an old one is rejected.
@@ -22,8 +23,8 @@ export async function findKyc(organizationId: string): Promise<KycRecord | undef
  */
 export function replaceKyc(seen: KycRecord | undefined, next: KycRecord): Put {
   const { id, status } = seen ?? {};
-  const put = { ...keys.kyc(next.organizationId), ...next };
-  return { put, requires: seen === undefined ? { absent: ["pk"] } : { is: { id, status } } };
+  const requires: Requirements<"kyc"> = seen === undefined ? { absent: ["pk"] } : { is: { id, status } };
+  return putOf(keys.kyc(next.organizationId), next, requires);
 }
 
 export function toApiKyc(record: KycRecord): KycSubmission {

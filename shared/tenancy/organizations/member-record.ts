@@ -8,7 +8,7 @@ import { now } from "../../platform/clock.ts";
 import type { Requirements } from "../../platform/table/expressions.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../../platform/table/read.ts";
-import type { Check } from "../../platform/table/write.ts";
+import { type Check, checkOf, insertOf, type Put } from "../../platform/table/write.ts";
 import { findUser, type UserRecord } from "../users/record.ts";
 
 /** The maximum number of members besides the one that every organization has. Open and expired invitations count. */
@@ -18,12 +18,11 @@ export const maxFurtherMembers = 49;
  * The membership or invitation of a user in an organization, with the role of a member. All other fields are in the
  * items of the user or the invitation.
  */
-const MembershipRecord = z.object({
+export const MembershipRecord = z.object({
   entity: z.enum(["member", "invitedEmail"]),
   userId: z.string(),
   role: z.optional(Role),
 });
-type Membership = Key & z.infer<typeof MembershipRecord> & Record<string, unknown>;
 
 /** An invitation. Its id becomes the id of the user who accepts it. */
 export const InvitationRecord = z.object({
@@ -44,13 +43,13 @@ export type ActiveMember = UserRecord & { readonly role: Role };
 /** A member of an organization, or an invitation to it. */
 export type MemberRecord = ActiveMember | InvitationRecord;
 
-/** Returns the item of a membership. */
-export function membershipOf(organizationId: string, userId: string, role: Role): Membership {
-  return { ...keys.member(organizationId, userId), entity: "member", userId, role };
+/** Returns the write of a new membership. */
+export function insertMember(organizationId: string, userId: string, role: Role): Put {
+  return insertOf(keys.member(organizationId, userId), { entity: "member", userId, role });
 }
 
 /** Returns the requirement that a member has one of the roles. */
-export function inRole(...roles: readonly Role[]): Requirements {
+export function inRole(...roles: readonly Role[]): Requirements<"member"> {
   return { anyOf: roles.map((role) => ({ is: { role } })) };
 }
 
@@ -60,8 +59,8 @@ export function inRole(...roles: readonly Role[]): Requirements {
  */
 export function checkMember(organizationId: string, userId: string, roles: readonly Role[]): Check[] {
   return [
-    { check: keys.user(userId), requires: { is: { organizationId }, absent: ["removedAt"] } },
-    { check: keys.member(organizationId, userId), requires: inRole(...roles) },
+    checkOf(keys.user(userId), { is: { organizationId }, absent: ["removedAt"] }),
+    checkOf(keys.member(organizationId, userId), inRole(...roles)),
   ];
 }
 
@@ -79,14 +78,13 @@ export function mayHave(role: Role, scopes: readonly Scope[] = defaultScopes): b
   return scopes.every((scope) => scopesOfRole[role].includes(scope));
 }
 
-/** Returns the item that prevents two invitations of one email. */
-export function invitedEmailOf(invitation: InvitationRecord): Membership {
-  const { organizationId, email, userId } = invitation;
-  return { ...keyOfInvitedEmail(organizationId, email), entity: "invitedEmail", userId };
+/** Returns the write of the item that prevents two invitations of one email. */
+export function insertInvitedEmail({ organizationId, email, userId }: InvitationRecord): Put {
+  return insertOf(keyOfInvitedEmail(organizationId, email), { entity: "invitedEmail", userId });
 }
 
 /** Returns the key with the hash of the email, because keys of items can appear in a log. */
-export function keyOfInvitedEmail(organizationId: string, email: string): Key {
+export function keyOfInvitedEmail(organizationId: string, email: string): Key<"invitedEmail"> {
   return keys.invitedEmail(organizationId, createHash("sha256").update(email).digest("hex"));
 }
 
@@ -128,7 +126,7 @@ export async function findMember(organizationId: string, userId: string): Promis
  * The role of a user in an organization. It has an item of its own, because only functions that manage members may
  * write it.
  */
-export const RoleOfMember = z.object({ entity: z.literal("member"), role: Role });
+export const RoleOfMember = z.object({ entity: z.literal("member"), userId: z.string(), role: Role });
 
 /** Finds a user of an organization with their role, also a user who is being removed. The read is consistent. */
 export async function findActiveMember(

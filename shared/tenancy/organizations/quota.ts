@@ -8,7 +8,12 @@ import { findOrganization, type QuotaCount } from "./record.ts";
  */
 
 /** Returns the write that takes `taken` items out of the quota. It is rejected when fewer are left. */
-export function takeQuota(organizationId: string, count: QuotaCount, max: number, taken = 1): Update {
+export function takeQuota(
+  organizationId: string,
+  count: QuotaCount,
+  max: number,
+  taken = 1,
+): Update<"organization"> {
   return updateOf(
     keys.organization(organizationId),
     { add: { [count]: taken } },
@@ -17,7 +22,7 @@ export function takeQuota(organizationId: string, count: QuotaCount, max: number
 }
 
 /** Returns the write that releases one item. */
-export function releaseQuota(organizationId: string, count: QuotaCount): Update {
+export function releaseQuota(organizationId: string, count: QuotaCount): Update<"organization"> {
   return updateOf(keys.organization(organizationId), { add: { [count]: -1 } }, { above: { [count]: 0 } });
 }
 

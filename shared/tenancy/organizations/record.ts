@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import type { Organization } from "../../api/contract/accounts.ts";
 import { SenderId } from "../../api/contract/sms.ts";
 import { now } from "../../platform/clock.ts";
+import { pendingWorkFields } from "../../platform/jobs/pending-work.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { type Update, updateItem, updateOf } from "../../platform/table/write.ts";
@@ -39,6 +40,9 @@ export const OrganizationRecord = z.object({
   ...quotaCounts,
 });
 export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
+
+/** The item also lists an organization that may expire in the pending-work index. */
+export const StoredOrganization = z.extend(OrganizationRecord, pendingWorkFields);
 
 /** Reads an organization, eventually consistent by default. */
 export async function findOrganization(
@@ -106,7 +110,7 @@ export function replaceDefaultSenderId(
   organizationId: string,
   seen: string | undefined,
   next: string | undefined,
-): Update {
+): Update<"organization"> {
   return updateOf(
     keys.organization(organizationId),
     next === undefined ? { remove: ["defaultSenderId"] } : { set: { defaultSenderId: next } },

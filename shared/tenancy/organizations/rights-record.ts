@@ -4,7 +4,7 @@ import { ApiError } from "../../api/contract/errors.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { type Update, updateOf } from "../../platform/table/write.ts";
+import { insertOf, type Put, type Update, updateOf } from "../../platform/table/write.ts";
 
 /*
  * The rights in an organization, besides the roles of its members: its owners, the verified emails, and the approval of
@@ -12,7 +12,7 @@ import { type Update, updateOf } from "../../platform/table/write.ts";
  * the functions that change rights may write this one.
  */
 
-const RightsRecord = z.object({
+export const RightsRecord = z.object({
   entity: z.literal("rights"),
   ownerId: z.string(),
   ownerIds: z.array(z.string()),
@@ -46,14 +46,16 @@ export async function readRights(
   return { organizationId, ...rights };
 }
 
-/** Returns a new item of rights, with no verified user. */
-export function putRights({
-  organizationId,
-  ...fields
-}: Omit<Rights, "ownerId" | "verifiedUserIds"> & { readonly ownerId: string }) {
-  return { ...keys.rights(organizationId), entity: "rights" satisfies RightsEntity, ...fields };
+/** Returns the write of the rights in a new organization. */
+export function insertRights(organizationId: string, ownerId: string, { isVerified = false } = {}): Put {
+  const verified = isVerified ? { verifiedUserIds: new Set([ownerId]) } : {};
+  return insertOf(keys.rights(organizationId), {
+    entity: "rights",
+    ownerId,
+    ownerIds: [ownerId],
+    ...verified,
+  });
 }
-type RightsEntity = z.infer<typeof RightsRecord>["entity"];
 
 /** Reports whether a user's email is verified. */
 export function isEmailVerified(userId: string, { verifiedUserIds }: Rights): boolean {
@@ -74,7 +76,11 @@ export function isOwnerVerified({
  * @param changes other changes of the rights
  * @throws ApiError LAST_OWNER when no owner would be left
  */
-export function replaceOwners(seen: Rights, ownerIds: readonly string[], changes: Changes = {}): Update {
+export function replaceOwners(
+  seen: Rights,
+  ownerIds: readonly string[],
+  changes: Changes<"rights"> = {},
+): Update<"rights"> {
   const [first] = ownerIds;
   if (first === undefined) throw new ApiError("LAST_OWNER");
   const { ownerId } = seen;
@@ -87,12 +93,12 @@ export function replaceOwners(seen: Rights, ownerIds: readonly string[], changes
 }
 
 /** Returns the write that changes rights, except the owners. */
-export function changeRights(organizationId: string, changes: Changes): Update {
+export function changeRights(organizationId: string, changes: Changes<"rights">): Update<"rights"> {
   return updateOf(keys.rights(organizationId), changes, { present: ["pk"] });
 }
 
 /** Returns the write that stores the time of the KYC approval, or removes it. */
-export function noteKycApproval(organizationId: string, approvedAt: string | undefined): Update {
+export function noteKycApproval(organizationId: string, approvedAt: string | undefined): Update<"rights"> {
   return changeRights(
     organizationId,
     approvedAt === undefined ? { remove: ["kycApprovedAt"] } : { set: { kycApprovedAt: approvedAt } },

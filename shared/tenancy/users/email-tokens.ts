@@ -6,7 +6,7 @@ import { idSchema } from "../../api/contract/primitives.ts";
 import { dayMs, epochSeconds, minuteMs, now } from "../../platform/clock.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { type Delete, putItem } from "../../platform/table/write.ts";
+import { type Delete, putItem, deleteOf, putOf } from "../../platform/table/write.ts";
 
 /*
  * The tokens in the links of emails. A token has one purpose and one user, works once, and expires soon. A newer token
@@ -18,7 +18,7 @@ const lifetimesMs = { verify: dayMs, reset: 30 * minuteMs, invitation: 7 * dayMs
 /** The purpose of a link. */
 export type TokenPurpose = keyof typeof lifetimesMs;
 
-const EmailTokenRecord = z.object({
+export const EmailTokenRecord = z.object({
   entity: z.literal("emailToken"),
   secretHash: z.string(),
   expiresAt: z.number(),
@@ -33,7 +33,7 @@ export async function newEmailToken(purpose: TokenPurpose, userId: string): Prom
   const secret = randomBytes(secretBytes).toString("base64url");
   const expiresAt = epochSeconds(new Date(now().getTime() + lifetimesMs[purpose]));
   const record: EmailTokenRecord = { entity: "emailToken", secretHash: hashOf(secret), expiresAt };
-  await putItem({ put: { ...keys.emailToken(userId, purpose), ...record } });
+  await putItem(putOf(keys.emailToken(userId, purpose), record));
   return `${userId}.${secret}`;
 }
 
@@ -53,7 +53,7 @@ export async function findEmailToken(purpose: TokenPurpose, token: string): Prom
   const record = await findItem(EmailTokenRecord, key, { consistent: true });
   // DynamoDB deletes expired items with a delay.
   if (record?.secretHash !== secretHash || record.expiresAt <= epochSeconds(now())) return undefined;
-  return { userId, use: { delete: key, requires: { is: { secretHash } } } };
+  return { userId, use: deleteOf(key, { is: { secretHash } }) };
 }
 
 /** Returns the keys of all tokens that a user may have. */

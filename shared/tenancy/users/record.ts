@@ -63,7 +63,7 @@ export function nameOfKeptSession(sessionId: string, sessionsValidFrom: string):
 export function endAllSessions(
   { sessionsValidFrom = "" }: UserRecord,
   at: string,
-): Required<Pick<Changes, "remove" | "set">> {
+): Required<Pick<Changes<"user">, "remove" | "set">> {
   return {
     set: { sessionsValidFrom: at > sessionsValidFrom ? at : sessionsValidFrom },
     remove: ["endedSessionIds", "keptSession"],
