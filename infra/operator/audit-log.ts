@@ -4,19 +4,10 @@ import type { AuditActor } from "../../shared/platform/table/audit-log.ts";
 import { readAuditLog, type EndedEntry } from "../../shared/tenancy/audit-log/list.ts";
 import { command, limit, part, RequiredText } from "./command.ts";
 import { readOrganization } from "./organization.ts";
-import { jsonOf, type Column } from "./output.ts";
+import { jsonOf } from "./output.ts";
 
 const batchSize = 500;
 const maxShown = 100_000;
-
-const columns: readonly Column<EndedEntry>[] = [
-  { heading: "TIME", text: ({ createdAt }) => createdAt },
-  { heading: "ACTOR", text: ({ actor }) => actorText(actor) },
-  { heading: "ADDRESS", text: ({ sourceAddress = "" }) => sourceAddress },
-  { heading: "ACTION", text: ({ action }) => action },
-  { heading: "OUTCOME", text: ({ outcome, errorCode }) => errorCode ?? outcome },
-  { heading: "SUBJECT", text: ({ subject = {} }) => jsonOf(subject) },
-];
 
 const auditLog = command({
   name: "audit-log",
@@ -42,7 +33,14 @@ const auditLog = command({
       entries.push(...batch);
       output.progress(`${entries.length} entries read`);
     } while (batch.length > 0 && entries.length < wanted);
-    output.table(entries, columns);
+    output.table(entries, {
+      TIME: "createdAt",
+      ACTOR: ({ actor }) => actorText(actor),
+      ADDRESS: "sourceAddress",
+      ACTION: "action",
+      OUTCOME: ({ outcome, errorCode }) => errorCode ?? outcome,
+      SUBJECT: ({ subject = {} }) => jsonOf(subject),
+    });
     output.note(`${entries.length} entries`);
   },
 });

@@ -1,4 +1,4 @@
-import { mkdir, open } from "node:fs/promises";
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { TransactionType } from "../../shared/api/contract/wallet.ts";
@@ -12,9 +12,7 @@ import {
 import { decimalText } from "../../shared/money/wallet/money.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { errorText } from "./error-text.ts";
-
-/** The columns of a file, with the text of each for a row. */
-type Columns<Row> = Readonly<Record<string, (row: Row) => number | string | undefined>>;
+import { textsOf, type Columns } from "./output.ts";
 
 const types = [...TransactionType.options, "unexplained"];
 
@@ -29,13 +27,13 @@ function sumColumns(currency: string): Columns<BooksRecord | BooksTotal> {
     opening: ({ openingMicros }) => decimalText(openingMicros),
     ...Object.fromEntries(ofTypes),
     closing: ({ closingMicros }) => decimalText(closingMicros),
-    messages: ({ messages }) => messages,
-    segments: ({ segments }) => segments,
+    messages: "messages",
+    segments: "segments",
     revenue: ({ revenueMicros }) => decimalText(revenueMicros),
     fees: ({ feeMicros }) => decimalText(feeMicros),
     cost: ({ costMicros }) => decimalText(costMicros),
     margin: ({ revenueMicros, costMicros }) => decimalText(revenueMicros - costMicros),
-    messages_without_cost: ({ messagesWithoutCost }) => messagesWithoutCost,
+    messages_without_cost: "messagesWithoutCost",
   };
 }
 
@@ -44,31 +42,31 @@ interface OfOrganization {
 }
 
 const countryColumns = (currency: string): Columns<CountryBooks & OfOrganization> => ({
-  organization: ({ organizationId }) => organizationId,
-  country: ({ country }) => country,
+  organization: "organizationId",
+  country: "country",
   currency: () => currency,
-  messages: ({ messages }) => messages,
-  segments: ({ segments }) => segments,
+  messages: "messages",
+  segments: "segments",
   revenue: ({ revenueMicros }) => decimalText(revenueMicros),
   cost: ({ costMicros }) => decimalText(costMicros),
   margin: ({ revenueMicros, costMicros }) => decimalText(revenueMicros - costMicros),
-  messages_without_cost: ({ messagesWithoutCost }) => messagesWithoutCost,
+  messages_without_cost: "messagesWithoutCost",
 });
 
 const paymentColumns = (currency: string): Columns<OfOrganization & PaymentLine> => ({
-  time: ({ at }) => at,
-  organization: ({ organizationId }) => organizationId,
-  kind: ({ kind }) => kind,
-  payment: ({ paymentId }) => paymentId,
-  reference: ({ reference }) => reference,
-  provider_id: ({ providerId }) => providerId,
+  time: "at",
+  organization: "organizationId",
+  kind: "kind",
+  payment: "paymentId",
+  reference: "reference",
+  provider_id: "providerId",
   currency: () => currency,
   amount: ({ amountMicros }) => decimalText(amountMicros),
   tax: ({ totalMicros, amountMicros }) =>
     totalMicros === undefined ? undefined : decimalText(totalMicros - amountMicros),
   total: ({ totalMicros }) => (totalMicros === undefined ? undefined : decimalText(totalMicros)),
   fee: ({ feeMicros }) => decimalText(feeMicros),
-  document: ({ document }) => document,
+  document: "document",
 });
 
 /**
@@ -79,75 +77,54 @@ export async function writeBooks(total: BooksTotal, folder: string): Promise<str
   await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
     throw new RejectedError(`Cannot create the folder ${folder}: ${errorText(error)}`, { cause: error });
   });
-  const { currency, month } = total;
-  const columns = sumColumns(currency);
-  const totals = await CsvFile.create(folder, "total.csv", {
-    month: () => month,
-    organizations: () => total.organizations,
+  const columns = sumColumns(total.currency);
+  const addTotal = await newFile<BooksTotal>(folder, "total.csv", {
+    month: "month",
+    organizations: "organizations",
     ...columns,
-    liability: () => decimalText(total.liabilityMicros),
-    owed_by_customers: () => decimalText(total.owedMicros),
-    open_days: () => total.openDays,
-    closed_at: () => total.closedAt,
-    closed_by: () => total.closedBy,
+    liability: ({ liabilityMicros }) => decimalText(liabilityMicros),
+    owed_by_customers: ({ owedMicros }) => decimalText(owedMicros),
+    open_days: "openDays",
+    closed_at: "closedAt",
+    closed_by: "closedBy",
   });
-  const customers = await CsvFile.create<BooksRecord>(folder, "customers.csv", {
-    organization: ({ organizationId }) => organizationId,
+  const addCustomers = await newFile<BooksRecord>(folder, "customers.csv", {
+    organization: "organizationId",
     ...columns,
-    unexplained_reason: ({ unexplainedReason }) => unexplainedReason,
+    unexplained_reason: "unexplainedReason",
     open_days: ({ openDays }) => openDays.map(({ pk }) => pk.slice("MARGINS#".length)).join(" "),
   });
-  const countries = await CsvFile.create(folder, "countries.csv", countryColumns(currency));
-  const payments = await CsvFile.create(folder, "payments.csv", paymentColumns(currency));
-  const files = [totals, customers, countries, payments];
-  try {
-    await totals.add([total]);
-    for await (const books of readBooks(month)) {
-      const { organizationId } = books;
-      if (books.entity === "bookLines") {
-        await payments.add(books.lines.map((line) => ({ ...line, organizationId })));
-      } else {
-        await customers.add([books]);
-        await countries.add(books.countries.map((each) => ({ ...each, organizationId })));
-      }
+  const addCountries = await newFile(folder, "countries.csv", countryColumns(total.currency));
+  const addPayments = await newFile(folder, "payments.csv", paymentColumns(total.currency));
+  await addTotal([total]);
+  for await (const books of readBooks(total.month)) {
+    const { organizationId } = books;
+    if (books.entity === "bookLines") {
+      await addPayments(books.lines.map((line) => ({ ...line, organizationId })));
+    } else {
+      await addCustomers([books]);
+      await addCountries(books.countries.map((each) => ({ ...each, organizationId })));
     }
-  } finally {
-    await Promise.all(files.map(async (file) => file.close()));
   }
-  return files.map(({ name }) => name);
+  return ["total.csv", "customers.csv", "countries.csv", "payments.csv"];
 }
 
-class CsvFile<Row> {
-  readonly name: string;
-  readonly #columns: Columns<Row>;
-  readonly #file: Awaited<ReturnType<typeof open>>;
-
-  private constructor(name: string, columns: Columns<Row>, file: Awaited<ReturnType<typeof open>>) {
-    this.name = name;
-    this.#columns = columns;
-    this.#file = file;
-  }
-
-  static async create<Row>(folder: string, name: string, columns: Columns<Row>): Promise<CsvFile<Row>> {
-    const file = new CsvFile(name, columns, await open(path.join(folder, name), "wx", 0o600));
-    await file.#file.write(`${Object.keys(columns).join(",")}\n`);
-    return file;
-  }
-
-  async add(rows: readonly Row[]): Promise<void> {
-    const cells = Object.values(this.#columns);
-    const lines = rows.map((row) => `${cells.map((cell) => cellOf(cell(row))).join(",")}\n`);
-    if (lines.length > 0) await this.#file.write(lines.join(""));
-  }
-
-  async close(): Promise<void> {
-    await this.#file.close();
-  }
+/** Creates a CSV file with its headings. @returns a function that adds rows */
+async function newFile<Row>(
+  folder: string,
+  name: string,
+  columns: Columns<Row>,
+): Promise<(rows: readonly Row[]) => Promise<void>> {
+  const file = path.join(folder, name);
+  await writeFile(file, `${Object.keys(columns).join(",")}\n`, { flag: "wx", mode: 0o600 });
+  return async (rows) => {
+    const lines = rows.map((row) => `${textsOf(row, columns).map(cellOf).join(",")}\n`);
+    await appendFile(file, lines.join(""));
+  };
 }
 
 /** A spreadsheet would execute text that begins like a formula. References may come from a bank. */
-function cellOf(value: number | string | undefined): string {
-  const text = String(value ?? "");
+function cellOf(text: string): string {
   const safe = /^[=+@\t\r]|^-(?![\d.]+$)/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -21,7 +21,7 @@ import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.t
 import { Name, readCarrier, testCarrier } from "./carriers-test.ts";
 import { command, flag, part, RequiredText, type OperatorCommand } from "./command.ts";
 import { warnOfUnboundNumbers } from "./numbers.ts";
-import { listOf, type Column } from "./output.ts";
+import { listOf, right } from "./output.ts";
 import { withoutRoutes } from "./routes.ts";
 
 const throughputRule = "must be a number of segments a second such as 10 or 0.5, or none";
@@ -141,26 +141,6 @@ function carrierText(record: CarrierRecord): string {
   });
 }
 
-interface Listed {
-  readonly name: string;
-  readonly kind: string;
-  readonly state: string;
-  readonly segmentsPerSecond: number | undefined;
-  readonly routes: number;
-}
-
-const columns: readonly Column<Listed>[] = [
-  { heading: "CARRIER", text: ({ name }) => name },
-  { heading: "KIND", text: ({ kind }) => kind },
-  { heading: "STATE", text: ({ state }) => state },
-  {
-    heading: "THROUGHPUT",
-    text: ({ segmentsPerSecond }) => String(segmentsPerSecond ?? "-"),
-    isNumber: true,
-  },
-  { heading: "ROUTES", text: ({ routes }) => String(routes), isNumber: true },
-];
-
 const list = command({
   name: "carriers list",
   summary: "List carriers with their states",
@@ -168,7 +148,7 @@ const list = command({
   input: z.object({}),
   run: async (_, { output }) => {
     const [{ carriers, routes }, breakers] = await Promise.all([readCarriers(), readBreakers()]);
-    const rows = [...carriers.values()].map((record): Listed => {
+    const rows = [...carriers.values()].map((record) => {
       const { openedAt, probeFailedAt = "none", leaseUntil = "now" } = breakers.get(record.name) ?? {};
       const state =
         openedAt === undefined
@@ -182,7 +162,13 @@ const list = command({
         routes: routes.filter((route) => route.carriers.includes(record.name)).length,
       };
     });
-    output.table(rows, columns);
+    output.table(rows, {
+      CARRIER: "name",
+      KIND: "kind",
+      STATE: "state",
+      THROUGHPUT: ({ segmentsPerSecond }) => segmentsPerSecond ?? right("-"),
+      ROUTES: "routes",
+    });
     if (routes.length === 0) output.note(withoutRoutes);
   },
 });

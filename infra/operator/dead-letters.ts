@@ -62,12 +62,12 @@ async function listQueues({ output, stackOutput }: Context): Promise<void> {
       return { queue, parked: await countParked(value), meaning: description };
     }),
   );
-  output.table(rows, [
-    { heading: "QUEUE", text: ({ queue }) => queue },
-    { heading: "PARKED", text: ({ parked }) => String(parked), isNumber: true },
+  output.table(rows, {
+    QUEUE: "queue",
+    PARKED: "parked",
     // The other sentences describe what to do.
-    { heading: "IMPACT", text: ({ meaning }) => meaning.split(". ")[0] ?? "" },
-  ]);
+    IMPACT: ({ meaning }) => meaning.split(". ")[0],
+  });
 }
 
 async function listJobs({ output, stackOutput }: Context, queue: QueueName, wanted: number): Promise<void> {
@@ -93,13 +93,13 @@ async function listJobs({ output, stackOutput }: Context, queue: QueueName, want
       ids: [...new Set(message.Body?.match(/\b[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}\b/g))],
     }))
     .toSorted((one, other) => one.queuedAt.localeCompare(other.queuedAt));
-  output.table(jobs, [
-    { heading: "QUEUED", text: ({ queuedAt }) => queuedAt },
-    { heading: "AGE", text: ({ queuedAt }) => ageText(queuedAt) },
-    { heading: "RECEIVES", text: ({ receiveCount }) => String(receiveCount), isNumber: true },
-    { heading: "JOB", text: ({ id }) => id },
-    { heading: "IDS", text: ({ ids }) => ids.join(" ") },
-  ]);
+  output.table(jobs, {
+    QUEUED: "queuedAt",
+    AGE: ({ queuedAt }) => ageText(queuedAt),
+    RECEIVES: "receiveCount",
+    JOB: "id",
+    IDS: ({ ids }) => ids.join(" "),
+  });
   output.note(`${jobs.length} jobs`);
 }
 

@@ -2,21 +2,21 @@ import { readLedger, type LedgerEntryRecord } from "../../shared/money/wallet/le
 import { moneyText } from "../../shared/money/wallet/money.ts";
 import type { WalletRecord } from "../../shared/money/wallet/record.ts";
 import { limit } from "./command.ts";
-import type { Column } from "./output.ts";
+import { right, type Columns } from "./output.ts";
 
 /*
  * How all commands show wallets and ledgers.
  */
 
-export const ledgerColumns: readonly Column<LedgerEntryRecord>[] = [
-  { heading: "SEQ", text: ({ seq }) => String(seq), isNumber: true },
-  { heading: "TIME", text: ({ createdAt }) => createdAt },
-  { heading: "TYPE", text: ({ type }) => type },
-  { heading: "AMOUNT", text: ({ amountMicros }) => moneyText(amountMicros), isNumber: true },
-  { heading: "BALANCE", text: ({ balanceAfterMicros: after }) => moneyText(after), isNumber: true },
-  { heading: "FOR", text: ({ messageId, reason }) => messageId ?? reason ?? "" },
-  { heading: "REFERENCE", text: ({ reference }) => reference ?? "" },
-];
+export const ledgerColumns: Columns<LedgerEntryRecord> = {
+  SEQ: "seq",
+  TIME: "createdAt",
+  TYPE: "type",
+  AMOUNT: ({ amountMicros }) => right(moneyText(amountMicros)),
+  BALANCE: ({ balanceAfterMicros: after }) => right(moneyText(after)),
+  FOR: ({ messageId, reason }) => messageId ?? reason,
+  REFERENCE: "reference",
+};
 
 export const LedgerLimit = limit(20, 1_000, "ledger entries");
 

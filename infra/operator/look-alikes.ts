@@ -12,7 +12,6 @@ import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { flag } from "./command.ts";
 import type { Context } from "./context.ts";
 import { organizationBatches } from "./organization.ts";
-import type { Column } from "./output.ts";
 
 /** Whether an operator approves a sender ID although it resembles another. */
 export const AllowLookAlikes = flag(
@@ -50,7 +49,12 @@ export async function guardAgainstLookAlikes(
   if (isNumeric(senderId)) return;
   const { found, isWhole } = await findLookAlikes(asked, context, most);
   if (found.length === 0 && isWhole) return;
-  output.table(found.slice(0, maxShown), columns);
+  output.table(found.slice(0, maxShown), {
+    "SENDER ID": "senderId",
+    RESEMBLANCE: "resemblance",
+    ORGANIZATION: (each) => each.organizationId ?? "(well-known name)",
+    NAME: "organizationName",
+  });
   const others = found.length === 1 ? "1 name" : `${found.length} names`;
   const shown = found.length > maxShown ? `; the first ${maxShown} are shown` : "";
   const summary = [
@@ -96,10 +100,3 @@ async function lookAlikesOf(organizationId: string, senderId: string): Promise<L
   const organization = await findOrganization(organizationId).catch(undefinedIfUnreadable);
   return found.map((each) => ({ ...each, organizationName: organization?.name ?? "" }));
 }
-
-const columns: readonly Column<LookAlike>[] = [
-  { heading: "SENDER ID", text: ({ senderId }) => senderId },
-  { heading: "RESEMBLANCE", text: ({ resemblance }) => resemblance },
-  { heading: "ORGANIZATION", text: ({ organizationId = "(well-known name)" }) => organizationId },
-  { heading: "NAME", text: ({ organizationName = "" }) => organizationName },
-];

@@ -10,7 +10,7 @@ import { flag } from "./command.ts";
 import type { Context } from "./context.ts";
 import { findLosses, type Loss, type Market, type Question } from "./losses.ts";
 import { organizationBatches } from "./organization.ts";
-import type { Column } from "./output.ts";
+import { right, type Columns } from "./output.ts";
 import { amountText } from "./price-changes.ts";
 
 /** Whether an operator accepts prices below the cost of a carrier of their route. */
@@ -88,25 +88,17 @@ function worstFirst(one: Loss, other: Loss): number {
   return one.priceMicros - one.costMicros - (other.priceMicros - other.costMicros);
 }
 
-const columns: readonly Column<Loss>[] = [
-  { heading: "PREFIX", text: ({ prefix }) => prefix || "default" },
-  {
-    heading: "TYPE",
-    text: ({ messageTypes }) =>
-      messageTypes.length === MessageType.options.length ? "any" : messageTypes.join(", "),
-  },
-  { heading: "ORGANIZATION", text: ({ organizationId }) => organizationId ?? "all" },
-  { heading: "VALID FROM", text: ({ validFrom }) => validFrom ?? "now" },
-  { heading: "PRICE", text: ({ priceMicros }) => amountText(priceMicros), isNumber: true },
-  { heading: "CARRIER", text: ({ carrier }) => carrier },
-  { heading: "COST", text: ({ costMicros }) => amountText(costMicros), isNumber: true },
-  {
-    heading: "MARGIN",
-    text: ({ priceMicros, costMicros }) =>
-      priceMicros === 0 ? "" : percentText(amountOf(priceMicros - costMicros) / amountOf(priceMicros)),
-    isNumber: true,
-  },
-];
+const columns: Columns<Loss> = {
+  PREFIX: ({ prefix }) => prefix || "default",
+  TYPE: ({ messageTypes: types }) => (types.length === MessageType.options.length ? "any" : types.join(", ")),
+  ORGANIZATION: ({ organizationId }) => organizationId ?? "all",
+  "VALID FROM": ({ validFrom }) => validFrom ?? "now",
+  PRICE: ({ priceMicros }) => right(amountText(priceMicros)),
+  CARRIER: "carrier",
+  COST: ({ costMicros }) => right(amountText(costMicros)),
+  MARGIN: ({ priceMicros, costMicros }) =>
+    priceMicros === 0 ? "" : right(percentText(amountOf(priceMicros - costMicros) / amountOf(priceMicros))),
+};
 
 function percentText(share: number): string {
   return `${(100 * share).toFixed(1).replace(/\.0$/, "")}%`;

@@ -8,7 +8,7 @@ import { dayMs, dayOf, now } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { shardsOfDay } from "../../shared/platform/table/shards.ts";
 import { command, count, flag, part } from "./command.ts";
-import type { Column, Output } from "./output.ts";
+import { right, type Columns, type Output } from "./output.ts";
 import { amountText } from "./price-changes.ts";
 
 const groupings = ["day", "country", "carrier", "organization"] as const;
@@ -123,22 +123,17 @@ function showTotals(rows: readonly MarginRow[], output: Output): void {
   if (without > 0) output.note(`The costs of ${without} messages are unknown and not included.`);
 }
 
-function columnsOf(by: Grouping): Column<MarginRow>[] {
-  const number = (heading: string, text: (row: MarginRow) => string): Column<MarginRow> => ({
-    heading,
-    text,
-    isNumber: true,
-  });
-  return [
-    { heading: by.toUpperCase(), text: ({ name }) => name },
-    number("MESSAGES", ({ messages }) => String(messages)),
-    number("SEGMENTS", ({ segments }) => String(segments)),
-    number("REVENUE", ({ revenueMicros }) => amountText(revenueMicros)),
-    number("COST", ({ costMicros }) => amountText(costMicros)),
-    number("MARGIN", ({ marginMicros }) => amountText(marginMicros)),
-    number("SHARE", ({ marginMicros, revenueMicros }) => shareText(marginMicros, revenueMicros)),
-    number("WITHOUT COST", ({ messagesWithoutCost }) => String(messagesWithoutCost)),
-  ];
+function columnsOf(by: Grouping): Columns<MarginRow> {
+  return {
+    [by.toUpperCase()]: "name",
+    MESSAGES: "messages",
+    SEGMENTS: "segments",
+    REVENUE: ({ revenueMicros }) => right(amountText(revenueMicros)),
+    COST: ({ costMicros }) => right(amountText(costMicros)),
+    MARGIN: ({ marginMicros }) => right(amountText(marginMicros)),
+    SHARE: ({ marginMicros, revenueMicros }) => right(shareText(marginMicros, revenueMicros)),
+    "WITHOUT COST": "messagesWithoutCost",
+  };
 }
 
 function shareText(marginMicros: number, revenueMicros: number): string {

@@ -11,18 +11,13 @@ import { config } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { command, limit, OrganizationOption, part, RequiredOrganizationOption } from "./command.ts";
 import { readOrganization } from "./organization.ts";
-import { listOf, tableOf, type Column } from "./output.ts";
+import { listOf, tableOf, type Columns } from "./output.ts";
 
 /*
  * The history of messages. Their texts belong to the customers and are never shown.
  */
 
-const attemptColumns: readonly Column<Attempt>[] = [
-  { heading: "TIME", text: ({ at }) => at },
-  { heading: "CARRIER", text: ({ carrier }) => carrier },
-  { heading: "OUTCOME", text: ({ outcome }) => outcome },
-  { heading: "CODE", text: ({ code = "" }) => code },
-];
+const attemptColumns: Columns<Attempt> = { TIME: "at", CARRIER: "carrier", OUTCOME: "outcome", CODE: "code" };
 
 const searched = maxSearched.toLocaleString("en");
 
@@ -109,17 +104,6 @@ function factsOf(message: MessageRecord): Record<string, string | undefined> {
   };
 }
 
-const columns: readonly Column<Shown>[] = [
-  { heading: "MESSAGE", text: ({ id }) => id },
-  { heading: "ACCEPTED", text: ({ queuedAt }) => queuedAt },
-  { heading: "TO", text: ({ to }) => to },
-  { heading: "STATE", text: ({ status }) => status },
-  { heading: "ERROR", text: ({ errorCode = "" }) => errorCode },
-  { heading: "CARRIER", text: ({ attempts }) => attempts.at(-1)?.carrier ?? "" },
-  { heading: "CODE", text: ({ attempts }) => attempts.at(-1)?.code ?? "" },
-  { heading: "DELIVERY", text: ({ deliveryStatus = "" }) => deliveryStatus },
-];
-
 const sinceRule = "must be a day such as 2026-03-01, or a time such as 2026-03-01T09:30:00Z";
 const Since = z.pipe(
   z.union([z.iso.date(), z.iso.datetime({ offset: true })], sinceRule),
@@ -156,7 +140,16 @@ const list = command({
     const { id } = await readOrganization(organization);
     const filter = { to: number, status, since, limit: wanted };
     const { messages, isComplete } = await searchMessages(id, filter);
-    output.table(messages.map(shown), columns);
+    output.table(messages.map(shown), {
+      MESSAGE: "id",
+      ACCEPTED: "queuedAt",
+      TO: "to",
+      STATE: "status",
+      ERROR: "errorCode",
+      CARRIER: ({ attempts }) => attempts.at(-1)?.carrier,
+      CODE: ({ attempts }) => attempts.at(-1)?.code,
+      DELIVERY: "deliveryStatus",
+    });
     output.note(`${messages.length} messages${isComplete ? "" : "; there may be more"}`);
   },
 });

@@ -129,12 +129,12 @@ const list = command({
   examples: ["", "--stage prod --json"],
   input: z.object({}),
   run: async (_, { output }) =>
-    output.table((await listNumbers()).flatMap(rowsOf), [
-      { heading: "NUMBER", text: ({ number }) => number },
-      { heading: "KEYWORD", text: ({ keyword }) => keyword },
-      { heading: "ORGANIZATION", text: ({ organizationId }) => organizationId },
-      { heading: "CARRIER", text: ({ carrier }) => carrier ?? "any carrier" },
-    ]),
+    output.table((await listNumbers()).flatMap(rowsOf), {
+      NUMBER: "number",
+      KEYWORD: "keyword",
+      ORGANIZATION: "organizationId",
+      CARRIER: ({ carrier = "any carrier" }) => carrier,
+    }),
 });
 
 /** The owners of a number, for the stage's audit log. An organization's log must not show the other owners. */

@@ -8,7 +8,7 @@ import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/
 import { readRights } from "../../shared/tenancy/organizations/rights-record.ts";
 import { findUser } from "../../shared/tenancy/users/record.ts";
 import { command, limit, part } from "./command.ts";
-import type { Column } from "./output.ts";
+import { right } from "./output.ts";
 
 /** Organizations that are read at the same time. */
 const readAtOnce = 10;
@@ -25,19 +25,6 @@ interface Row {
   /** When its newest message was accepted: a time in ISO 8601, or only the day; null if there is none. */
   readonly lastSendAt: string | null;
 }
-
-const columns: readonly Column<Row>[] = [
-  { heading: "ID", text: ({ id }) => id },
-  { heading: "EMAIL", text: ({ email }) => email ?? "" },
-  { heading: "NAME", text: ({ name }) => name ?? "" },
-  { heading: "STATUS", text: ({ status }) => status },
-  {
-    heading: "BALANCE",
-    text: ({ balanceMicros }) => (balanceMicros === null ? "" : moneyText(balanceMicros)),
-    isNumber: true,
-  },
-  { heading: "LAST SEND", text: ({ lastSendAt }) => lastSendAt ?? "never" },
-];
 
 /** `organizations list` */
 export const listOrganizations = command({
@@ -63,7 +50,14 @@ export const listOrganizations = command({
       rows.push(...(await Promise.all(batch.map(readRow))));
       output.progress(`${rows.length} organizations read`);
     }
-    output.table(rows, columns);
+    output.table(rows, {
+      ID: "id",
+      EMAIL: "email",
+      NAME: "name",
+      STATUS: "status",
+      BALANCE: ({ balanceMicros }) => (balanceMicros === null ? "" : right(moneyText(balanceMicros))),
+      "LAST SEND": ({ lastSendAt }) => lastSendAt ?? "never",
+    });
     if (rows.length === 0) output.note("There are no more organizations.");
     if (ids.length > wanted) output.note(`More organizations follow: --after ${rows.at(-1)?.id}`);
   },

@@ -1,10 +1,22 @@
-/** A column of a table. */
-export interface Column<Row> {
-  readonly heading: string;
-  readonly text: (row: Row) => string;
-  /** Numbers are aligned to the right. */
-  readonly isNumber?: boolean;
+/** Text that is aligned to the right as numbers are, such as an amount. */
+class Right {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
 }
+
+export function right(text: string): Right {
+  return new Right(text);
+}
+
+type Cell = Right | number | string | null | undefined;
+
+/** The columns of a table by their headings. Each shows a field of the rows, or what a function returns for a row. */
+export type Columns<Row> = Readonly<Record<string, ShownField<Row> | ((row: Row) => Cell)>>;
+
+type ShownField<Row> = { [Name in keyof Row]-?: Row[Name] extends Cell ? Name : never }[keyof Row];
 
 /** How often progress is reported if standard error is not a terminal. */
 const progressIntervalMs = 5_000;
@@ -30,15 +42,16 @@ export class Output {
   }
 
   /** Prints rows, as a table for people. */
-  table<Row extends object>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
+  table<Row extends object>(rows: readonly Row[], columns: Columns<Row>): void {
     if (this.#isJson) for (const row of rows) this.#print(jsonOf(row));
     else if (rows.length > 0) this.#print(printable(tableOf(rows, columns)));
   }
 
   /** Prints rows as a CSV file. */
-  csv<Row extends object>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
-    this.note(columns.map(({ heading }) => heading.toLowerCase().replaceAll(" ", "_")).join(","));
-    for (const row of rows) this.result(row, columns.map(({ text }) => text(row)).join(","));
+  csv<Row extends object>(rows: readonly Row[], columns: Columns<Row>): void {
+    const headings = Object.keys(columns).map((heading) => heading.toLowerCase().replaceAll(" ", "_"));
+    this.note(headings.join(","));
+    for (const row of rows) this.result(row, textsOf(row, columns).join(","));
   }
 
   /** Prints text for people only. */
@@ -76,23 +89,33 @@ export class Output {
 }
 
 /** A table with aligned columns. */
-export function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const lines = [
-    columns.map(({ heading }) => heading),
-    ...rows.map((row) => columns.map(({ text }) => oneLine(text(row)))),
+export function tableOf<Row>(rows: readonly Row[], columns: Columns<Row>): string {
+  const contents = rows.map((row) => cellsOf(row, columns));
+  const texts = [
+    Object.keys(columns),
+    ...contents.map((cells) => cells.map((cell) => oneLine(textOf(cell)))),
   ];
-  const widths = columns.map((_, index) => Math.max(...lines.map((cells) => (cells[index] ?? "").length)));
-  return lines
-    .map((cells) =>
-      cells
-        .map((cell, index) => {
-          const width = widths[index] ?? 0;
-          return columns[index]?.isNumber === true ? cell.padStart(width) : cell.padEnd(width);
-        })
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  const alignments = Object.keys(columns).map((_, index) => {
+    const width = Math.max(...texts.map((line) => (line[index] ?? "").length));
+    const isRight = contents.some(({ [index]: cell }) => typeof cell === "number" || cell instanceof Right);
+    return (text: string): string => (isRight ? text.padStart(width) : text.padEnd(width));
+  });
+  const lines = texts.map((line) => line.map((text, index) => alignments[index]?.(text)).join("  "));
+  return lines.map((line) => line.trimEnd()).join("\n");
+}
+
+function cellsOf<Row>(row: Row, columns: Columns<Row>): unknown[] {
+  return Object.values(columns).map((column) => (typeof column === "function" ? column(row) : row[column]));
+}
+
+/** The text of each column for a row. */
+export function textsOf<Row>(row: Row, columns: Columns<Row>): string[] {
+  return cellsOf(row, columns).map(textOf);
+}
+
+function textOf(cell: unknown): string {
+  if (cell instanceof Right) return cell.text;
+  return typeof cell === "string" || typeof cell === "number" ? String(cell) : "";
 }
 
 /** Aligned names and values, one pair per line. Names without a value are left out. */

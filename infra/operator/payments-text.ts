@@ -1,7 +1,7 @@
 import type { PaymentRecord } from "../../shared/money/payments/record.ts";
 import { moneyText } from "../../shared/money/wallet/money.ts";
 import { findReference, type ReferenceRecord } from "../../shared/money/wallet/reference.ts";
-import type { Column } from "./output.ts";
+import { right, type Columns } from "./output.ts";
 
 /*
  * How commands show payments.
@@ -20,24 +20,24 @@ export function invoiceText({
   );
 }
 
-export const paymentColumns: readonly Column<PaymentRecord>[] = [
-  { heading: "PAYMENT", text: ({ id }) => id },
-  { heading: "ORGANIZATION", text: ({ organizationId }) => organizationId },
-  { heading: "TIME", text: ({ createdAt }) => createdAt },
-  { heading: "METHOD", text: ({ method }) => method },
-  { heading: "STATUS", text: ({ status }) => status },
-  { heading: "AMOUNT", text: ({ amountMicros }) => moneyText(amountMicros), isNumber: true },
-  { heading: "TOTAL", text: ({ totalMicros }) => moneyText(totalMicros), isNumber: true },
-  { heading: "LEFT TO DO", text: ({ lookAt }) => (lookAt === undefined ? "" : `next at ${lookAt}`) },
-];
+export const paymentColumns: Columns<PaymentRecord> = {
+  PAYMENT: "id",
+  ORGANIZATION: "organizationId",
+  TIME: "createdAt",
+  METHOD: "method",
+  STATUS: "status",
+  AMOUNT: ({ amountMicros }) => right(moneyText(amountMicros)),
+  TOTAL: ({ totalMicros }) => right(moneyText(totalMicros)),
+  "LEFT TO DO": ({ lookAt }) => (lookAt === undefined ? "" : `next at ${lookAt}`),
+};
 
-export const movementColumns: readonly Column<ReferenceRecord>[] = [
-  { heading: "REFERENCE", text: ({ reference }) => reference },
-  { heading: "TIME", text: ({ createdAt }) => createdAt },
-  { heading: "TYPE", text: ({ type }) => type },
-  { heading: "AMOUNT", text: ({ amountMicros }) => moneyText(amountMicros), isNumber: true },
-  { heading: "BALANCE", text: ({ balanceMicros }) => moneyText(balanceMicros), isNumber: true },
-];
+export const movementColumns: Columns<ReferenceRecord> = {
+  REFERENCE: "reference",
+  TIME: "createdAt",
+  TYPE: "type",
+  AMOUNT: ({ amountMicros }) => right(moneyText(amountMicros)),
+  BALANCE: ({ balanceMicros }) => right(moneyText(balanceMicros)),
+};
 
 /** Reads the movements of the wallet that a payment, its refunds and its disputes caused. */
 export async function movementsOf({

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { ApiError } from "../../shared/api/contract/errors.ts";
 import { PaymentStatus } from "../../shared/api/contract/payments.ts";
 import { idSchema } from "../../shared/api/contract/primitives.ts";
-import { findDifferences, type PaymentDifference } from "../../shared/money/payments/reconcile.ts";
+import { findDifferences } from "../../shared/money/payments/reconcile.ts";
 import {
   findPayment,
   paymentsOf,
@@ -31,7 +31,7 @@ import {
   RequiredText,
 } from "./command.ts";
 import { organizationBatches, readOrganization } from "./organization.ts";
-import { listOf, tableOf, type Column } from "./output.ts";
+import { listOf, tableOf } from "./output.ts";
 import { invoiceText, movementColumns, movementsOf, paymentColumns, paymentFacts } from "./payments-text.ts";
 import { Amount } from "./wallet-movements.ts";
 
@@ -190,13 +190,6 @@ const connect = command({
   },
 });
 
-const differenceColumns: readonly Column<PaymentDifference>[] = [
-  { heading: "DIFFERENCE", text: ({ difference }) => difference },
-  { heading: "PROVIDER'S ID", text: ({ providerPaymentId = "" }) => providerPaymentId },
-  { heading: "PAYMENT", text: ({ paymentId = "" }) => paymentId },
-  { heading: "ORGANIZATION", text: ({ organizationId = "" }) => organizationId },
-];
-
 const compare = command({
   name: "payments compare",
   summary: "Compare the provider's payments with the gateway's, in both directions",
@@ -212,7 +205,12 @@ const compare = command({
   run: async ({ days }, { output }) => {
     if (paymentSettings().cards === "none") throw new RejectedError("The stage accepts no cards.");
     const differences = await findDifferences(daysAgo(days));
-    output.table(differences, differenceColumns);
+    output.table(differences, {
+      DIFFERENCE: "difference",
+      "PROVIDER'S ID": "providerPaymentId",
+      PAYMENT: "paymentId",
+      ORGANIZATION: "organizationId",
+    });
     output.note(`${differences.length} differences`);
     if (differences.length > 0) process.exitCode = 1;
   },

@@ -9,13 +9,8 @@ export interface Decision {
   readonly allowLoss: boolean;
 }
 
-interface CurrentPrices {
-  /** Undefined if no prices have been imported. */
-  readonly version: number | undefined;
-  readonly card: RateCard;
-}
-
-export async function readCurrent(): Promise<CurrentPrices> {
+/** The current rate card, which is empty and without a version if no prices have been imported. */
+export async function readCurrent() {
   const version = await findCurrentVersion();
   return { version, card: version === undefined ? new RateCard("") : await readRateCard(version) };
 }
@@ -59,22 +54,26 @@ function sortedCosts(costMicros: PriceRow["costMicros"]): [string, number][] {
 
 const shownOfEach = 10;
 
-export function countsOf({ added, removed, changed, unchanged }: PriceChanges): Record<string, number> {
+function countsOf({ added, removed, changed, unchanged }: PriceChanges): Record<string, number> {
   return { added: added.length, removed: removed.length, changed: changed.length, unchanged };
 }
 
-export function showChanges(changes: PriceChanges, output: Output): void {
-  output.result({ changes: countsOf(changes) }, textOfChanges(changes));
+/** Compares rows with those that they replace, and shows the changes. @returns the number of each kind */
+export function showChanges(
+  before: readonly PriceRow[],
+  after: readonly PriceRow[],
+  output: Output,
+): Record<string, number> {
+  const changes = priceChanges(before, after);
+  const counts = countsOf(changes);
+  output.result({ changes: counts }, textOfChanges(changes));
+  return counts;
 }
 
 /** Describes the changes: the number of each kind, and the first of them. */
-export function textOfChanges({ added, removed, changed, unchanged }: PriceChanges): string {
-  const counts = [
-    `${added.length} added`,
-    `${removed.length} removed`,
-    `${changed.length} changed`,
-    `${unchanged} unchanged`,
-  ];
+export function textOfChanges(changes: PriceChanges): string {
+  const { added, removed, changed } = changes;
+  const counts = Object.entries(countsOf(changes)).map(([kind, count]) => `${count} ${kind}`);
   return [
     counts.join(", "),
     ...linesOf(added, (row) => `+ ${rowText(row)}`),

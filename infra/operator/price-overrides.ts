@@ -13,7 +13,7 @@ import { command, Organization, part } from "./command.ts";
 import type { Context } from "./context.ts";
 import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";
 import { readOrganization } from "./organization.ts";
-import { countsOf, priceChanges, readCurrent, showChanges, type Decision } from "./price-changes.ts";
+import { readCurrent, showChanges, type Decision } from "./price-changes.ts";
 import { maxAmountMicros, readRates } from "./rates-file.ts";
 
 const Prefix = part(
@@ -60,13 +60,11 @@ async function changeOverrides(
   const { id, name } = organization;
   const before = (await findPriceOverrides(organization))?.rows() ?? [];
   const rows = decide(before);
-  const changes = priceChanges(before, rows);
-  showChanges(changes, output);
+  const counts = showChanges(before, rows, output);
   const own = { organizationId: id, prices: new RateCard(documentOf(rows)) };
   const market = marketOf((await readCurrent()).card, await readCarriers(), context);
   await guardAgainstLoss({ market, own, prefixes: prefixes ?? own.prices.prefixes(), allowLoss }, context);
   if (isDryRun) return output.note("Nothing was changed.");
-  const counts = countsOf(changes);
   await confirm(`set ${rows.length} price overrides for ${name} (${id})`, {
     organizationId: id,
     before: { prices: before.length },

@@ -22,15 +22,8 @@ import { command, count, flag, limit, OrganizationOption, part, RequiredText } f
 import type { Context } from "./context.ts";
 import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";
 import { readOrganization } from "./organization.ts";
-import type { Column, Output } from "./output.ts";
-import {
-  amountText,
-  countsOf,
-  priceChanges,
-  readCurrent,
-  showChanges,
-  type Decision,
-} from "./price-changes.ts";
+import { right, type Columns, type Output } from "./output.ts";
+import { amountText, readCurrent, showChanges, type Decision } from "./price-changes.ts";
 import { importOverrides } from "./price-overrides.ts";
 import { readRates } from "./rates-file.ts";
 
@@ -75,11 +68,9 @@ async function importCard(
   const { version: seen, card } = await readCurrent();
   const book = await readCarriers();
   warnOf(rows, book, output);
-  const changes = priceChanges(card.rows(), rows);
-  showChanges(changes, output);
+  const counts = showChanges(card.rows(), rows, output);
   await guardCard(new RateCard(documentOf(rows)), { allowLoss, before: card, book }, context);
   if (isDryRun) return output.note("Nothing was changed.");
-  const counts = countsOf(changes);
   await confirm(`replace ${versionText(seen)} with these ${rows.length} prices`, {
     before: { version: seen ?? "none" },
   });
@@ -154,18 +145,19 @@ async function pricesToShow(organization: string | undefined): Promise<Shown> {
   return { rows, of: `overrides of ${found.name} (${found.id})` };
 }
 
-function columnsOf(rows: readonly PriceRow[]): Column<PriceRow>[] {
-  return [
-    { heading: "PREFIX", text: ({ prefix }) => prefix },
-    { heading: "COUNTRY", text: ({ country = "" }) => country },
-    { heading: "PRICE", text: ({ priceMicros }) => amountText(priceMicros), isNumber: true },
-    { heading: "VALID FROM", text: ({ validFrom = "" }) => validFrom },
-    ...carriersWithCosts(rows).map((carrier) => ({
-      heading: `COST:${carrier}`,
-      text: ({ costMicros: { [carrier]: cost } }: PriceRow) => (cost === undefined ? "" : amountText(cost)),
-      isNumber: true,
-    })),
-  ];
+function columnsOf(rows: readonly PriceRow[]): Columns<PriceRow> {
+  const costs = carriersWithCosts(rows).map((carrier) => {
+    const cost = ({ costMicros: { [carrier]: micros } }: PriceRow) =>
+      micros === undefined ? "" : right(amountText(micros));
+    return [`COST:${carrier}`, cost] as const;
+  });
+  return {
+    PREFIX: "prefix",
+    COUNTRY: "country",
+    PRICE: ({ priceMicros }) => right(amountText(priceMicros)),
+    "VALID FROM": "validFrom",
+    ...Object.fromEntries(costs),
+  };
 }
 
 const listVersions = command({
@@ -183,13 +175,13 @@ const listVersions = command({
       carriers,
       state: stateOf({ version, completedAt }, current),
     }));
-    output.table(rows, [
-      { heading: "VERSION", text: ({ version }) => String(version), isNumber: true },
-      { heading: "IMPORTED", text: ({ importedAt }) => importedAt },
-      { heading: "ROWS", text: ({ rows: rowCount }) => String(rowCount), isNumber: true },
-      { heading: "COSTS OF", text: ({ carriers }) => carriers.join(", ") },
-      { heading: "STATE", text: ({ state }) => state },
-    ]);
+    output.table(rows, {
+      VERSION: "version",
+      IMPORTED: "importedAt",
+      ROWS: "rows",
+      "COSTS OF": ({ carriers }) => carriers.join(", "),
+      STATE: "state",
+    });
     if (rows.length === 0) output.note("No prices have been imported.");
   },
 });
@@ -217,7 +209,7 @@ const restore = command({
     if (found?.completedAt === undefined) throw new Error(`There is no version ${version} of the prices.`);
     const { version: seen, card } = await readCurrent();
     const restored = await readRateCard(version);
-    showChanges(priceChanges(card.rows(), restored.rows()), output);
+    showChanges(card.rows(), restored.rows(), output);
     await guardCard(restored, { allowLoss, before: card, book: await readCarriers() }, context);
     await confirm(`replace ${versionText(seen)} with version ${version}`, {
       before: { version: seen ?? "none" },

@@ -61,7 +61,7 @@ export async function readRates(
   });
   const { rows, errors } = parseRates(content, options);
   if (errors.length === 0) return rows;
-  output.table(errors, [{ heading: "ERROR", text: problemText }]);
+  output.table(errors, { ERROR: problemText });
   output.aside(`Nothing was changed: the file has ${errors.length} errors.`);
   process.exitCode = 1;
   return undefined;

@@ -10,7 +10,7 @@ import { command, flag, Organization, part, PublicReason, RequiredText } from ".
 import type { Context } from "./context.ts";
 import { AllowLookAlikes, guardAgainstLookAlikes } from "./look-alikes.ts";
 import { readOrganization } from "./organization.ts";
-import { listOf, type Column, type Output } from "./output.ts";
+import { listOf, type Columns, type Output } from "./output.ts";
 
 /*
  * Reviews of customers' KYC submissions and requested sender IDs.
@@ -32,13 +32,13 @@ const kycList = command({
   examples: ["", "--stage prod --json"],
   input: z.object({}),
   run: async (_, { output }) =>
-    listRequests(output, listPendingKyc(), [
-      { heading: "SUBMITTED", text: ({ submittedAt }) => submittedAt },
-      { heading: "ORGANIZATION", text: ({ organizationId }) => organizationId },
-      { heading: "ID", text: ({ id }) => id },
-      { heading: "COUNTRY", text: ({ country = "" }) => country },
-      { heading: "BUSINESS", text: ({ businessName }) => businessName },
-    ]),
+    listRequests(output, listPendingKyc(), {
+      SUBMITTED: "submittedAt",
+      ORGANIZATION: "organizationId",
+      ID: "id",
+      COUNTRY: "country",
+      BUSINESS: "businessName",
+    }),
 });
 
 const kycShow = command({
@@ -77,13 +77,13 @@ const senderIdsList = command({
   examples: ["", "--stage prod --json"],
   input: z.object({}),
   run: async (_, { output }) =>
-    listRequests(output, listPendingSenderIds(), [
-      { heading: "REQUESTED", text: ({ createdAt }) => createdAt },
-      { heading: "ORGANIZATION", text: ({ organizationId }) => organizationId },
-      { heading: "ID", text: ({ id }) => id },
-      { heading: "SENDER ID", text: ({ senderId }) => senderId },
-      { heading: "USE CASE", text: ({ useCase = "" }) => useCase },
-    ]),
+    listRequests(output, listPendingSenderIds(), {
+      REQUESTED: "createdAt",
+      ORGANIZATION: "organizationId",
+      ID: "id",
+      "SENDER ID": "senderId",
+      "USE CASE": "useCase",
+    }),
 });
 
 const senderIdsApprove = command({
@@ -122,7 +122,7 @@ const senderIdsReject = command({
 async function listRequests<Request extends object>(
   output: Output,
   pending: AsyncIterable<Request>,
-  columns: readonly Column<Request>[],
+  columns: Columns<Request>,
 ): Promise<void> {
   const requests: Request[] = [];
   let isWhole = true;

@@ -14,7 +14,6 @@ import { findCurrentVersion, readRateCard } from "../../shared/money/prices/reco
 import { command, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";
-import type { Column } from "./output.ts";
 
 const prefixRule = "must be the first digits of the numbers, or default";
 const Prefix = part(
@@ -34,13 +33,6 @@ const Type = part(
 
 export const withoutRoutes = "There are no routes: all messages go to the carrier in the stage's file.";
 
-const columns: readonly Column<RouteRecord>[] = [
-  { heading: "PREFIX", text: ({ prefix }) => (prefix === "" ? "default" : prefix) },
-  { heading: "TYPE", text: ({ messageType = "any" }) => messageType },
-  { heading: "CARRIERS", text: ({ carriers }) => carriers.join(", ") },
-  { heading: "CHANGED", text: ({ updatedAt }) => updatedAt },
-];
-
 const list = command({
   name: "routes list",
   summary: "List the routes, or find the route of a number",
@@ -56,7 +48,12 @@ const list = command({
     const taken = to === undefined ? undefined : routeFor(routes, { to, messageType: type });
     const ofType = routes.filter(({ messageType }) => type === undefined || messageType === type);
     const found = to === undefined ? ofType : [taken].filter((route) => route !== undefined);
-    output.table(found, columns);
+    output.table(found, {
+      PREFIX: ({ prefix }) => prefix || "default",
+      TYPE: ({ messageType = "any" }) => messageType,
+      CARRIERS: ({ carriers }) => carriers.join(", "),
+      CHANGED: "updatedAt",
+    });
     if (routes.length === 0) output.note(withoutRoutes);
     else if (to !== undefined && taken === undefined)
       output.note("There is no route to this number: messages to it fail with MESSAGE_UNROUTABLE.");

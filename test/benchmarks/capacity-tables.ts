@@ -1,4 +1,4 @@
-import { tableOf, type Column } from "../../infra/operator/output.ts";
+import { tableOf, type Columns } from "../../infra/operator/output.ts";
 import type { Background, Figures, Storage } from "./capacity.ts";
 import { print } from "./gateway.ts";
 import { sumOfCosts, type IdleCost } from "./idle-cost.ts";
@@ -26,7 +26,7 @@ export function printTables({
   print("");
   print(tableOf(storage, storageColumns));
   print("");
-  print(tableOf([...idle, { what: "the sum", dollarsPerMonth: sumOfCosts(idle) }], idleColumns));
+  print(tableOf<IdleRow>([...idle, { what: "the sum", dollarsPerMonth: sumOfCosts(idle) }], idleColumns));
   print("");
   print(
     `Prices of ${prices.asOf}, us-east-1. Lambda ms is as long as the calls took on this machine, emulators included; ` +
@@ -37,53 +37,46 @@ export function printTables({
 /** An operation, or the part that one function had in it. */
 type Row = Pick<Figures, "operation" | "total"> & Partial<Figures>;
 
-const operationColumns: readonly Column<Row>[] = [
-  { heading: "operation", text: ({ operation }) => operation },
-  numberColumn("write units", 2, ({ total }) => total.writeUnits),
-  numberColumn("read units", 2, ({ total }) => total.readUnits),
-  numberColumn("table requests", 2, ({ total }) => total.tableRequests),
-  numberColumn("SQS requests", 2, ({ total }) => total.queueRequests),
-  numberColumn("Lambda calls", 2, ({ total }) => total.lambdaCalls),
-  numberColumn("Lambda ms", 0, ({ total }) => total.lambdaMs),
-  numberColumn("log bytes", 0, ({ logBytes }) => logBytes),
-  numberColumn("$ a million", 2, ({ dollarsPerMillion }) => dollarsPerMillion),
-  numberColumn("$ more for Lambda ms", 2, ({ lambdaTimeDollarsPerMillion }) => lambdaTimeDollarsPerMillion),
-];
+const operationColumns: Columns<Row> = {
+  operation: "operation",
+  "write units": ({ total }) => rounded(total.writeUnits, 2),
+  "read units": ({ total }) => rounded(total.readUnits, 2),
+  "table requests": ({ total }) => rounded(total.tableRequests, 2),
+  "SQS requests": ({ total }) => rounded(total.queueRequests, 2),
+  "Lambda calls": ({ total }) => rounded(total.lambdaCalls, 2),
+  "Lambda ms": ({ total }) => rounded(total.lambdaMs, 0),
+  "log bytes": ({ logBytes }) => rounded(logBytes, 0),
+  "$ a million": ({ dollarsPerMillion }) => rounded(dollarsPerMillion, 2),
+  "$ more for Lambda ms": ({ lambdaTimeDollarsPerMillion }) => rounded(lambdaTimeDollarsPerMillion, 2),
+};
 
-const backgroundColumns: readonly Column<Background>[] = [
-  { heading: "by the clock", text: ({ worker }) => worker },
-  numberColumn("rounds a month", 0, ({ roundsPerMonth }) => roundsPerMonth),
-  numberColumn("write units a round", 2, ({ perRound }) => perRound.writeUnits),
-  numberColumn("read units", 2, ({ perRound }) => perRound.readUnits),
-  numberColumn("$ a month", 2, ({ dollarsPerMonth }) => dollarsPerMonth),
-  numberColumn(
-    "write units an idle wallet and round",
-    3,
-    ({ perWalletAndRound }) => perWalletAndRound.writeUnits,
-  ),
-  numberColumn("read units", 3, ({ perWalletAndRound }) => perWalletAndRound.readUnits),
-  numberColumn("$ a wallet and month", 5, ({ dollarsPerWalletAndMonth }) => dollarsPerWalletAndMonth),
-];
+const backgroundColumns: Columns<Background> = {
+  "by the clock": "worker",
+  "rounds a month": ({ roundsPerMonth }) => rounded(roundsPerMonth, 0),
+  "write units a round": ({ perRound }) => rounded(perRound.writeUnits, 2),
+  "read units": ({ perRound }) => rounded(perRound.readUnits, 2),
+  "$ a month": ({ dollarsPerMonth }) => rounded(dollarsPerMonth, 2),
+  "write units an idle wallet and round": ({ perWalletAndRound }) => rounded(perWalletAndRound.writeUnits, 3),
+  "read units an idle wallet and round": ({ perWalletAndRound }) => rounded(perWalletAndRound.readUnits, 3),
+  "$ a wallet and month": ({ dollarsPerWalletAndMonth }) => rounded(dollarsPerWalletAndMonth, 5),
+};
 
-const storageColumns: readonly Column<Storage>[] = [
-  { heading: "kept of a sent message", text: ({ kind }) => kind },
-  numberColumn("bytes", 0, ({ bytesPerMessage }) => bytesPerMessage),
-  numberColumn("$ a million and month", 2, ({ dollarsPerMillionAndMonth }) => dollarsPerMillionAndMonth),
-];
+const storageColumns: Columns<Storage> = {
+  "kept of a sent message": "kind",
+  bytes: ({ bytesPerMessage }) => rounded(bytesPerMessage, 0),
+  "$ a million and month": ({ dollarsPerMillionAndMonth }) => rounded(dollarsPerMillionAndMonth, 2),
+};
 
-const idleColumns: readonly Column<Partial<IdleCost> & Pick<IdleCost, "dollarsPerMonth" | "what">>[] = [
-  { heading: "a stage that does nothing", text: ({ what }) => what },
-  numberColumn("how many", 1, ({ count }) => count),
-  numberColumn("$ a month", 2, ({ dollarsPerMonth }) => dollarsPerMonth),
-];
+type IdleRow = Partial<IdleCost> & Pick<IdleCost, "dollarsPerMonth" | "what">;
 
-/** A column of numbers with at most this number of decimals. A missing number is empty. */
-function numberColumn<R>(
-  heading: string,
-  decimals: number,
-  valueOf: (row: R) => number | undefined,
-): Column<R> {
+const idleColumns: Columns<IdleRow> = {
+  "a stage that does nothing": "what",
+  "how many": ({ count }) => rounded(count, 1),
+  "$ a month": ({ dollarsPerMonth }) => rounded(dollarsPerMonth, 2),
+};
+
+/** A number with at most this number of decimals. */
+function rounded(value: number | undefined, decimals: number): number | undefined {
   // Adding 0 makes a rounded -0 a 0.
-  const text = (row: R): string => String(Number(valueOf(row)?.toFixed(decimals)) + 0);
-  return { heading, text: (row) => (valueOf(row) === undefined ? "" : text(row)), isNumber: true };
+  return value === undefined ? undefined : Number(value.toFixed(decimals)) + 0;
 }

@@ -1,4 +1,4 @@
-import { tableOf, type Column } from "../../infra/operator/output.ts";
+import { right, tableOf, type Columns } from "../../infra/operator/output.ts";
 
 /** One measured value of a suite. */
 export interface Figure {
@@ -23,13 +23,13 @@ export function tableOfFigures(figures: readonly Figure[]): string {
   return tableOf(figures, columns);
 }
 
-const columns: readonly Column<Figure>[] = [
-  { heading: "suite", text: ({ suite }) => suite },
-  { heading: "what", text: ({ what }) => what },
-  { heading: "value", text: ({ value }) => rounded(value), isNumber: true },
-  { heading: "unit", text: ({ unit }) => unit },
-  { heading: "budget", text: budgetText },
-];
+const columns: Columns<Figure> = {
+  suite: "suite",
+  what: "what",
+  value: ({ value }) => right(rounded(value)),
+  unit: "unit",
+  budget: budgetText,
+};
 
 function budgetText({ value, atMost }: Figure): string {
   if (atMost === undefined) return "";
