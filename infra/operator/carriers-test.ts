@@ -11,7 +11,7 @@ import { CarrierName, findCarrier, type CarrierRecord } from "../../shared/carri
 import { countryOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 import { segmentsOf } from "../../shared/messages/message/segments.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { command, part, RequiredText } from "./command.ts";
+import { command, part, personal, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { listOf } from "./output.ts";
 
@@ -35,17 +35,12 @@ export const testCarrier = command({
   asksFirst: true,
   input: z.object({
     name: Name,
-    to: part("--to <number>", "recipient's number, in international form", GivenPhoneNumber, {
-      isPersonal: true,
-    }),
+    to: personal("--to <number>", "recipient's number, in international form", GivenPhoneNumber),
     from: part("--from <sender>", "sender ID; default: TEST", z._default(SenderId, "TEST")),
-    text: part(
+    text: personal(
       "--text <text>",
       "text of the message",
       z._default(RequiredText, "A test of the SMS gateway"),
-      {
-        isPersonal: true,
-      },
     ),
   }),
   run: async ({ name, to, from, text: message }, context) => {

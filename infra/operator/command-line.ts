@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError, InvalidArgumentError } from "commander";
 
-import { validationMessage } from "../../shared/api/contract/validation.ts";
+import { editDistance, validationMessage } from "../../shared/api/contract/validation.ts";
 import { releaseText } from "../release.ts";
 import { stageNamed, type Stage } from "../stages/stage.ts";
 import { auditLogCommands } from "./audit-log.ts";
@@ -14,7 +14,6 @@ import { exportOrganization } from "./export.ts";
 import { lostPaymentCommands } from "./lost-payments.ts";
 import { marginCommands } from "./margins.ts";
 import { messageCommands } from "./messages.ts";
-import { nearestOf } from "./nearest.ts";
 import { numberCommands } from "./numbers.ts";
 import { optOutCommands } from "./opt-outs.ts";
 import { listOrganizations } from "./organizations-list.ts";
@@ -152,14 +151,23 @@ function rejectUnknown(level: Command): void {
   level.on("command:*", (operands: readonly string[]) => {
     const { parent } = level;
     const typed = [...(parent === null ? [] : [level.name()]), ...operands];
-    const names = commands.map(({ name }) => name);
     // Arguments are not part of a name.
     const [both, first] = [typed.slice(0, 2).join(" "), typed[0] ?? ""];
-    const nearest = nearestOf(both, names);
-    const suggested = nearest.length > 0 ? nearest : nearestOf(first, names);
+    const nearest = nearestOf(both);
+    const suggested = nearest.length > 0 ? nearest : nearestOf(first);
     const suggestion = suggested.length === 0 ? "" : ` Did you mean ${suggested.join(", or ")}?`;
     level.error(`Unknown command '${both}'.${suggestion} Use --help to list all commands.`);
   });
+}
+
+/** Returns at most three commands that differ from a misspelled one in less than half of the letters, most similar first. */
+function nearestOf(typed: string): string[] {
+  return commands
+    .map(({ name }) => ({ name, distance: editDistance(typed, name) }))
+    .filter(({ name, distance }) => distance <= 0.4 * Math.max(typed.length, name.length))
+    .toSorted((one, other) => one.distance - other.distance)
+    .slice(0, 3)
+    .map(({ name }) => name);
 }
 
 function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): Order {

@@ -60,15 +60,14 @@ export function command<Input extends Readonly<Record<string, z.ZodMiniType>>>({
  * A part of a command's input.
  * @param title its syntax, in commander's notation: `<amount>` is a parameter, `[organization...]` any number of them.
  * `--reason <text>` is an option for the part named `reason`, and `--shared` is a flag.
- * @param isPersonal whether it may identify a person: the audit log, whose entries are never deleted, leaves it out
  */
-export function part<Schema extends z.ZodMiniType>(
-  title: string,
-  help: string,
-  schema: Schema,
-  { isPersonal = false }: { readonly isPersonal?: boolean } = {},
-): Schema {
-  return schema.check(z.meta({ title, description: help, isPersonal }));
+export function part<Schema extends z.ZodMiniType>(title: string, help: string, schema: Schema): Schema {
+  return schema.check(z.meta({ title, description: help }));
+}
+
+/** A part that may identify a person: the audit log, whose entries are never deleted, leaves it out. */
+export function personal<Schema extends z.ZodMiniType>(title: string, help: string, schema: Schema): Schema {
+  return schema.check(z.meta({ title, description: help, isPersonal: true }));
 }
 
 /** An option without a value. */
@@ -95,23 +94,21 @@ export const RequiredText = z
   .string("is missing")
   .check(z.trim(), z.minLength(1, "is missing"), z.maxLength(500, "is too long"));
 
-const isPersonal = true;
 const idOrEmail = "organization ID, or the email of one of its users";
 
 /** The organization that a command is about. The audit log has its ID. */
-export const Organization = part("<organization>", idOrEmail, RequiredText, { isPersonal });
+export const Organization = personal("<organization>", idOrEmail, RequiredText);
 
 /** Any number of organizations. */
-export const Organizations = part(
+export const Organizations = personal(
   "[organization...]",
   "organization IDs or emails of users; default: all that have a wallet",
   z.array(z.string()),
-  { isPersonal },
 );
 
 const optionTitle = "--organization <organization>";
-export const OrganizationOption = part(optionTitle, idOrEmail, z.optional(RequiredText), { isPersonal });
-export const RequiredOrganizationOption = part(optionTitle, idOrEmail, RequiredText, { isPersonal });
+export const OrganizationOption = personal(optionTitle, idOrEmail, z.optional(RequiredText));
+export const RequiredOrganizationOption = personal(optionTitle, idOrEmail, RequiredText);
 
 /** A reason that other operators see and customers do not. */
 export const Reason = part("--reason <text>", "reason, shown to operators only", RequiredText);

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
 import { eraseOrganization } from "../../shared/accounts/erasure/organization.ts";
 import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
-import { command, Organization, Organizations, part } from "./command.ts";
+import { command, Organization, Organizations, personal } from "./command.ts";
 import { organizationIds, readOrganization } from "./organization.ts";
 
 const organization = command({
@@ -40,7 +40,7 @@ const recipient = command({
   examples: ["15005550100 ada@example.com", "+15005550100 --stage prod"],
   asksFirst: true,
   input: z.object({
-    number: part("<number>", "phone number in international form", GivenPhoneNumber, { isPersonal: true }),
+    number: personal("<number>", "phone number in international form", GivenPhoneNumber),
     organizations: Organizations,
   }),
   run: async ({ number, organizations }, { output, confirm, changed }) => {

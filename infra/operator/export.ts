@@ -14,7 +14,7 @@ import {
   withAllShards,
 } from "../../shared/platform/table/shards.ts";
 import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
-import { command, Organization, part, RequiredText } from "./command.ts";
+import { command, Organization, personal, RequiredText } from "./command.ts";
 import { errorText } from "./error-text.ts";
 import { readOrganization } from "./organization.ts";
 import { jsonOf } from "./output.ts";
@@ -47,9 +47,7 @@ export const exportOrganization = command({
   examples: ["ada@example.com --to ada.jsonl", "ada@example.com --stage prod --to ada.jsonl"],
   input: z.object({
     organization: Organization,
-    to: part("--to <file>", "new file; default: standard output", z.optional(RequiredText), {
-      isPersonal: true,
-    }),
+    to: personal("--to <file>", "new file; default: standard output", z.optional(RequiredText)),
   }),
   asksFirst: true,
   run: async ({ organization, to }, { output, confirm, changed }) => {

@@ -9,7 +9,7 @@ import { findMessageById, maxSearched, searchMessages } from "../../shared/messa
 import { amountOf } from "../../shared/money/wallet/money.ts";
 import { config } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { command, limit, OrganizationOption, part, RequiredOrganizationOption } from "./command.ts";
+import { command, limit, OrganizationOption, part, personal, RequiredOrganizationOption } from "./command.ts";
 import { readOrganization } from "./organization.ts";
 import { listOf, tableOf, type Columns } from "./output.ts";
 
@@ -120,13 +120,10 @@ const list = command({
   ],
   input: z.object({
     organization: RequiredOrganizationOption,
-    number: part(
+    number: personal(
       "--number <number>",
       "recipient's number, in international form",
       z.optional(GivenPhoneNumber),
-      {
-        isPersonal: true,
-      },
     ),
     status: part(
       "--status <state>",

@@ -5,7 +5,7 @@ import { liftForOperator } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { digestOfNumber } from "../../shared/platform/table/audit-log.ts";
-import { command, Organization, part, Reason } from "./command.ts";
+import { command, Organization, personal, Reason } from "./command.ts";
 import { readOrganization } from "./organization.ts";
 
 const remove = command({
@@ -20,7 +20,7 @@ const remove = command({
   ],
   asksFirst: true,
   input: z.object({
-    number: part("<number>", "phone number in international form", GivenPhoneNumber, { isPersonal: true }),
+    number: personal("<number>", "phone number in international form", GivenPhoneNumber),
     organization: Organization,
     reason: Reason,
   }),

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../../shared/api/contract/errors.ts";
 import { PaymentStatus } from "../../shared/api/contract/payments.ts";
 import { idSchema } from "../../shared/api/contract/primitives.ts";
 import { findDifferences } from "../../shared/money/payments/reconcile.ts";
@@ -33,7 +32,7 @@ import {
 import { organizationBatches, readOrganization } from "./organization.ts";
 import { listOf, tableOf } from "./output.ts";
 import { invoiceText, movementColumns, movementsOf, paymentColumns, paymentFacts } from "./payments-text.ts";
-import { Amount } from "./wallet-movements.ts";
+import { Amount, explainOverdraft, noted } from "./wallet-movements.ts";
 
 const Days = z._default(count(400), 30);
 const PaymentId = part("<payment>", "payment ID", idSchema("pay"));
@@ -117,14 +116,9 @@ const refund = command({
     const { organizationId, provider } = before;
     const what = `refund ${amount === undefined ? "the rest" : moneyText(amount)} of ${paymentId}. ${invoiceText(before)}`;
     await confirm(`${what}: ${reason}`, { organizationId, before: { refunds: before.refunds } });
-    const id = reference ?? newId("rfd");
-    if (reference === undefined)
-      output.aside(`If the response is lost, repeat the command with --reference ${id}`);
+    const id = reference ?? noted(newId("rfd"), output);
     const key = { organizationId, paymentId };
-    await recordRefund(key, { id, amountMicros: amount, reason }).catch((error: unknown) => {
-      const isTooMuch = error instanceof ApiError && error.code === "INSUFFICIENT_BALANCE";
-      throw isTooMuch ? new Error("The balance is lower than that amount.", { cause: error }) : error;
-    });
+    await recordRefund(key, { id, amountMicros: amount, reason }).catch(explainOverdraft);
     const { refunds } = await readPayment(key);
     const recorded = refunds.find((each) => each.id === id);
     if (recorded === undefined) throw new Error(`the refund ${id} was not recorded`);

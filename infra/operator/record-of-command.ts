@@ -6,23 +6,17 @@ import {
   type AuditEntryRecord,
   type Ending,
 } from "../../shared/platform/table/audit-log.ts";
-import type { Stage } from "../stages/stage.ts";
-import type { Typed } from "./command.ts";
+import type { Order } from "./command-line.ts";
 import type { About } from "./context.ts";
 
 /** The audit log's record of one command: an entry before it changes anything, and its outcome. */
 export class RecordOfCommand {
-  readonly #stage: Stage | undefined;
-  readonly #name: string;
-  readonly #recorded: Typed;
+  readonly #order: Order;
   #entry: AuditEntryRecord | undefined;
   #after: Ending["after"];
 
-  /** @param recorded what was typed, without personal data */
-  constructor(stage: Stage | undefined, name: string, recorded: Typed) {
-    this.#stage = stage;
-    this.#name = name;
-    this.#recorded = recorded;
+  constructor(order: Order) {
+    this.#order = order;
   }
 
   /**
@@ -31,13 +25,9 @@ export class RecordOfCommand {
    */
   async begin({ organizationId, before }: About): Promise<void> {
     const { operatorIdentity } = await import("./identity.ts");
-    this.#entry = await writeAuditEntry({
-      organizationId,
-      actor: { type: "operator", identity: await operatorIdentity(this.#stage) },
-      action: this.#name,
-      subject: this.#recorded,
-      before,
-    });
+    const { name, recorded, stage } = this.#order;
+    const actor = { type: "operator", identity: await operatorIdentity(stage) } as const;
+    this.#entry = await writeAuditEntry({ organizationId, actor, action: name, subject: recorded, before });
   }
 
   /** Sets the state after the change. */
@@ -45,16 +35,9 @@ export class RecordOfCommand {
     this.#after = after;
   }
 
-  async end(): Promise<void> {
-    await this.#write({ outcome: "done" });
-  }
-
-  /** Records a failure: the change was rejected, or its outcome is unknown. */
-  async failed(error: unknown): Promise<void> {
-    await this.#write(endingOf(error));
-  }
-
-  async #write(ending: Ending): Promise<void> {
+  /** Writes the outcome. After an error the change was rejected, or its outcome is unknown. */
+  async end(error?: unknown): Promise<void> {
+    const ending: Ending = error === undefined ? { outcome: "done" } : endingOf(error);
     if (this.#entry !== undefined) await writeAuditOutcome(this.#entry, { ...ending, after: this.#after });
   }
 }

@@ -11,7 +11,7 @@ import {
   type RouteRecord,
 } from "../../shared/carriers/record.ts";
 import { findCurrentVersion, readRateCard } from "../../shared/money/prices/record.ts";
-import { command, part, RequiredText } from "./command.ts";
+import { command, part, personal, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";
 
@@ -38,9 +38,7 @@ const list = command({
   summary: "List the routes, or find the route of a number",
   examples: ["--stage prod", "--to 447700900123 --type otp"],
   input: z.object({
-    to: part("--to <number>", "find the route to this number", z.optional(GivenPhoneNumber), {
-      isPersonal: true,
-    }),
+    to: personal("--to <number>", "find the route to this number", z.optional(GivenPhoneNumber)),
     type: Type,
   }),
   run: async ({ to, type }, { output }) => {

@@ -21,11 +21,12 @@ export async function runCommandLine(typed: readonly string[], canAsk: boolean):
   }
 }
 
-async function carryOut({ name, recorded, run, stage, isJson, mustAsk }: Order): Promise<void> {
+async function carryOut(order: Order): Promise<void> {
   const { agrees, connect } = await import("./context.ts");
   const { RecordOfCommand } = await import("./record-of-command.ts");
+  const { run, stage, isJson, mustAsk } = order;
   const output = new Output(isJson);
-  const record = new RecordOfCommand(stage, name, recorded);
+  const record = new RecordOfCommand(order);
   try {
     await run({
       output,
@@ -42,7 +43,7 @@ async function carryOut({ name, recorded, run, stage, isJson, mustAsk }: Order):
     });
     await record.end();
   } catch (error) {
-    await record.failed(error);
+    await record.end(error);
     throw error;
   } finally {
     output.endProgress();

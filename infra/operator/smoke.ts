@@ -17,7 +17,7 @@ import { decideKyc } from "../../shared/tenancy/kyc/review.ts";
 import { serviceSignature } from "../../shared/webhooks/signature.ts";
 import type { Stage } from "../stages/stage.ts";
 import { startReceiver } from "../webhook-receiver.ts";
-import { command, part } from "./command.ts";
+import { command, part, personal } from "./command.ts";
 import type { Context } from "./context.ts";
 import { errorText } from "./error-text.ts";
 
@@ -39,9 +39,11 @@ export const smokeTest = command({
   examples: ["--stage dev", "--to 15551234567 --sender-id ACME --stage prod"],
   input: z
     .object({
-      to: part("--to <number>", "recipient's number, in international form", z.optional(GivenPhoneNumber), {
-        isPersonal: true,
-      }),
+      to: personal(
+        "--to <number>",
+        "recipient's number, in international form",
+        z.optional(GivenPhoneNumber),
+      ),
       senderId: part("--sender-id <sender>", "sender ID of the message", z.optional(SenderId)),
     })
     .check(

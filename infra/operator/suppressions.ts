@@ -6,10 +6,10 @@ import {
   type Suppression,
 } from "../../shared/notices/emails/suppression-record.ts";
 import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
-import { command, part } from "./command.ts";
+import { command, personal } from "./command.ts";
 
 const Email = z.email("must be an email address").check(z.toLowerCase());
-const Address = part("<address>", "email address", Email, { isPersonal: true });
+const Address = personal("<address>", "email address", Email);
 
 const show = command({
   name: "suppressions show",

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { resetSecondFactor } from "../../shared/accounts/second-factor/reset.ts";
 import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
-import { command, part, RequiredText } from "./command.ts";
+import { command, personal, RequiredText } from "./command.ts";
 
 const reset = command({
   name: "users reset-second-factor",
@@ -12,7 +12,7 @@ const reset = command({
     "The user then logs in with the password alone. An email informs them within twenty minutes.",
   examples: ["ada@example.com", "ada@example.com --stage prod"],
   asksFirst: true,
-  input: z.object({ user: part("<user>", "the user's email", RequiredText, { isPersonal: true }) }),
+  input: z.object({ user: personal("<user>", "the user's email", RequiredText) }),
   run: async (input, { output, confirm, changed }) => {
     const user = await findUserByEmail(input.user.toLowerCase());
     if (user === undefined) throw new Error(`There is no user ${input.user}.`);

@@ -21,7 +21,7 @@ import { command, Organization, part, PublicReason, RequiredText } from "./comma
 import type { Context } from "./context.ts";
 import { readOrganization } from "./organization.ts";
 import { emailText, kycText } from "./organizations.ts";
-import { listOf } from "./output.ts";
+import { listOf, type Output } from "./output.ts";
 import { invoiceText } from "./payments-text.ts";
 
 export const amountRule = "must be a number above 0 with at most 6 decimals, for example 12.50";
@@ -66,6 +66,18 @@ const needsReference = z.refine<{
   error: "is missing: payments, refunds and chargebacks need their own reference",
 });
 
+/** Shows a generated reference before it is used, so that the operator can repeat the command. @returns the reference */
+export function noted(reference: string, output: Output): string {
+  output.aside(`If the response is lost, repeat the command with --reference ${reference}`);
+  return reference;
+}
+
+/** Throws an error again, one about the balance in the operator's words. */
+export function explainOverdraft(error: unknown): never {
+  const isTooMuch = error instanceof ApiError && error.code === "INSUFFICIENT_BALANCE";
+  throw isTooMuch ? new Error("The balance is lower than that amount.", { cause: error }) : error;
+}
+
 function doneBeforeText(after: number): string {
   return `Nothing was changed: this movement was made before. The balance after it was ${moneyText(after)}.`;
 }
@@ -80,15 +92,9 @@ async function adjust(
   const { balanceMicros } = await readWallet(organizationId);
   const what = `change this wallet by ${moneyText(amountMicros)} (${type}), from ${moneyText(balanceMicros)}: ${reason}`;
   await confirm(`${what}\n${await ownerText(organization)}`, { organizationId, before: { balanceMicros } });
-  const reference = input.reference ?? randomUUID();
-  if (input.reference === undefined) {
-    output.aside(`If the response is lost, repeat the command with --reference ${reference}`);
-  }
+  const reference = input.reference ?? noted(randomUUID(), output);
   const movement = { organizationId, type, amountMicros, reason, reference };
-  const { balanceMicros: after, wasDoneBefore } = await adjustWallet(movement).catch((error: unknown) => {
-    const isTooMuch = error instanceof ApiError && error.code === "INSUFFICIENT_BALANCE";
-    throw isTooMuch ? new Error("The balance is lower than that amount.", { cause: error }) : error;
-  });
+  const { balanceMicros: after, wasDoneBefore } = await adjustWallet(movement).catch(explainOverdraft);
   changed({ balanceMicros: after });
   output.result(
     { organizationId, type, amountMicros, balanceMicros: after, reference, wasDoneBefore },
