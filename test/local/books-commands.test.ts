@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
+import * as z from "zod/mini";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { writeMargins } from "../../shared/messages/counts/margins.ts";
 import { findPayment } from "../../shared/money/payments/record.ts";
@@ -12,23 +12,16 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { itemsIn } from "../../shared/platform/table/lists.ts";
 import { ledgerOf, withAllShards } from "../../shared/platform/table/shards.ts";
 import { putItem, putOf, putUnchecked } from "../../shared/platform/table/write.ts";
-import { Customer } from "../support/api.ts";
+import type { Customer } from "../support/api.ts";
 import { chargeMessages, settle } from "../support/books.ts";
-import { operator } from "../support/operator.ts";
+import { auditLog, jsonOf, operator, outputOf, rejectionOf } from "../support/operator.ts";
 import { dayShardOf, keyOfEntry } from "../support/organization-shards.ts";
-import { startOperatedGateway } from "../support/own-gateway.ts";
+import { useOperatedGateway } from "../support/own-gateway.ts";
 import { inAllShards } from "../support/shards.ts";
 
-let gateway: LocalGateway;
-let dataFolder: string;
-let stop: () => Promise<void>;
+const operated = useOperatedGateway();
+const { register } = operated;
 
-beforeAll(async () => {
-  ({ gateway, dataFolder, stop } = await startOperatedGateway());
-});
-afterAll(async () => {
-  await stop();
-});
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -53,57 +46,36 @@ function sumOf(rows: readonly Row[], column: string): bigint {
 }
 
 it("the exported books of a closed month add up to the ledger", async () => {
-  const [one, other] = [
-    await Customer.register({ baseUrl: gateway.url }),
-    await Customer.register({ baseUrl: gateway.url }),
-  ];
-  const folder = path.join(dataFolder, "books");
-  const exported = ["books", "export", "2031-03", "--to", folder];
+  const [one, other] = [await register(), await register()];
+  const folder = path.join(operated.dataFolder, "books");
+  const exported = `books export 2031-03 --to ${folder}`;
   at("2031-03-10T12:00:00.000Z");
-  expect(await operator(exported)).toMatchObject({
-    code: 1,
-    err: "The books of 2031-03 are not closed. Run books close 2031-03 first.\n",
-  });
-  for (const [customer, reference] of [
-    [one, "=bank-1"],
-    [other, "bank-2"],
-  ] as const) {
-    const words = ["--type", "payment", "--reason", "Transfer", "--reference", reference];
-    await operator(["wallets", "credit", customer.email, "100", ...words]);
-  }
-  const { out } = await operator(["payments", "list", "--organization", one.email, "--json"]);
-  const [paymentId = ""] = /pay_\w+/.exec(out) ?? [];
+  expect(await rejectionOf(exported)).toBe(
+    "The books of 2031-03 are not closed. Run books close 2031-03 first.",
+  );
+  const credit = ({ email }: Customer, reference: string) =>
+    outputOf(`wallets credit ${email} 100 --type payment --reason Transfer --reference ${reference}`);
+  await credit(one, "=bank-1");
+  await credit(other, "bank-2");
+  const Listed = z.object({ id: z.string() });
+  const [{ id: paymentId } = { id: "" }] = await jsonOf(`payments list --organization ${one.email}`, Listed);
   const key = { organizationId: one.organizationId, paymentId };
   // The worker of payments would note these.
   const noted = { feeMicros: 1_750_000, feeAt: "2031-03-11T12:00:00.000Z", invoiceNumber: "INV-2031-000001" };
   await putItem(
     putUnchecked(keys.payment(one.organizationId, paymentId), { ...(await findPayment(key)), ...noted }),
   );
-  await operator(["payments", "refund", paymentId, "--amount", "10", "--reason", "Paid twice"]);
+  await operator(`payments refund ${paymentId} --amount 10 --reason 'Paid twice'`);
   const message = { segments: 2, at: "2031-03-12T12:00:00.000Z" };
   await chargeMessages(one.organizationId, { ...message, amountMicros: 7_901, country: "GB" });
   await chargeMessages(one.organizationId, { ...message, amountMicros: 3 });
-  await operator([
-    "wallets",
-    "debit",
-    other.email,
-    "150.000001",
-    "--type",
-    "chargeback",
-    "--reason",
-    "x",
-    "--reference",
-    "dp",
-  ]);
+  await operator(`wallets debit ${other.email} 150.000001 --type chargeback --reason x --reference dp`);
   at("2031-04-02T00:00:00.000Z");
   for (const { organizationId } of [one, other]) await settle(organizationId);
   await inAllShards(closeDays);
   const costs = { messages: 1, segments: 2, revenueMicros: 7_901, costMicros: 5_001, messagesWithoutCost: 0 };
-  await writeMargins(
-    dayShardOf(one.organizationId, "2031-03-13"),
-    [{ ...costs, country: "GB", carrier: "aws" }],
-    true,
-  );
+  const margin = { ...costs, country: "GB", carrier: "aws" };
+  await writeMargins(dayShardOf(one.organizationId, "2031-03-13"), [margin], true);
 
   // A script has lowered a charge that is in the ledger.
   const list = { pk: ledgerOf(withAllShards(one.organizationId)), consistent: true };
@@ -112,41 +84,31 @@ it("the exported books of a closed month add up to the ledger", async () => {
     if (entry.amountMicros !== -7_901) continue;
     await putItem(putOf(keyOfEntry(one.organizationId, entry.seq), lowered));
   }
-  const close = ["books", "close", "2031-03"];
+  const close = "books close 2031-03";
   const place = `${one.organizationId}:3`;
-  expect(await operator(close)).toMatchObject({
-    code: 1,
-    err: expect.stringMatching(
-      /^2031-03 is closed for 1 customers, and not for 1: The ledger of \w+ does not add up at seq 3/,
-    ),
-  });
-  expect((await operator([...close, "--accept", place])).err).toBe("--accept needs a --reason.\n");
-  expect((await operator([...close, "--accept", "3", "--reason", "x"])).code).toBe(2);
-  const closed = await operator([...close, "--accept", place, "--reason", "Ticket 1"]);
-  expect(closed).toMatchObject({ code: 0, err: "" });
-  const { out: log } = await operator(["audit-log", "--json"]);
-  expect(log).toContain(`{"accept":"${place}","reason":"Ticket 1","month":"2031-03"}`);
-  expect(closed.out).toMatch(/^Closing balances +39\.992095 USD$/m);
-  expect(closed.out).toMatch(/^Liability \(prepaid balances\) +89\.992096 USD$/m);
-  expect((await operator(close)).err).toMatch(/^2031-03 was closed at \S+ by local operator\.\n$/);
-  expect(await operator(exported)).toMatchObject({ code: 0 });
-  expect(await operator(exported)).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("Cannot create the folder"),
-  });
+  expect(await rejectionOf(close)).toMatch(
+    /^2031-03 is closed for 1 customers, and not for 1: The ledger of \w+ does not add up at seq 3/,
+  );
+  expect(await rejectionOf(`${close} --accept ${place}`)).toBe("--accept needs a --reason.");
+  await rejectionOf(`${close} --accept 3 --reason x`, 2);
+  const closed = await outputOf(`${close} --accept ${place} --reason 'Ticket 1'`);
+  expect(await auditLog("books close")).toContainEqual(
+    expect.objectContaining({ subject: { accept: place, reason: "Ticket 1", month: "2031-03" } }),
+  );
+  expect(closed).toMatch(/^Closing balances +39\.992095 USD$/m);
+  expect(closed).toMatch(/^Liability \(prepaid balances\) +89\.992096 USD$/m);
+  expect(await rejectionOf(close)).toMatch(/^2031-03 was closed at \S+ by local operator\.$/);
+  await outputOf(exported);
+  expect(await rejectionOf(exported)).toContain("Cannot create the folder");
   expect(await readdir(folder)).toHaveLength(4);
 
-  const [customers, countries, payments, totals] = [
-    await rowsOf(folder, "customers.csv"),
-    await rowsOf(folder, "countries.csv"),
-    await rowsOf(folder, "payments.csv"),
-    await rowsOf(folder, "total.csv"),
-  ];
+  const files = ["customers.csv", "countries.csv", "payments.csv", "total.csv"];
+  const rowsOfFiles = await Promise.all(files.map(async (file) => rowsOf(folder, file)));
+  const [customers = [], countries = [], payments = [], totals = []] = rowsOfFiles;
   const inLedger = new Map<string, bigint>();
   for (const { organizationId } of [one, other]) {
-    for await (const { type, amountMicros } of itemsIn(LedgerEntryRecord, {
-      pk: ledgerOf(withAllShards(organizationId)),
-    })) {
+    const pk = ledgerOf(withAllShards(organizationId));
+    for await (const { type, amountMicros } of itemsIn(LedgerEntryRecord, { pk })) {
       inLedger.set(type, (inLedger.get(type) ?? 0n) + BigInt(amountMicros));
     }
   }

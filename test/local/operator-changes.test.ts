@@ -3,101 +3,74 @@ import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { commands } from "../../infra/operator/command-line.ts";
 import { agrees, type Context } from "../../infra/operator/context.ts";
 import { Output } from "../../infra/operator/output.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { Customer } from "../support/api.ts";
 import { identity, startAwsAccount } from "../support/aws-account.ts";
-import { objectsOf, operator, operatorProcess, understand } from "../support/operator.ts";
-import { startOperatedGateway } from "../support/own-gateway.ts";
+import { jsonOf, operator, operatorProcess, outputOf, understand, type Ended } from "../support/operator.ts";
+import { useOperatedGateway } from "../support/own-gateway.ts";
 
-let dataFolder: string;
-let gateway: LocalGateway;
-let stop: () => Promise<void>;
+const operated = useOperatedGateway();
+const { register } = operated;
 let account: Awaited<ReturnType<typeof startAwsAccount>>;
-/** The environment in which a command finds stage prod, which here is the same gateway. */
-let prodEnvironment: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  ({ gateway, dataFolder, stop } = await startOperatedGateway());
-  account = await startAwsAccount(gateway);
-  prodEnvironment = account.environment;
+  account = await startAwsAccount(operated.gateway);
 });
-afterAll(async () => {
-  await account.stop();
-  await stop();
-});
+afterAll(async () => account.stop());
+
+/** Runs a command on stage prod, which here is the same gateway. */
+async function onProd(line: string, environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const all = { ...account.environment, ...environment };
+  return operatorProcess(operated.dataFolder, `${line} --stage prod`, all);
+}
 
 it("a change in prod needs an agreement", async () => {
-  const customer = await Customer.register({ baseUrl: gateway.url });
-  const credit = ["wallets", "credit", customer.email, "5", "--reason", "x", "--stage", "prod"];
+  const customer = await register();
+  const credit = `wallets credit ${customer.email} 5 --reason x`;
   // Without credentials or a region it cannot call AWS: it is rejected before that.
-  const rejected = await operatorProcess(dataFolder, credit);
+  const rejected = await operatorProcess(operated.dataFolder, `${credit} --stage prod`);
   expect(rejected).toMatchObject({ code: 2, out: "", err: expect.stringContaining("add --yes") });
   expect(await customer.balance()).toBe(0);
 
-  expect(await operatorProcess(dataFolder, [...credit, "--yes"], prodEnvironment)).toMatchObject({ code: 0 });
+  expect(await onProd(`${credit} --yes`)).toMatchObject({ code: 0 });
   expect(await customer.balance()).toBe(5);
-  const shown = await operatorProcess(
-    dataFolder,
-    ["wallets", "list-entries", customer.email, "--stage", "prod"],
-    prodEnvironment,
-  );
+  const shown = await onProd(`wallets list-entries ${customer.email}`);
   expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("1 entries in total") });
-  const asking = commands.filter(({ asksFirst }) => asksFirst === true).map(({ name }) => name);
-  expect(asking).toEqual([
-    "organizations verify-email",
-    "organizations suspend",
-    "organizations resume",
-    "organizations reshard",
-    "organizations export",
-    "organizations erase",
+});
+
+it("all commands that change something ask first", () => {
+  const asking = new Map<string, string[]>();
+  for (const { name, asksFirst } of commands) {
+    const [group = "", verb = ""] = name.split(" ");
+    if (asksFirst === true) asking.set(group, [...(asking.get(group) ?? []), verb]);
+  }
+  expect([...asking].map(([group, verbs]) => `${group} ${verbs.join(", ")}`)).toEqual([
+    "organizations verify-email, suspend, resume, reshard, export, erase",
     "recipients erase",
     "users reset-second-factor",
     "suppressions remove",
-    "wallets credit",
-    "wallets debit",
-    "wallets close",
-    "wallets reopen",
-    "wallets set-daily-cap",
-    "wallets set-rate-limit",
-    "payments refund",
-    "payments connect",
-    "payments pause",
-    "payments resume",
-    "payments adopt",
+    "wallets credit, debit, close, reopen, set-daily-cap, set-rate-limit",
+    "payments refund, connect, pause, resume, adopt",
     "invoices advance",
-    "kyc approve",
-    "kyc reject",
-    "sender-ids approve",
-    "sender-ids reject",
-    "numbers assign",
-    "numbers release",
+    "kyc approve, reject",
+    "sender-ids approve, reject",
+    "numbers assign, release",
     "opt-outs remove",
-    "prices import",
-    "prices restore",
-    "prices set-override",
-    "prices remove-override",
+    "prices import, restore, set-override, remove-override",
     "books close",
-    "sending pause",
-    "sending resume",
-    "carriers set",
-    "carriers enable",
-    "carriers disable",
-    "carriers test",
-    "carriers remove",
-    "routes set",
-    "routes remove",
+    "sending pause, resume",
+    "carriers set, enable, disable, test, remove",
+    "routes set, remove",
     "dead-letters redrive",
   ]);
 });
 
 it("before a credit the operator sees whose wallet it is, and which of the facts are verified", async () => {
-  const customer = await Customer.register({ baseUrl: gateway.url });
+  const customer = await register();
   const { organizationId, email } = customer;
   const question = async (): Promise<string> => {
     const { order } = await understand(`wallets credit ${email} 500 --reason Invoice --stage prod`, true);
@@ -137,24 +110,21 @@ it("before a credit the operator sees whose wallet it is, and which of the facts
 });
 
 it("the audit log names the operator of an action, and customers see that it was an operator", async () => {
-  const customer = await Customer.register({ baseUrl: gateway.url });
+  const customer = await register();
   const { email, organizationId } = customer;
-  await operator(["wallets", "credit", email, "5", "--reason", "Invoice 7", "--reference", "invoice-7"]);
-  const close = ["wallets", "close", organizationId, "--reason", "Ticket 7", "--stage", "prod", "--yes"];
-  expect(await operatorProcess(dataFolder, close, prodEnvironment)).toMatchObject({ code: 0 });
-  const tooMuch = ["wallets", "debit", email, "50", "--reason", "Too much"];
-  expect(await operator(tooMuch)).toMatchObject({ code: 1 });
-  const again = ["wallets", "credit", email, "6", "--reason", "Invoice 8", "--reference", "invoice-7"];
-  expect(await operator(again)).toMatchObject({ code: 1 });
+  const credit = (amount: string, reason: string) =>
+    operator(`wallets credit ${email} ${amount} --reason '${reason}' --reference invoice-7`);
+  expect(await credit("5", "Invoice 7")).toMatchObject({ code: 0 });
+  expect(await onProd(`wallets close ${organizationId} --reason 'Ticket 7' --yes`)).toMatchObject({
+    code: 0,
+  });
+  expect(await operator(`wallets debit ${email} 50 --reason 'Too much'`)).toMatchObject({ code: 1 });
+  expect(await credit("6", "Invoice 8")).toMatchObject({ code: 1 });
 
   const Entry = z.looseObject({ action: z.string(), actor: z.unknown(), outcome: z.string() });
-  const entries = objectsOf(await operator(["audit-log", email, "--json"]), Entry);
+  const entries = await jsonOf(`audit-log ${email}`, Entry);
   expect(entries).toMatchObject([
-    {
-      action: "wallets credit",
-      subject: { amount: "6" },
-      outcome: "refused",
-    },
+    { action: "wallets credit", subject: { amount: "6" }, outcome: "refused" },
     {
       action: "wallets debit",
       outcome: "refused",
@@ -181,31 +151,26 @@ it("the audit log names the operator of an action, and customers see that it was
   ]);
   // A permanent entry has no email: it belongs to the log of the organization.
   expect(JSON.stringify(entries)).not.toContain(email);
-  const shown = await operator(["audit-log", email, "--limit", "3"]);
-  expect(shown.out).toMatch(/^\S+ {2}arn:aws:sts::\S+grace +wallets close +done +\{.*Ticket 7.*\}$/m);
-  expect(shown.out).toMatch(/\n3 entries\n$/);
+  const shown = await outputOf(`audit-log ${email} --limit 3`);
+  expect(shown).toMatch(/^\S+ {2}arn:aws:sts::\S+grace +wallets close +done +\{.*Ticket 7.*\}$/m);
+  expect(shown).toMatch(/\n3 entries\n$/);
   // Only operators see the note and the name of an operator.
   const seen = await customer.call("/v1/audit-log");
   expect(seen.text).toContain('"action":"wallets close"');
   for (const hidden of ["Ticket 7", "grace", "Invoice 7", "Micros"]) expect(seen.text).not.toContain(hidden);
 
-  await operator(["sending", "resume"]);
-  const [ofStage] = objectsOf(await operator(["audit-log", "--json", "--limit", "1"]), Entry);
+  await outputOf("sending resume");
+  const [ofStage] = await jsonOf("audit-log --limit 1", Entry);
   expect(ofStage).toMatchObject({ action: "sending resume", outcome: "done" });
 });
 
 it("nothing is changed when AWS does not identify the operator", async () => {
-  const customer = await Customer.register({ baseUrl: gateway.url });
-  const credit = ["wallets", "credit", customer.email, "5", "--reason", "x", "--stage", "prod", "--yes"];
-  const unreachableSts = {
-    ...prodEnvironment,
-    AWS_ENDPOINT_URL_STS: "http://127.0.0.1:9",
-    AWS_MAX_ATTEMPTS: "1",
-  };
-  expect(await operatorProcess(dataFolder, credit, unreachableSts)).toMatchObject({ code: 1, out: "" });
+  const customer = await register();
+  const unreachableSts = { AWS_ENDPOINT_URL_STS: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "1" };
+  const credit = `wallets credit ${customer.email} 5 --reason x --yes`;
+  expect(await onProd(credit, unreachableSts)).toMatchObject({ code: 1, out: "" });
   expect(await customer.balance()).toBe(0);
-  const entries = objectsOf(await operator(["audit-log", customer.email, "--json"]), z.unknown());
-  expect(entries).toHaveLength(1);
+  expect(await jsonOf(`audit-log ${customer.email}`, z.unknown())).toHaveLength(1);
 });
 
 it.each([

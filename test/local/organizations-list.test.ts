@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { newWallet } from "../../shared/money/wallet/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { Customer } from "../support/api.ts";
+import type { Customer } from "../support/api.ts";
 import { damage } from "../support/items.ts";
-import { operator } from "../support/operator.ts";
-import { startOperatedGateway } from "../support/own-gateway.ts";
+import { objectsIn, outputOf, rejectionOf } from "../support/operator.ts";
+import { useOperatedGateway } from "../support/own-gateway.ts";
 
 /*
  * The operator's list of organizations, on a gateway with the organizations of this file only.
@@ -26,27 +25,17 @@ const Row = z.strictObject({
   lastSendAt: z.nullable(z.string()),
 });
 
-let gateway: LocalGateway;
-let stop: () => Promise<void>;
-let customers: Customer[];
+const { register } = useOperatedGateway();
+const customers: Customer[] = [];
 
 beforeAll(async () => {
-  ({ gateway, stop } = await startOperatedGateway());
-  customers = [];
-  for (let count = 0; count < 5; count += 1) {
-    customers.push(await Customer.register({ baseUrl: gateway.url, balance: 1 }));
-  }
+  for (let count = 0; count < 5; count += 1) customers.push(await register({ balance: 1 }));
 });
-afterAll(async () => stop());
 
-async function list(...options: readonly string[]): Promise<z.infer<typeof Row>[]> {
-  const { code, out, err } = await operator(["organizations", "list", ...options, "--json"]);
-  expect([code, err]).toEqual([0, ""]);
+async function list(options = ""): Promise<z.infer<typeof Row>[]> {
+  const out = await outputOf(`organizations list ${options} --json`);
   // The log reports an unreadable record.
-  const lines = out
-    .split("\n")
-    .filter((line) => line !== "" && !line.includes('"event":"record.unreadable"'));
-  return lines.map((line) => Row.parse(JSON.parse(line)));
+  return objectsIn(out.replaceAll(/^.*"event":"record\.unreadable".*$/gm, ""), Row);
 }
 
 /** The customer who registered as the one of a number, from 0. */
@@ -62,27 +51,24 @@ it("each organization is listed once, newest first, page by page", async () => {
   const ids: string[] = [];
   for (let page = 0; page < 4; page += 1) {
     const after = ids.at(-1);
-    const rows = await list("--limit", "2", ...(after === undefined ? [] : ["--after", after]));
+    const rows = await list(`--limit 2 ${after === undefined ? "" : `--after ${after}`}`);
     expect(rows.length).toBe([2, 2, 1, 0][page]);
     ids.push(...rows.map(({ id }) => id));
   }
   expect(ids).toEqual(newestFirst);
 
-  const first = await operator(["organizations", "list", "--limit", "2"]);
-  expect(first.out).toMatch(/^ID +EMAIL +NAME +STATUS +BALANCE +LAST SEND$/m);
-  expect(first.out).toContain(`More organizations follow: --after ${newestFirst[1]}\n`);
-  const last = await operator(["organizations", "list", "--after", newestFirst[3] ?? ""]);
-  expect(last.out).toMatch(
+  const first = await outputOf("organizations list --limit 2");
+  expect(first).toMatch(/^ID +EMAIL +NAME +STATUS +BALANCE +LAST SEND$/m);
+  expect(first).toContain(`More organizations follow: --after ${newestFirst[1]}\n`);
+  const last = await outputOf(`organizations list --after ${newestFirst[3]}`);
+  expect(last).toMatch(
     new RegExp(`^${newestFirst[4]} +${customer(0).email} .* active +1\\.000000 USD +never$`, "m"),
   );
-  expect(last.out).not.toContain("More organizations follow");
-  const end = await operator(["organizations", "list", "--after", newestFirst[4] ?? ""]);
-  expect(end).toMatchObject({ code: 0, out: "There are no more organizations.\n" });
-  for (const wrong of [
-    ["--limit", "1001"],
-    ["--after", "ada@example.com"],
-  ]) {
-    expect(await operator(["organizations", "list", ...wrong])).toMatchObject({ code: 2 });
+  expect(last).not.toContain("More organizations follow");
+  const end = await outputOf(`organizations list --after ${newestFirst[4]}`);
+  expect(end).toBe("There are no more organizations.\n");
+  for (const wrong of ["--limit 1001", "--after ada@example.com"]) {
+    await rejectionOf(`organizations list ${wrong}`, 2);
   }
 });
 
@@ -93,8 +79,8 @@ it("shows the email, the name, the state, the balance and the last send of each"
   await reshard(sending.organizationId, 4, 1);
   let { queuedAt } = await sending.send();
   for (let count = 0; count < 5; count += 1) ({ queuedAt } = await sending.send());
-  await operator(["wallets", "close", closed.email, "--reason", "x"]);
-  await operator(["organizations", "suspend", suspended.email, "--reason", "x"]);
+  await outputOf(`wallets close ${closed.email} --reason x`);
+  await outputOf(`organizations suspend ${suspended.email} --reason x`);
   await deleteItem(keys.organization(erased.organizationId));
   await damage(keys.organization(broken.organizationId), { name: 7 });
   // All that it sent has expired.

@@ -11,12 +11,11 @@ import * as sms from "@aws-sdk/client-pinpoint-sms-voice-v2";
 import * as secretsManager from "@aws-sdk/client-secrets-manager";
 import * as ses from "@aws-sdk/client-sesv2";
 import * as sts from "@aws-sdk/client-sts";
-import { CommanderError } from "commander";
 import * as z from "zod/mini";
 
 import { deployArguments } from "../../infra/deploy-arguments.ts";
-import { commandLine, commands } from "../../infra/operator/command-line.ts";
-import { captured } from "./operator.ts";
+import { commands } from "../../infra/operator/command-line.ts";
+import { understand, wordsOf } from "./operator.ts";
 
 /*
  * Checks the commands on our pages against the definitions of their programs. No command is run.
@@ -50,7 +49,7 @@ function isCommand(span: string): boolean {
 
 /** Returns the problem of a command; undefined for a valid one. */
 export async function mistakeIn(command: string): Promise<string | undefined> {
-  const [program = "", ...words] = wordsOf(command);
+  const [program = "", ...words] = filledIn(command);
   if (program === "aws") return mistakeOfAws(words);
   if (program === "operator" || groups.has(program)) {
     const named = (program === "operator" ? words : [program, ...words]).slice(0, 2);
@@ -85,20 +84,9 @@ async function mistakeOfOperator(
   words: readonly string[],
   program = "operator",
 ): Promise<string | undefined> {
-  const typed = program === "operator" ? words : [program, ...words];
-  let understood = false;
-  const carryOut = async (): Promise<void> => {
-    understood = true;
-  };
-  const { stdout, stderr } = await captured(async () => {
-    try {
-      await commandLine(true, carryOut).parseAsync(typed, { from: "user" });
-    } catch (error) {
-      if (!(error instanceof CommanderError)) throw error;
-      understood = error.exitCode === 0;
-    }
-  });
-  return understood ? undefined : `${stderr}${stdout}`.trim();
+  const { order, out, err } = await understand(program === "operator" ? words : [program, ...words], true);
+  // A request for help has an output, and no error.
+  return order !== undefined || err === "" ? undefined : `${err}${out}`.trim();
 }
 
 const helpOfCdk = new Map<string, Promise<string>>();
@@ -194,11 +182,10 @@ function optionsOf(
   return members.map((member) => member.replaceAll(/([a-z0-9])([A-Z])/g, "$1-$2").toLowerCase());
 }
 
-/** Splits a line into words as a shell does, and fills in our placeholders. */
-function wordsOf(line: string): string[] {
+/** Splits the first command of a line into words, and fills in our placeholders. */
+function filledIn(line: string): string[] {
   const [first = ""] = line.split(/ [|>] | && /);
-  const words = first.match(/(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*")+/g) ?? [];
-  return words.map((word) => placeholders[word] ?? word.replaceAll(/^['"]|['"]$/g, ""));
+  return wordsOf(first).map((word) => placeholders[word] ?? word);
 }
 
 /** Words in capital letters are placeholders for the reader's values. */

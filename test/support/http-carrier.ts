@@ -31,6 +31,21 @@ export class HttpCarrier {
     return carrier;
   }
 
+  /** The settings with which the gateway sends messages to it. */
+  settings(fields: object = {}): Readonly<Record<string, unknown>> {
+    return {
+      kind: "http",
+      url: `${this.url}/messages`,
+      body: { to: "{to}", text: "{text}" },
+      responses: [
+        { meaning: "accepted", statuses: [200] },
+        { meaning: "rejected", statuses: [422] },
+      ],
+      referencePath: "id",
+      ...fields,
+    };
+  }
+
   async stop(): Promise<void> {
     this.#server.close();
     this.#server.closeAllConnections();

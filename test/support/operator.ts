@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 
 import { CommanderError } from "commander";
-import { vi } from "vitest";
-import type * as z from "zod/mini";
+import { expect, vi } from "vitest";
+import * as z from "zod/mini";
 
 import { commandLine, type Order } from "../../infra/operator/command-line.ts";
 import { runCommandLine } from "../../infra/operator/run.ts";
@@ -14,12 +14,56 @@ export interface Ended {
   readonly err: string;
 }
 
+/** A command line as in a shell, where quotes keep words together, or its words. */
+type Typed = string | readonly string[];
+
+/** Splits a line into words as a shell does. */
+export function wordsOf(typed: Typed): readonly string[] {
+  if (typeof typed !== "string") return typed;
+  const words = typed.match(/(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*")+/g) ?? [];
+  return words.map((word) => word.replaceAll(/^['"]|['"]$/g, ""));
+}
+
 /** Runs an operator command without a process for it, whose start would take longer than most commands. */
-export async function operator(args: readonly string[]): Promise<Ended> {
-  const { stdout, stderr } = await captured(async () => runCommandLine(args, false));
+export async function operator(typed: Typed): Promise<Ended> {
+  const { stdout, stderr } = await captured(async () => runCommandLine(wordsOf(typed), false));
   const code = Number(process.exitCode ?? 0);
   process.exitCode = undefined;
   return { code, out: stdout, err: stderr };
+}
+
+/** Runs a command that must succeed without a warning. @returns its output */
+export async function outputOf(typed: Typed): Promise<string> {
+  const { out, ...ended } = await operator(typed);
+  expect(ended).toEqual({ code: 0, err: "" });
+  return out;
+}
+
+/** Runs a command that must end with an exit code and one line with the reason. @returns the line */
+export async function rejectionOf(typed: Typed, exitCode = 1): Promise<string> {
+  const { err, ...ended } = await operator(typed);
+  expect(ended).toEqual({ code: exitCode, out: "" });
+  expect(err).toMatch(/^.*\n$/);
+  return err.trimEnd();
+}
+
+/** Runs a command that must succeed, with --json. @returns its objects, checked */
+export async function jsonOf<Row>(line: string, schema: z.ZodMiniType<Row>): Promise<Row[]> {
+  return objectsIn(await outputOf(`${line} --json`), schema);
+}
+
+/** The objects in the output of a command with --json, checked. */
+export function objectsIn<Row>(out: string, schema: z.ZodMiniType<Row>): Row[] {
+  const lines = out.split("\n").filter((line) => line !== "");
+  return lines.map((line) => schema.parse(JSON.parse(line)));
+}
+
+const Entry = z.looseObject({ action: z.string(), outcome: z.optional(z.string()) });
+
+/** Returns the entries of an audit log about a command, the newest first. @param of an organization; default: the stage */
+export async function auditLog(action: string, of = ""): Promise<z.infer<typeof Entry>[]> {
+  const entries = await jsonOf(`audit-log ${of} --limit 1000`, Entry);
+  return entries.filter((entry) => entry.action === action);
 }
 
 /** Captures the output of this process while a function runs. */
@@ -42,25 +86,17 @@ export async function captured(work: () => Promise<void>): Promise<{ stdout: str
 /** Runs an operator command as a person would, on the gateway of a folder, and waits for its end. */
 export async function operatorProcess(
   dataFolder: string,
-  args: readonly string[],
+  typed: Typed,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   return new Promise((resolve) => {
     const env = { PATH: process.env["PATH"], DATA_DIR: dataFolder, ...environment };
     const file = "infra/operator/main.ts";
-    const child = execFile(process.execPath, [file, ...args], { env }, (error, out, err) => {
+    const child = execFile(process.execPath, [file, ...wordsOf(typed)], { env }, (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
     });
     child.stdin?.end();
   });
-}
-
-/** The objects that a command with --json wrote, checked. */
-export function objectsOf<Row>({ out }: Ended, schema: z.ZodMiniType<Row>): Row[] {
-  return out
-    .trimEnd()
-    .split("\n")
-    .map((line) => schema.parse(JSON.parse(line)));
 }
 
 interface Understood {
@@ -71,11 +107,11 @@ interface Understood {
 }
 
 /** Parses a command line without a process and without a gateway. */
-export async function understand(line: string, canAsk = false): Promise<Understood> {
+export async function understand(typed: Typed, canAsk = false): Promise<Understood> {
   const carryOut = vi.fn<(order: Order) => Promise<void>>();
   const { stdout, stderr } = await captured(async () => {
     try {
-      await commandLine(canAsk, carryOut).parseAsync(line.split(" "), { from: "user" });
+      await commandLine(canAsk, carryOut).parseAsync(wordsOf(typed), { from: "user" });
     } catch (error) {
       if (!(error instanceof CommanderError)) throw error;
     }

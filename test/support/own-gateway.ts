@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { inject } from "vitest";
+import { afterAll, beforeAll, inject } from "vitest";
 
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
+import { Customer } from "./api.ts";
 import type { Faults } from "./faults.ts";
 
 /**
@@ -50,4 +51,40 @@ export async function startOperatedGateway(
     await rm(dataFolder, { recursive: true });
   };
   return { gateway, dataFolder, stop };
+}
+
+/** A gateway with the operator's commands, for the tests of one file. */
+export interface OperatedGateway {
+  readonly gateway: LocalGateway;
+  readonly dataFolder: string;
+  readonly register: (options?: { readonly balance?: number }) => Promise<Customer>;
+  /** Writes text, or an object as JSON, into a file. @returns its path */
+  readonly fileOf: (content: unknown, name?: string) => Promise<string>;
+}
+
+/** Starts a gateway for the operator's commands before the tests of a file, and stops it after them. */
+export function useOperatedGateway(options: Pick<LocalGatewayOptions, "interceptor"> = {}): OperatedGateway {
+  let started: Awaited<ReturnType<typeof startOperatedGateway>> | undefined;
+  const running = () => {
+    if (started === undefined) throw new Error("the gateway starts before the first test");
+    return started;
+  };
+  beforeAll(async () => {
+    started = await startOperatedGateway(options);
+  });
+  afterAll(async () => started?.stop());
+  return {
+    get gateway() {
+      return running().gateway;
+    },
+    get dataFolder() {
+      return running().dataFolder;
+    },
+    fileOf: async (content, name = "file") => {
+      const file = path.join(running().dataFolder, name);
+      await writeFile(file, typeof content === "string" ? content : JSON.stringify(content));
+      return file;
+    },
+    register: async (of = {}) => Customer.register({ ...of, baseUrl: running().gateway.url }),
+  };
 }
