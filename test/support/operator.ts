@@ -24,11 +24,15 @@ export function wordsOf(typed: Typed): readonly string[] {
   return words.map((word) => word.replaceAll(/^['"]|['"]$/g, ""));
 }
 
+/** The output of all commands that a test file has run. */
+export const printed: string[] = [];
+
 /** Runs an operator command without a process for it, whose start would take longer than most commands. */
 export async function operator(typed: Typed): Promise<Ended> {
   const { stdout, stderr } = await captured(async () => runCommandLine(wordsOf(typed), false));
   const code = Number(process.exitCode ?? 0);
   process.exitCode = undefined;
+  printed.push(stdout, stderr);
   return { code, out: stdout, err: stderr };
 }
 
