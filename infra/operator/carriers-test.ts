@@ -4,7 +4,6 @@ import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
 import { SenderId } from "../../shared/api/contract/sms.ts";
 import { closeBreaker } from "../../shared/carriers/breaker.ts";
 import type { CarrierResponse } from "../../shared/carriers/call.ts";
-import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { readSecret, type CarrierSecret } from "../../shared/carriers/credentials.ts";
 import { CarrierName, findCarrier, type CarrierRecord } from "../../shared/carriers/record.ts";
@@ -12,7 +11,6 @@ import { countryOfNumber } from "../../shared/messages/destinations/numbering-pl
 import { segmentsOf } from "../../shared/messages/message/segments.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { command, part, personal, RequiredText } from "./command.ts";
-import type { Context } from "./context.ts";
 import { listOf } from "./output.ts";
 
 export const Name = part("<name>", "name of the carrier", CarrierName);
@@ -43,56 +41,46 @@ export const testCarrier = command({
       z._default(RequiredText, "A test of the SMS gateway"),
     ),
   }),
-  run: async ({ name, to, from, text: message }, context) => {
+  run: async ({ name, ...message }, { output, confirm, changed }) => {
     const record = await readCarrier(name);
-    await context.confirm(`send one message through the carrier ${name}`);
-    await tryCarrier(record, { to, from, text: message }, context);
+    await confirm(`send one message through the carrier ${name}`);
+    let response: CarrierResponse | undefined;
+    const onAnswer = (received: CarrierResponse): void => {
+      response = received;
+    };
+    const reference = `test.${newId("msg")}`;
+    const { encoding } = segmentsOf(message.text, { unicode: false });
+    const submission = { ...message, reference, country: countryOfNumber(message.to), encoding };
+    const startedAtMs = performance.now();
+    const result = await carrierOf(record, { onAnswer })
+      .send({ ...submission, isPromotional: false })
+      .catch((error: unknown) => ({
+        outcome: "unknown" as const,
+        reason: error instanceof Error ? error.name : "Error",
+      }));
+    const durationMs = Math.round(performance.now() - startedAtMs);
+    const body = response === undefined ? undefined : withoutSecrets(response.text, await readSecret(record));
+    const isAccepted = result.outcome === "accepted" && result.isBuffered !== true;
+    const closesBreaker = isAccepted && (await closeBreaker(record.name));
+    changed({ outcome: result.outcome, ...(closesBreaker && { closesBreaker }) });
+    output.result(
+      { carrier: record.name, reference, ...result, durationMs, status: response?.status, body },
+      listOf({
+        Carrier: record.name,
+        Outcome: result.outcome,
+        Code: "providerCode" in result ? result.providerCode : undefined,
+        Breaker: closesBreaker ? "closed: customers' messages use the carrier again" : undefined,
+        Buffered: "isBuffered" in result && result.isBuffered ? "yes, the link is down" : undefined,
+        Reason: "errorCode" in result ? result.errorCode : "reason" in result ? result.reason : undefined,
+        Reference: result.outcome === "accepted" ? (result.carrierReference ?? "none") : undefined,
+        Duration: `${durationMs} ms`,
+        Status: response?.status.toString(),
+        Response: body,
+      }),
+    );
+    if (result.outcome !== "accepted") process.exitCode = 1;
   },
 });
-
-async function tryCarrier(
-  record: CarrierRecord,
-  message: { readonly to: string; readonly from: string; readonly text: string },
-  { output, changed }: Context,
-): Promise<void> {
-  let response: CarrierResponse | undefined;
-  const carrier = carrierOf(record, {
-    onAnswer: (received) => {
-      response = received;
-    },
-  });
-  const reference = `test.${newId("msg")}`;
-  const { encoding } = segmentsOf(message.text, { unicode: false });
-  const country = countryOfNumber(message.to);
-  const startedAtMs = performance.now();
-  let result: SubmitResult | { readonly outcome: "unknown"; readonly reason: string };
-  try {
-    result = await carrier.send({ ...message, reference, country, encoding, isPromotional: false });
-  } catch (error) {
-    result = { outcome: "unknown", reason: error instanceof Error ? error.name : "Error" };
-  }
-  const durationMs = Math.round(performance.now() - startedAtMs);
-  const body = response === undefined ? undefined : withoutSecrets(response.text, await readSecret(record));
-  const isAccepted = result.outcome === "accepted" && result.isBuffered !== true;
-  const closesBreaker = isAccepted && (await closeBreaker(record.name));
-  changed({ outcome: result.outcome, ...(closesBreaker && { closesBreaker }) });
-  output.result(
-    { carrier: record.name, reference, ...result, durationMs, status: response?.status, body },
-    listOf({
-      Carrier: record.name,
-      Outcome: result.outcome,
-      Code: "providerCode" in result ? result.providerCode : undefined,
-      Breaker: closesBreaker ? "closed: customers' messages use the carrier again" : undefined,
-      Buffered: "isBuffered" in result && result.isBuffered ? "yes, the link is down" : undefined,
-      Reason: "errorCode" in result ? result.errorCode : "reason" in result ? result.reason : undefined,
-      Reference: result.outcome === "accepted" ? (result.carrierReference ?? "none") : undefined,
-      Duration: `${durationMs} ms`,
-      Status: response?.status.toString(),
-      Response: body,
-    }),
-  );
-  if (result.outcome !== "accepted") process.exitCode = 1;
-}
 
 /** The number of characters of a response that are shown. */
 const maxShown = 1_000;

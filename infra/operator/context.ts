@@ -54,7 +54,7 @@ export interface Context extends Connection {
 }
 
 /** A change of a record, such as a wallet. */
-interface Change<State extends object> {
+export interface Change<State extends object> {
   readonly what: string;
   readonly organizationId?: string;
   readonly before: State;

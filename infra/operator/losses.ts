@@ -112,24 +112,10 @@ function classesOf({ market, own, prefixes }: Question): Set<string> {
     ...market.routes.map(({ prefix }) => prefix),
     ...(own?.prices.prefixes() ?? []),
   ].toSorted();
-  const found = new Set(prefixes);
-  for (const prefix of prefixes) {
-    for (let index = firstAtLeast(known, prefix); known[index]?.startsWith(prefix) === true; index += 1) {
-      found.add(known[index] ?? "");
-    }
-  }
-  return found;
-}
-
-/** Finds the first of sorted texts that is not less than a given one. */
-function firstAtLeast(sorted: readonly string[], text: string): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? "") < text) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  const asked = new Set(prefixes);
+  const isAsked = (prefix: string): boolean =>
+    asked.has(prefix) || (prefix !== "" && isAsked(prefix.slice(0, -1)));
+  return new Set([...asked, ...known.filter(isAsked)]);
 }
 
 type CarriersOfNumber = (number: string) => ReadonlyMap<string, readonly MessageType[]>;

@@ -51,16 +51,8 @@ const show = command({
   },
 });
 
-interface Shown extends Omit<
-  MessageRecord,
-  "attemptLog" | "attempts" | "leaseToken" | "entity" | "expiresAt" | "message"
-> {
-  readonly attempts: readonly Attempt[];
-  readonly timesAcquired: number;
-}
-
 /** A message without its text and internal fields. */
-function shown(record: MessageRecord): Shown {
+function shown(record: MessageRecord) {
   const {
     entity: _entity,
     message: _text,

@@ -9,16 +9,14 @@ import {
 import { moneyText } from "../../shared/money/wallet/money.ts";
 import { readWallet, type WalletRecord } from "../../shared/money/wallet/record.ts";
 import { command, count, Organization, part, Reason } from "./command.ts";
-import { change, type Context } from "./context.ts";
+import { change, type Change, type Context } from "./context.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
 import { readOrganization } from "./organization.ts";
 import { Amount, amountRule } from "./wallet-movements.ts";
 
-interface WalletChange {
+interface WalletChange extends Pick<Change<WalletRecord>, "facts" | "text"> {
   readonly what: (owner: string) => string;
   readonly apply: (organizationId: string) => Promise<WalletRecord>;
-  readonly facts: (wallet: WalletRecord) => Readonly<Record<string, unknown>>;
-  readonly text: (wallet: WalletRecord) => string;
 }
 
 async function changeWallet(

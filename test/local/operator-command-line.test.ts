@@ -70,6 +70,12 @@ it.each([
   ["wallets credit ada@example.com 0.000 --reason x", "<amount> must be a number above 0"],
   ["wallets debit ada@example.com -5 --reason x", "<amount> must be a number above 0"],
   ["wallets debit ada@example.com 5", "--reason is missing"],
+  ["wallets credit ada@example.com 5 --reason x --type payment", "--reference is missing"],
+  ["wallets debit ada@example.com 5 --reason x --type chargeback", "--reference is missing"],
+  [
+    "wallets credit ada@example.com 5 --reason x --type chargeback --reference pi_1",
+    "--type must be one of credit, payment, correction",
+  ],
   ["wallets debit ada@example.com 5 --reason", "option '--reason <text>' argument missing"],
   ["wallets debit ada@example.com 5 --reason --yes", "The value is missing"],
   ["wallets debit ada@example.com 5 --reason --stage=prod", "The value is missing"],

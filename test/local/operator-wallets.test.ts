@@ -59,21 +59,13 @@ it("a wallet is credited and charged exactly, once for each reference, and its l
   ]);
 });
 
-it("a payment has its own reference, and a chargeback also takes money that was spent", async () => {
-  const customer = await register();
-  const credit = `wallets credit ${customer.email} 1 --reason Card --type`;
-  expect(await rejectionOf(`${credit} payment`, 2)).toContain("--reference is missing");
-  expect(await rejectionOf(`${credit} chargeback --reference pi_1`, 2)).toContain(
-    "--type must be one of credit, payment, correction",
-  );
-  await outputOf(`${credit} payment --reference pi_1`);
+it("a chargeback also takes money that was spent", async () => {
+  const customer = await register({ balance: 1 });
   await customer.send();
-  const chargeback = `wallets debit ${customer.email} 1 --reason Card --type chargeback`;
-  await rejectionOf(chargeback, 2);
-  expect(await outputOf(`${chargeback} --reference dp_1`)).toBe(
+  const chargeback = `wallets debit ${customer.email} 1 --reason Card --type chargeback --reference dp_1`;
+  expect(await outputOf(chargeback)).toBe(
     `${customer.organizationId}: -1.000000 USD (chargeback), balance -0.007900 USD\n`,
   );
-  expect(await customer.balance()).toBe(-0.0079);
   expect(errorOf(await customer.trySend())).toEqual({ status: 402, code: "BALANCE_NEGATIVE" });
 });
 
@@ -91,25 +83,23 @@ it("a closed wallet rejects sends until it is reopened, and shows why it is clos
 it("a wallet's cap and rate limit are set for one organization, removed, and reset to the stage's", async () => {
   const customer = await register({ balance: 1 });
   const { email, organizationId } = customer;
-  expect(await outputOf(`wallets set-daily-cap ${email} 0.01`)).toBe(
-    `${organizationId}: daily cap: 0.010000 USD a day\n`,
-  );
+  const set = async (limit: string, value: string) => {
+    const out = await outputOf(`wallets ${limit} ${email} ${value}`);
+    return out.replace(`${organizationId}: `, "").trimEnd();
+  };
+  expect(await set("set-daily-cap", "0.01")).toBe("daily cap: 0.010000 USD a day");
   expect((await customer.trySend()).status).toBe(202);
   expect(errorOf(await customer.trySend())).toEqual({ status: 402, code: "DAILY_SPEND_CAP_REACHED" });
-  expect(await outputOf(`wallets set-daily-cap ${email} none`)).toBe(
-    `${organizationId}: daily cap: no limit\n`,
-  );
-  expect((await customer.trySend()).headers.has("RateLimit-Policy")).toBe(false);
-  expect(await outputOf(`wallets set-rate-limit ${email} 9000`)).toBe(
-    `${organizationId}: rate limit: 9000 messages a second\n`,
-  );
-  const paced = await customer.trySend();
-  expect(paced.status).toBe(202);
-  expect(paced.headers.get("RateLimit-Policy")).toBe('"sends";q=9000;w=1');
-  expect(await outputOf(`wallets set-rate-limit ${email} default`)).toBe(
-    `${organizationId}: rate limit: the stage's limit\n`,
-  );
-  expect((await customer.trySend()).headers.has("RateLimit-Policy")).toBe(false);
+  expect(await set("set-daily-cap", "none")).toBe("daily cap: no limit");
+  const policy = async () => {
+    const { status, headers } = await customer.trySend();
+    return [status, headers.get("RateLimit-Policy")];
+  };
+  expect(await policy()).toEqual([202, null]);
+  expect(await set("set-rate-limit", "9000")).toBe("rate limit: 9000 messages a second");
+  expect(await policy()).toEqual([202, '"sends";q=9000;w=1']);
+  expect(await set("set-rate-limit", "default")).toBe("rate limit: the stage's limit");
+  expect(await policy()).toEqual([202, null]);
 });
 
 it("the audit distinguishes correct wallets, wrong ones and those that are not settled yet", async () => {
