@@ -101,7 +101,8 @@ const assign = command({
     await confirm(`assign ${what} to ${number} to ${name} (${organizationId})`, { organizationId });
     const record = await assignNumber(assignment);
     changed(assignment);
-    output.result(record, rowsOf(record).map(textOf).join("\n"));
+    const lines = rowsOf(record).map((row) => [row.number, row.keyword, row.organizationId].filter(Boolean));
+    output.result(record, lines.map((words) => words.join("  ")).join("\n"));
   },
 });
 
@@ -142,24 +143,14 @@ function ownersOf({ organizationId, carrier, keywords = {} }: Partial<Owners> = 
   return { organizationId, carrier, ...(Object.keys(keywords).length === 0 ? {} : { keywords }) };
 }
 
-interface Row {
-  readonly number: string;
-  readonly keyword: string;
-  readonly organizationId: string;
-  readonly carrier: string | undefined;
-}
-
-function rowsOf({ number, organizationId, keywords, carrier }: NumberRecord): Row[] {
+/** The assignments of a number, that without a keyword first. */
+function rowsOf({ number, organizationId, keywords, carrier }: NumberRecord) {
   // DynamoDB does not keep the order of a map.
   const inOrder = Object.entries(keywords).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const shared = inOrder.map(([keyword, each]) => ({ number, keyword, organizationId: each, carrier }));
   return organizationId === undefined
     ? shared
     : [{ number, keyword: "", organizationId, carrier }, ...shared];
-}
-
-function textOf({ number, keyword, organizationId }: Row): string {
-  return [number, keyword, organizationId].filter((each) => each !== "").join("  ");
 }
 
 export const numberCommands = [assign, release, list];

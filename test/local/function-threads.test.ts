@@ -23,13 +23,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A function whose handler has this body. */
+/** A function whose handler has this body, which shares `state` with its other calls. */
 async function functionOf(
   body: string,
   aws: FunctionsAws = { endpoint: "http://127.0.0.1:1" },
 ): Promise<FunctionHost> {
   const bundleFile = path.join(folder, "index.mjs");
-  await writeFile(bundleFile, `export async function handler(event) { ${body} }`);
+  await writeFile(bundleFile, `const state = {}; export async function handler(event) { ${body} }`);
   const definition = {
     name: "Example",
     description: "Permissions: an example",
@@ -84,4 +84,16 @@ it("a function finds its port to the local store, which checks its role", async 
 it("a function has no port where its requests are intercepted", async () => {
   const host = await functionOf(`return ${portName} in globalThis;`);
   expect(await host.invoke({})).toBe(false);
+});
+
+it("calls that one instance serves at the same time are separate", async () => {
+  // Each call responds once both have arrived, with the header that the SDK would send.
+  const host = await functionOf(`
+    state.both ??= Promise.withResolvers();
+    state.calls = (state.calls ?? 0) + 1;
+    if (state.calls === 2) state.both.resolve();
+    await state.both.promise;
+    return globalThis.awslambda.InvokeStore.getXRayTraceId();`);
+  const calls = ["Lineage=A:1", "Lineage=B:2"].map(async (chain) => host.invoke({}, chain));
+  expect(await Promise.all(calls)).toEqual(["Lineage=A:1", "Lineage=B:2"]);
 });

@@ -1,12 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { rm } from "node:fs/promises";
 
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, expect, inject, it, vi } from "vitest";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import { FunctionHost } from "../../infra/local/function-host.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
@@ -96,45 +93,6 @@ it("Lambda ends one without that permission, and its job is parked", async () =>
   expect(log.join("\n")).toMatch(
     /^Lambda ends loops: SendMessage\w+ has run 16 times in one chain of calls.* A job was moved to .*queuesForItself.*workers\.ts/m,
   );
-});
-
-it("calls that one instance serves at the same time are separate", async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
-  cleanUps.push(async () => rm(folder, { recursive: true }));
-  const bundleFile = path.join(folder, "index.mjs");
-  // Each call responds once both have arrived, with the header that the SDK would send.
-  await writeFile(
-    bundleFile,
-    `let calls = 0;
-    const both = Promise.withResolvers();
-    export async function handler() {
-      calls += 1;
-      if (calls === 2) both.resolve();
-      await both.promise;
-      return globalThis.awslambda.InvokeStore.getXRayTraceId();
-    }`,
-  );
-  const definition = {
-    name: "Echo",
-    description: "",
-    bundleFile,
-    environment: {},
-    timeoutSeconds: 10,
-    memoryMegabytes: 128,
-    queuesForItself: false,
-    statements: [],
-  };
-  const host = new FunctionHost(
-    definition,
-    { endpoint: "http://127.0.0.1:1" },
-    new Float64Array(1),
-    () => undefined,
-  );
-  cleanUps.push(async () => host.kill());
-  expect(await Promise.all([host.invoke({}, "Lineage=A:1"), host.invoke({}, "Lineage=B:2")])).toEqual([
-    "Lineage=A:1",
-    "Lineage=B:2",
-  ]);
 });
 
 it("jobs that are queued in a batch belong to the chain too", async () => {
