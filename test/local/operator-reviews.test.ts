@@ -1,12 +1,22 @@
-import { expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
+import { guardAgainstLookAlikes } from "../../infra/operator/look-alikes.ts";
+import { Output } from "../../infra/operator/output.ts";
 import { KycSubmission } from "../../shared/api/contract/kyc.ts";
 import { dataOf, errorOf, type Customer } from "../support/api.ts";
-import { jsonOf, outputOf, rejectionOf } from "../support/operator.ts";
+import { auditLog, captured, jsonOf, operator, outputOf, rejectionOf } from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
 
 const { register } = useOperatedGateway();
+
+/** Requests a sender ID, for a new customer unless one is given. @returns the command that approves it */
+async function request(senderId: string, of?: Customer) {
+  const { client, email, organizationId } = of ?? (await register());
+  const { id } = await client.createSenderId({ body: { senderId } });
+  const status = async () => (await client.listSenderIds({})).rows.find((each) => each.id === id)?.status;
+  return { email, organizationId, status, approve: `sender-ids approve ${email} ${id}` };
+}
 
 it("a KYC submission is listed, shown, rejected with a reason that the customer reads, and approved", async () => {
   const customer = await register();
@@ -55,17 +65,13 @@ it("a sender ID is listed, approved so that messages carry it, and rejected agai
   );
 });
 
-it("a sender ID belongs to one customer unless it is shared", async () => {
-  const request = async ({ client, email }: Customer): Promise<string> => {
-    const { id } = await client.createSenderId({ body: { senderId: "OneBank" } });
-    return `sender-ids approve ${email} ${id}`;
-  };
-  const first = await register();
-  await outputOf(await request(first));
-  const approveSecond = await request(await register());
+it("a sender ID belongs to one customer, in upper or lower case, unless it is shared", async () => {
+  const first = await request("ONEBANK");
+  await outputOf(first.approve);
+  const { approve } = await request("OneBank");
   const taken = `The sender ID OneBank is approved for another organization: ${first.organizationId}.`;
-  expect(await rejectionOf(approveSecond)).toBe(taken);
-  await outputOf(`${approveSecond} --shared`);
+  expect(await rejectionOf(approve)).toBe(taken);
+  await outputOf(`${approve} --shared`);
 });
 
 it("an email is noted as verified, once", async () => {
@@ -76,4 +82,62 @@ it("an email is noted as verified, once", async () => {
   expect(JSON.parse(noted)).toEqual({ organizationId, emailVerifiedAt: expect.any(String) });
   expect(await outputOf(`organizations show ${email}`)).toMatch(/^Email {9}verified$/m);
   expect(await outputOf(verify)).toBe(noted);
+});
+
+describe("a sender ID that resembles another", () => {
+  let holder: Customer;
+  beforeAll(async () => {
+    holder = await register();
+    await outputOf((await request("HARBOURBK", holder)).approve);
+  });
+
+  it("one that resembles another organization's is shown with it, and approved when that is accepted", async () => {
+    const { approve, email, status } = await request("HARB0URBK");
+    const rejected = await operator(approve);
+    expect(rejected).toMatchObject({
+      code: 1,
+      err: "Nothing was changed: HARB0URBK resembles 1 name. Use --allow-look-alikes to approve it.\n",
+    });
+    expect(rejected.out).toMatch(new RegExp(`^HARBOURBK +looks the same +${holder.organizationId} +`, "m"));
+    expect(await status()).toBe("pending");
+
+    const approved = await operator(`${approve} --allow-look-alikes`);
+    expect(approved).toMatchObject({ code: 0, err: "Warning: HARB0URBK resembles 1 name.\n" });
+    expect(await status()).toBe("approved");
+    const entries = await auditLog("sender-ids approve", email);
+    expect(entries).toMatchObject([{ subject: { allowLookAlikes: true } }]);
+  });
+
+  it("one that resembles a well-known name is shown with it", async () => {
+    const { approve } = await request("PAYPA1");
+    const rejected = await operator(`${approve} --json`);
+    expect(rejected.code).toBe(1);
+    expect(JSON.parse(rejected.out)).toEqual({ senderId: "PAYPAL", resemblance: "looks the same" });
+    expect(await operator(`${approve} --allow-look-alikes`)).toMatchObject({ code: 0 });
+  });
+
+  it("an organization's own, an unapproved one, and a number do not prevent an approval", async () => {
+    await request("MEADOW");
+    for (const [senderId, of] of [
+      ["RIVERBANK", holder],
+      ["RIVERBANKS", holder],
+      ["MEAD0W"],
+      ["4478901"],
+      ["4478907"],
+    ] as const) {
+      const { approve, email } = await request(senderId, of);
+      expect(await outputOf(approve), email).toContain(`${senderId} of `);
+    }
+  });
+
+  it("if not all organizations can be compared, the operator has to accept that too", async () => {
+    const { organizationId } = await register();
+    const guard = async (areAccepted: boolean) =>
+      captured(async () => {
+        const asked = { organizationId, senderId: "LIGHTHAUS", areAccepted };
+        await guardAgainstLookAlikes(asked, { output: new Output(false) }, 0);
+      });
+    await expect(guard(false)).rejects.toThrow("Only the first 0 organizations were compared");
+    expect((await guard(true)).stderr).toContain("Warning: Only the first 0 organizations were compared.");
+  });
 });
