@@ -77,30 +77,28 @@ it("a number needs the name of its carrier while there is only the sandbox", asy
 });
 
 it("a carrier is created with separate secrets, and accepts messages once it has a route", async () => {
-  expect(await outputOf(`${await set("acme")} --throughput 30`)).toContain(
-    "Test it with: carriers test acme --to NUMBER",
-  );
+  const made = await outputOf(`${await set("acme")} --throughput 30`);
+  expect(made).toContain("Test it with: carriers test acme --to NUMBER");
   await send();
   expect(carrier.asked).toEqual([]);
 
   expect(await outputOf("routes set 44 --carriers acme")).toBe("44: acme\n");
   expect((await send()).status).toBe("sent");
   expect(asked()).toEqual([["/messages", `Bearer ${token}`]]);
-  const { to, tellUs } = JSON.parse(carrier.asked[0]?.body ?? "");
-  expect(to).toBe("447700900123");
-  expect(String(tellUs)).toMatch(
-    new RegExp(
-      `^${operated.gateway.url}/v1/carriers/acme/receipts\\?token=[\\w-]{43}&reference=org_\\w+\\.msg_\\w+$`,
+  const receipts = `${operated.gateway.url}/v1/carriers/acme/receipts`;
+  expect(JSON.parse(carrier.asked[0]?.body ?? "")).toMatchObject({
+    to: "447700900123",
+    tellUs: expect.stringMatching(
+      new RegExp(`^${receipts}\\?token=[\\w-]{43}&reference=org_\\w+\\.msg_\\w+$`),
     ),
-  );
+  });
   // All other numbers have no carrier now.
   expect(await send("15005550000")).toEqual({ status: "failed", errorCode: "MESSAGE_UNROUTABLE" });
 });
 
 it("carriers are listed with their state, and shown without secrets", async () => {
-  expect(await outputOf("carriers list")).toMatch(
-    /^CARRIER +KIND +STATE +THROUGHPUT +ROUTES\nacme +http +enabled +30 +1\n$/,
-  );
+  const list = await outputOf("carriers list");
+  expect(list).toMatch(/^CARRIER +KIND +STATE +THROUGHPUT +ROUTES\nacme +http +enabled +30 +1\n$/);
   const shown = await outputOf("carriers show acme");
   expect(shown).toMatch(/^Carrier +acme\nKind +http\nState +enabled\nThroughput +30 segments a second\n/);
   expect(shown).toContain("Bearer {secret.token}");
@@ -261,8 +259,6 @@ it.each([
   ["routes set 44 --carriers acme,missing", "There is no carrier missing: add it with carriers set."],
   ["routes remove 45", "There is no route 45."],
   ["routes remove 44 --type otp", "There is no route 44 (otp)."],
-  ["numbers assign 90909 missing@example.com", "missing@example.com"],
-  ["numbers release 90909", "90909 belongs to no organization."],
 ])("%s is rejected with the reason, and changes nothing", async (line, reason) => {
   expect(await reasonOf(line)).toContain(reason);
 });
@@ -281,13 +277,11 @@ it.each([
 it("a carrier without routes is deleted with its secrets, and without routes the stage's own carrier is used", async () => {
   await outputOf("routes set 44 --carriers acme");
   await outputOf("routes remove 4477 --type otp");
-  expect(await outputOf("routes remove 44")).toBe(
-    "the route 44 is removed\nThere are no routes: all messages go to the carrier in the stage's file.\n",
-  );
-  for (const name of ["acme", "beta"]) {
-    expect(await outputOf(`carriers remove ${name}`)).toBe(`${name} is removed\n`);
-  }
-  expect(await outputOf("carriers list")).toContain("There are no routes");
+  const withoutRoutes = "There are no routes: all messages go to the carrier in the stage's file.\n";
+  expect(await outputOf("routes remove 44")).toBe(`the route 44 is removed\n${withoutRoutes}`);
+  expect(await outputOf("carriers remove acme")).toBe("acme is removed\n");
+  expect(await outputOf("carriers remove beta")).toBe("beta is removed\n");
+  expect(await outputOf("carriers list")).toBe(withoutRoutes);
   // The keys of the local payment provider remain.
   const stored = await readFile(path.join(operated.dataFolder, "operator-secrets.json"), "utf8");
   expect(Object.keys(Object(JSON.parse(stored)))).toEqual(["sms-gateway-local/payments/stripe"]);

@@ -28,6 +28,8 @@ afterAll(async () => carrier.stop());
 
 it("a number belongs to one organization, or to several by their keywords", async () => {
   const other = await operated.register();
+  expect(await rejectionOf("numbers release 90909")).toBe("90909 belongs to no organization.");
+  expect(await rejectionOf("numbers assign 90909 missing@example.com")).toContain("missing@example.com");
   const assign = `numbers assign +12025550100 ${customer.email}`;
   expect(await rejectionOf(assign)).toBe("Name the carrier of the number: --carrier.");
   expect(await rejectionOf(`${assign} --carrier none`)).toBe("There is no carrier none.");
