@@ -1,8 +1,7 @@
 import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import * as routes from "../../shared/api/routes/sms.ts";
 import { estimateMessage } from "../../shared/messages/accept/estimate.ts";
-import { hasTestKey } from "../../shared/platform/auth/actor.ts";
 
-export const handler = endpoint(routes.estimateSms, async ({ actor, organization, body }) =>
-  estimateMessage(organization, body, { isTest: hasTestKey(actor) }),
+export const handler = endpoint(routes.estimateSms, async ({ viewer, organization, body }) =>
+  estimateMessage(organization, body, viewer),
 );

@@ -3,6 +3,7 @@ import type { CreatedWebhook, CreateWebhookRequest } from "../api/contract/webho
 import { hasHadMoney } from "../money/wallet/record.ts";
 import { owedEmail } from "../notices/emails/email-job.ts";
 import { queueOwedEmails } from "../notices/emails/queue-email.ts";
+import type { Viewer } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { newId } from "../platform/ids.ts";
@@ -22,9 +23,9 @@ import { checkWebhookUrl } from "./target.ts";
  *   payment; UNAVAILABLE
  */
 export async function createWebhook(
-  organizationId: string,
+  { organizationId, isTest }: Viewer,
   request: CreateWebhookRequest,
-  { isTest = false, createdBy }: { isTest?: boolean; createdBy?: string } = {},
+  createdBy?: string,
 ): Promise<CreatedWebhook> {
   checkWebhookUrl(request.url);
   const record: WebhookRecord = {

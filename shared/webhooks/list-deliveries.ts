@@ -1,5 +1,6 @@
 import type { Page } from "../api/contract/primitives.ts";
 import type { DeliveriesQuery, WebhookDelivery } from "../api/contract/webhooks.ts";
+import type { Viewer } from "../platform/auth/actor.ts";
 import { epochSeconds, now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { readWantedPage } from "../platform/table/page.ts";
@@ -11,11 +12,11 @@ import { readWebhook } from "./record.ts";
  * @throws ApiError NOT_FOUND
  */
 export async function listWebhookDeliveries(
-  organizationId: string,
+  viewer: Viewer,
   webhookId: string,
   query: DeliveriesQuery,
 ): Promise<Page<WebhookDelivery>> {
-  await readWebhook(organizationId, webhookId);
+  await readWebhook(viewer, webhookId);
   const at = epochSeconds(now());
   const page = await readWantedPage(
     DeliveryRecord,

@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 
 import { ApiError } from "../api/contract/errors.ts";
 import type { WebhookDelivery } from "../api/contract/webhooks.ts";
+import type { Viewer } from "../platform/auth/actor.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
 import { newId } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
@@ -37,11 +38,11 @@ const maxPauseMs = 800;
  *   RATE_LIMITED
  */
 export async function retryWebhookDelivery(
-  organizationId: string,
+  viewer: Viewer,
   webhookId: string,
   deliveryId: string,
 ): Promise<WebhookDelivery> {
-  await readCallableWebhook(organizationId, webhookId);
+  const { organizationId } = await readCallableWebhook(viewer, webhookId);
   const delivery = await repeatNow(webhookId, deliveryId);
   if (delivery === undefined) throw new ApiError("NOT_FOUND");
   if (delivery === "busy") {
@@ -58,8 +59,9 @@ export async function retryWebhookDelivery(
  * @returns the delivery with the outcome of its first attempt; without an outcome when there is none in time
  * @throws ApiError NOT_FOUND; CONFLICT when the webhook is disabled; RATE_LIMITED
  */
-export async function testWebhook(organizationId: string, webhookId: string): Promise<WebhookDelivery> {
-  const webhook = await readCallableWebhook(organizationId, webhookId);
+export async function testWebhook(viewer: Viewer, webhookId: string): Promise<WebhookDelivery> {
+  const webhook = await readCallableWebhook(viewer, webhookId);
+  const { organizationId } = webhook;
   await consume(testLimit, organizationId);
   const eventId = newId("evt");
   const delivery = newDelivery(webhook, eventId, {
@@ -87,11 +89,11 @@ async function withOutcome(webhookId: string, delivery: DeliveryRecord): Promise
   return seen;
 }
 
-async function readCallableWebhook(organizationId: string, webhookId: string): Promise<WebhookRecord> {
-  const webhook = await readWebhook(organizationId, webhookId);
+async function readCallableWebhook(viewer: Viewer, webhookId: string): Promise<WebhookRecord> {
+  const webhook = await readWebhook(viewer, webhookId);
   if (webhook.disabledAt !== undefined) {
     throw new ApiError("CONFLICT", { message: "The endpoint is disabled: enable it first." });
   }
-  await consume(handLimit, organizationId);
+  await consume(handLimit, viewer.organizationId);
   return webhook;
 }

@@ -1,6 +1,7 @@
 import { ApiError } from "../api/contract/errors.ts";
 import type { Page, PageQuery } from "../api/contract/primitives.ts";
 import type { UpdateWebhookRequest, Webhook } from "../api/contract/webhooks.ts";
+import type { Viewer } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
@@ -12,11 +13,10 @@ import { findFailingHealth, forgetFailures } from "./in-flight-calls.ts";
 import { toApiWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
 import { checkWebhookUrl } from "./target.ts";
 
-/** Returns the organization's webhooks, newest first; with `isTest` only those that test keys registered. */
+/** Returns the webhooks that a viewer sees, newest first. */
 export async function listWebhooks(
-  organizationId: string,
+  { organizationId, isTest }: Viewer,
   query: PageQuery,
-  { isTest = false } = {},
 ): Promise<Page<Webhook>> {
   const all = await readWebhooks(organizationId);
   const { rows, meta } = pageOf(isTest ? all.filter(({ test }) => test === true) : all, query);
@@ -27,8 +27,8 @@ export async function listWebhooks(
  * One webhook.
  * @throws ApiError NOT_FOUND, also for a webhook of another organization
  */
-export async function getWebhook(organizationId: string, webhookId: string): Promise<Webhook> {
-  return toApiWithHealth(await readWebhook(organizationId, webhookId));
+export async function getWebhook(viewer: Viewer, webhookId: string): Promise<Webhook> {
+  return toApiWithHealth(await readWebhook(viewer, webhookId));
 }
 
 /** Returns a webhook as its owner sees it, with its failures as far as they can be read. */
@@ -41,12 +41,12 @@ export async function toApiWithHealth(webhook: WebhookRecord): Promise<Webhook> 
  * @throws ApiError VALIDATION_ERROR, NOT_FOUND, UNAVAILABLE
  */
 export async function updateWebhook(
-  organizationId: string,
+  viewer: Viewer,
   webhookId: string,
   { url, events, enabled }: UpdateWebhookRequest,
 ): Promise<Webhook> {
   if (url !== undefined) checkWebhookUrl(url);
-  const webhook = await readWebhook(organizationId, webhookId);
+  const webhook = await readWebhook(viewer, webhookId);
   if (url === undefined && events === undefined && enabled === undefined) return toApiWithHealth(webhook);
   if (enabled === true || url !== undefined) await forgetFailures(webhookId);
   const disabled = { disabledAt: now().toISOString(), disabledReason: "by_customer" } as const;
@@ -56,7 +56,7 @@ export async function updateWebhook(
     ...(enabled === false ? { setIfAbsent: disabled } : {}),
     ...(enabled === true ? { remove: ["disabledAt", "disabledReason"] as const } : {}),
   };
-  const update = updateOf(keys.webhook(organizationId, webhookId), changes, { present: ["pk"] });
+  const update = updateOf(keys.webhook(viewer.organizationId, webhookId), changes, { present: ["pk"] });
   const updated = await updateItem(WebhookRecord, update);
   if (!updated.applied) throw new ApiError("NOT_FOUND");
   return toApiWithHealth(updated.item);
@@ -86,9 +86,11 @@ export async function disableWebhook(webhook: WebhookRecord, reason: "failing" |
  * @throws ApiError NOT_FOUND, also for a webhook of another organization; UNAVAILABLE
  */
 export async function deleteWebhook(
-  organizationId: string,
+  viewer: Viewer,
   webhookId: string,
 ): Promise<{ id: string; deleted: true }> {
+  const { organizationId, isTest } = viewer;
+  if (isTest) await readWebhook(viewer, webhookId);
   const deleted = await transact({
     webhook: deleteOf(keys.webhook(organizationId, webhookId), { present: ["pk"] }),
     secrets: deleteOf(keys.webhookSecrets(organizationId, webhookId)),

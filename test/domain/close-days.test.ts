@@ -33,6 +33,7 @@ import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
 await useOwnTable();
@@ -177,13 +178,16 @@ it("receipts are counted on a day at any time, also after its close, and none is
 it("a message without a receipt is pending for a week, and unknown from then on until one comes", async () => {
   const organizationId = await openWallet(1_000_000);
   const messageId = await accept(organizationId);
-  expect((await getMessage(organizationId, messageId)).delivery).toBeUndefined();
+  expect((await getMessage(ownerOf(organizationId), messageId)).delivery).toBeUndefined();
   await submitMessage({ organizationId, messageId }, only(carrier));
   const sentAt = `${day}T23:59:58.000Z`;
-  expect((await getMessage(organizationId, messageId)).delivery).toEqual({ status: "pending", at: sentAt });
+  expect((await getMessage(ownerOf(organizationId), messageId)).delivery).toEqual({
+    status: "pending",
+    at: sentAt,
+  });
   vi.setSystemTime(new Date("2031-03-08T23:59:58Z"));
   const unknown = { status: "unknown", at: "2031-03-08T23:59:58.000Z" };
-  expect((await getMessage(organizationId, messageId)).delivery).toEqual(unknown);
+  expect((await getMessage(ownerOf(organizationId), messageId)).delivery).toEqual(unknown);
   const at = "2031-03-08T23:59:58.000Z";
   await recordDeliveryReceipt({
     organizationId,
@@ -192,7 +196,7 @@ it("a message without a receipt is pending for a week, and unknown from then on 
     errorCode: "DELIVERY_EXPIRED",
     at,
   });
-  const { status, delivery } = await getMessage(organizationId, messageId);
+  const { status, delivery } = await getMessage(ownerOf(organizationId), messageId);
   expect([status, delivery]).toEqual(["sent", { status: "undelivered", at, errorCode: "DELIVERY_EXPIRED" }]);
   // Another test counts the closings of days.
   await inAllShards(closeDays);

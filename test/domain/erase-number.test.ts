@@ -29,6 +29,7 @@ import { replyOf } from "../support/inbound-messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { allRows } from "../support/rows.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { attemptOf, eventJob, openWebhook } from "../support/webhooks.ts";
 
@@ -101,8 +102,14 @@ it("an erased number is nowhere in the table, and all other data stays", async (
   expect(JSON.stringify(rows)).not.toContain(number);
   expect(rows.map(({ sk }) => sk)).toEqual(expect.arrayContaining([otherContact, otherDelivery, otherHeld]));
   const [first = "", , , last = ""] = messages;
-  expect(await getMessage(organizationId, first)).toMatchObject({ to: redactedText, message: redactedText });
-  expect(await getMessage(organizationId, last)).toMatchObject({ to: other, message: `Hello ${other}` });
+  expect(await getMessage(ownerOf(organizationId), first)).toMatchObject({
+    to: redactedText,
+    message: redactedText,
+  });
+  expect(await getMessage(ownerOf(organizationId), last)).toMatchObject({
+    to: other,
+    message: `Hello ${other}`,
+  });
   expect(await verifyWallet(organizationId)).toMatchObject({ findings: [] });
 
   const nothing = { contacts: 0, optOutsKept: 0, messages: 0, deliveries: 0, inbound: 0, left: 0 };
@@ -125,7 +132,7 @@ it("messages and calls that are still to be made stay, and are erased the next t
   await takeJobs("webhookDeliveries");
   const pending = await deliver(number, "pending");
   expect(await eraseNumber(organizationId, number)).toMatchObject({ messages: 1, deliveries: 0, left: 2 });
-  expect(await getMessage(organizationId, waiting)).toMatchObject({ to: number, status: "queued" });
+  expect(await getMessage(ownerOf(organizationId), waiting)).toMatchObject({ to: number, status: "queued" });
 
   await send(waiting);
   await dispatchWebhook(attemptOf(webhook, { eventId: pending.replace("dlv_", "evt_") }, 1));
@@ -167,10 +174,10 @@ it("an inbound message that is queued during the erasure is not kept after it, a
   expect(await takeJobs("webhookDeliveries")).toEqual([]);
   await receiveInboundMessage(said("STOP"));
   expect(await findOptOut(organizationId, number)).toBeDefined();
-  expect((await listInbound(organizationId, { page: 1, limit: 20 })).rows).toEqual([]);
+  expect((await listInbound(ownerOf(organizationId), { page: 1, limit: 20 })).rows).toEqual([]);
   // Later messages of that phone are kept.
   await receiveInboundMessage(said("hello again", new Date(Date.now() + minuteMs).toISOString()));
-  expect((await listInbound(organizationId, { page: 1, limit: 20 })).rows).toHaveLength(1);
+  expect((await listInbound(ownerOf(organizationId), { page: 1, limit: 20 })).rows).toHaveLength(1);
 });
 
 it("another organization keeps its data", async () => {

@@ -37,6 +37,7 @@ import { useOwnTable } from "../support/own-table.ts";
 import { priceRows } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
 import { allRows } from "../support/rows.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { eventJob, openWebhook } from "../support/webhooks.ts";
 
@@ -260,7 +261,7 @@ it("a message that is still to be sent stays with its organization until it has 
   expect(await familiesLeft()).toEqual(
     new Set(["ORG", "MESSAGES", "DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]),
   );
-  await cancelMessage(organizationId, id);
+  await cancelMessage(ownerOf(organizationId), id);
   await expect(eraseOrganization(organizationId)).rejects.toThrow("run wallets debit first");
   await wind();
   expect(await eraseOrganization(organizationId)).toMatchObject({ messagesLeft: 0 });

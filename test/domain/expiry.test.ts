@@ -13,6 +13,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
 import { delayedJobs, takeJobs } from "../support/queues.ts";
+import { ownerOf } from "../support/viewer.ts";
 
 /*
  * A message is never submitted after its expiry, for whatever reason it waited.
@@ -39,7 +40,7 @@ const fallSilent = (): never => {
 /** The expiry of a message, as its customer sees it. */
 async function expiryOf(fields: Parameters<typeof acceptedMessage>[0]): Promise<string | undefined> {
   const job = await acceptedMessage(fields);
-  return (await getMessage(job.organizationId, job.messageId)).expiresAt;
+  return (await getMessage(ownerOf(job.organizationId), job.messageId)).expiresAt;
 }
 
 describe("a message expires", () => {

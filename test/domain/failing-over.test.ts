@@ -14,6 +14,7 @@ import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
 import { HttpCarrier, says } from "../support/http-carrier.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
+import { ownerOf } from "../support/viewer.ts";
 
 /*
  * A message and the carriers of its route: which of them get it, in which order, and which never.
@@ -251,7 +252,7 @@ it("a message that all carriers reject fails with the last code, is refunded, an
   expect(asked()).toEqual([1, 1, 0]);
   expect(await recordOf(job)).toMatchObject({ status: "failed", errorCode: "MESSAGE_UNROUTABLE" });
   const seen = JSON.stringify([
-    await getMessage(job.organizationId, job.messageId),
+    await getMessage(ownerOf(job.organizationId), job.messageId),
     await takeJobs("webhookDeliveries"),
   ]);
   expect(seen).toContain("MESSAGE_UNROUTABLE");

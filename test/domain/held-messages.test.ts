@@ -18,6 +18,7 @@ import { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts
 import { holdMessage } from "../support/as-organization.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { priceRows } from "../support/prices.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
 await useOwnTable();
@@ -124,7 +125,7 @@ describe("a message whose price changed while it was held", () => {
 
 it("an approved message keeps the API key that sent it", async () => {
   const { messageId = "" } = await decide(true);
-  expect(await readMessage(organization.id, messageId)).toMatchObject({ apiKeyId: "key_1", to });
+  expect(await readMessage(ownerOf(organization.id), messageId)).toMatchObject({ apiKeyId: "key_1", to });
 });
 
 it("held messages have a quota for each key, and for the keys that share its budget", async () => {

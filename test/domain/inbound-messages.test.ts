@@ -24,6 +24,7 @@ import { replyOf } from "../support/inbound-messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { allRows } from "../support/rows.ts";
+import { ownerOf } from "../support/viewer.ts";
 
 await useOwnTable();
 
@@ -54,7 +55,7 @@ async function sourceOf(organization = organizationId): Promise<string | undefin
 }
 
 async function texts(organization = organizationId): Promise<string[]> {
-  return (await listInbound(organization, page)).rows.map(({ message }) => message);
+  return (await listInbound(ownerOf(organization), page)).rows.map(({ message }) => message);
 }
 
 async function events(): Promise<{ eventId: string; event: WebhookEvent }[]> {
@@ -67,7 +68,7 @@ it("an inbound message is listed, newest first, for the organization with its nu
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
   await receiveInboundMessage(reply("second"));
   expect(await texts()).toEqual(["second", "first"]);
-  const { rows } = await listInbound(organizationId, { ...page, limit: 1 });
+  const { rows } = await listInbound(ownerOf(organizationId), { ...page, limit: 1 });
   const [shown] = rows;
   expect(shown).toMatchObject({ from: phone, to: number, message: "second" });
   const told = await events();

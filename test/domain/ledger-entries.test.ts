@@ -14,6 +14,7 @@ import { only } from "../support/carriers.ts";
 import { onePrice } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
 afterEach(async () => {
@@ -54,7 +55,7 @@ it("an entry has the country, the segments and the campaign of its message, and 
   const job = { organizationId, messageId: failing.id };
   await submitMessage(job, only({ idempotent: true, send }));
   await refundMessage(job);
-  await cancelMessage(organizationId, waiting.id);
+  await cancelMessage(ownerOf(organizationId), waiting.id);
 
   const entries = (await entriesOf(organizationId)).slice(1);
   const charged = [

@@ -19,6 +19,7 @@ import { deleteItem, updateItem } from "../../shared/platform/table/write.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { useOwnTable } from "../support/own-table.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
 await useOwnTable();
@@ -57,11 +58,11 @@ it("a sent message expires after the retention period, and not before", async ()
   const id = await sent(accepted);
   expect(await stored(id)).toMatchObject({ status: "sent", expiresAt: forgottenAt });
   vi.setSystemTime(start + retentionDays * dayMs - 1_000);
-  expect(await getMessage(organizationId, id)).toMatchObject({ id });
+  expect(await getMessage(ownerOf(organizationId), id)).toMatchObject({ id });
   vi.setSystemTime(start + retentionDays * dayMs);
   // The table deletes it some days later. Until then it must look deleted.
-  await expect(getMessage(organizationId, id)).rejects.toMatchObject({ code: "NOT_FOUND" });
-  expect((await listMessages(organizationId, PageQuery.parse({}))).rows).toEqual([]);
+  await expect(getMessage(ownerOf(organizationId), id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect((await listMessages(ownerOf(organizationId), PageQuery.parse({}))).rows).toEqual([]);
 });
 
 it("a failed message stays until its price is returned, and then for its retention period", async () => {
@@ -77,7 +78,7 @@ it("a cancelled message expires too", async () => {
   const scheduledAt = new Date(start + 30 * minuteMs).toISOString();
   const { id } = await acceptMessage(organizationId, { ...request, scheduledAt });
   expect(await stored(id)).not.toHaveProperty("expiresAt");
-  await cancelMessage(organizationId, id);
+  await cancelMessage(ownerOf(organizationId), id);
   expect(await stored(id)).toMatchObject({ status: "cancelled", expiresAt: forgottenAt });
 });
 

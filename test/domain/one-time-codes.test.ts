@@ -14,6 +14,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 import { openWebhook } from "../support/webhooks.ts";
 
@@ -58,7 +59,7 @@ async function submit(job: MessageJob, ...answers: SubmitResult[]): Promise<stri
 }
 
 async function stored({ messageId }: MessageJob) {
-  return getMessage(organizationId, messageId);
+  return getMessage(ownerOf(organizationId), messageId);
 }
 
 it("the text of a one-time code is deleted when it is sent, not before, and its price and segments stay", async () => {
@@ -85,7 +86,9 @@ it("the text is deleted when the message fails for good, and its price is return
 
 it("the text is deleted when the message is cancelled", async () => {
   const job = await accepted("otp", new Date(Date.now() + 30 * minuteMs).toISOString());
-  expect(await cancelMessage(organizationId, job.messageId)).toMatchObject({ message: redactedText });
+  expect(await cancelMessage(ownerOf(organizationId), job.messageId)).toMatchObject({
+    message: redactedText,
+  });
 });
 
 it("no job of a message has its text, before or after its end", async () => {

@@ -32,6 +32,7 @@ import { damage } from "../support/items.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { priceRows } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const start = new Date("2031-03-01T12:00:00Z");
@@ -91,7 +92,8 @@ function codeOf(error: unknown): string {
 
 async function estimate(number = to): Promise<number | string> {
   const request = { to: number, message: "hello", language: "English" } as const;
-  const estimated = await estimateMessage(await organization(), request).catch(codeOf);
+  const { id } = await organization();
+  const estimated = await estimateMessage(await organization(), request, ownerOf(id)).catch(codeOf);
   return typeof estimated === "string" ? estimated : Math.round(estimated.pricing.total * 1e6);
 }
 

@@ -30,6 +30,7 @@ import { useOwnTable } from "../support/own-table.ts";
 import { onePrice } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
 await useOwnTable();
@@ -73,7 +74,7 @@ it("messages of an organization with several shards are listed as if they had on
 
   const byNumber: string[] = [];
   for (let page = 1; page <= 5; page += 1) {
-    const found = await listMessages(organizationId, { page, limit: 7 });
+    const found = await listMessages(ownerOf(organizationId), { page, limit: 7 });
     expect(found.meta).toMatchObject({ page, total: 28, totalPages: 4 });
     byNumber.push(...idsOf(found));
   }
@@ -82,7 +83,7 @@ it("messages of an organization with several shards are listed as if they had on
   const byCursor: string[] = [];
   let cursor: string | undefined;
   do {
-    const found = await listMessages(organizationId, { page: 1, limit: 9, cursor });
+    const found = await listMessages(ownerOf(organizationId), { page: 1, limit: 9, cursor });
     byCursor.push(...idsOf(found));
     cursor = found.meta.nextCursor;
   } while (cursor !== undefined);
@@ -90,14 +91,21 @@ it("messages of an organization with several shards are listed as if they had on
 
   const filtered: string[] = [];
   do {
-    const found = await listMessages(organizationId, { page: 1, limit: 9, cursor, status: "queued" });
+    const found = await listMessages(ownerOf(organizationId), {
+      page: 1,
+      limit: 9,
+      cursor,
+      status: "queued",
+    });
     expect(found.meta.total).toBe(28 - filtered.length);
     filtered.push(...idsOf(found));
     cursor = found.meta.nextCursor;
   } while (cursor !== undefined);
   expect(filtered).toEqual(ids);
-  expect(idsOf(await listMessages(organizationId, { page: 1, limit: 9, status: "failed" }))).toEqual([]);
-  for (const id of ids) expect((await getMessage(organizationId, id)).id).toBe(id);
+  expect(idsOf(await listMessages(ownerOf(organizationId), { page: 1, limit: 9, status: "failed" }))).toEqual(
+    [],
+  );
+  for (const id of ids) expect((await getMessage(ownerOf(organizationId), id)).id).toBe(id);
 });
 
 it("the ledger of an organization with several shards is read and verified as if it had one", async () => {

@@ -17,6 +17,7 @@ import { messageIdIn, only } from "../support/carriers.ts";
 import { restorePoint, useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
 /*
@@ -88,9 +89,12 @@ it("sends that were under way at the moment of a restore are completed, and the 
   for (const job of refunds) await refundMessage(MessageJob.parse(job));
   await reconcile();
   await reconcile();
-  expect(await readMessage(organizationId, sent)).toMatchObject({ status: "sent" });
-  expect(await readMessage(organizationId, queued)).toMatchObject({ status: "sent" });
-  expect(await readMessage(organizationId, failed)).toMatchObject({ status: "failed", refund: "done" });
+  expect(await readMessage(ownerOf(organizationId), sent)).toMatchObject({ status: "sent" });
+  expect(await readMessage(ownerOf(organizationId), queued)).toMatchObject({ status: "sent" });
+  expect(await readMessage(ownerOf(organizationId), failed)).toMatchObject({
+    status: "failed",
+    refund: "done",
+  });
   expect(carried).toEqual([sent, failed, queued]);
   expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000 - 2 * priceMicros });
   expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
@@ -112,10 +116,10 @@ it("a message that was sent after the moment is queued again, and sent again unl
   const id = await accept();
   const useRestored = await restorePoint();
   await work(await takeJobs("transactionalSends"));
-  expect(await readMessage(organizationId, id)).toMatchObject({ status: "sent" });
+  expect(await readMessage(ownerOf(organizationId), id)).toMatchObject({ status: "sent" });
 
   useRestored();
-  expect(await readMessage(organizationId, id)).toMatchObject({ status: "queued" });
+  expect(await readMessage(ownerOf(organizationId), id)).toMatchObject({ status: "queued" });
   // During the grace period no one touches it. In that time the operator can cancel messages that must not be repeated.
   expect(await takeJobs("transactionalSends")).toEqual([]);
   await reconcile();
@@ -142,7 +146,9 @@ it("a message that a sender held at the moment is not sent again: what the carri
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs });
   await work(jobs);
   expect(carried).toEqual([id]);
-  expect(await readMessage(organizationId, id)).toMatchObject({ errorCode: "MESSAGE_OUTCOME_UNKNOWN" });
+  expect(await readMessage(ownerOf(organizationId), id)).toMatchObject({
+    errorCode: "MESSAGE_OUTCOME_UNKNOWN",
+  });
 });
 
 it("messages and payments from after the moment are gone, and their jobs do nothing", async () => {
@@ -154,7 +160,7 @@ it("messages and payments from after the moment are gone, and their jobs do noth
   useRestored();
   await work(jobs);
   expect(carried).toEqual([]);
-  await expect(readMessage(organizationId, id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(readMessage(ownerOf(organizationId), id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(await readWallet(organizationId)).toMatchObject({ balanceMicros: 1_000_000 });
   await reconcile();
   expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });

@@ -19,6 +19,7 @@ import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/mess
 import { patience } from "../support/patience.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 import { openWebhook } from "../support/webhooks.ts";
 
@@ -88,7 +89,7 @@ it("the event of a message is queued while its organization has a webhook", asyn
   expect(await events()).toBe(0);
   const { id } = await openWebhook("http://127.0.0.1:9/nobody", organizationId);
   expect(await events()).toBe(1);
-  await deleteWebhook(organizationId, id);
+  await deleteWebhook(ownerOf(organizationId), id);
   expect(await events()).toBe(0);
   await takeJobs("transactionalSends");
 });
@@ -389,7 +390,7 @@ it("a carrier that fails in every attempt, with a secret in its error, leads to 
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   expect(await takeJobs("refunds")).toEqual([job]);
   const seenByCustomer = JSON.stringify([
-    await getMessage(job.organizationId, job.messageId),
+    await getMessage(ownerOf(job.organizationId), job.messageId),
     await takeJobs("webhookDeliveries"),
   ]);
   expect(seenByCustomer).toContain("MESSAGE_OUTCOME_UNKNOWN");

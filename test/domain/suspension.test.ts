@@ -25,6 +25,7 @@ import type { OrganizationRecord } from "../../shared/tenancy/organizations/reco
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
 import { takeJobs } from "../support/queues.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
 afterEach(async () => {
@@ -136,7 +137,7 @@ it("a message that a carrier may have accepted before the suspension fails with 
   const carrier = new WillingCarrier();
   await submitMessage(job, only(carrier));
   expect(carrier.taken).toEqual([]);
-  expect(await getMessage(organizationId, job.messageId)).toMatchObject({
+  expect(await getMessage(ownerOf(organizationId), job.messageId)).toMatchObject({
     status: "failed",
     errorCode: "MESSAGE_OUTCOME_UNKNOWN",
   });
@@ -160,7 +161,7 @@ it("a suspended organization sends again once it is resumed, and failed messages
   await submitMessage(before, only(carrier));
   await submitMessage(after, only(carrier));
   expect(carrier.taken).toEqual([after.messageId]);
-  expect((await getMessage(organizationId, before.messageId)).status).toBe("failed");
+  expect((await getMessage(ownerOf(organizationId), before.messageId)).status).toBe("failed");
 });
 
 it("continuous sends neither prevent a suspension nor get past it, and the money adds up", async () => {
@@ -238,7 +239,7 @@ it("an organization that paused its sending sends again once it is resumed, and 
   const carrier = new WillingCarrier();
   await submitMessage(queued, only(carrier));
   await refundMessage(queued);
-  await cancelMessage(organizationId, later.messageId);
+  await cancelMessage(ownerOf(organizationId), later.messageId);
   expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
   await setSendingPaused(organizationId, false);
   const after = await send(organizationId);

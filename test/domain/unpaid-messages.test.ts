@@ -13,6 +13,7 @@ import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
@@ -52,7 +53,7 @@ async function acceptWithoutEntry(organizationId: string): Promise<void> {
 }
 
 async function storedMessages(organizationId: string): Promise<number> {
-  return (await listMessages(organizationId, { page: 1, limit: 20 })).rows.length;
+  return (await listMessages(ownerOf(organizationId), { page: 1, limit: 20 })).rows.length;
 }
 
 describe("a message whose function ended before payment", () => {

@@ -26,6 +26,7 @@ import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { onePrice } from "../support/prices.ts";
 import { inAllShards } from "../support/shards.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const month = "2031-03";
@@ -133,7 +134,7 @@ it("the present day has its counters, and no other rows until it is counted", as
   await acceptMessage(organizationId, { ...text, to: british });
   const scheduledAt = `${month}-04T12:00:00.000Z`;
   const { id } = await acceptMessage(organizationId, { ...text, to: british, scheduledAt });
-  await cancelMessage(organizationId, id);
+  await cancelMessage(ownerOf(organizationId), id);
   const counted = { messages: 1, amount: 0.046, refunded: 0.046 };
   const byDay = await getUsage(organizationId, { by: "day" });
   expect(byDay).toMatchObject({ month, total: counted, rows: [{ name: day, ...counted }], missingDays: [] });

@@ -18,6 +18,7 @@ import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
 import { patience } from "../support/patience.ts";
 import { delayedJobs, takeJobs } from "../support/queues.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { attemptOf, deliveryOf, eventJob, noteEvent, openWebhook } from "../support/webhooks.ts";
 
@@ -165,7 +166,10 @@ describe("an event", () => {
   it("is fanned out to all other endpoints when one endpoint's item cannot be read", async () => {
     const hook = await receiver();
     const broken = await openWebhook("http://127.0.0.1:9/");
-    const endpoint = await createWebhook(broken.organizationId, { url: hook.url, events: ["message.sent"] });
+    const endpoint = await createWebhook(ownerOf(broken.organizationId), {
+      url: hook.url,
+      events: ["message.sent"],
+    });
     const key = keys.inFlightCalls(broken.id);
     await putItem(putUnchecked(key, { entity: "inFlightCalls", inFlightCalls: "not a set" }));
     const event = eventJob(broken.organizationId);
@@ -196,12 +200,12 @@ describe("an event", () => {
       { event: "campaign.completed", timestamp, data: { ...campaign, currency: "USD" } },
     ];
     const events = happened.map(({ event }) => event);
-    const endpoint = await createWebhook(organizationId, { url: hook.url, events });
+    const endpoint = await createWebhook(ownerOf(organizationId), { url: hook.url, events });
     for (const event of happened) {
       await dispatchWebhook(EventJob.parse(queuedEvent(organizationId, event).body));
     }
     const query = { page: 1, limit: 10 };
-    const { rows } = await listWebhookDeliveries(organizationId, endpoint.id, query);
+    const { rows } = await listWebhookDeliveries(ownerOf(organizationId), endpoint.id, query);
     expect(rows.map((row) => WebhookDelivery.parse(row).payload.event).toSorted()).toEqual(events.toSorted());
     const ids = hook.calls.map(({ headers }) => String(headers["webhook-id"]));
     expect(new Set(ids).size).toBe(3);
@@ -353,7 +357,7 @@ describe("an endpoint", () => {
     const { endpoint, event } = await handedOut(hook);
     const [waiting, later] = [await noteEvent(endpoint), eventJob(endpoint.organizationId)];
     await dispatchWebhook(attemptOf(endpoint, event, 1));
-    expect(await getWebhook(endpoint.organizationId, endpoint.id)).toMatchObject({
+    expect(await getWebhook(ownerOf(endpoint.organizationId), endpoint.id)).toMatchObject({
       status: "disabled",
       disabledReason: "gone",
       disabledAt: start.toISOString(),
@@ -375,7 +379,7 @@ describe("an endpoint", () => {
   it("that fails for five days without a success is disabled, and called like a new one when it is enabled", async () => {
     const hook = await receiver((call) => (call === 2 ? 204 : 500));
     const { endpoint, event } = await handedOut(hook);
-    const show = async () => getWebhook(endpoint.organizationId, endpoint.id);
+    const show = async () => getWebhook(ownerOf(endpoint.organizationId), endpoint.id);
     const attempt = async (at: number): Promise<void> => {
       vi.setSystemTime(start.getTime() + at);
       const other = eventJob(endpoint.organizationId);
@@ -395,7 +399,7 @@ describe("an endpoint", () => {
     await attempt(7 * dayMs);
     expect(await show()).toMatchObject({ status: "disabled", disabledReason: "failing" });
 
-    const enabled = await updateWebhook(endpoint.organizationId, endpoint.id, { enabled: true });
+    const enabled = await updateWebhook(ownerOf(endpoint.organizationId), endpoint.id, { enabled: true });
     expect(enabled).toMatchObject({
       status: "enabled",
       disabledReason: undefined,
@@ -416,7 +420,7 @@ describe("an endpoint", () => {
     await dispatchWebhook(next);
     await dispatchWebhook(attemptOf(endpoint, next, 1));
     expect(hook.calls).toHaveLength(2);
-    expect((await getWebhook(endpoint.organizationId, endpoint.id)).status).toBe("enabled");
+    expect((await getWebhook(ownerOf(endpoint.organizationId), endpoint.id)).status).toBe("enabled");
   });
 
   it("keeps the state that its customer set during a call", async () => {
@@ -427,9 +431,9 @@ describe("an endpoint", () => {
     const { endpoint, event } = await handedOut(hook);
     const attempt = dispatchWebhook(attemptOf(endpoint, event, 1));
     await hook.waitForCalls(1);
-    await updateWebhook(endpoint.organizationId, endpoint.id, { url: "https://example.com/new" });
+    await updateWebhook(ownerOf(endpoint.organizationId), endpoint.id, { url: "https://example.com/new" });
     answer();
     await attempt;
-    expect((await getWebhook(endpoint.organizationId, endpoint.id)).status).toBe("enabled");
+    expect((await getWebhook(ownerOf(endpoint.organizationId), endpoint.id)).status).toBe("enabled");
   });
 });

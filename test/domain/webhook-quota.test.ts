@@ -8,6 +8,7 @@ import { createWebhook } from "../../shared/webhooks/create.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { takeJobs } from "../support/queues.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 import { openWebhook } from "../support/webhooks.ts";
 
@@ -25,18 +26,22 @@ it("a stage may allow fewer endpoints until money has arrived, also if it has be
   vi.stubEnv(environmentNames.webhooksBeforePayment, "2");
   const organizationId = await openWallet(0);
   const first = await openWebhook(request.url, organizationId);
-  await createWebhook(organizationId, request);
-  await expect(createWebhook(organizationId, request)).rejects.toMatchObject({ code: "PAYMENT_REQUIRED" });
-  await deleteWebhook(organizationId, first.id);
-  await createWebhook(organizationId, request);
-  await expect(createWebhook(organizationId, request)).rejects.toMatchObject({ code: "PAYMENT_REQUIRED" });
+  await createWebhook(ownerOf(organizationId), request);
+  await expect(createWebhook(ownerOf(organizationId), request)).rejects.toMatchObject({
+    code: "PAYMENT_REQUIRED",
+  });
+  await deleteWebhook(ownerOf(organizationId), first.id);
+  await createWebhook(ownerOf(organizationId), request);
+  await expect(createWebhook(ownerOf(organizationId), request)).rejects.toMatchObject({
+    code: "PAYMENT_REQUIRED",
+  });
 
   await adjust(organizationId, 7_900);
-  await createWebhook(organizationId, request);
+  await createWebhook(ownerOf(organizationId), request);
   const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   await acceptMessage(organizationId, message);
   await takeJobs("transactionalSends");
-  await createWebhook(organizationId, request);
+  await createWebhook(ownerOf(organizationId), request);
 });
 
 it("money that was taken back before any of it was spent does not count as received", async () => {
@@ -45,12 +50,14 @@ it("money that was taken back before any of it was spent does not count as recei
   await adjust(organizationId, 7_900);
   await adjust(organizationId, -7_900);
   await openWebhook(request.url, organizationId);
-  await expect(createWebhook(organizationId, request)).rejects.toMatchObject({ code: "PAYMENT_REQUIRED" });
+  await expect(createWebhook(ownerOf(organizationId), request)).rejects.toMatchObject({
+    code: "PAYMENT_REQUIRED",
+  });
 });
 
 it("without the setting the limit is the gateway's", async () => {
   const organizationId = await openWallet(0);
   await openWebhook(request.url, organizationId);
-  for (let count = 1; count < 100; count += 1) await createWebhook(organizationId, request);
-  await expect(createWebhook(organizationId, request)).rejects.toMatchObject({ code: "CONFLICT" });
+  for (let count = 1; count < 100; count += 1) await createWebhook(ownerOf(organizationId), request);
+  await expect(createWebhook(ownerOf(organizationId), request)).rejects.toMatchObject({ code: "CONFLICT" });
 });

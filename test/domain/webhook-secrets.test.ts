@@ -16,6 +16,7 @@ import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
 import { damage } from "../support/items.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { allRows } from "../support/rows.ts";
+import { ownerOf } from "../support/viewer.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { attemptOf, deliveryOf, eventJob, noteEvent, openWebhook } from "../support/webhooks.ts";
 
@@ -75,7 +76,7 @@ function signersOf(call: WebhookReceiver["calls"][number] | undefined, secrets: 
 
 it("no row of the table has a webhook's secret in clear, when it is created and when it is rotated", async () => {
   const endpoint = await openWebhook(hook.url);
-  const { secret } = await rotateWebhookSecret(endpoint.organizationId, endpoint.id);
+  const { secret } = await rotateWebhookSecret(ownerOf(endpoint.organizationId), endpoint.id);
   const stored = await allRows();
   const families = stored.map(({ pk }) => String(pk).split("#")[0]);
   // An earlier test may have recorded the key's id in the table.
@@ -90,7 +91,7 @@ it("no row of the table has a webhook's secret in clear, when it is created and 
 it("a removed webhook loses its secrets, and its jobs end", async () => {
   const endpoint = await openWebhook(hook.url);
   const event = await noteEvent(endpoint);
-  await deleteWebhook(endpoint.organizationId, endpoint.id);
+  await deleteWebhook(ownerOf(endpoint.organizationId), endpoint.id);
   expect((await allRows()).map(({ pk }) => pk)).not.toContain(`WEBHOOK_SECRETS#${endpoint.organizationId}`);
   await dispatchWebhook(attemptOf(endpoint, event, 1));
   expect(hook.calls).toEqual([]);
@@ -109,7 +110,7 @@ it("without the key no attempt is lost, and with another key a rotation makes ca
   await expect(dispatchWebhook(attemptOf(endpoint, event, 1))).rejects.toThrow("sealed with another key");
   expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "pending", attempts: 0 });
 
-  const { secret } = await rotateWebhookSecret(organizationId, id);
+  const { secret } = await rotateWebhookSecret(ownerOf(organizationId), id);
   await dispatchWebhook(attemptOf(endpoint, event, 1));
   expect(signersOf(hook.calls[0], [secret, endpoint.secret])).toEqual([secret]);
 });
@@ -135,6 +136,6 @@ it("the table records the key that sealed its newest secrets", async () => {
   // The first key was lost, and customers rotate their secrets.
   vi.setSystemTime(Date.now() + 10 * minuteMs);
   key = "the key that was made in its place, with 64 characters or so";
-  await rotateWebhookSecret(webhook.organizationId, webhook.id);
+  await rotateWebhookSecret(ownerOf(webhook.organizationId), webhook.id);
   expect(await noted()).toMatchObject({ keyId: sealingKeyId(key) });
 });

@@ -15,6 +15,7 @@ import { Faults, isBy, loseRequest } from "../support/faults.ts";
 import { auditLog, jsonOf, outputOf, rejectionOf } from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
+import { ownerOf } from "../support/viewer.ts";
 
 const faults = new Faults();
 const operated = useOperatedGateway({ interceptor: faults.interceptor });
@@ -110,7 +111,7 @@ it("a parked START of AWS that is redriven does not lift a later STOP", async ()
 
   await outputOf("dead-letters redrive carrierCallbacks");
   await vi.waitFor(async () => {
-    const { rows } = await listInbound(organizationId, { page: 1, limit: 20 });
+    const { rows } = await listInbound(ownerOf(organizationId), { page: 1, limit: 20 });
     expect(rows.map(({ message }) => message).toSorted()).toEqual(["START", "STOP"]);
   }, patience);
   expect(await getOptOut(organizationId, phoneNumber)).toEqual(optOut);

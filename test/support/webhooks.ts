@@ -15,6 +15,7 @@ import {
 } from "../../shared/webhooks/delivery-record.ts";
 import { findWebhook } from "../../shared/webhooks/record.ts";
 import { attemptJob, WebhookJob, type Lane } from "../../shared/webhooks/webhook-job.ts";
+import { ownerOf } from "./viewer.ts";
 
 /** An endpoint of a new organization, registered in the table without an API. */
 export async function openWebhook(
@@ -25,7 +26,10 @@ export async function openWebhook(
   await putItem(
     putOf(keys.organization(organizationId), { entity: "organization", ...organization }, { absent: ["pk"] }),
   );
-  const webhook = await createWebhook(organizationId, { url, events: ["message.sent", "message.failed"] });
+  const webhook = await createWebhook(ownerOf(organizationId), {
+    url,
+    events: ["message.sent", "message.failed"],
+  });
   return { ...webhook, organizationId };
 }
 

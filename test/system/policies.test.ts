@@ -25,6 +25,7 @@ import { replyOf } from "../support/inbound-messages.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
 import { onePrice } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
+import { ownerOf } from "../support/viewer.ts";
 
 /*
  * The outcome of messages and campaigns when a rule changes between their acceptance and their time. The shared
@@ -85,7 +86,7 @@ it("a message whose sender ID has lost its approval since its acceptance fails a
     await submitMessage(job, only(carrier));
     vi.useRealTimers();
     expect(carrier.received).toEqual([]);
-    expect(await getMessage(organizationId, job.messageId)).toMatchObject({
+    expect(await getMessage(ownerOf(organizationId), job.messageId)).toMatchObject({
       status: "failed",
       errorCode: "MESSAGE_SENDER_ID_NOT_APPROVED",
     });
@@ -99,7 +100,7 @@ it("a message whose sender ID has lost its approval since its acceptance fails a
 it("a message whose sender ID is still approved is sent", async () => {
   const job = await accepted();
   await submitMessage(job, only(new TakingCarrier()));
-  expect((await getMessage(organizationId, job.messageId)).status).toBe("sent");
+  expect((await getMessage(ownerOf(organizationId), job.messageId)).status).toBe("sent");
 });
 
 it("marketing fails and is refunded when its contact has opted out meanwhile, and no other message does", async () => {
@@ -110,7 +111,7 @@ it("marketing fails and is refunded when its contact has opted out meanwhile, an
   const carrier = new TakingCarrier();
   for (const job of [marketing, ...others]) await submitMessage(job, only(carrier));
   expect(carrier.received).toEqual(others.map(({ messageId }) => messageId));
-  expect(await getMessage(organizationId, marketing.messageId)).toMatchObject({
+  expect(await getMessage(ownerOf(organizationId), marketing.messageId)).toMatchObject({
     status: "failed",
     errorCode: "MESSAGE_RECIPIENT_OPTED_OUT",
   });
@@ -136,7 +137,7 @@ it("a campaign of any type is not sent to a number that has opted out meanwhile"
   const carrier = new TakingCarrier();
   await submitMessage({ organizationId, messageId }, only(carrier));
   expect(carrier.received).toEqual([]);
-  expect(await getMessage(organizationId, messageId)).toMatchObject({
+  expect(await getMessage(ownerOf(organizationId), messageId)).toMatchObject({
     status: "failed",
     errorCode: "MESSAGE_RECIPIENT_OPTED_OUT",
   });
@@ -153,7 +154,7 @@ it("STOP keeps all but one-time codes from a number, when they are accepted and 
   for (const job of [...waiting, code]) await submitMessage(job, only(carrier));
   expect(carrier.received).toEqual([code.messageId]);
   for (const { messageId } of waiting) {
-    expect(await getMessage(organizationId, messageId)).toMatchObject({
+    expect(await getMessage(ownerOf(organizationId), messageId)).toMatchObject({
       status: "failed",
       errorCode: "MESSAGE_RECIPIENT_OPTED_OUT",
     });
@@ -232,7 +233,7 @@ it("a message that the carrier may have does not fail because of its sender ID",
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3 * minuteMs });
   await submitMessage(job, only(carrier));
   expect(carrier.received).toHaveLength(1);
-  expect(await getMessage(organizationId, job.messageId)).toMatchObject({
+  expect(await getMessage(ownerOf(organizationId), job.messageId)).toMatchObject({
     status: "failed",
     errorCode: "MESSAGE_OUTCOME_UNKNOWN",
   });
@@ -244,10 +245,13 @@ it("a message whose sender ID could not be looked up is released, and its outcom
   await putItem(putUnchecked(key, { entity: "from another time" }));
   const carrier = new TakingCarrier({ idempotent: false });
   await expect(submitMessage(job, only(carrier))).rejects.toThrow("cannot be read");
-  expect(await readMessage(organizationId, job.messageId)).toMatchObject({ status: "queued", openClaims: 0 });
+  expect(await readMessage(ownerOf(organizationId), job.messageId)).toMatchObject({
+    status: "queued",
+    openClaims: 0,
+  });
   await putItem(putOf(key, { entity: "senderName", organizationIds: new Set([organizationId]) }));
   await submitMessage(job, only(carrier));
-  expect((await getMessage(organizationId, job.messageId)).status).toBe("sent");
+  expect((await getMessage(ownerOf(organizationId), job.messageId)).status).toBe("sent");
 });
 
 it.each([

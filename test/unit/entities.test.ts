@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 
+import { getMessage } from "../../shared/messages/message/read.ts";
 import { PaymentRecord } from "../../shared/money/payments/record.ts";
 import { WalletRecord } from "../../shared/money/wallet/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -22,12 +23,14 @@ const faults: readonly (() => unknown)[] = [
   async () => findItem(PaymentRecord, key),
   // @ts-expect-error a write of another kind of item
   async () => updateItem(PaymentRecord, updateOf(key, { set: { rechargeId: "pay_1" } })),
+  // @ts-expect-error a read for a handler that does not say whether test data may be read
+  async () => getMessage({ organizationId: "org_1" }, "msg_1"),
   // @ts-expect-error a write that no function has checked
   (): Write => ({ key, changes: { set: { rechargeIdd: "pay_1" } } }),
 ];
 
 it("a wrong field, type, key or schema does not compile, and a right one does", () => {
-  expect(faults).toHaveLength(7);
+  expect(faults).toHaveLength(8);
   const right = updateOf(key, { set: { rechargeId: "pay_1" } }, { absent: ["rechargeId", "closedAt"] });
   expect(right).toMatchObject({ key, changes: { set: { rechargeId: "pay_1" } } });
   expect(async () => findItem(WalletRecord, key)).toBeTypeOf("function");

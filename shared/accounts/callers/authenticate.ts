@@ -1,6 +1,6 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { ProtectedRoute } from "../../api/routes/route.ts";
-import { hasTestKey, limitsOf, requireScope, requireSession, type Actor } from "../../platform/auth/actor.ts";
+import { limitsOf, requireScope, requireSession, viewerOf, type Actor } from "../../platform/auth/actor.ts";
 import { requireRecentProof } from "../../platform/auth/recent-proof.ts";
 import { countUnknownCredential } from "../../platform/auth/unknown-credentials.ts";
 import type { EndpointMiddleware } from "../../platform/http/event.ts";
@@ -34,10 +34,11 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
       const { actor, organization } = await authenticate(event.headers, sourceAddress(event));
       // The log shows rejected callers too.
       event.actor = actor;
+      event.viewer = viewerOf(actor);
       event.organization = organization;
       await countRequest(actor, authorization);
       if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
-      if (hasTestKey(actor) && route.testKeys !== true) throw new ApiError("TEST_KEY_NOT_ALLOWED");
+      if (event.viewer.isTest && route.testKeys !== true) throw new ApiError("TEST_KEY_NOT_ALLOWED");
       if (limitsOf(actor) !== undefined && route.method !== "GET" && route.limitedKeys !== true) {
         throw new ApiError("INSUFFICIENT_SCOPE", { message: "An API key with limits cannot do this." });
       }

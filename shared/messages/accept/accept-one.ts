@@ -3,7 +3,7 @@ import type { AcceptedMessage, SendSmsRequest } from "../../api/contract/sms.ts"
 import { readPrices } from "../../money/prices/prices.ts";
 import { microsOf } from "../../money/wallet/money.ts";
 import { sendRateStatus } from "../../money/wallet/spending-limits.ts";
-import { hasTestKey, limitsOf, type Actor } from "../../platform/auth/actor.ts";
+import { limitsOf, viewerOf, type Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import type { Attempt } from "../../platform/http/event.ts";
 import { testMarkOf } from "../../platform/ids.ts";
@@ -42,7 +42,7 @@ export async function acceptMessage(
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
   const { id: organizationId } = organization;
-  const isTest = hasTestKey(actor);
+  const isTest = actor !== undefined && viewerOf(actor).isTest;
   const senderId = usableSenderId(organization, request.senderId, isTest);
   const { to, messageType } = request;
   const limits = limitsOf(actor);

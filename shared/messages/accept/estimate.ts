@@ -2,6 +2,7 @@ import type { Estimate, EstimateSmsRequest } from "../../api/contract/sms.ts";
 import { readPrices } from "../../money/prices/prices.ts";
 import { amountOf } from "../../money/wallet/money.ts";
 import { readWallet } from "../../money/wallet/record.ts";
+import type { Viewer } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { toApiPricing } from "../message/record.ts";
@@ -11,13 +12,13 @@ import { quote } from "./quote.ts";
 
 /**
  * Returns the cost of a message, and whether the balance covers it. Nothing is debited and nothing is stored.
- * @param isTest whether for a test key, which may not read the balance and needs none
+ * A test key may not read the balance, and needs none.
  * @throws ApiError DESTINATION_NOT_ALLOWED, DESTINATION_NOT_PRICED, WALLET_MISSING, in this order; UNAVAILABLE
  */
 export async function estimateMessage(
   organization: OrganizationRecord,
   request: EstimateSmsRequest,
-  { isTest = false } = {},
+  { isTest }: Viewer,
 ): Promise<Estimate> {
   if (!isTest) checkDestination(request.to);
   const prices = await readPrices(organization, now());

@@ -3,11 +3,11 @@ import { sandboxNumbers } from "../../api/contract/sandbox-numbers.ts";
 import type { MessageErrorCode } from "../../api/contract/sms.ts";
 import { trafficClass } from "../../carriers/traffic-class.ts";
 import { config } from "../../platform/config.ts";
-import { isTestId } from "../../platform/ids.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { isOwnerVerified, readRights } from "../../tenancy/organizations/rights-record.ts";
 import { impossibility } from "../destinations/impossible-numbers.ts";
 import { countryOfNumber, typesOfNumber } from "../destinations/numbering-plan.ts";
+import { effectsOf } from "../message/effects.ts";
 import type { MessageRecord } from "../message/record.ts";
 import { findOptOut, hasSaidStopTo } from "../opt-outs/record.ts";
 import { isApprovedSenderId } from "../sender-ids/names.ts";
@@ -153,6 +153,7 @@ export async function rejectionBeforeSubmit(
   message: MessageRecord,
   mayHaveReplies: boolean,
 ): Promise<MessageErrorCode | undefined> {
-  if (!isTestId(message.id) && (await isSenderIdRejected(message))) return "MESSAGE_SENDER_ID_NOT_APPROVED";
+  if (effectsOf(message).hasLiveRules && (await isSenderIdRejected(message)))
+    return "MESSAGE_SENDER_ID_NOT_APPROVED";
   return (await isUnwanted(message, mayHaveReplies)) ? "MESSAGE_RECIPIENT_OPTED_OUT" : undefined;
 }

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 
 import { dayMs, hourMs } from "../../platform/clock.ts";
-import { isTestId } from "../../platform/ids.ts";
 import { pendingWorkFields, pendingWorkOf } from "../../platform/jobs/pending-work.ts";
 import { log } from "../../platform/log.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
@@ -10,6 +9,7 @@ import { rowsOf, type List } from "../../platform/table/lists.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { shardOf, type DayShard } from "../../platform/table/shards.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
+import { effectsOf } from "../message/effects.ts";
 import type { FinalDelivery, MessageRecord } from "../message/record.ts";
 import { Margins } from "./margins.ts";
 import { Usage } from "./usage.ts";
@@ -80,7 +80,7 @@ export const countDayAfterMs = hourMs;
  * counted.
  */
 export async function countOutcomes(ended: readonly MessageRecord[]): Promise<void> {
-  const messages = ended.filter(({ id }) => !isTestId(id));
+  const messages = ended.filter((message) => effectsOf(message).isCounted);
   // A campaign's id belongs to one organization only.
   const ofCampaigns = Map.groupBy(messages, ({ campaignId }) => campaignId);
   await Promise.all([
@@ -109,7 +109,7 @@ export interface RecordedReceipt {
  * test messages are not counted.
  */
 export async function countReceipts(recorded: readonly RecordedReceipt[]): Promise<void> {
-  const heard = recorded.filter(({ message }) => !isTestId(message.id));
+  const heard = recorded.filter(({ message }) => effectsOf(message).isCounted);
   const countersOf = ({ message }: RecordedReceipt): Key<"counts">[] => {
     const { organizationId, campaignId } = message;
     const ofDay = shardOf(message).counter;

@@ -1,5 +1,6 @@
 import type { InboundMessage, InboundQuery } from "../../api/contract/inbound.ts";
 import type { Page } from "../../api/contract/primitives.ts";
+import type { Viewer } from "../../platform/auth/actor.ts";
 import { epochSeconds, now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { readWantedPage } from "../../platform/table/page.ts";
@@ -7,11 +8,11 @@ import { inboundIds, InboundRecord, toApiInboundMessage } from "./record.ts";
 
 /** Returns a page of an organization's inbound messages, newest first, within their retention. */
 export async function listInbound(
-  organizationId: string,
+  { organizationId, isTest }: Viewer,
   query: InboundQuery,
-  { isTest = query.test === true } = {},
 ): Promise<Page<InboundMessage>> {
-  const pk = isTest ? keys.testInbound(organizationId) : keys.inbound(organizationId, "").pk;
+  const pk =
+    isTest || query.test === true ? keys.testInbound(organizationId) : keys.inbound(organizationId, "").pk;
   const at = epochSeconds(now());
   const page = await readWantedPage(
     InboundRecord,

@@ -1,6 +1,6 @@
 import { PhoneNumber } from "../../api/contract/phone-numbers.ts";
 import { eventJob } from "../../notices/event-job.ts";
-import { isTestId, newId } from "../../platform/ids.ts";
+import { newId } from "../../platform/ids.ts";
 import { enqueue, enqueueAll } from "../../platform/jobs/queue.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
@@ -8,6 +8,7 @@ import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { deleteItem, insertOf, putItem } from "../../platform/table/write.ts";
+import { effectsOf } from "../message/effects.ts";
 import { testExpiry } from "../message/test-messages.ts";
 import { keywordOf } from "../numbers/keywords.ts";
 import { addresseesOf, findNumber, type Addressee } from "../numbers/record.ts";
@@ -130,7 +131,7 @@ async function keep(
 async function conclude(record: InboundRecord): Promise<void> {
   const { id, organizationId, from, receivedAt: timestamp } = record;
   const isErased = await wasErasedSince(organizationId, from, timestamp);
-  if (!isTestId(id)) await obey(record, isErased);
+  if (effectsOf(record).hasLiveRules) await obey(record, isErased);
   if (isErased) {
     await deleteItem(keys.inbound(organizationId, id));
     return;

@@ -4,9 +4,9 @@ import { ApiError } from "../../api/contract/errors.ts";
 import type { Page } from "../../api/contract/primitives.ts";
 import type { Message, MessagesQuery } from "../../api/contract/sms.ts";
 import { findWallet, type WalletRecord } from "../../money/wallet/record.ts";
-import { hasTestKey, type Actor } from "../../platform/auth/actor.ts";
+import { isVisible, type Viewer } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
-import { isTestId, momentOf } from "../../platform/ids.ts";
+import { momentOf } from "../../platform/ids.ts";
 import { firstItems } from "../../platform/table/lists.ts";
 import { readPage, readWantedPage } from "../../platform/table/page.ts";
 import { findItem } from "../../platform/table/read.ts";
@@ -16,30 +16,19 @@ import { maxScheduleAheadMs } from "./schedule.ts";
 
 /**
  * Reads one message of an organization in its present state.
- * @throws ApiError NOT_FOUND, also for a message of another organization
+ * @throws ApiError NOT_FOUND, also for a message of another organization, and with a test key for a live message
  */
-export async function readMessage(organizationId: string, messageId: string): Promise<MessageRecord> {
-  const record = await findItem(MessageRecord, messageKey({ organizationId, id: messageId }), {
-    consistent: true,
-  });
+export async function readMessage(viewer: Viewer, messageId: string): Promise<MessageRecord> {
+  if (!isVisible(viewer, messageId)) throw new ApiError("NOT_FOUND");
+  const key = messageKey({ organizationId: viewer.organizationId, id: messageId });
+  const record = await findItem(MessageRecord, key, { consistent: true });
   if (record === undefined || hasExpired(record)) throw new ApiError("NOT_FOUND");
   return record;
 }
 
-/**
- * Returns one message as its customer sees it.
- * @throws ApiError NOT_FOUND, also for a message of another organization
- */
-export async function getMessage(organizationId: string, messageId: string): Promise<Message> {
-  return toApiMessage(await readMessage(organizationId, messageId));
-}
-
-/**
- * Rejects a test key for a live message.
- * @throws ApiError NOT_FOUND
- */
-export function checkVisible(actor: Actor, messageId: string): void {
-  if (hasTestKey(actor) && !isTestId(messageId)) throw new ApiError("NOT_FOUND");
+/** Returns one message as its customer sees it. @throws ApiError NOT_FOUND */
+export async function getMessage(viewer: Viewer, messageId: string): Promise<Message> {
+  return toApiMessage(await readMessage(viewer, messageId));
 }
 
 const Keyed = z.object({ sk: z.string() });
@@ -51,14 +40,14 @@ export async function newestMessageAt(wallet: WalletRecord): Promise<Date | unde
 }
 
 /**
- * Returns a page of an organization's messages, newest first, filtered by the query.
- * @param isTest whether of test messages, which have no counter
+ * Returns a page of an organization's messages, newest first, filtered by the query. Test messages, which a person requests by
+ * a parameter, have no counter.
  */
 export async function listMessages(
-  organizationId: string,
+  { organizationId, isTest: hasTestKey }: Viewer,
   query: MessagesQuery,
-  { isTest = query.test === true } = {},
 ): Promise<Page<Message>> {
+  const isTest = hasTestKey || query.test === true;
   const { status, to, scheduled = false, apiKeyId } = query;
   const at = now();
   const oldest = new Date(at.getTime() - maxScheduleAheadMs).toISOString();

@@ -12,9 +12,10 @@ import {
 import { amountOf } from "../../money/wallet/money.ts";
 import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
-import { firstIdAt, isTestId, testMarkOf } from "../../platform/ids.ts";
+import { firstIdAt, testMarkOf } from "../../platform/ids.ts";
 import { leaseFields } from "../../platform/table/lease.ts";
 import { Attempt, toApiAttempts } from "./attempts.ts";
+import { effectsOf } from "./effects.ts";
 
 /** The final states of a delivery. Each may replace only the ones before it. */
 export const finalDeliveries = ["unknown", "undelivered", "delivered"] as const;
@@ -137,8 +138,8 @@ export function toApiPricing(
  * Returns the expiry of a message that has ended, if the stage limits the retention of messages. A test message has an
  * expiry from the start, and keeps it.
  */
-export function retention(messageId: string, at: Date): Pick<MessageRecord, "expiresAt"> {
-  if (isTestId(messageId)) return {};
+export function retention(message: MessageRecord, at: Date): Pick<MessageRecord, "expiresAt"> {
+  if (effectsOf(message).keepsExpiry) return {};
   const days = config.messageRetentionDays();
   return days === undefined ? {} : { expiresAt: epochSeconds(new Date(at.getTime() + days * dayMs)) };
 }

@@ -1,11 +1,11 @@
 import type { DeliveryErrorCode, MessageErrorCode } from "../../api/contract/sms.ts";
 import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
-import { isTestId } from "../../platform/ids.ts";
 import type { Key } from "../../platform/table/keys.ts";
 import { acquireLease, releaseLease, renewLease, type Lease } from "../../platform/table/lease.ts";
 import { messageKey } from "../../platform/table/shards.ts";
 import { type Update, updateOf } from "../../platform/table/write.ts";
+import { effectsOf } from "./effects.ts";
 import { redactedText, retention, type FinalDelivery, type MessageRecord } from "./record.ts";
 
 /*
@@ -77,7 +77,7 @@ export function acquire(
     set: { carrier, attemptLog: lapsed?.attemptLog },
     add: { attempts: 1, openClaims: 1 },
     // Only paid messages have jobs. Test messages keep their expiry.
-    remove: isTestId(key.sk) ? [] : ["expiresAt"],
+    remove: effectsOf({ id: key.sk }).keepsExpiry ? [] : ["expiresAt"],
     requires: {
       // The attempts were read with that lease. They are current only while no other sender has acquired it since.
       is: {
@@ -94,7 +94,7 @@ export function acquire(
 export function noteWaiting(waiting: MessageRecord): Update<"message"> {
   return updateOf(
     messageKey(waiting),
-    { add: { attempts: 1 }, remove: isTestId(waiting.id) ? [] : ["expiresAt"] },
+    { add: { attempts: 1 }, remove: effectsOf(waiting).keepsExpiry ? [] : ["expiresAt"] },
     // A repetition after a lost response is rejected.
     { is: { status: "queued", attempts: 0 }, absent: ["leaseToken"] },
   );
@@ -145,7 +145,7 @@ export function markSent(
     costMicros,
     attemptLog: held.attemptLog,
     ...withoutCode(held),
-    ...retention(held.id, at),
+    ...retention(held, at),
   };
   return releaseLease(messageKey(held), held, { set, requires: isQueued });
 }
@@ -163,12 +163,12 @@ export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErro
   return releaseLease(messageKey(held), held, { set, requires: isQueued });
 }
 
-/** Returns the state of a message's refund. A test message was not paid, so it has none. */
+/** Returns the state of a message's refund, if it was paid. */
 function refundOf(
-  { id }: MessageRecord,
+  message: MessageRecord,
   refund: NonNullable<MessageRecord["refund"]>,
 ): Pick<MessageRecord, "refund"> {
-  return isTestId(id) ? {} : { refund };
+  return effectsOf(message).isPaid ? { refund } : {};
 }
 
 /**
@@ -179,14 +179,14 @@ export function markCancelled(waiting: MessageRecord, at: Date): Update<"message
   const set = { status: "cancelled" as const, cancelledAt: at.toISOString(), ...refundOf(waiting, "done") };
   return updateOf(
     messageKey(waiting),
-    { set: { ...set, ...withoutCode(waiting), ...retention(waiting.id, at) } },
+    { set: { ...set, ...withoutCode(waiting), ...retention(waiting, at) } },
     { is: { status: "queued", openClaims: 0 }, above: { scheduledAt: at.toISOString() } },
   );
 }
 
 /** failed, refund due → refunded. Part of the transaction that credits the wallet. */
 export function markRefunded(failed: MessageRecord): Update<"message"> {
-  const set = { ...retention(failed.id, now()), refund: "done" } as const;
+  const set = { ...retention(failed, now()), refund: "done" } as const;
   return updateOf(messageKey(failed), { set }, { is: { refund: "due" } });
 }
 

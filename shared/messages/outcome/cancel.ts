@@ -1,10 +1,11 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Message } from "../../api/contract/sms.ts";
 import { postToWallet } from "../../money/wallet/post.ts";
+import type { Viewer } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
-import { isTestId } from "../../platform/ids.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { countOutcomes } from "../counts/counts.ts";
+import { effectsOf } from "../message/effects.ts";
 import { ledgerFieldsOf } from "../message/ledger-fields.ts";
 import { readMessage } from "../message/read.ts";
 import { toApiMessage } from "../message/record.ts";
@@ -15,24 +16,23 @@ import { markCancelled } from "../message/transitions.ts";
  * result. The message's job finds it cancelled and does nothing.
  * @throws ApiError NOT_FOUND, CONFLICT when it is not scheduled or is due; WALLET_MISSING
  */
-export async function cancelMessage(organizationId: string, messageId: string): Promise<Message> {
-  const message = await readMessage(organizationId, messageId);
+export async function cancelMessage(viewer: Viewer, messageId: string): Promise<Message> {
+  const message = await readMessage(viewer, messageId);
   if (message.status === "cancelled") return toApiMessage(message);
   const at = now();
   if (message.status !== "queued" || message.scheduledAt === undefined) throw tooLate();
   if (Date.parse(message.scheduledAt) <= at.getTime()) throw tooLate();
-  if (isTestId(messageId)) await transact({ message: markCancelled(message, at) });
-  const refunded = isTestId(messageId)
-    ? undefined
-    : await postToWallet({
-        organizationId,
+  const refunded = effectsOf(message).isPaid
+    ? await postToWallet({
+        organizationId: message.organizationId,
         type: "refund",
         amountMicros: message.totalMicros,
         messageId,
         ...ledgerFieldsOf(message),
         together: () => [markCancelled(message, at)],
-      });
-  const found = await readMessage(organizationId, messageId);
+      })
+    : void (await transact({ message: markCancelled(message, at) }));
+  const found = await readMessage(viewer, messageId);
   if (found.status !== "cancelled") throw tooLate();
   if (refunded !== undefined) await countOutcomes([found]);
   return toApiMessage(found);

@@ -1,6 +1,6 @@
-import { isTestId } from "../../platform/ids.ts";
 import type { OrganizationState } from "../../tenancy/organizations/record.ts";
 import { isSenderIdRejected, mayBeUnwanted } from "../accept/policies.ts";
+import { effectsOf } from "../message/effects.ts";
 import type { MessageJob } from "../message/message-job.ts";
 import { areFactsOf, type RoutingFacts } from "../message/routing-facts.ts";
 import { release } from "../message/transitions.ts";
@@ -32,7 +32,8 @@ export async function chooseByFacts(
   if (facts === undefined || isSuspended || isPaused || sender.sending?.pausedAt !== undefined)
     return undefined;
   if (isExpired(facts) || mayBeUnwanted(facts, mayHaveReplies)) return undefined;
-  if (!isTestId(messageId) && (await isSenderIdRejected({ organizationId, senderId: facts.senderId })))
+  const { hasLiveRules } = effectsOf({ id: messageId });
+  if (hasLiveRules && (await isSenderIdRejected({ organizationId, senderId: facts.senderId })))
     return undefined;
   const choice = await chooseCarrier(choosable(job, facts), sender, job.reservedStart);
   return choice.kind === "fail" ? undefined : choice;

@@ -3,7 +3,6 @@ import type { SubmitResult } from "../../carriers/carrier.ts";
 import type { NamedCarrier } from "../../carriers/carriers.ts";
 import { costMicrosOf } from "../../money/prices/cost.ts";
 import { now, secondMs } from "../../platform/clock.ts";
-import { isTestId } from "../../platform/ids.ts";
 import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
 import { log } from "../../platform/log.ts";
@@ -13,6 +12,7 @@ import { messageKey } from "../../platform/table/shards.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { type Update, updateItem } from "../../platform/table/write.ts";
 import { withAttempt } from "../message/attempts.ts";
+import { effectsOf } from "../message/effects.ts";
 import { owedRefund, sendJob, type MessageJob } from "../message/message-job.ts";
 import { MessageRecord } from "../message/record.ts";
 import { markFailed, markSent, passOn, release, sentByReceipt } from "../message/transitions.ts";
@@ -186,7 +186,7 @@ async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Pr
   const at = now();
   const result = await transact({
     message: markFailed(held, at, errorCode),
-    refund: isTestId(held.id) ? [] : owedRefund(held, at),
+    refund: effectsOf(held).isPaid ? owedRefund(held, at) : [],
   });
   if (result.outcome === "rejected") throw leaseLapsed(held);
   const failed = await findItem(MessageRecord, messageKey(held), { consistent: true });

@@ -1,4 +1,3 @@
-import { isTestId } from "../../platform/ids.ts";
 import { secondsUntil } from "../../platform/jobs/job.ts";
 import { heldBackSeconds } from "../../platform/jobs/pause.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
@@ -7,6 +6,7 @@ import { findItem } from "../../platform/table/read.ts";
 import { messageKey } from "../../platform/table/shards.ts";
 import type { OrganizationState } from "../../tenancy/organizations/record.ts";
 import { rejectionBeforeSubmit } from "../accept/policies.ts";
+import { effectsOf } from "../message/effects.ts";
 import { sendJob, sendJobWithFacts, type MessageJob } from "../message/message-job.ts";
 import { MessageRecord } from "../message/record.ts";
 import { isExpired, secondsUntilExpired } from "../message/validity.ts";
@@ -26,7 +26,7 @@ import { testSender } from "./test-sender.ts";
  * @throws Error when the job has to return later: another sender holds the message, or a write failed
  */
 export async function submitMessage(job: MessageJob, present: Sender): Promise<MessageRecord | undefined> {
-  const sender = isTestId(job.messageId) ? testSender(present) : present;
+  const sender = effectsOf({ id: job.messageId }).usesSandbox ? testSender(present) : present;
   // Before the lease is acquired: if a read failed after that, the outcome would count as unknown.
   const [organization, read] = await Promise.all([
     sender.stateOf(job.organizationId),
@@ -129,7 +129,7 @@ async function chooseOrFail(
   const { isSuspended, isPaused, mayHaveReplies } = organization;
   const rejection = isSuspended
     ? "ORGANIZATION_SUSPENDED"
-    : isPaused && !isTestId(message.id)
+    : isPaused && effectsOf(message).hasLiveRules
       ? "SENDING_PAUSED"
       : await rejectionBeforeSubmit(message, mayHaveReplies);
   if (rejection !== undefined) return { kind: "fail", errorCode: rejection };

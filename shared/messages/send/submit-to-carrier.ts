@@ -5,11 +5,11 @@ import type { NamedCarrier } from "../../carriers/carriers.ts";
 import { providerCodeOf } from "../../carriers/provider-code.ts";
 import { trafficClass } from "../../carriers/traffic-class.ts";
 import { now, secondMs } from "../../platform/clock.ts";
-import { isTestId } from "../../platform/ids.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics, type MetricName } from "../../platform/metrics.ts";
 import { countryOfNumber } from "../destinations/numbering-plan.ts";
 import type { Attempt } from "../message/attempts.ts";
+import { effectsOf } from "../message/effects.ts";
 import type { MessageRecord } from "../message/record.ts";
 import { validitySeconds } from "../message/validity.ts";
 
@@ -23,8 +23,7 @@ export type SubmitOutcome = SubmitResult | { readonly outcome: "unknown"; readon
 export async function submitToCarrier(message: MessageRecord, named: NamedCarrier): Promise<SubmitOutcome> {
   const answer = await answerOf(message, named);
   const isBuffered = answer.outcome === "accepted" && answer.isBuffered === true;
-  // The alarms are about live carriers.
-  if (!isTestId(message.id)) {
+  if (effectsOf(message).isCounted) {
     countMetrics({
       ...nothingCounted,
       [metricOf(answer)]: 1,

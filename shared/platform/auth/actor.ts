@@ -1,6 +1,7 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { SendLimits } from "../../api/contract/key-limits.ts";
 import type { Scope } from "../../api/contract/scopes.ts";
+import { isTestId } from "../ids.ts";
 
 /** The caller of a request. */
 export interface Actor {
@@ -23,9 +24,19 @@ export interface Actor {
   readonly scopes: readonly Scope[];
 }
 
-/** Whether a caller uses a test key, which reaches test messages only. */
-export function hasTestKey(actor: Actor | undefined): boolean {
-  return actor?.credential.type === "apiKey" && actor.credential.test === true;
+/** The viewer of data: an organization, or with a test key only its test data. Reads for a handler require one. */
+export interface Viewer {
+  readonly organizationId: string;
+  readonly isTest: boolean;
+}
+
+export function viewerOf({ organizationId, credential }: Actor): Viewer {
+  return { organizationId, isTest: credential.type === "apiKey" && credential.test === true };
+}
+
+/** Whether a viewer sees a message, or an inbound message, of its organization. */
+export function isVisible({ isTest }: Viewer, id: string): boolean {
+  return !isTest || isTestId(id);
 }
 
 /** @throws ApiError INSUFFICIENT_SCOPE */

@@ -22,7 +22,9 @@ interface AuditLog {
 }
 
 /** Reads the state before a request, in the form of the response. */
-export type ReadBefore<R extends Route> = (call: Pick<Call<R>, "actor" | "params">) => Promise<unknown>;
+export type ReadBefore<R extends Route> = (
+  call: Pick<Call<R>, "actor" | "params" | "viewer">,
+) => Promise<unknown>;
 
 /** The options of a route for the audit log. */
 export interface Auditing<R extends Route> {
@@ -41,9 +43,9 @@ export function auditLog<R extends Route>(
   if (audited === undefined) return { begin: [], end: [] };
   const begin: EndpointMiddleware = {
     before: async ({ event }) => {
-      const { actor, input, replayed } = event;
+      const { actor, viewer, input, replayed } = event;
       if (actor === undefined || replayed !== undefined) return;
-      const call = { actor, params: input?.params, body: input?.body };
+      const call = { actor, viewer, params: input?.params, body: input?.body };
       // The route's schemas have checked the parameters, which the compiler cannot follow through the generic.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const ofRoute = call as unknown as Call<R>;

@@ -2,7 +2,7 @@ import type { MiddlewareObj } from "@middy/core";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 
 import type { RateLimitStatus } from "../../api/contract/errors.ts";
-import type { Actor } from "../auth/actor.ts";
+import type { Actor, Viewer } from "../auth/actor.ts";
 import type { AuditEntryRecord } from "../table/audit-log.ts";
 import type { Update } from "../table/write.ts";
 
@@ -29,6 +29,7 @@ export interface Replay {
 /** The event of a request, with the results of the middlewares. */
 export interface EndpointEvent extends APIGatewayProxyEventV2 {
   actor?: Actor;
+  viewer?: Viewer;
   organization?: unknown;
   /** The parts of the request as the route's schemas have checked them. */
   input?: { readonly params: unknown; readonly query: unknown; readonly body: unknown };

@@ -5,7 +5,6 @@ import * as z from "zod/mini";
 import { ApiError, invalidField } from "../../api/contract/errors.ts";
 import { IdempotencyKey } from "../../api/contract/primitives.ts";
 import type { ServedRoute } from "../../api/routes/route.ts";
-import { hasTestKey } from "../auth/actor.ts";
 import { dayMs, epochSeconds, now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
@@ -48,12 +47,12 @@ export function idempotency(route: ServedRoute): EndpointMiddleware[] {
     {
       before: async ({ event }) => {
         const key = keyOf(event);
-        if (key === undefined || event.actor === undefined) return;
+        if (key === undefined || event.viewer === undefined) return;
         const { params, query, body } = event.input ?? {};
         const content = [routeName(route), params, query, body];
-        const { organizationId } = event.actor;
+        const { organizationId, isTest } = event.viewer;
         // A live request never gets the response of a test request. No key of a request has a space in it.
-        const ownKey = hasTestKey(event.actor) ? `test ${key}` : key;
+        const ownKey = isTest ? `test ${key}` : key;
         const begun = await begin({ organizationId, key: ownKey, content });
         if ("answer" in begun) event.replayed = begun;
         else event.attempt = begun;

@@ -9,7 +9,7 @@ import type * as z from "zod/mini";
 import { ApiError, errorCatalogue, type ErrorCode, type RateLimitStatus } from "../../api/contract/errors.ts";
 import type { Page } from "../../api/contract/primitives.ts";
 import type { Route, ServedRoute } from "../../api/routes/route.ts";
-import type { Actor } from "../auth/actor.ts";
+import type { Actor, Viewer } from "../auth/actor.ts";
 import { config } from "../config.ts";
 import { log } from "../log.ts";
 import { writeMetrics } from "../metrics.ts";
@@ -23,6 +23,7 @@ type Property<R, Name extends string> = R extends Record<Name, infer Value> ? Va
 /** The argument of a handler: the parts of the request that its route declares, already checked. */
 export interface Call<R extends Route, Organization = unknown> {
   readonly actor: R["auth"] extends "none" ? undefined : Actor;
+  readonly viewer: R["auth"] extends "none" ? undefined : Viewer;
   /** The actor's organization, as it was read for this call. */
   readonly organization: R["auth"] extends "none" ? undefined : Organization;
   readonly params: Output<Property<R, "params">>;
@@ -85,11 +86,12 @@ export function pipeline<const R extends Route, Organization = unknown>(
     .use(successResponse(route))
     .use(middlewares)
     .handler(async (event) => {
-      const { actor, organization, input, attempt, replayed } = event;
+      const { actor, viewer, organization, input, attempt, replayed } = event;
       if (replayed !== undefined) return replayed.answer;
       const call = {
         ...input,
         actor,
+        viewer,
         organization,
         method: event.requestContext.http.method,
         path: event.rawPath,
