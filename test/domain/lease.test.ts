@@ -15,7 +15,7 @@ import {
   renewedLease,
   renewLease,
   whileFree,
-  whileHeldBy,
+  whileLeasedBy,
   type Lease,
 } from "../../shared/platform/table/lease.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
@@ -123,7 +123,7 @@ it("cannot be renewed from the moment at which it lapses, whether or not another
 
 it("a holder writes until another worker has acquired the lapsed lease, and not from then on", async () => {
   const write = async (holder: ItemRecord, state: string): Promise<boolean> =>
-    (await updateItem(ItemRecord, updateOf(key, { set: { state } }, whileHeldBy(holder)))).applied;
+    (await updateItem(ItemRecord, updateOf(key, { set: { state } }, whileLeasedBy(holder)))).applied;
   const holder = await held(start);
   expect(await write(holder, "late")).toBe(true);
   const next = await held(after(durationMs));

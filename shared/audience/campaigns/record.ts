@@ -17,7 +17,7 @@ import {
   acquireLease,
   leaseFields,
   releaseLease,
-  whileHeldBy,
+  whileLeasedBy,
   type Lease,
 } from "../../platform/table/lease.ts";
 import { findItem } from "../../platform/table/read.ts";
@@ -191,7 +191,7 @@ export function cancel(record: CampaignRecord, at: Date): Write[] {
   return [updateOf(keyOf(record), changes, { is: { status: record.status } })];
 }
 
-/** scheduled and due, or sending, and free → sending, held. */
+/** scheduled and due, or sending, and free → sending, leased. */
 export function startRun(record: CampaignRecord, lease: Lease, at: Date): Update<"campaign"> {
   const { status, startedAt = at.toISOString() } = record;
   return acquireLease(keyOf(record), lease, at, {
@@ -215,47 +215,51 @@ export interface Block {
   readonly skipped: Partial<Skipped>;
 }
 
-/** held → held, after a block of contacts. Part of the transaction that records the block's messages. */
-export function passBlock(held: CampaignRecord, block: Block): Update<"campaign"> {
+/** leased → leased, after a block of contacts. Part of the transaction that records the block's messages. */
+export function passBlock(leased: CampaignRecord, block: Block): Update<"campaign"> {
   return updateOf(
-    keyOf(held),
+    keyOf(leased),
     {
       set: { position: block.position, lastMessageIds: block.messageIds },
       add: { accepted: block.messageIds.length, chargedMicros: block.chargedMicros, ...block.skipped },
     },
-    whileHeldBy(held, { is: { status: "sending", position: held.position } }),
+    whileLeasedBy(leased, { is: { status: "sending", position: leased.position } }),
   );
 }
 
-/** held → held, with no contact left. */
-export function acceptedAll(held: CampaignRecord, at: Date): Update<"campaign"> {
-  return updateOf(keyOf(held), { set: { acceptedAllAt: at.toISOString() } }, whileHeldBy(held, isSending));
+/** leased → leased, with no contact left. */
+export function acceptedAll(leased: CampaignRecord, at: Date): Update<"campaign"> {
+  return updateOf(
+    keyOf(leased),
+    { set: { acceptedAllAt: at.toISOString() } },
+    whileLeasedBy(leased, isSending),
+  );
 }
 
-/** held → sending and free. @param until defers the next run until then */
-export function releaseRun(held: CampaignRecord, until?: Date): Update<"campaign"> {
-  return releaseLease(keyOf(held), held, { until });
+/** leased → sending and free. @param until defers the next run until then */
+export function releaseRun(leased: CampaignRecord, until?: Date): Update<"campaign"> {
+  return releaseLease(keyOf(leased), leased, { until });
 }
 
-/** held → sending and free, waiting for the next day. @param until defers the next run until then */
-export function waitForNextDay(held: CampaignRecord, nextDay: Date, until: Date): Update<"campaign"> {
+/** leased → sending and free, waiting for the next day. @param until defers the next run until then */
+export function waitForNextDay(leased: CampaignRecord, nextDay: Date, until: Date): Update<"campaign"> {
   const set = { waitsUntil: nextDay.toISOString() };
-  return releaseLease(keyOf(held), held, { until, set, requires: isSending });
+  return releaseLease(keyOf(leased), leased, { until, set, requires: isSending });
 }
 
-/** held → completed. */
-export function complete(held: CampaignRecord, at: Date): Update<"campaign"> {
-  return end(held, { status: "completed", endedAt: at.toISOString() });
+/** leased → completed. */
+export function complete(leased: CampaignRecord, at: Date): Update<"campaign"> {
+  return end(leased, { status: "completed", endedAt: at.toISOString() });
 }
 
-/** held → failed; it can be launched again. */
-export function fail(held: CampaignRecord, at: Date, errorCode: CampaignErrorCode): Update<"campaign"> {
-  return end(held, { status: "failed", endedAt: at.toISOString(), errorCode });
+/** leased → failed; it can be launched again. */
+export function fail(leased: CampaignRecord, at: Date, errorCode: CampaignErrorCode): Update<"campaign"> {
+  return end(leased, { status: "failed", endedAt: at.toISOString(), errorCode });
 }
 
 function end(
-  held: CampaignRecord,
+  leased: CampaignRecord,
   set: Pick<CampaignRecord, "endedAt" | "errorCode" | "status">,
 ): Update<"campaign"> {
-  return releaseLease(keyOf(held), held, { set, requires: isSending });
+  return releaseLease(keyOf(leased), leased, { set, requires: isSending });
 }

@@ -74,15 +74,15 @@ const patienceMs = 5 * dayMs;
  * @throws Error when the job has to be repeated
  */
 export async function runCampaign(job: CampaignJob, limits = defaultLimits): Promise<void> {
-  const held = await hold(job);
-  if (held === undefined) return;
-  if (held.hasLapsed) await queueLastBlock(held.campaign);
+  const leased = await acquire(job);
+  if (leased === undefined) return;
+  if (leased.hasLapsed) await queueLastBlock(leased.campaign);
   // A campaign that waits for its last messages does not need its organization.
   const organization =
-    held.campaign.acceptedAllAt === undefined ? await findOrganization(job.organizationId) : undefined;
-  if (await mayNotSend(held.campaign)) return;
+    leased.campaign.acceptedAllAt === undefined ? await findOrganization(job.organizationId) : undefined;
+  if (await mayNotSend(leased.campaign)) return;
   const deadline = now().getTime() + limits.timeMs;
-  let { campaign } = held;
+  let { campaign } = leased;
   for (let block = 0; block < limits.blocks && now().getTime() < deadline; block += 1) {
     if (campaign.acceptedAllAt !== undefined) return completeOrWait(campaign);
     const passed = await nextBlock(campaign, organization, limits.blockSize).catch(async (error: unknown) => {
@@ -108,22 +108,28 @@ async function mayNotSend(campaign: CampaignRecord): Promise<boolean> {
 
 /** Releases a campaign after too much contention, so that its next run need not wait until the lease lapses. */
 async function retrySoon(campaign: CampaignRecord): Promise<void> {
-  const held = await findHeld(campaign);
-  if (held === undefined) return;
+  const leased = await findLeased(campaign);
+  if (leased === undefined) return;
   // The last block may have been recorded, but it has not been queued.
-  await queueLastBlock(held);
-  await updateItem(CampaignRecord, releaseRun(held));
-  await enqueue(campaignJob({ organizationId: held.organizationId, campaignId: held.id }, contentionSeconds));
+  await queueLastBlock(leased);
+  await updateItem(CampaignRecord, releaseRun(leased));
+  await enqueue(
+    campaignJob({ organizationId: leased.organizationId, campaignId: leased.id }, contentionSeconds),
+  );
 }
 
-interface Held {
+interface Leased {
   readonly campaign: CampaignRecord;
   /** Whether the previous run did not release it, because its worker died or gave up. */
   readonly hasLapsed: boolean;
 }
 
 /** Acquires the lease of the campaign. Returns undefined when it is not due or another run has the lease. */
-async function hold({ organizationId, campaignId, isScheduled }: CampaignJob): Promise<Held | undefined> {
+async function acquire({
+  organizationId,
+  campaignId,
+  isScheduled,
+}: CampaignJob): Promise<Leased | undefined> {
   const campaign = await findCampaign(organizationId, campaignId);
   if (campaign?.status !== "scheduled" && campaign?.status !== "sending") return undefined;
   if (isScheduled === true) await putItem(scheduledRun({ organizationId, campaignId }));
@@ -150,7 +156,7 @@ async function queueLastBlock(campaign: CampaignRecord): Promise<void> {
   await enqueueAll(lastMessageIds.map((id) => sendJob({ organizationId, id, messageType, campaignId })));
 }
 
-/** Processes the next contacts. @returns the campaign, still held; undefined when it has ended */
+/** Processes the next contacts. @returns the campaign, still leased; undefined when it has ended */
 async function nextBlock(
   campaign: CampaignRecord,
   organization: OrganizationRecord | undefined,
@@ -167,7 +173,7 @@ async function nextBlock(
     return ended.applied ? ended.item : undefined;
   }
   const rejection = await accept(campaign, results);
-  if (rejection === undefined) return findHeld(campaign);
+  if (rejection === undefined) return findLeased(campaign);
   if (rejection === "DAILY_SPEND_CAP_REACHED") return waitForMoreToSpend(campaign);
   await updateItem(CampaignRecord, fail(campaign, now(), rejection));
   return undefined;
@@ -175,13 +181,13 @@ async function nextBlock(
 
 /** Releases a campaign until the daily cap allows more: at midnight (UTC), or sooner if the cap is raised. */
 async function waitForMoreToSpend(campaign: CampaignRecord): Promise<undefined> {
-  const held = await findHeld(campaign);
-  if (held === undefined) return;
+  const leased = await findLeased(campaign);
+  if (leased === undefined) return;
   const next = nextDay();
   const waitSeconds = Math.min(maxDelaySeconds, secondsUntil(next.toISOString()));
   const lookAgainAt = new Date(now().getTime() + waitSeconds * secondMs);
-  await updateItem(CampaignRecord, waitForNextDay(held, next, lookAgainAt));
-  await enqueue(campaignJob({ organizationId: held.organizationId, campaignId: held.id }, waitSeconds));
+  await updateItem(CampaignRecord, waitForNextDay(leased, next, lookAgainAt));
+  await enqueue(campaignJob({ organizationId: leased.organizationId, campaignId: leased.id }, waitSeconds));
 }
 
 /** Accepts the messages of a block, or the first ones that the balance and the daily cap cover. */
@@ -241,9 +247,9 @@ function blockOf(results: readonly RecipientResult[], messages: readonly Message
   };
 }
 
-async function findHeld(held: CampaignRecord): Promise<CampaignRecord | undefined> {
-  const campaign = await findCampaign(held.organizationId, held.id);
-  return campaign?.status === "sending" && campaign.leaseToken === held.leaseToken ? campaign : undefined;
+async function findLeased(leased: CampaignRecord): Promise<CampaignRecord | undefined> {
+  const campaign = await findCampaign(leased.organizationId, leased.id);
+  return campaign?.status === "sending" && campaign.leaseToken === leased.leaseToken ? campaign : undefined;
 }
 
 /** Completes a campaign when the last of its messages has ended, or schedules another check. */

@@ -33,8 +33,8 @@ export function routingFactsOf(message: MessageRecord): RoutingFacts | undefined
 }
 
 /** Whether a message that was acquired for the first time matches the facts. */
-export function areFactsOf(facts: RoutingFacts, held: MessageRecord): boolean {
-  const found = routingFactsOf({ ...held, attempts: 0 });
+export function areFactsOf(facts: RoutingFacts, leased: MessageRecord): boolean {
+  const found = routingFactsOf({ ...leased, attempts: 0 });
   const isSame = (field: keyof RoutingFacts): boolean => facts[field] === found?.[field];
   return found !== undefined && z.keyof(RoutingFacts).options.every(isSame);
 }

@@ -66,7 +66,7 @@ export interface Acquisition {
 }
 
 /**
- * queued and free → held. If the outcome of an earlier attempt is unknown, only the carrier of that attempt may get the
+ * queued and free → leased. If the outcome of an earlier attempt is unknown, only the carrier of that attempt may get the
  * message again.
  */
 export function acquire(
@@ -102,16 +102,16 @@ export function noteWaiting(waiting: MessageRecord): Update<"message"> {
 
 const isQueued = { is: { status: "queued" } } as const;
 
-/** held → held for another carrier, because the one before definitely did not accept it. */
-export function passOn(held: MessageRecord, carrier: string, lease: Lease, at: Date): Update<"message"> {
-  const { rejectedBy, attemptLog } = held;
-  return renewLease(messageKey(held), lease, at, { set: { carrier, rejectedBy, attemptLog }, ...isQueued });
+/** leased → leased for another carrier, because the one before definitely did not accept it. */
+export function passOn(leased: MessageRecord, carrier: string, lease: Lease, at: Date): Update<"message"> {
+  const { rejectedBy, attemptLog } = leased;
+  return renewLease(messageKey(leased), lease, at, { set: { carrier, rejectedBy, attemptLog }, ...isQueued });
 }
 
-/** held → queued, because the carrier definitely did not accept it. */
-export function release(held: MessageRecord): Update<"message"> {
-  const { rejectedBy, attemptLog } = held;
-  return releaseLease(messageKey(held), held, {
+/** leased → queued, because the carrier definitely did not accept it. */
+export function release(leased: MessageRecord): Update<"message"> {
+  const { rejectedBy, attemptLog } = leased;
+  return releaseLease(messageKey(leased), leased, {
     set: { rejectedBy, attemptLog },
     add: { openClaims: -1 },
     requires: isQueued,
@@ -126,15 +126,15 @@ export function release(held: MessageRecord): Update<"message"> {
  * report it for rejected messages. Such a message must not count as sent, because that is charged. Its carrier may get it
  * again if it recognizes repeats; otherwise the price is returned. A receipt of an earlier carrier proves nothing.
  */
-export function sentByReceipt(held: MessageRecord): Date | undefined {
-  const { openClaims, carrier, deliveryStatus, deliveryAt, deliveryCarrier = carrier } = held;
+export function sentByReceipt(leased: MessageRecord): Date | undefined {
+  const { openClaims, carrier, deliveryStatus, deliveryAt, deliveryCarrier = carrier } = leased;
   if (openClaims <= 1 || deliveryAt === undefined || deliveryCarrier !== carrier) return undefined;
   return deliveryStatus === "undelivered" ? undefined : new Date(deliveryAt);
 }
 
-/** held → sent. */
+/** leased → sent. */
 export function markSent(
-  held: MessageRecord,
+  leased: MessageRecord,
   at: Date,
   { carrierReference, costMicros }: Pick<MessageRecord, "carrierReference" | "costMicros">,
 ): Update<"message"> {
@@ -143,24 +143,24 @@ export function markSent(
     sentAt: at.toISOString(),
     carrierReference,
     costMicros,
-    attemptLog: held.attemptLog,
-    ...withoutCode(held),
-    ...retention(held, at),
+    attemptLog: leased.attemptLog,
+    ...withoutCode(leased),
+    ...retention(leased, at),
   };
-  return releaseLease(messageKey(held), held, { set, requires: isQueued });
+  return releaseLease(messageKey(leased), leased, { set, requires: isQueued });
 }
 
-/** held → failed, with its refund due if it was paid. It does not expire before the refund. */
-export function markFailed(held: MessageRecord, at: Date, errorCode: MessageErrorCode): Update<"message"> {
+/** leased → failed, with its refund due if it was paid. It does not expire before the refund. */
+export function markFailed(leased: MessageRecord, at: Date, errorCode: MessageErrorCode): Update<"message"> {
   const set = {
     status: "failed" as const,
     failedAt: at.toISOString(),
     errorCode,
-    ...refundOf(held, "due"),
-    attemptLog: held.attemptLog,
-    ...withoutCode(held),
+    ...refundOf(leased, "due"),
+    attemptLog: leased.attemptLog,
+    ...withoutCode(leased),
   };
-  return releaseLease(messageKey(held), held, { set, requires: isQueued });
+  return releaseLease(messageKey(leased), leased, { set, requires: isQueued });
 }
 
 /** Returns the state of a message's refund, if it was paid. */

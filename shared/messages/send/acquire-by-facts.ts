@@ -7,7 +7,7 @@ import { release } from "../message/transitions.ts";
 import { isExpired } from "../message/validity.ts";
 import { acquireNewMessage, type Acquired, type Decision } from "./acquire-message.ts";
 import { candidatesFor, chooseCarrier, type Choosable, type Choice, type Sender } from "./choose-carrier.ts";
-import { applyToHeld } from "./submission.ts";
+import { applyToLeased } from "./submission.ts";
 
 /*
  * Most messages are due immediately, are acquired once, and no rule stops them. Their jobs carry the routing facts, and the
@@ -62,11 +62,11 @@ function choosable(
 export async function acquireByFacts(job: MessageJob, sender: Sender, choice: Decision): Promise<Acquired> {
   const { facts, organizationId, messageId } = job;
   const acquired = await acquireNewMessage({ organizationId, id: messageId }, choice);
-  if (acquired.held === undefined || facts === undefined) return acquired;
-  const { held } = acquired;
-  if (areFactsOf(facts, held) && hasSameCandidates(choosable(job, facts), held, sender)) return acquired;
+  if (acquired.leased === undefined || facts === undefined) return acquired;
+  const { leased } = acquired;
+  if (areFactsOf(facts, leased) && hasSameCandidates(choosable(job, facts), leased, sender)) return acquired;
   // It was not submitted to any carrier.
-  return { found: await applyToHeld(release(held), held) };
+  return { found: await applyToLeased(release(leased), leased) };
 }
 
 /** Whether the complete number leads to the same carriers as the digits in the job. */

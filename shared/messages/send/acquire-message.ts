@@ -13,12 +13,12 @@ import type { Choice } from "./choose-carrier.ts";
  */
 export const messageLeaseMs = minuteMs;
 
-/** A choice that needs the message to be held. */
+/** A choice that needs the lease of the message. */
 export type Decision = Exclude<Choice, { kind: "wait" }>;
 
 /**
  * Acquires a message for a choice.
- * @returns the message as it is held now, or as it has ended since
+ * @returns the leased message, or the message as it has ended since
  * @throws Error when another sender holds it, or the choice is based on outdated state
  */
 export async function acquireMessage(message: MessageRecord, choice: Decision): Promise<MessageRecord> {
@@ -26,13 +26,13 @@ export async function acquireMessage(message: MessageRecord, choice: Decision): 
   const acquired = await applyAcquisition(message, choice, { at, lapsed: lapsedLease(message, at) });
   if (acquired.applied) return acquired.item;
   const found = MessageRecord.parse(acquired.found);
-  if (found.status === "queued") throw heldByOther();
+  if (found.status === "queued") throw leasedByOther();
   return found;
 }
 
 /**
  * Acquires a message without reading it, for a choice. This succeeds only if no sender has acquired the message before.
- * @returns the message as it is held now, or as it was found
+ * @returns the leased message, or the message as it was found
  * @throws Error when another sender holds it
  */
 export async function acquireNewMessage(
@@ -41,18 +41,18 @@ export async function acquireNewMessage(
 ): Promise<Acquired> {
   const at = now();
   const acquired = await applyAcquisition(message, choice, { at, isFirst: true });
-  if (acquired.applied) return { held: acquired.item };
+  if (acquired.applied) return { leased: acquired.item };
   const found = acquired.found && MessageRecord.parse(acquired.found);
-  if (found?.status === "queued" && !isFree(found, at)) throw heldByOther();
+  if (found?.status === "queued" && !isFree(found, at)) throw leasedByOther();
   return { found };
 }
 
-/** A message that is held, or one that is not, if it was found. */
+/** A leased message, or one without the lease, if it was found. */
 export type Acquired =
-  | { readonly held: MessageRecord }
-  | { readonly held?: undefined; readonly found: MessageRecord | undefined };
+  | { readonly leased: MessageRecord }
+  | { readonly leased?: undefined; readonly found: MessageRecord | undefined };
 
-function heldByOther(): Error {
+function leasedByOther(): Error {
   return new Error("another sender holds this message");
 }
 
@@ -62,7 +62,7 @@ async function applyAcquisition(
   { at, ...seen }: Pick<Acquisition, "at" | "isFirst" | "lapsed">,
 ): Promise<Outcome<MessageRecord>> {
   const lease = newLease(at, messageLeaseMs);
-  const carrier = choice.kind === "ask" ? choice.named.name : undefined;
+  const carrier = choice.kind === "submit" ? choice.named.name : undefined;
   return updateItem(MessageRecord, acquire(messageKey(message), { lease, at, carrier, ...seen }), {
     isOwn: hasLease(lease),
   });
@@ -73,7 +73,7 @@ function lapsedLease(message: MessageRecord, at: Date): Acquisition["lapsed"] {
   const { openClaims, carrier, leaseUntil } = message;
   if (openClaims === 0 || carrier === undefined || leaseUntil === undefined) return undefined;
   if (!isFree(message, at)) return undefined;
-  const askedAt = new Date(Date.parse(leaseUntil) - messageLeaseMs).toISOString();
-  const { attemptLog } = withAttempt(message, { at: askedAt, carrier, outcome: "unknown" });
+  const submittedAt = new Date(Date.parse(leaseUntil) - messageLeaseMs).toISOString();
+  const { attemptLog } = withAttempt(message, { at: submittedAt, carrier, outcome: "unknown" });
   return { leaseUntil, attemptLog };
 }

@@ -47,7 +47,7 @@ export interface Sender {
 
 /** The carrier to submit to, or when the job returns, or why no carrier may get the message. */
 export type Choice =
-  | { readonly kind: "ask"; readonly named: NamedCarrier; readonly probe?: string | undefined }
+  | { readonly kind: "submit"; readonly named: NamedCarrier; readonly probe?: string | undefined }
   | { readonly kind: "wait"; readonly delaySeconds: number; readonly reservedStart?: ReservedStart }
   | { readonly kind: "fail"; readonly errorCode: MessageErrorCode };
 
@@ -83,11 +83,11 @@ export async function chooseCarrier(
   const { carriers } = sender;
   if (message.openClaims > 0) {
     const { carrier } = message;
-    const asked = carrier === undefined ? undefined : carriers.named(carrier);
-    if (asked === undefined || asked.isDisabled || !asked.carrier.idempotent) {
+    const earlier = carrier === undefined ? undefined : carriers.named(carrier);
+    if (earlier === undefined || earlier.isDisabled || !earlier.carrier.idempotent) {
       return { kind: "fail", errorCode: "MESSAGE_OUTCOME_UNKNOWN" };
     }
-    return firstWilling([asked], message, sender, { reservedStart });
+    return firstWilling([earlier], message, sender, { reservedStart });
   }
   const route = carriers.routeOf(message);
   if (route.length === 0) return { kind: "fail", errorCode: "MESSAGE_UNROUTABLE" };
@@ -107,16 +107,16 @@ export async function chooseCarrier(
  * @returns undefined when no carrier is left that may ever accept it
  */
 export async function chooseNext(
-  held: Choosable,
+  leased: Choosable,
   sender: Sender,
   tried: ReadonlySet<string>,
 ): Promise<Choice | undefined> {
-  const { left, abovePrice } = leftOf(sender.carriers.routeOf(held), held, sender);
+  const { left, abovePrice } = leftOf(sender.carriers.routeOf(leased), leased, sender);
   const untried = left.filter(({ name }) => !tried.has(name));
-  if (untried.length === 0) logAbovePrice(abovePrice, held);
+  if (untried.length === 0) logAbovePrice(abovePrice, leased);
   if (left.length === 0) return undefined;
   // Its one open attempt is that of this sender, which has ended.
-  const message = { ...held, openClaims: 0 };
+  const message = { ...leased, openClaims: 0 };
   // A carrier that has throttled it, or was unreachable, may accept it later.
   return firstWilling(untried, message, sender, { isAnyTried: untried.length < left.length });
 }
@@ -211,7 +211,7 @@ async function firstOpen(
       continue;
     }
     if (waitMs > 0) await delay(waitMs);
-    return { kind: "ask", named, probe: admission.probe };
+    return { kind: "submit", named, probe: admission.probe };
   }
   return delays;
 }

@@ -55,7 +55,7 @@ export function laterJob(message: MessageRecord, wait: Wait, { rescheduledSince 
 }
 
 /** Adds a job with a later start for a message that no sender holds. */
-export async function reschedule(message: MessageRecord, wait: Wait, job: MessageJob): Promise<void> {
+export async function reschedule(message: MessageRecord, wait: Wait, job: MessageJob): Promise<undefined> {
   const waitsUntilMs = now().getTime() + wait.delaySeconds * secondMs;
   const dueAt = message.scheduledAt ?? message.queuedAt;
   if (message.attempts === 0 && waitsUntilMs - Date.parse(dueAt) > notedAfterMs) {

@@ -52,119 +52,128 @@ export class Submission {
   }
 
   /** @returns the message, if it has ended */
-  async bringToItsEnd(held: MessageRecord, choice: Decision): Promise<MessageRecord | undefined> {
-    const sentAt = sentByReceipt(held);
-    if (sentAt !== undefined) return this.#endAsSent(held, { at: sentAt });
+  async bringToItsEnd(leased: MessageRecord, choice: Decision): Promise<MessageRecord | undefined> {
+    const sentAt = sentByReceipt(leased);
+    if (sentAt !== undefined) return this.#endAsSent(leased, { at: sentAt });
     // Other attempts than the one that the choice is based on may be unresolved. Then only a carrier that recognizes
     // repeats may get the message.
     if (choice.kind === "fail") {
       // This decision rests on an attempt that has been released since: its carrier did not accept the message.
-      const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && held.openClaims === 1;
-      return isOutdated ? requeue(held, sendJob(held, 1, this.#job)) : endAsUnsent(held, choice.errorCode);
+      const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && leased.openClaims === 1;
+      return isOutdated
+        ? requeue(leased, sendJob(leased, 1, this.#job))
+        : endAsUnsent(leased, choice.errorCode);
     }
-    if (held.openClaims > 1 && !choice.named.carrier.idempotent) {
-      return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
+    if (leased.openClaims > 1 && !choice.named.carrier.idempotent) {
+      return endAsFailed(leased, "MESSAGE_OUTCOME_UNKNOWN");
     }
-    return this.#ask(held, choice);
+    return this.#submit(leased, choice);
   }
 
-  async #ask(
-    held: MessageRecord,
-    { named, probe }: Extract<Choice, { kind: "ask" }>,
+  async #submit(
+    leased: MessageRecord,
+    { named, probe }: Extract<Choice, { kind: "submit" }>,
   ): Promise<MessageRecord | undefined> {
     // Acquiring the lease may have taken long. The message was not submitted, so it is free again.
-    if (!hasTimeToSubmit(this.#sender)) return requeue(held, sendJob(held, 1, this.#job));
-    if (isExpired(held)) return endAsUnsent(held, "MESSAGE_EXPIRED");
-    const answer = await submitToCarrier(held, named);
-    const attempt = attemptOf(named.name, answer);
-    const asked = attempt === undefined ? held : withAttempt(held, attempt);
+    if (!hasTimeToSubmit(this.#sender)) return requeue(leased, sendJob(leased, 1, this.#job));
+    if (isExpired(leased)) return endAsUnsent(leased, "MESSAGE_EXPIRED");
+    const response = await submitToCarrier(leased, named);
+    const attempt = attemptOf(named.name, response);
+    const attempted = attempt === undefined ? leased : withAttempt(leased, attempt);
     try {
-      return await this.#settle(asked, named, answer);
+      return await this.#settle(attempted, named, response);
     } finally {
       // After the message: a slow write here must not lose the carrier's outcome.
-      await this.#note(named.name, answer, probe);
+      await this.#note(named.name, response, probe);
     }
   }
 
   /** Applies the outcome of a submission to the message. */
   async #settle(
-    held: MessageRecord,
+    leased: MessageRecord,
     named: NamedCarrier,
-    answer: SubmitOutcome,
+    response: SubmitOutcome,
   ): Promise<MessageRecord | undefined> {
-    switch (answer.outcome) {
+    switch (response.outcome) {
       case "accepted":
-        return this.#endAsSent(held, { at: now(), carrierReference: answer.carrierReference });
+        return this.#endAsSent(leased, { at: now(), carrierReference: response.carrierReference });
       case "unknown":
         // The job returns when the lease has lapsed. Delays by carriers are no attempts with an unknown outcome.
-        if (held.openClaims < maxUnknownOutcomes) {
-          throw new Error(`what the carrier did is not known: ${answer.errorName}`);
+        if (leased.openClaims < maxUnknownOutcomes) {
+          throw new Error(`what the carrier did is not known: ${response.errorName}`);
         }
-        return endAsFailed(held, "MESSAGE_OUTCOME_UNKNOWN");
+        return endAsFailed(leased, "MESSAGE_OUTCOME_UNKNOWN");
       case "rejected":
         // An invalid number is invalid for all carriers. If an earlier outcome is unknown, that attempt may have been
         // accepted, whatever the carrier returns now. Then no other carrier gets the message.
-        if (isForGood(answer.errorCode) || held.openClaims > 1) return endAsFailed(held, answer.errorCode);
-        return this.#askNext(
-          { ...held, rejectedBy: [...(held.rejectedBy ?? []), named.name] },
+        if (isForGood(response.errorCode) || leased.openClaims > 1)
+          return endAsFailed(leased, response.errorCode);
+        return this.#submitToNext(
+          { ...leased, rejectedBy: [...(leased.rejectedBy ?? []), named.name] },
           named,
-          answer,
+          response,
         );
       case "unreachable":
-        return held.openClaims > 1 ? this.#reschedule(held) : this.#askNext(held, named, answer);
+        return leased.openClaims > 1 ? this.#reschedule(leased) : this.#submitToNext(leased, named, response);
       case "throttled":
-        return held.openClaims > 1
-          ? this.#reschedule(held, answer.retryAfterSeconds)
-          : this.#askNext(held, named, answer);
+        return leased.openClaims > 1
+          ? this.#reschedule(leased, response.retryAfterSeconds)
+          : this.#submitToNext(leased, named, response);
     }
   }
 
-  async #askNext(
-    held: MessageRecord,
+  async #submitToNext(
+    leased: MessageRecord,
     { name }: NamedCarrier,
-    answer: Exclude<SubmitResult, { outcome: "accepted" }>,
+    response: Exclude<SubmitResult, { outcome: "accepted" }>,
   ): Promise<MessageRecord | undefined> {
     this.#tried.add(name);
-    const next = await chooseNext(held, this.#sender, this.#tried);
+    const next = await chooseNext(leased, this.#sender, this.#tried);
     if (next === undefined) {
-      return endAsFailed(held, answer.outcome === "rejected" ? answer.errorCode : "MESSAGE_PROVIDER_ERROR");
+      return endAsFailed(
+        leased,
+        response.outcome === "rejected" ? response.errorCode : "MESSAGE_PROVIDER_ERROR",
+      );
     }
-    if (next.kind === "ask" && hasTimeToSubmit(this.#sender)) {
+    if (next.kind === "submit" && hasTimeToSubmit(this.#sender)) {
       const at = now();
-      const lease = renewedLease(held, at, messageLeaseMs);
-      const passed = await updateItem(MessageRecord, passOn(held, next.named.name, lease, at), {
+      const lease = renewedLease(leased, at, messageLeaseMs);
+      const passed = await updateItem(MessageRecord, passOn(leased, next.named.name, lease, at), {
         isOwn: hasLease(lease),
       });
-      if (!passed.applied) throw leaseLapsed(held);
-      return this.#ask(passed.item, next);
+      if (!passed.applied) throw leaseLapsed(leased);
+      return this.#submit(passed.item, next);
     }
     if (next.kind === "wait" && next.reservedStart !== undefined) {
-      return requeue(held, laterJob(held, next, this.#job));
+      return requeue(leased, laterJob(leased, next, this.#job));
     }
-    return this.#reschedule(held, answer.outcome === "throttled" ? answer.retryAfterSeconds : undefined);
+    return this.#reschedule(
+      leased,
+      response.outcome === "throttled" ? response.retryAfterSeconds : undefined,
+    );
   }
 
-  async #reschedule(held: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
-    if (isRescheduledTooLong(this.#job)) return endAsFailed(held, "MESSAGE_PROVIDER_ERROR");
-    const delaySeconds = rescheduleSeconds(held, retryAfterSeconds);
-    return requeue(held, laterJob(held, { delaySeconds }, this.#job));
+  async #reschedule(leased: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
+    if (isRescheduledTooLong(this.#job)) return endAsFailed(leased, "MESSAGE_PROVIDER_ERROR");
+    const delaySeconds = rescheduleSeconds(leased, retryAfterSeconds);
+    return requeue(leased, laterJob(leased, { delaySeconds }, this.#job));
   }
 
   /** Ends a message as sent by its carrier. */
   async #endAsSent(
-    held: MessageRecord,
+    leased: MessageRecord,
     { at, carrierReference }: { readonly at: Date; readonly carrierReference?: string | undefined },
   ): Promise<MessageRecord> {
-    const { carrier } = held;
+    const { carrier } = leased;
     const { rateCard } = this.#sender;
-    const costMicros = carrier === undefined ? undefined : costMicrosOf(rateCard, held, { carrier, at });
-    return applyToHeld(markSent(held, at, { carrierReference, costMicros }), held);
+    const costMicros = carrier === undefined ? undefined : costMicrosOf(rateCard, leased, { carrier, at });
+    return applyToLeased(markSent(leased, at, { carrierReference, costMicros }), leased);
   }
 
   /** Informs the breaker. The message does not depend on it. */
-  async #note(carrier: string, answer: SubmitOutcome, probe: string | undefined): Promise<void> {
+  async #note(carrier: string, response: SubmitOutcome, probe: string | undefined): Promise<void> {
     try {
-      await this.#sender.breakers.note(carrier, isOfWorkingCarrier(answer), probe);
+      await this.#sender.breakers.note(carrier, isOfWorkingCarrier(response), probe);
     } catch (error) {
       log.warn("carrier.breaker_not_noted", { carrier, error });
     }
@@ -177,39 +186,39 @@ function isForGood(errorCode: MessageErrorCode): boolean {
 }
 
 /** Ends a message as failed that may no longer be submitted. If it may have been sent before, its outcome is unknown. */
-async function endAsUnsent(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
-  return endAsFailed(held, held.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
+async function endAsUnsent(leased: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
+  return endAsFailed(leased, leased.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
 }
 
 /** Ends a message as failed, and records the refund that it owes in the same transaction. A test message owes none. */
-async function endAsFailed(held: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
+async function endAsFailed(leased: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
   const at = now();
   const result = await transact({
-    message: markFailed(held, at, errorCode),
-    refund: effectsOf(held).isPaid ? owedRefund(held, at) : [],
+    message: markFailed(leased, at, errorCode),
+    refund: effectsOf(leased).isPaid ? owedRefund(leased, at) : [],
   });
-  if (result.outcome === "rejected") throw leaseLapsed(held);
-  const failed = await findItem(MessageRecord, messageKey(held), { consistent: true });
+  if (result.outcome === "rejected") throw leaseLapsed(leased);
+  const failed = await findItem(MessageRecord, messageKey(leased), { consistent: true });
   return MessageRecord.parse(failed);
 }
 
 /** Releases the message and queues a later job. After a crash in between, the present job returns. */
 async function requeue(message: MessageRecord, later: QueuedJob): Promise<undefined> {
-  await applyToHeld(release(message), message);
+  await applyToLeased(release(message), message);
   await enqueue(later);
 }
 
 /** Applies a transition of a message that this sender holds. */
-export async function applyToHeld(
+export async function applyToLeased(
   transition: Update<"message">,
-  held: MessageRecord,
+  leased: MessageRecord,
 ): Promise<MessageRecord> {
   const applied = await updateItem(MessageRecord, transition, {
     // No other sender has acquired it since, and it is free.
-    isOwn: ({ attempts, leaseToken }) => attempts === held.attempts && leaseToken === undefined,
+    isOwn: ({ attempts, leaseToken }) => attempts === leased.attempts && leaseToken === undefined,
   });
   if (applied.applied) return applied.item;
-  throw leaseLapsed(held);
+  throw leaseLapsed(leased);
 }
 
 function leaseLapsed({ id }: MessageRecord): Error {

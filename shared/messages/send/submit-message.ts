@@ -1,4 +1,4 @@
-import { secondsUntil } from "../../platform/jobs/job.ts";
+import { secondsUntil, type QueuedJob } from "../../platform/jobs/job.ts";
 import { heldBackSeconds } from "../../platform/jobs/pause.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
 import { log } from "../../platform/log.ts";
@@ -18,12 +18,19 @@ import { isRescheduledTooLong, reschedule } from "./reschedule.ts";
 import { Submission, hasTimeToSubmit } from "./submission.ts";
 import { testSender } from "./test-sender.ts";
 
+/** A job, with what its steps need: the parts of the sender, and the state of the organization. */
+interface Call {
+  readonly job: MessageJob;
+  readonly sender: Sender;
+  readonly organization: OrganizationState;
+}
+
 /**
  * Submits one message to a carrier, at most once however often its job arrives. It ends as sent, or as failed with its
  * refund queued, and its webhook event is queued. If a carrier definitely did not accept the message, it fails over to the
  * next one of its route. A message with an unknown outcome goes to no other carrier. A test message goes to the sandbox.
  * @returns the message, if it has ended now and is to be counted
- * @throws Error when the job has to return later: another sender holds the message, or a write failed
+ * @throws Error when the job has to return later: another sender has its lease, or a write failed
  */
 export async function submitMessage(job: MessageJob, present: Sender): Promise<MessageRecord | undefined> {
   const sender = effectsOf({ id: job.messageId }).usesSandbox ? testSender(present) : present;
@@ -32,64 +39,59 @@ export async function submitMessage(job: MessageJob, present: Sender): Promise<M
     sender.stateOf(job.organizationId),
     job.facts === undefined ? findOfJob(job) : undefined,
   ]);
+  const call = { job, sender, organization };
   const choiceByFacts = await chooseByFacts(job, sender, organization);
   let found: MessageRecord | undefined;
-  if (choiceByFacts?.kind === "ask") {
+  if (choiceByFacts?.kind === "submit") {
     requireTimeToSubmit(sender);
     const acquired = await acquireByFacts(job, sender, choiceByFacts);
-    if (acquired.held !== undefined) {
-      return submitHeld(acquired.held, choiceByFacts, { sender, organization, job });
-    }
+    if (acquired.leased !== undefined) return submitLeased(acquired.leased, choiceByFacts, call);
     ({ found } = acquired);
   }
   const message = read ?? found ?? (await findOfJob(job));
-  if (message === undefined) {
-    const { organizationId, messageId } = job;
-    log.warn("message.job_without_message", { organizationId, messageId });
-    return undefined;
-  }
-  if (message.status !== "queued") {
-    // An earlier sender may have ended between the final state and its publication.
-    await publishOutcome(message, organization);
-    return undefined;
-  }
-  if (sender.sending.pausedAt !== undefined && !isExpired(message)) {
-    // Without a lease, which would count as an attempt.
-    await enqueue(sendJobWithFacts(message, Math.min(heldBackSeconds, secondsUntilExpired(message))));
-    return undefined;
-  }
-  const delaySeconds = secondsUntil(message.scheduledAt);
-  if (delaySeconds > 0) {
-    await enqueue(sendJob(message, delaySeconds));
+  if (message === undefined) return reportMissing(job);
+  if (message.status !== "queued") return publishAgain(message, call);
+  const laterJob = jobAfterPause(message, sender) ?? jobAtItsTime(message);
+  if (laterJob !== undefined) {
+    await enqueue(laterJob);
     return undefined;
   }
   // A start that was reserved for it is not reserved twice.
   const isAsInJob = choiceByFacts?.kind === "wait" && message.attempts === 0;
-  const choice = isAsInJob ? choiceByFacts : await chooseOrFail(message, sender, { organization, job });
-  if (choice.kind === "wait") {
-    await reschedule(message, choice, job);
-    return undefined;
-  }
-  if (choice.kind === "ask") requireTimeToSubmit(sender);
-  const held = await acquireMessage(message, choice);
-  if (held.status !== "queued") {
-    await publishOutcome(held, organization);
-    return undefined;
-  }
-  return submitHeld(held, choice, { sender, organization, job });
+  const choice = isAsInJob ? choiceByFacts : await chooseOrFail(message, call);
+  if (choice.kind === "wait") return reschedule(message, choice, job);
+  if (choice.kind === "submit") requireTimeToSubmit(sender);
+  const leased = await acquireMessage(message, choice);
+  return leased.status === "queued" ? submitLeased(leased, choice, call) : publishAgain(leased, call);
 }
 
-/** Submits a message that this sender holds. @returns the message, if it has ended */
-async function submitHeld(
-  held: MessageRecord,
+function reportMissing({ organizationId, messageId }: MessageJob): undefined {
+  log.warn("message.job_without_message", { organizationId, messageId });
+}
+
+/** Publishes a message that has ended: an earlier sender may have ended between the final state and its publication. */
+async function publishAgain(ended: MessageRecord, { organization }: Call): Promise<undefined> {
+  await publishOutcome(ended, organization);
+}
+
+/** Returns the job that checks again whether sending is paused. No lease is acquired, because it would count as an attempt. */
+function jobAfterPause(message: MessageRecord, { sending }: Sender): QueuedJob | undefined {
+  if (sending.pausedAt === undefined || isExpired(message)) return undefined;
+  return sendJobWithFacts(message, Math.min(heldBackSeconds, secondsUntilExpired(message)));
+}
+
+function jobAtItsTime(message: MessageRecord): QueuedJob | undefined {
+  const delaySeconds = secondsUntil(message.scheduledAt);
+  return delaySeconds > 0 ? sendJob(message, delaySeconds) : undefined;
+}
+
+/** Submits a message whose lease this sender has. @returns the message, if it has ended */
+async function submitLeased(
+  leased: MessageRecord,
   choice: Decision,
-  {
-    sender,
-    organization,
-    job,
-  }: { readonly sender: Sender; readonly organization: OrganizationState; readonly job: MessageJob },
+  { job, sender, organization }: Call,
 ): Promise<MessageRecord | undefined> {
-  const ended = await new Submission(sender, job).bringToItsEnd(held, choice);
+  const ended = await new Submission(sender, job).bringToItsEnd(leased, choice);
   if (ended === undefined) return undefined;
   const { organizationId, id: messageId, carrier, errorCode, attemptLog } = ended;
   log.info(errorCode === undefined ? "message.sent" : "message.failed", {
@@ -121,11 +123,7 @@ async function findOfJob({ organizationId, messageId }: MessageJob): Promise<Mes
 }
 
 /** Chooses a carrier, unless a change since the message was accepted forbids it. */
-async function chooseOrFail(
-  message: MessageRecord,
-  sender: Sender,
-  { organization, job }: { readonly organization: OrganizationState; readonly job: MessageJob },
-): Promise<Choice> {
+async function chooseOrFail(message: MessageRecord, { job, sender, organization }: Call): Promise<Choice> {
   const { isSuspended, isPaused, mayHaveReplies } = organization;
   const rejection = isSuspended
     ? "ORGANIZATION_SUSPENDED"

@@ -21,32 +21,37 @@ export type SubmitOutcome = SubmitResult | { readonly outcome: "unknown"; readon
 
 /** Submits a message to a carrier, once, and counts the outcome. */
 export async function submitToCarrier(message: MessageRecord, named: NamedCarrier): Promise<SubmitOutcome> {
-  const answer = await answerOf(message, named);
-  const isBuffered = answer.outcome === "accepted" && answer.isBuffered === true;
+  const response = await responseOf(message, named);
+  const isBuffered = response.outcome === "accepted" && response.isBuffered === true;
   if (effectsOf(message).isCounted) {
     countMetrics({
       ...nothingCounted,
-      [metricOf(answer)]: 1,
-      ...(answer.outcome === "unreachable" ? { CarrierUnreachable: 1 } : {}),
+      [metricOf(response)]: 1,
+      ...(response.outcome === "unreachable" ? { CarrierUnreachable: 1 } : {}),
       ...(isBuffered ? { CarrierBuffered: 1 } : {}),
     });
   }
   const { organizationId, id: messageId } = message;
   const { name: carrier } = named;
-  if (answer.outcome === "unreachable") {
-    const { reason: errorCode, providerCode } = answer;
+  if (response.outcome === "unreachable") {
+    const { reason: errorCode, providerCode } = response;
     log.error("carrier.unreachable", { organizationId, messageId, carrier, errorCode, providerCode });
   }
-  if (answer.outcome === "unknown") {
-    log.warn("carrier.outcome_unknown", { organizationId, messageId, carrier, errorCode: answer.errorName });
+  if (response.outcome === "unknown") {
+    log.warn("carrier.outcome_unknown", {
+      organizationId,
+      messageId,
+      carrier,
+      errorCode: response.errorName,
+    });
   }
   if (isBuffered) log.warn("carrier.buffered", { organizationId, messageId, carrier });
-  return answer;
+  return response;
 }
 
-async function answerOf(message: MessageRecord, { carrier }: NamedCarrier): Promise<SubmitOutcome> {
-  const answered = new AbortController();
-  const silence = delay(carrierTimeoutMs, undefined, { signal: answered.signal, ref: false });
+async function responseOf(message: MessageRecord, { carrier }: NamedCarrier): Promise<SubmitOutcome> {
+  const responded = new AbortController();
+  const silence = delay(carrierTimeoutMs, undefined, { signal: responded.signal, ref: false });
   try {
     return await Promise.race([
       carrier.send({
@@ -68,7 +73,7 @@ async function answerOf(message: MessageRecord, { carrier }: NamedCarrier): Prom
     return { outcome: "unknown", errorName: error instanceof Error ? error.name : typeof error };
   } finally {
     silence.catch(() => undefined);
-    answered.abort();
+    responded.abort();
   }
 }
 
@@ -81,13 +86,13 @@ const nothingCounted = {
   CarrierOutcomeUnknown: 0,
 } as const satisfies { [Name in MetricName]?: number };
 
-function metricOf(answer: SubmitOutcome): keyof typeof nothingCounted {
-  switch (answer.outcome) {
+function metricOf(response: SubmitOutcome): keyof typeof nothingCounted {
+  switch (response.outcome) {
     case "accepted":
       return "CarrierAccepted";
     case "rejected":
       // A number that does not exist is no fault of the carrier or the stage.
-      return answer.errorCode === "MESSAGE_INVALID_DESTINATION"
+      return response.errorCode === "MESSAGE_INVALID_DESTINATION"
         ? "CarrierInvalidDestinations"
         : "CarrierRejected";
     case "unreachable":
@@ -99,33 +104,33 @@ function metricOf(answer: SubmitOutcome): keyof typeof nothingCounted {
 }
 
 /** Returns an outcome as an attempt to keep; undefined if the message is sent and its state shows the attempt. */
-export function attemptOf(carrier: string, answer: SubmitOutcome): Attempt | undefined {
+export function attemptOf(carrier: string, response: SubmitOutcome): Attempt | undefined {
   const at = now().toISOString();
-  switch (answer.outcome) {
+  switch (response.outcome) {
     case "accepted":
-      if (answer.isBuffered !== true) return undefined;
-      return { at, carrier, outcome: "buffered", code: answer.providerCode };
+      if (response.isBuffered !== true) return undefined;
+      return { at, carrier, outcome: "buffered", code: response.providerCode };
     case "rejected":
-      return { at, carrier, outcome: "rejected", code: answer.providerCode };
+      return { at, carrier, outcome: "rejected", code: response.providerCode };
     case "throttled":
-      return { at, carrier, outcome: "throttled", code: answer.providerCode };
+      return { at, carrier, outcome: "throttled", code: response.providerCode };
     case "unreachable":
       return {
         at,
         carrier,
         outcome: "unreachable",
-        code: answer.providerCode ?? providerCodeOf(answer.reason),
+        code: response.providerCode ?? providerCodeOf(response.reason),
       };
     case "unknown":
-      return { at, carrier, outcome: "unknown", code: providerCodeOf(answer.errorName) };
+      return { at, carrier, outcome: "unknown", code: providerCodeOf(response.errorName) };
   }
 }
 
 /** Whether an outcome shows the breaker that the carrier works. */
-export function isOfWorkingCarrier(answer: SubmitOutcome): boolean {
+export function isOfWorkingCarrier(response: SubmitOutcome): boolean {
   return (
-    answer.outcome === "rejected" ||
-    answer.outcome === "throttled" ||
-    (answer.outcome === "accepted" && answer.isBuffered !== true)
+    response.outcome === "rejected" ||
+    response.outcome === "throttled" ||
+    (response.outcome === "accepted" && response.isBuffered !== true)
   );
 }

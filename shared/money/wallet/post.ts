@@ -64,12 +64,12 @@ export async function postToWallet(posting: Posting): Promise<WalletRecord | und
   for (let attempt = 1; attempt < postingAttempts && now().getTime() < deadline; attempt += 1) {
     if (result !== "again") break;
     await delay(Math.random() * maxPostingDelayMs);
-    const held = await lockWallet(organizationId);
-    if (held === undefined) continue;
+    const locked = await lockWallet(organizationId);
+    if (locked === undefined) continue;
     try {
-      result = await tryPosting(held, posting, entryId);
+      result = await tryPosting(locked, posting, entryId);
     } finally {
-      if (typeof result === "string") await unlockWallet(held);
+      if (typeof result === "string") await unlockWallet(locked);
     }
   }
   if (result === "again") throw new ApiError("UNAVAILABLE");

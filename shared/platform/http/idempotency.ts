@@ -8,7 +8,7 @@ import type { ServedRoute } from "../../api/routes/route.ts";
 import { dayMs, epochSeconds, now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
-import { hasLease, newLease, whileHeldBy, type Lease, whileFree } from "../table/lease.ts";
+import { hasLease, newLease, whileLeasedBy, type Lease, whileFree } from "../table/lease.ts";
 import { findItem } from "../table/read.ts";
 import { deleteItem, putItem, putOf, type Update, updateOf } from "../table/write.ts";
 import type { Attempt, BegunAttempt, EndpointEvent, EndpointMiddleware, Replay } from "./event.ts";
@@ -138,7 +138,7 @@ function completion(key: Key<"idempotency">, lease: Lease, answer: unknown): Upd
   return updateOf(
     key,
     { set: { answer: JSON.stringify(answer) } },
-    whileHeldBy(lease, { absent: ["answer"] }),
+    whileLeasedBy(lease, { absent: ["answer"] }),
   );
 }
 

@@ -39,7 +39,7 @@ export function newLease(at: Date, durationMs: number): Lease {
   return { leaseToken: randomUUID(), leaseUntil: later(at, durationMs) };
 }
 
-/** A held lease with a new duration, which `renewLease` writes. */
+/** A lease with a new duration, which `renewLease` writes. */
 export function renewedLease({ leaseToken = "" }: Leasable, at: Date, durationMs: number): Lease {
   return { leaseToken, leaseUntil: later(at, durationMs) };
 }
@@ -74,15 +74,15 @@ function ifFree(at: Date, others: UntypedRequirements = {}): UntypedRequirements
 }
 
 /** Requires that this holder has the lease of an item, in addition to other requirements. */
-export function whileHeldBy<Name extends LeasableName>(
-  held: Leasable,
+export function whileLeasedBy<Name extends LeasableName>(
+  leased: Leasable,
   others?: Requirements<Name>,
 ): Requirements<Name>;
-export function whileHeldBy(held: Leasable, others?: UntypedRequirements): UntypedRequirements {
-  return ifHeldBy(held, others);
+export function whileLeasedBy(leased: Leasable, others?: UntypedRequirements): UntypedRequirements {
+  return ifLeasedBy(leased, others);
 }
 
-function ifHeldBy({ leaseToken }: Leasable, others: UntypedRequirements = {}): UntypedRequirements {
+function ifLeasedBy({ leaseToken }: Leasable, others: UntypedRequirements = {}): UntypedRequirements {
   return { ...others, is: { ...others.is, leaseToken } };
 }
 
@@ -102,7 +102,7 @@ interface UntypedTransition extends UntypedChanges {
   readonly requires?: UntypedRequirements;
 }
 
-/** free → held. */
+/** free → leased. */
 export function acquireLease<Name extends LeasableName>(
   key: Key<Name>,
   lease: Lease,
@@ -118,7 +118,7 @@ export function acquireLease(
   return { key, changes: { ...changes, set: { ...changes.set, ...lease } }, requires: ifFree(at, requires) };
 }
 
-/** held → held for longer. A lease that has lapsed cannot be renewed. @param lease what `renewedLease` returned */
+/** leased → leased until later. A lease that has lapsed cannot be renewed. @param lease what `renewedLease` returned */
 export function renewLease<Name extends LeasableName>(
   key: Key<Name>,
   lease: Lease,
@@ -134,22 +134,22 @@ export function renewLease(
   return {
     key,
     changes: { set: { ...set, leaseUntil: lease.leaseUntil } },
-    requires: ifHeldBy(lease, { is, above: { leaseUntil: at.toISOString() } }),
+    requires: ifLeasedBy(lease, { is, above: { leaseUntil: at.toISOString() } }),
   };
 }
 
-/** held → free, even when the lease has lapsed, unless another worker has acquired it. @param until defers it until then */
+/** leased → free, even when the lease has lapsed, unless another worker has acquired it. @param until defers it until then */
 export function releaseLease<Name extends LeasableName>(
   key: Key<Name>,
-  held: Leasable,
+  leased: Leasable,
   transition?: Transition<Name> & { readonly until?: Date | undefined },
 ): Update<Name>;
 export function releaseLease(
   key: Key,
-  held: Leasable,
+  leased: Leasable,
   { requires, until, ...changes }: UntypedTransition & { readonly until?: Date | undefined } = {},
 ): Unchecked<Update> {
   const remove = [...(changes.remove ?? []), ...(until === undefined ? leaseFieldNames : ["leaseToken"])];
   const set = { ...changes.set, leaseUntil: until?.toISOString() };
-  return { key, changes: { ...changes, set, remove }, requires: ifHeldBy(held, requires) };
+  return { key, changes: { ...changes, set, remove }, requires: ifLeasedBy(leased, requires) };
 }
