@@ -28,7 +28,7 @@ export const paymentColumns: Columns<PaymentRecord> = {
   STATUS: "status",
   AMOUNT: ({ amountMicros }) => right(moneyText(amountMicros)),
   TOTAL: ({ totalMicros }) => right(moneyText(totalMicros)),
-  "LEFT TO DO": ({ lookAt }) => (lookAt === undefined ? "" : `next at ${lookAt}`),
+  "LEFT TO DO": ({ visitAt }) => (visitAt === undefined ? "" : `next at ${visitAt}`),
 };
 
 export const movementColumns: Columns<ReferenceRecord> = {
@@ -79,6 +79,6 @@ export function paymentFacts(payment: PaymentRecord): Record<string, string | un
     Invoice: payment.invoiceNumber,
     Refunds: refundTexts.length === 0 ? undefined : refundTexts.join("; "),
     Disputes: disputeTexts.length === 0 ? undefined : disputeTexts.join("; "),
-    "Next visit": payment.lookAt,
+    "Next visit": payment.visitAt,
   };
 }

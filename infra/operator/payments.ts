@@ -58,7 +58,7 @@ const list = command({
     const read = async (organizationId: string): Promise<void> => {
       for await (const payment of paymentsOf(organizationId, from)) {
         const isWanted = status === undefined || payment.status === status;
-        if (isWanted && (!unsettled || payment.agenda !== undefined)) found.push(payment);
+        if (isWanted && (!unsettled || payment.pendingWork !== undefined)) found.push(payment);
       }
     };
     if (organization !== undefined) await read((await readOrganization(organization)).id);

@@ -120,7 +120,7 @@ it.each([
   expect([american, other].map(({ carrier }) => carrier.received.length)).toEqual([1, 0]);
   // Leased and released, and leased once more by the message's own facts.
   expect(requests).toEqual({ reads: 0, writes: 4 });
-  expect(await recordOf(job)).toMatchObject({ openClaims: 1, attempts: 2 });
+  expect(await recordOf(job)).toMatchObject({ unresolvedAttempts: 1, attempts: 2 });
 });
 
 it("a route for digits that the job does not carry applies", async () => {

@@ -372,7 +372,7 @@ it.each([
   for (const each of [bad, good]) await settle(each);
   // The messages of the bad one are counted later, as far as the pending work shows.
   const { counter } = dayShardOf(bad, "2031-03-31");
-  const pending = { agenda: pendingWorkOf("CLOSE-DAY", bad), lookAt: "2031-04-01T01:00:00.000Z" };
+  const pending = { pendingWork: pendingWorkOf("CLOSE-DAY", bad), visitAt: "2031-04-01T01:00:00.000Z" };
   await inAllShards(closeDays);
   await updateItem(z.unknown(), updateOf(counter, { set: pending }));
   await deleteItem(keyOf(bad));

@@ -172,7 +172,7 @@ it("receipts are counted on a day at any time, also after its close, and none is
   await hear(ids[1], "undelivered");
   const counts = await countsOf(organizationId);
   expect(counts).toMatchObject({ sent: 3, delivered: 1, undelivered: 1 });
-  expect(counts?.agenda).toBeUndefined();
+  expect(counts?.pendingWork).toBeUndefined();
 });
 
 it("a message without a receipt is pending for a week, and unknown from then on until one comes", async () => {
@@ -232,7 +232,7 @@ it("a day that is closed or not over is not counted", async () => {
   await accept(organizationId);
   vi.setSystemTime(new Date("2031-03-02T12:00:00Z"));
   expect(await inAllShards(closeDays)).toBe(0);
-  expect(await countsOf(organizationId)).not.toHaveProperty("agenda");
+  expect(await countsOf(organizationId)).not.toHaveProperty("pendingWork");
 });
 
 it("messages that end together are counted with one write per day and one per campaign", async () => {

@@ -80,7 +80,7 @@ it("an erasure ends an announced transfer, and no transfer is recorded after it"
   await closeAndErase();
   const [payment] = await paymentsIn();
   expect(payment).toMatchObject({ id: paymentId, status: "expired", version: 2 });
-  expect(payment).not.toHaveProperty("agenda");
+  expect(payment).not.toHaveProperty("pendingWork");
   expect(payment).not.toHaveProperty("buyer");
   for (const announced of [{ paymentId }, {}]) {
     const recorded = recordTransfer({ organizationId, ...transfer, reference: "bank-1", ...announced });

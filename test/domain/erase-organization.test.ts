@@ -142,7 +142,13 @@ async function useEverything(): Promise<void> {
   const details = { name: "Lovelace's shop" };
   await putItem(putUnchecked(keys.billing(organizationId), { entity: "billing", details }));
   const buyer = { name: "Lovelace's shop" };
-  const payment = { entity: "payment", provider: "manual", status: "pending", agenda: "PAYMENT#0", buyer };
+  const payment = {
+    entity: "payment",
+    provider: "manual",
+    status: "pending",
+    pendingWork: "PAYMENT#0",
+    buyer,
+  };
   await putItem(putUnchecked(keys.payment(organizationId, "pay_1"), payment));
   await putItem(putUnchecked(keys.invoice(organizationId, "INV-2026-000001"), { entity: "invoice" }));
 }
@@ -238,8 +244,8 @@ it("a wallet that is open, has money or is not settled keeps all data", async ()
 });
 
 it.each([
-  ["an open checkout", { provider: "stripe", status: "pending", agenda: "PAYMENT#0" }],
-  ["a refund that may fail", { provider: "stripe", status: "succeeded", agenda: "PAYMENT#0" }],
+  ["an open checkout", { provider: "stripe", status: "pending", pendingWork: "PAYMENT#0" }],
+  ["a refund that may fail", { provider: "stripe", status: "succeeded", pendingWork: "PAYMENT#0" }],
 ])("an organization whose payment has %s keeps all data until it has ended", async (_, payment) => {
   await wind();
   const key = keys.payment(organizationId, "pay_1");
@@ -249,7 +255,7 @@ it.each([
     /^The payment pay_1 has not ended: .* Run payments show pay_1/,
   );
   expect(await allRows()).toEqual(before);
-  await updateItem(z.unknown(), updateOf(key, { set: { status: "failed" }, remove: ["agenda"] }));
+  await updateItem(z.unknown(), updateOf(key, { set: { status: "failed" }, remove: ["pendingWork"] }));
   expect(await eraseOrganization(organizationId)).toMatchObject({ messagesLeft: 0 });
 });
 

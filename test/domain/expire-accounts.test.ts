@@ -80,7 +80,7 @@ it("an unverified account is deleted with all its data after seven days, and its
 it("an account with an open checkout stays as it is until the payment has ended", async () => {
   const id = await registered();
   const key = keys.payment(id, "pay_1");
-  await putItem(putUnchecked(key, { entity: "payment", status: "pending", agenda: "PAYMENT#0" }));
+  await putItem(putUnchecked(key, { entity: "payment", status: "pending", pendingWork: "PAYMENT#0" }));
   pass(8);
   expect(await expireAccounts()).toBe(0);
   expect(await findItem(WalletRecord, keys.wallet(id), { consistent: true })).not.toHaveProperty("closedAt");
@@ -103,7 +103,7 @@ it("an account that has received money stays, and is not checked again", async (
   await expireAccounts();
   const organization = await findItem(z.looseObject({}), keys.organization(id), { consistent: true });
   expect(organization).toMatchObject({ id });
-  expect(organization).not.toHaveProperty("agenda");
+  expect(organization).not.toHaveProperty("pendingWork");
   expect(organization).not.toHaveProperty("suspendedAt");
 });
 
@@ -167,7 +167,7 @@ it.each(["before", "after"])("a payment that comes %s the takeover stays in the 
   expect((await findUserByEmail(email))?.organizationId).not.toBe(id);
   const organization = await findItem(z.looseObject({}), keys.organization(id), { consistent: true });
   expect(organization).toHaveProperty("suspendedAt");
-  expect(organization).not.toHaveProperty("agenda");
+  expect(organization).not.toHaveProperty("pendingWork");
   const wallet = await readWallet(id);
   expect(wallet).toMatchObject({ balanceMicros: 5_000_000 });
   expect(wallet).not.toHaveProperty("closedAt");

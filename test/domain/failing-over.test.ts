@@ -225,7 +225,7 @@ it("a message that failed over and then became unresolved returns only to the ca
   let isSilent = true;
   const { route, asked } = threeCarriers(rescheduledCount, () => (isSilent ? fallSilent() : accept()), true);
   await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
-  expect(await recordOf(job)).toMatchObject({ status: "queued", carrier: "beta", openClaims: 1 });
+  expect(await recordOf(job)).toMatchObject({ status: "queued", carrier: "beta", unresolvedAttempts: 1 });
   letLeaseLapse();
   isSilent = false;
   await submitMessage(job, inOrder(route));
@@ -268,7 +268,11 @@ it("a carrier that has rejected a message does not get it again when another one
   await submitMessage(job, sender);
   await submitMessage(job, sender);
   expect(asked()).toEqual([1, 2, 0]);
-  expect(await recordOf(job)).toMatchObject({ status: "queued", rejectedBy: ["alpha"], openClaims: 0 });
+  expect(await recordOf(job)).toMatchObject({
+    status: "queued",
+    rejectedBy: ["alpha"],
+    unresolvedAttempts: 0,
+  });
   isBusy = false;
   await submitMessage(job, sender);
   expect(asked()).toEqual([1, 3, 0]);
@@ -282,7 +286,7 @@ it("a disabled carrier is skipped, and a message without another carrier waits w
   const disabled = route.slice(0, 1).map((each) => ({ ...each, isDisabled: true }));
   await submitMessage(job, inOrder(disabled));
   expect(asked()).toEqual([0, 0, 0]);
-  expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 0, openClaims: 0 });
+  expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 0, unresolvedAttempts: 0 });
   await submitMessage(job, inOrder([...disabled, ...route.slice(1)]));
   expect(asked()).toEqual([0, 1, 0]);
   expect(await statusOf(job)).toBe("sent");
@@ -321,7 +325,11 @@ it("a sender with too little time left uses no second carrier, and the next send
   });
   await submitMessage(job, inOrder(route, { remainingTimeMs: () => remainingMs }));
   expect(asked()).toEqual([1, 0, 0]);
-  expect(await recordOf(job)).toMatchObject({ status: "queued", openClaims: 0, rejectedBy: ["alpha"] });
+  expect(await recordOf(job)).toMatchObject({
+    status: "queued",
+    unresolvedAttempts: 0,
+    rejectedBy: ["alpha"],
+  });
   await submitMessage(job, inOrder(route, { remainingTimeMs: () => 11_000 }));
   expect(asked()).toEqual([1, 1, 0]);
   expect(await statusOf(job)).toBe("sent");

@@ -52,7 +52,7 @@ async function put(organizationId: string, fields: Partial<MessageRecord>): Prom
     totalMicros: 46_000,
     queuedAt: new Date().toISOString(),
     attempts: 1,
-    openClaims: 1,
+    unresolvedAttempts: 1,
     ...fields,
   });
   await putItem(putOf(messageKey(message), message));

@@ -67,7 +67,7 @@ it("during a pause a payment and its jobs stay as they are, and no card is charg
   const organizationId = await openWallet(0);
   const fields = { organizationId, method: "card", origin: "saved_card", amountMicros: 50_000_000 } as const;
   const billing = await readBilling(organizationId);
-  const payment = { ...newPayment({ ...fields, billing, paymentMethodId: "pm_1" }), lookAt: "2020-01-01" };
+  const payment = { ...newPayment({ ...fields, billing, paymentMethodId: "pm_1" }), visitAt: "2020-01-01" };
   const customer = { entity: "billing", organizationId, customerId: "cus_1" };
   await transact({
     payment: paymentPut(payment),

@@ -112,7 +112,7 @@ it("a status that this release does not know is reported, and does not keep the 
   const log = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   await processPayment(keyOf(payment));
   expect(String(log.mock.calls)).toMatch(/payment\.status_unknown.*dp_1: mediated/);
-  expect((await readPayment(keyOf(payment))).agenda).toBeUndefined();
+  expect((await readPayment(keyOf(payment))).pendingWork).toBeUndefined();
 });
 
 it("a payment that cannot be processed is visited again after minutes, and not each minute", async () => {
@@ -123,9 +123,9 @@ it("a payment that cannot be processed is visited again after minutes, and not e
     vi.useFakeTimers({ toFake: ["Date"], now: at });
     await expect(processPayment(keyOf(payment))).rejects.toThrow("down");
     vi.useRealTimers();
-    const { lookAt = "" } = await readPayment(keyOf(payment));
-    expect(Date.parse(lookAt) - at).toBeGreaterThan(minuteMs);
-    expect(Date.parse(lookAt) - at).toBeLessThan(5 * minuteMs);
+    const { visitAt = "" } = await readPayment(keyOf(payment));
+    expect(Date.parse(visitAt) - at).toBeGreaterThan(minuteMs);
+    expect(Date.parse(visitAt) - at).toBeLessThan(5 * minuteMs);
   }
 });
 

@@ -130,7 +130,7 @@ it("only wallets with unsettled changes are checked, once these are old enough",
     await reconcileAll();
   }
   expect(await reconcileAll()).toBe(0);
-  expect(await readWallet(organizationId)).not.toHaveProperty("agenda");
+  expect(await readWallet(organizationId)).not.toHaveProperty("pendingWork");
 
   await acceptMessage(organizationId, request);
   expect(await reconcileAll()).toBe(0);
@@ -203,6 +203,6 @@ it("a lost last settled entry is reported once, and a gap after it is closed wit
   expect(first).toMatchObject({ inconsistencies: 1, voided: 1, refundedMicros: 0 });
   const wallet = await readWallet(organizationId);
   expect(wallet).toMatchObject({ settledSeq: wallet.seq, balanceMicros: 10_000_000 - 7_900 + 100_000 });
-  expect(wallet.agenda).toBeUndefined();
+  expect(wallet.pendingWork).toBeUndefined();
   expect(await reconcileWallet(organizationId)).toMatchObject({ inconsistencies: 0, voided: 0 });
 });

@@ -71,7 +71,7 @@ it("a message whose slot begins while its carrier's breaker is open waits for th
   vi.setSystemTime(at(7 * hourMs));
   const later = await laterJobOf(job, only(carrier, { breakers }));
   expect(later.rescheduledSince).toBe(at(7 * hourMs).toISOString());
-  expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 1, openClaims: 0 });
+  expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 1, unresolvedAttempts: 0 });
   expect(carrier.received).toEqual([]);
 });
 
@@ -104,7 +104,7 @@ describe("a sender submits only while it has time to wait for the response and t
     await expect(submitMessage(job, only(carrier, { remainingTimeMs: () => 10_999 }))).rejects.toThrow(
       "too little time",
     );
-    expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 0, openClaims: 0 });
+    expect(await recordOf(job)).toMatchObject({ status: "queued", attempts: 0, unresolvedAttempts: 0 });
     await submitMessage(job, only(carrier, { remainingTimeMs: () => 11_000 }));
     expect(await statusOf(job)).toBe("sent");
     expect(carrier.received).toHaveLength(1);
@@ -124,7 +124,7 @@ describe("a sender submits only while it has time to wait for the response and t
     };
     const later = await laterJobOf(job, only(carrier, { remainingTimeMs }));
     expect(carrier.received).toEqual([]);
-    expect(await recordOf(job)).toMatchObject({ status: "queued", openClaims: 0 });
+    expect(await recordOf(job)).toMatchObject({ status: "queued", unresolvedAttempts: 0 });
     expect(later.rescheduledSince).toBeUndefined();
   });
 });

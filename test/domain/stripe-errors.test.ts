@@ -180,7 +180,7 @@ it.each([
     vi.spyOn(connected.client.paymentIntents, "create").mockRejectedValueOnce(rejection(fields));
     expect(await processPayment(key)).toMatchObject({ status: "failed", failure });
     expect(await processPayment(key)).toMatchObject({ status: "failed", failure });
-    expect((await readPayment(key)).agenda).toBeUndefined();
+    expect((await readPayment(key)).pendingWork).toBeUndefined();
     expect(await chargesOf(customer.customerId)).toBe(0);
   },
 );
@@ -317,10 +317,10 @@ it("a payment that Stripe does not have ends after a month, and its unsubmitted 
   expect(processed?.refunds.map(({ status }) => status)).toEqual(["pending", "failed"]);
   expect(processed?.disputes).toMatchObject([{ status: "open" }]);
   // The keys may be those of another account. Meanwhile it is visited.
-  expect((await readPayment(key)).agenda).toBeDefined();
+  expect((await readPayment(key)).pendingWork).toBeDefined();
   setTime(Date.now() + 31 * dayMs);
   await processPayment(key);
-  expect((await readPayment(key)).agenda).toBeUndefined();
+  expect((await readPayment(key)).pendingWork).toBeUndefined();
   expect((await readWallet(customer.organizationId)).balanceMicros).toBe(50_000_000);
 });
 
@@ -402,7 +402,7 @@ it("a recharge is a pending payment while Stripe does not respond, and is charge
   await expect(workOnPayment(PaymentJob.parse(job))).rejects.toThrow("down");
   const [payment, ...others] = await recordsOf(organizationId);
   expect(others).toEqual([]);
-  expect(payment).toMatchObject({ status: "pending", agenda: expect.stringMatching(/^PAYMENT#/) });
+  expect(payment).toMatchObject({ status: "pending", pendingWork: expect.stringMatching(/^PAYMENT#/) });
   outage.mockRestore();
 
   // The response to the charge is lost, and meanwhile the customer saves another card.

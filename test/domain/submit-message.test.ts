@@ -338,7 +338,7 @@ it("a throttled message does not fail because its release is not visible yet", a
   });
   const again = await laterJobOf(later, only(carrier));
   expect(isOld).toBe(false);
-  expect(await recordOf(job)).toMatchObject({ status: "queued", openClaims: 0 });
+  expect(await recordOf(job)).toMatchObject({ status: "queued", unresolvedAttempts: 0 });
   await submitMessage(again, only(carrier));
   expect(await statusOf(job)).toBe("sent");
   expect(carrier.received).toHaveLength(2);

@@ -220,5 +220,5 @@ it("a message that a carrier throttles goes to the next one at that one's throug
   const waiting = await delayedJobs(async () => submitMessage(second, sender));
   expect([busy, next].map(({ received }) => received.length)).toEqual([2, 1]);
   expect(waiting).toMatchObject([{ body: { ...second, reservedStart: { carrier } }, delaySeconds: 20 }]);
-  expect(await recordOf(second)).toMatchObject({ status: "queued", openClaims: 0 });
+  expect(await recordOf(second)).toMatchObject({ status: "queued", unresolvedAttempts: 0 });
 });

@@ -23,8 +23,8 @@ it("the function that erases unverified accounts has the permissions for all of 
   const payment = { entity: "payment", status: "failed", buyer: { name: "Ada" } };
   await putItem(putUnchecked(keys.payment(organizationId, "pay_1"), payment));
   const key = keys.organization(organizationId);
-  const agenda = pendingWorkOf("EXPIRE-ACCOUNT", organizationId);
-  const set = { agenda, lookAt: new Date(0).toISOString() };
+  const pendingWork = pendingWorkOf("EXPIRE-ACCOUNT", organizationId);
+  const set = { pendingWork, visitAt: new Date(0).toISOString() };
   await updateItem(z.unknown(), updateOf(key, { set }));
   await runSchedule(gateway, "ExpireAccounts");
   expect(await findItem(z.unknown(), key, { consistent: true })).toBeUndefined();

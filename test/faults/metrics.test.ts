@@ -210,7 +210,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
     const billing = await readBilling(organizationId);
     const fields = { organizationId, method: "card", origin: "checkout", amountMicros: 10_000_000 } as const;
     const payment = { ...newPayment({ ...fields, billing }), providerSessionId: "cs_unknown" };
-    await putItem(paymentPut({ ...payment, lookAt: new Date(0).toISOString() }));
+    await putItem(paymentPut({ ...payment, visitAt: new Date(0).toISOString() }));
     await runSchedule(gateway, "VisitPayments");
   },
   PaymentDifferences: async () => {

@@ -95,7 +95,7 @@ it("margins include today with --today", async () => {
     totalMicros: 7_900,
     queuedAt: new Date().toISOString(),
     attempts: 1,
-    openClaims: 1,
+    unresolvedAttempts: 1,
     carrier: "aws",
     costMicros: 5_000,
   });

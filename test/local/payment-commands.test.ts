@@ -70,7 +70,7 @@ it("a pending bank transfer is completed with its own amount", async () => {
 it("payments are listed and shown with the movements that they caused", async () => {
   const [one, other] = [await register(), await register()];
   const paid = await pay(one, "10", "bank-4");
-  const { id: pending } = await put(other, { status: "failed", agenda: undefined, lookAt: undefined });
+  const { id: pending } = await put(other, { status: "failed", pendingWork: undefined, visitAt: undefined });
   const listed = async (options = "") =>
     (await jsonOf(`payments list ${options}`, z.object({ id: z.string() }))).map(({ id }) => id);
   expect(await listed()).toEqual(expect.arrayContaining([paid, pending]));
@@ -133,7 +133,7 @@ it("the keys of the provider are stored without a live one on this machine", asy
 
 it("a comparison finds what only the provider has, and what only the gateway has", async () => {
   const customer = await register();
-  const card = { method: "card", provider: "stripe", status: "succeeded", agenda: undefined } as const;
+  const card = { method: "card", provider: "stripe", status: "succeeded", pendingWork: undefined } as const;
   const same = await put(customer, { ...card, providerPaymentId: "pi_same" });
   const missing = await put(customer, { ...card, providerPaymentId: "pi_missing" });
   const other = await put(customer, { ...card, providerPaymentId: "pi_other" });

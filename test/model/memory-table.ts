@@ -10,6 +10,7 @@ import {
 import { marshall } from "@aws-sdk/util-dynamodb";
 
 import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
+import { fromStored } from "../../shared/platform/table/stored-names.ts";
 import { fulfils, updated, type Item } from "./expressions.ts";
 
 interface Write {
@@ -30,8 +31,9 @@ export class MemoryTable {
   readonly #olderItems = new Map<string, Item | undefined>();
   readonly #tokens = new Set<string>();
 
+  /** Returns all items, with the names that the code has for their fields. */
   all(): Item[] {
-    return [...this.#items.values()];
+    return [...this.#items.values()].map(fromStored);
   }
 
   /** Deletes the expired items, as DynamoDB does some time after they expire. */

@@ -202,11 +202,11 @@ export class PaymentVerdict {
 
   /** Nothing waits for work, except for what the customer, the bank or the operator still decides. */
   #checkRest(payment: PaymentRecord): void {
-    const { id, status, provider, disputes, agenda, lookAt, refunds, unstored } = payment;
+    const { id, status, provider, disputes, pendingWork, visitAt, refunds, unstored } = payment;
     const isAwaited = status === "pending" && (provider === "manual" || this.#isYoung(payment));
     const mayWait = isAwaited || disputes.some((each) => each.status === "open");
-    if ((agenda !== undefined) !== mayWait || (lookAt !== undefined) !== mayWait)
-      this.#problems.push(`${id} is ${status} with pending work ${agenda} for ${lookAt}`);
+    if ((pendingWork !== undefined) !== mayWait || (visitAt !== undefined) !== mayWait)
+      this.#problems.push(`${id} is ${status} with pending work ${pendingWork} for ${visitAt}`);
     if (status === "pending" && !isAwaited) this.#problems.push(`${id} is still pending`);
     if (refunds.some((each) => each.status === "pending"))
       this.#problems.push(`a refund of ${id} never ended`);

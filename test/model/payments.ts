@@ -508,9 +508,10 @@ class PaymentWorld {
   #shardsWithDue(what: string): Set<number> {
     const now = new Date(this.#time.nowMs).toISOString();
     const shards = new Set<number>();
-    for (const { agenda, lookAt } of this.#table.all()) {
-      if (typeof agenda !== "string" || !agenda.startsWith(`${what}#`) || String(lookAt) > now) continue;
-      shards.add(Number(agenda.slice(what.length + 1)));
+    for (const { pendingWork, visitAt } of this.#table.all()) {
+      if (typeof pendingWork !== "string" || !pendingWork.startsWith(`${what}#`) || String(visitAt) > now)
+        continue;
+      shards.add(Number(pendingWork.slice(what.length + 1)));
     }
     return shards;
   }

@@ -622,7 +622,7 @@ class World {
         `the balance is ${wallet?.balanceMicros}, but credits less kept messages are ${expectedMicros}`,
       );
     }
-    if (wallet?.settledSeq !== wallet?.seq || wallet?.agenda !== undefined) {
+    if (wallet?.settledSeq !== wallet?.seq || wallet?.pendingWork !== undefined) {
       problems.push(`the wallet was left unsettled: ${JSON.stringify(wallet)}`);
     }
     if (wallet === undefined || isLow(wallet) !== (wallet.lowBalanceNotedAt !== undefined)) {

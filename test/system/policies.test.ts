@@ -247,7 +247,7 @@ it("a message whose sender ID could not be looked up is released, and its outcom
   await expect(submitMessage(job, only(carrier))).rejects.toThrow("cannot be read");
   expect(await readMessage(ownerOf(organizationId), job.messageId)).toMatchObject({
     status: "queued",
-    openClaims: 0,
+    unresolvedAttempts: 0,
   });
   await putItem(putOf(key, { entity: "senderName", organizationIds: new Set([organizationId]) }));
   await submitMessage(job, only(carrier));

@@ -50,7 +50,7 @@ it("a message that has them is shown without them", () => {
     totalMicros: 7_900,
     queuedAt: "2031-03-01T12:00:00.000Z",
     attempts: 1,
-    openClaims: 1,
+    unresolvedAttempts: 1,
     carrier: "the-carrier",
     carrierReference: "the-reference",
     rejectedBy: ["the-other"],

@@ -62,7 +62,7 @@ async function expire(organizationId: string): Promise<boolean> {
       keys.organization(organizationId),
       { setIfAbsent: { suspendedAt: at, suspendedReason: reason } },
       // The attribute is absent once the email is verified.
-      { present: ["agenda"] },
+      { present: ["pendingWork"] },
     ),
     wallet: updateOf(
       keys.wallet(organizationId),

@@ -93,7 +93,7 @@ export async function eraseOrganization(
   const expired = {
     set: { status: "expired" },
     add: { version: 1 },
-    remove: ["buyer", "agenda", "lookAt"],
+    remove: ["buyer", "pendingWork", "visitAt"],
   } as const;
   const withoutBuyer = { remove: ["buyer"] } as const;
   await forEachOf(Stored, keys.payment(organizationId, "").pk, async ({ sk: id, buyer, status }) => {
@@ -121,9 +121,9 @@ export async function eraseOrganization(
  */
 export async function findOpenPayment(organizationId: string): Promise<string | undefined> {
   const { pk } = keys.payment(organizationId, "");
-  for await (const { sk, agenda, provider, status } of itemsIn(Stored, { pk, consistent: true })) {
+  for await (const { sk, pendingWork, provider, status } of itemsIn(Stored, { pk, consistent: true })) {
     const isAnnounced = provider === "manual" && status === "pending";
-    if (agenda !== undefined && !isAnnounced) return sk;
+    if (pendingWork !== undefined && !isAnnounced) return sk;
   }
   return undefined;
 }

@@ -35,13 +35,16 @@ const unverifiedLifetimeMs = 7 * dayMs;
  * Returns the fields that list a new organization for its expiry. There are none where the stage requires no
  * verification.
  */
-export function expiryOf(organizationId: string, createdAt: Date): { agenda?: string; lookAt?: string } {
+export function expiryOf(
+  organizationId: string,
+  createdAt: Date,
+): { pendingWork?: string; visitAt?: string } {
   return config.verifiedEmailBeforeSending() ? expiryAfter(organizationId, createdAt) : {};
 }
 
 function expiryAfter(organizationId: string, at: Date) {
-  const lookAt = new Date(at.getTime() + unverifiedLifetimeMs).toISOString();
-  return { agenda: pendingWorkOf("EXPIRE-ACCOUNT", organizationId), lookAt };
+  const visitAt = new Date(at.getTime() + unverifiedLifetimeMs).toISOString();
+  return { pendingWork: pendingWorkOf("EXPIRE-ACCOUNT", organizationId), visitAt };
 }
 
 /** Whether an account is given up for its email: its owner never proved it, so a stranger may have registered. */
@@ -85,7 +88,11 @@ export async function replaceUnproven(
 
 /** Returns the write that cancels the expiry of an organization. */
 export function doesNotExpire(organizationId: string): Update<"organization"> {
-  return updateOf(keys.organization(organizationId), { remove: ["agenda", "lookAt"] }, { present: ["pk"] });
+  return updateOf(
+    keys.organization(organizationId),
+    { remove: ["pendingWork", "visitAt"] },
+    { present: ["pk"] },
+  );
 }
 
 /**

@@ -64,7 +64,7 @@ export function newMessage(
     scheduledAt: request.scheduledAt,
     validUntil: validUntil(request, queuedAt),
     attempts: 0,
-    openClaims: 0,
+    unresolvedAttempts: 0,
   };
 }
 

@@ -164,14 +164,14 @@ export function toBeClosed(
 ): Required<Pick<Changes<"counts">, "set" | "setIfAbsent">> {
   const overAt = Date.parse(`${day}T00:00:00.000Z`) + dayMs;
   return {
-    set: { agenda: pendingWorkOf("CLOSE-DAY", organizationId) },
-    setIfAbsent: { lookAt: new Date(overAt + countDayAfterMs).toISOString() },
+    set: { pendingWork: pendingWorkOf("CLOSE-DAY", organizationId) },
+    setIfAbsent: { visitAt: new Date(overAt + countDayAfterMs).toISOString() },
   };
 }
 
 /** Defers the next visit of a day with messages that have not ended, until a moment in ISO 8601. */
-export async function rescheduleDay(key: Key<"counts">, lookAt: string): Promise<void> {
-  await updateItem(CountsRecord, updateOf(key, { set: { lookAt } }, { absent: ["closedAt"] }));
+export async function rescheduleDay(key: Key<"counts">, visitAt: string): Promise<void> {
+  await updateItem(CountsRecord, updateOf(key, { set: { visitAt } }, { absent: ["closedAt"] }));
 }
 
 /** Adds to a counter. A failure is only logged, because the recount corrects the counter before it is closed. */

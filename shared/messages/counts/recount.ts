@@ -111,7 +111,7 @@ async function noteLook(key: Key<"counts">): Promise<CountsRecord | undefined> {
 async function replaceCounts(key: Key<"counts">, changes: number, tally: Tally): Promise<Look> {
   const absent = ["closedAt"] as const;
   if (isAtItsEnd(tally)) {
-    const remove = ["unfinished", "agenda", "lookAt"] as const;
+    const remove = ["unfinished", "pendingWork", "visitAt"] as const;
     const { delivered, undelivered, ...ends } = tally;
     const closedAt = now().toISOString();
     const closed = { ...ends, countedAt: closedAt, closedAt };

@@ -48,7 +48,7 @@ export const MessageRecord = z.object({
   /** Present while a sender holds the message. */
   ...leaseFields,
   /** Attempts without a known outcome, the present one included. */
-  openClaims: z.int().check(z.nonnegative()),
+  unresolvedAttempts: z.int().check(z.nonnegative()),
   /** The carrier of the last or present submission. */
   carrier: z.optional(z.string()),
   /** The last attempts, except one that a carrier accepted: see `attemptsOf`. */

@@ -75,7 +75,7 @@ export function acquire(
 ): Update<"message"> {
   return acquireLease(key, lease, at, {
     set: { carrier, attemptLog: lapsed?.attemptLog },
-    add: { attempts: 1, openClaims: 1 },
+    add: { attempts: 1, unresolvedAttempts: 1 },
     // Only paid messages have jobs. Test messages keep their expiry.
     remove: effectsOf({ id: key.sk }).keepsExpiry ? [] : ["expiresAt"],
     requires: {
@@ -85,7 +85,7 @@ export function acquire(
         ...(isFirst ? { attempts: 0 } : {}),
         ...(lapsed === undefined ? {} : { leaseUntil: lapsed.leaseUntil }),
       },
-      ...(carrier === undefined ? {} : { anyOf: [{ is: { openClaims: 0 } }, { is: { carrier } }] }),
+      ...(carrier === undefined ? {} : { anyOf: [{ is: { unresolvedAttempts: 0 } }, { is: { carrier } }] }),
     },
   });
 }
@@ -113,7 +113,7 @@ export function release(leased: MessageRecord): Update<"message"> {
   const { rejectedBy, attemptLog } = leased;
   return releaseLease(messageKey(leased), leased, {
     set: { rejectedBy, attemptLog },
-    add: { openClaims: -1 },
+    add: { unresolvedAttempts: -1 },
     requires: isQueued,
   });
 }
@@ -127,8 +127,8 @@ export function release(leased: MessageRecord): Update<"message"> {
  * again if it recognizes repeats; otherwise the price is returned. A receipt of an earlier carrier proves nothing.
  */
 export function sentByReceipt(leased: MessageRecord): Date | undefined {
-  const { openClaims, carrier, deliveryStatus, deliveryAt, deliveryCarrier = carrier } = leased;
-  if (openClaims <= 1 || deliveryAt === undefined || deliveryCarrier !== carrier) return undefined;
+  const { unresolvedAttempts, carrier, deliveryStatus, deliveryAt, deliveryCarrier = carrier } = leased;
+  if (unresolvedAttempts <= 1 || deliveryAt === undefined || deliveryCarrier !== carrier) return undefined;
   return deliveryStatus === "undelivered" ? undefined : new Date(deliveryAt);
 }
 
@@ -180,7 +180,7 @@ export function markCancelled(waiting: MessageRecord, at: Date): Update<"message
   return updateOf(
     messageKey(waiting),
     { set: { ...set, ...withoutCode(waiting), ...retention(waiting, at) } },
-    { is: { status: "queued", openClaims: 0 }, above: { scheduledAt: at.toISOString() } },
+    { is: { status: "queued", unresolvedAttempts: 0 }, above: { scheduledAt: at.toISOString() } },
   );
 }
 

@@ -259,7 +259,7 @@ class Pass implements Reconciliation {
   }
 
   /** Records how far the wallet is settled, and the time of the next pass if there is more to settle. */
-  async #settle(lookAt: string): Promise<void> {
+  async #settle(visitAt: string): Promise<void> {
     // A lost debit may have lowered the balance without a notification, and a settled wallet is not checked again.
     const { lowBalanceThresholdMicros, rechargeBelowMicros } = this.#wallet;
     const isLowPossible = (lowBalanceThresholdMicros ?? rechargeBelowMicros) !== undefined;
@@ -267,7 +267,7 @@ class Pass implements Reconciliation {
     if (wallet !== undefined) await watchBalance(wallet);
     const to = Math.max(this.#position.seq, this.#settledSeq);
     const settled = { from: this.#settledSeq, to, voids: this.#voidsSinceSettled };
-    await settleWallet(this.#wallet.organizationId, settled, lookAt);
+    await settleWallet(this.#wallet.organizationId, settled, visitAt);
   }
 }
 

@@ -51,7 +51,7 @@ function choosable(
     messageType,
     segments,
     totalMicros,
-    openClaims: 0,
+    unresolvedAttempts: 0,
   };
 }
 

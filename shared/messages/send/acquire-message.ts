@@ -70,8 +70,8 @@ async function applyAcquisition(
 
 /** Returns the lease of a sender that ended without recording an outcome, and the attempts including that one. */
 function lapsedLease(message: MessageRecord, at: Date): Acquisition["lapsed"] {
-  const { openClaims, carrier, leaseUntil } = message;
-  if (openClaims === 0 || carrier === undefined || leaseUntil === undefined) return undefined;
+  const { unresolvedAttempts, carrier, leaseUntil } = message;
+  if (unresolvedAttempts === 0 || carrier === undefined || leaseUntil === undefined) return undefined;
   if (!isFree(message, at)) return undefined;
   const submittedAt = new Date(Date.parse(leaseUntil) - messageLeaseMs).toISOString();
   const { attemptLog } = withAttempt(message, { at: submittedAt, carrier, outcome: "unknown" });

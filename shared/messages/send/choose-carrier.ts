@@ -23,7 +23,7 @@ export type Choosable = Pick<
   | "carrier"
   | "id"
   | "messageType"
-  | "openClaims"
+  | "unresolvedAttempts"
   | "organizationId"
   | "rejectedBy"
   | "segments"
@@ -65,8 +65,11 @@ const spreadSeconds = 30;
  * code goes to another carrier instead. Most codes have no type. A message that only this carrier may get loses nothing.
  * @param isLastResort whether no other carrier of its route may be called, and no tried one may accept it later
  */
-function patienceMs({ openClaims, campaignId, messageType }: Choosable, isLastResort: boolean): number {
-  if (openClaims > 0 || campaignId !== undefined || messageType === "marketing") return 0;
+function patienceMs(
+  { unresolvedAttempts, campaignId, messageType }: Choosable,
+  isLastResort: boolean,
+): number {
+  if (unresolvedAttempts > 0 || campaignId !== undefined || messageType === "marketing") return 0;
   if (isLastResort || messageType === "transactional") return minuteMs / 2;
   return messageType === "otp" ? dayMs : 10 * minuteMs;
 }
@@ -81,7 +84,7 @@ export async function chooseCarrier(
   reservedStart?: ReservedStart,
 ): Promise<Choice> {
   const { carriers } = sender;
-  if (message.openClaims > 0) {
+  if (message.unresolvedAttempts > 0) {
     const { carrier } = message;
     const earlier = carrier === undefined ? undefined : carriers.named(carrier);
     if (earlier === undefined || earlier.isDisabled || !earlier.carrier.idempotent) {
@@ -116,7 +119,7 @@ export async function chooseNext(
   if (untried.length === 0) logAbovePrice(abovePrice, leased);
   if (left.length === 0) return undefined;
   // Its one open attempt is that of this sender, which has ended.
-  const message = { ...leased, openClaims: 0 };
+  const message = { ...leased, unresolvedAttempts: 0 };
   // A carrier that has throttled it, or was unreachable, may accept it later.
   return firstWilling(untried, message, sender, { isAnyTried: untried.length < left.length });
 }

@@ -59,12 +59,12 @@ export class Submission {
     // repeats may get the message.
     if (choice.kind === "fail") {
       // This decision rests on an attempt that has been released since: its carrier did not accept the message.
-      const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && leased.openClaims === 1;
+      const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && leased.unresolvedAttempts === 1;
       return isOutdated
         ? requeue(leased, sendJob(leased, 1, this.#job))
         : endAsUnsent(leased, choice.errorCode);
     }
-    if (leased.openClaims > 1 && !choice.named.carrier.idempotent) {
+    if (leased.unresolvedAttempts > 1 && !choice.named.carrier.idempotent) {
       return endAsFailed(leased, "MESSAGE_OUTCOME_UNKNOWN");
     }
     return this.#submit(leased, choice);
@@ -99,14 +99,14 @@ export class Submission {
         return this.#endAsSent(leased, { at: now(), carrierReference: response.carrierReference });
       case "unknown":
         // The job returns when the lease has lapsed. Delays by carriers are no attempts with an unknown outcome.
-        if (leased.openClaims < maxUnknownOutcomes) {
+        if (leased.unresolvedAttempts < maxUnknownOutcomes) {
           throw new Error(`what the carrier did is not known: ${response.errorName}`);
         }
         return endAsFailed(leased, "MESSAGE_OUTCOME_UNKNOWN");
       case "rejected":
         // An invalid number is invalid for all carriers. If an earlier outcome is unknown, that attempt may have been
         // accepted, whatever the carrier returns now. Then no other carrier gets the message.
-        if (isForGood(response.errorCode) || leased.openClaims > 1)
+        if (isForGood(response.errorCode) || leased.unresolvedAttempts > 1)
           return endAsFailed(leased, response.errorCode);
         return this.#submitToNext(
           { ...leased, rejectedBy: [...(leased.rejectedBy ?? []), named.name] },
@@ -114,9 +114,11 @@ export class Submission {
           response,
         );
       case "unreachable":
-        return leased.openClaims > 1 ? this.#reschedule(leased) : this.#submitToNext(leased, named, response);
+        return leased.unresolvedAttempts > 1
+          ? this.#reschedule(leased)
+          : this.#submitToNext(leased, named, response);
       case "throttled":
-        return leased.openClaims > 1
+        return leased.unresolvedAttempts > 1
           ? this.#reschedule(leased, response.retryAfterSeconds)
           : this.#submitToNext(leased, named, response);
     }
@@ -187,7 +189,7 @@ function isForGood(errorCode: MessageErrorCode): boolean {
 
 /** Ends a message as failed that may no longer be submitted. If it may have been sent before, its outcome is unknown. */
 async function endAsUnsent(leased: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
-  return endAsFailed(leased, leased.openClaims > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
+  return endAsFailed(leased, leased.unresolvedAttempts > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
 }
 
 /** Ends a message as failed, and records the refund that it owes in the same transaction. A test message owes none. */

@@ -57,7 +57,7 @@ export async function processPayment(key: PaymentKey): Promise<PaymentRecord | u
     const payment = await findPayment(key).catch(() => undefined);
     const isMissing = ProviderUnavailableError.rejectedBy(error) === "missing";
     if (isMissing && payment?.status === "succeeded") return reportMissing(payment);
-    if (payment?.agenda !== undefined) await scheduleVisit(payment, maxRetryMs).catch(() => undefined);
+    if (payment?.pendingWork !== undefined) await scheduleVisit(payment, maxRetryMs).catch(() => undefined);
     throw error;
   }
 }
@@ -241,7 +241,7 @@ async function scheduleVisit(payment: PaymentRecord, retryMs?: number): Promise<
   await updateItem(PaymentRecord, visitUpdate(payment, changes));
 }
 
-const noMoreVisits = { remove: ["agenda", "lookAt"] } as const;
+const noMoreVisits = { remove: ["pendingWork", "visitAt"] } as const;
 
 /** Returns an update of the time of the next visit. It is rejected after a change in between, which has its own time. */
 function visitUpdate(

@@ -133,12 +133,12 @@ export function paymentUpdate(
   );
 }
 
-/** Returns the fields that list a payment in the pending-work index. @param lookAt in ISO 8601 */
+/** Returns the fields that list a payment in the pending-work index. @param visitAt in ISO 8601 */
 export function toBeVisited(
   { organizationId }: Pick<PaymentRecord, "organizationId">,
-  lookAt: string,
-): Required<Pick<PaymentRecord, "agenda" | "lookAt">> {
-  return { agenda: pendingWorkOf("PAYMENT", organizationId), lookAt };
+  visitAt: string,
+): Required<Pick<PaymentRecord, "pendingWork" | "visitAt">> {
+  return { pendingWork: pendingWorkOf("PAYMENT", organizationId), visitAt };
 }
 
 /** Returns what is left of a payment: what was neither paid back nor taken back. */

@@ -22,8 +22,8 @@ export function toBeSettled(
   changedAt: string,
 ): Required<Pick<Changes<"wallet">, "set" | "setIfAbsent">> {
   return {
-    set: { agenda: pendingWorkOf("SETTLE", organizationId) },
-    setIfAbsent: { lookAt: settleAt(changedAt) },
+    set: { pendingWork: pendingWorkOf("SETTLE", organizationId) },
+    setIfAbsent: { visitAt: settleAt(changedAt) },
   };
 }
 
@@ -51,18 +51,18 @@ export function settling({
 /**
  * Notes how far a wallet is settled and when to visit it again. Does nothing when another pass came first. A wallet that is
  * settled up to its last change has no pending work.
- * @param lookAt when to visit it again, in ISO 8601
+ * @param visitAt when to visit it again, in ISO 8601
  */
 export async function settleWallet(
   organizationId: string,
   settlement: Settlement,
-  lookAt: string,
+  visitAt: string,
 ): Promise<void> {
   const key = keys.wallet(organizationId);
   const { set, add, is } = settling(settlement);
-  const done = { set, add, remove: ["agenda", "lookAt"] } as const;
+  const done = { set, add, remove: ["pendingWork", "visitAt"] } as const;
   const settled = await updateItem(WalletRecord, updateOf(key, done, { is: { ...is, seq: settlement.to } }));
   if (settled.applied) return;
-  const agenda = pendingWorkOf("SETTLE", organizationId);
-  await updateItem(WalletRecord, updateOf(key, { set: { ...set, agenda, lookAt }, add }, { is }));
+  const pendingWork = pendingWorkOf("SETTLE", organizationId);
+  await updateItem(WalletRecord, updateOf(key, { set: { ...set, pendingWork, visitAt }, add }, { is }));
 }

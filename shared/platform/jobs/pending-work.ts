@@ -11,7 +11,7 @@ import { shardOf } from "./shards.ts";
  */
 
 /** The fields of an item with pending work. Completed work removes both. */
-export const pendingWorkFields = { agenda: z.optional(z.string()), lookAt: z.optional(z.string()) };
+export const pendingWorkFields = { pendingWork: z.optional(z.string()), visitAt: z.optional(z.string()) };
 
 /** Items that are visited concurrently. */
 const concurrency = 10;
@@ -46,7 +46,7 @@ export interface PendingWork<Name extends PendingWorkName> {
   readonly visit: (key: Key<ItemsWith[Name]>) => Promise<void>;
 }
 
-const Listed = z.object({ pk: z.string(), sk: z.string(), lookAt: z.string() });
+const Listed = z.object({ pk: z.string(), sk: z.string(), visitAt: z.string() });
 type Listed = z.infer<typeof Listed>;
 
 /** Visits the due items of one shard of the pending work, the longest due first, each once. */
@@ -67,7 +67,7 @@ export async function workOnPending<Name extends PendingWorkName>({
     for (const { pk, sk } of waiting) visited.add(`${pk} ${sk}`);
     await sideBySide(waiting.values(), isTimeLeft, visit);
     if (batch.length < batchSize || waiting.length === 0 || !isTimeLeft()) return;
-    from = batch.at(-1)?.lookAt;
+    from = batch.at(-1)?.visitAt;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { EntityName, Given, ItemOf, StoredOf } from "./entities.ts";
+import { storedNameOf } from "./stored-names.ts";
 
 type NameIn<Item> = Extract<keyof Item, string>;
 
@@ -129,8 +130,9 @@ export function expressionsOf(changes: UntypedChanges, requirements: UntypedRequ
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = {};
   const nameOf = (name: string): string => {
-    names[`#${name}`] = name;
-    return `#${name}`;
+    const stored = storedNameOf(name);
+    names[`#${stored}`] = stored;
+    return `#${stored}`;
   };
   const valueOf = (name: string, given: unknown): string => {
     if (given === undefined) throw new Error(`the write requires a ${name} that it does not know`);

@@ -9,6 +9,7 @@ import { client } from "./client.ts";
 import type { EntityName, Readable } from "./entities.ts";
 import type { Key, pendingWorkIndex } from "./keys.ts";
 import { parsed, reportUnreadable, UnreadableRecordError } from "./records.ts";
+import { fromStored } from "./stored-names.ts";
 
 /**
  * Reads one item and checks its shape. The read is eventually consistent by default.
@@ -23,7 +24,7 @@ export async function findItem<Name extends EntityName, Item>(
   const { Item } = await client.send(
     new GetCommand({ TableName: config.tableName(), Key: key, ConsistentRead: options.consistent ?? false }),
   );
-  return Item === undefined ? undefined : parsed(schema, key, Item);
+  return Item === undefined ? undefined : parsed(schema, key, fromStored(Item));
 }
 
 /** One of two items that are read together. */
@@ -61,7 +62,7 @@ export async function findBoth<One, Other>(
   // DynamoDB returns them in any order.
   const itemOf = <Item>({ schema, key }: Wanted<Item>): Item | undefined => {
     const item = found.find(({ pk, sk }) => pk === key.pk && sk === key.sk);
-    return item === undefined ? undefined : parsed(schema, key, item);
+    return item === undefined ? undefined : parsed(schema, key, fromStored(item));
   };
   return [itemOf(one), itemOf(other)];
 }
@@ -128,7 +129,7 @@ async function query<Item>(
     const page = await client.send(new QueryCommand({ ...parameters, Limit: range.limit - rows.length }));
     for (const found of page.Items ?? []) {
       const key = { pk: String(found["pk"]), sk: String(found["sk"]) };
-      const result = schema.safeParse(found);
+      const result = schema.safeParse(fromStored(found));
       if (!result.success) unreadable.push(new UnreadableRecordError(key, result.error));
       rows.push({ key, item: result.data });
     }

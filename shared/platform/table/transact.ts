@@ -6,6 +6,7 @@ import { TransactWriteCommand, type TransactWriteCommandInput } from "@aws-sdk/l
 
 import { ApiError } from "../../api/contract/errors.ts";
 import { client } from "./client.ts";
+import { toStored } from "./stored-names.ts";
 import { oldItem, parametersOf, type Write } from "./write.ts";
 
 /** The writes of a transaction by name. A name may have several writes, or none. */
@@ -125,7 +126,7 @@ function isPassing({ Code }: CancellationReason): boolean {
 
 function transactItem(write: Write): NonNullable<TransactWriteCommandInput["TransactItems"]>[number] {
   const parameters = parametersOf(write);
-  if ("put" in write) return { Put: { Item: write.put, ...parameters } };
+  if ("put" in write) return { Put: { Item: toStored(write.put), ...parameters } };
   if ("delete" in write) return { Delete: { Key: { ...write.delete }, ...parameters } };
   if ("check" in write) return { ConditionCheck: { Key: { ...write.check }, ...parameters } };
   return { Update: { Key: { ...write.key }, ...parameters } };

@@ -17,6 +17,7 @@ import {
 } from "./expressions.ts";
 import type { Key } from "./keys.ts";
 import { parsed } from "./records.ts";
+import { fromStored, toStored } from "./stored-names.ts";
 
 declare const checked: unique symbol;
 
@@ -147,7 +148,7 @@ export async function updateItem<Name extends EntityName, Item>(
     const { Attributes } = await dynamodb.send(
       new UpdateCommand({ Key: { ...update.key }, ...parametersOf(update), ReturnValues: "ALL_NEW" }),
     );
-    return parsed(schema, update.key, Attributes);
+    return parsed(schema, update.key, fromStored(Attributes ?? {}));
   });
   return recognized((found) => parsed(schema, update.key, found), outcome, isOwn);
 }
@@ -162,7 +163,7 @@ export async function putItem(
 ): Promise<Outcome<Record<string, unknown>>> {
   const item: Record<string, unknown> = { ...put.put };
   const outcome = await outcomeOf(async () => {
-    await client.send(new PutCommand({ Item: item, ...parametersOf(put) }));
+    await client.send(new PutCommand({ Item: toStored(item), ...parametersOf(put) }));
     return item;
   });
   return recognized((found) => found, outcome, isOwn);
@@ -218,5 +219,5 @@ export function parametersOf({ changes = {}, requires = {} }: Partial<Pick<Updat
 export function oldItem(failure: {
   Item?: Parameters<typeof unmarshall>[0] | undefined;
 }): Record<string, unknown> | undefined {
-  return failure.Item === undefined ? undefined : unmarshall(failure.Item);
+  return failure.Item === undefined ? undefined : fromStored(unmarshall(failure.Item));
 }

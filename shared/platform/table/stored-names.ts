@@ -1,0 +1,31 @@
+/**
+ * The stored names of fields for which the code has other words, because older items have them. Only the table layer knows
+ * them: it changes the names of each item that it reads or writes.
+ */
+const storedNames: Readonly<Record<string, string>> = {
+  /** The kind of work that an item waits for, and its shard. */
+  pendingWork: "agenda",
+  /** When that work visits the item, in ISO 8601. */
+  visitAt: "lookAt",
+  /** How many attempts of a message have no known outcome. */
+  unresolvedAttempts: "openClaims",
+};
+const ownNames = Object.fromEntries(Object.entries(storedNames).map(([name, stored]) => [stored, name]));
+
+export function storedNameOf(name: string): string {
+  return storedNames[name] ?? name;
+}
+
+/** Returns an item with its stored names. */
+export function toStored(item: object): Record<string, unknown> {
+  return renamed(item, storedNames);
+}
+
+/** Returns a stored item with the names of the code. */
+export function fromStored(item: object): Record<string, unknown> {
+  return renamed(item, ownNames);
+}
+
+function renamed(item: object, names: Readonly<Record<string, string>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [names[name] ?? name, value]));
+}
