@@ -10,7 +10,7 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${ulid(now().getTime())}`;
 }
 
-/** The end of the ids of test messages. Releases before test keys look for these ids in other partitions and find nothing. */
+/** The end of the ids of test messages. Release 0.3.0 reads it as a shard that does not exist, and finds no message there. */
 const testMark = "T";
 
 /** Returns the id of a new test message, or of an inbound test message. */

@@ -17,7 +17,7 @@ import { UnreliableAws } from "./unreliable-aws.ts";
  */
 const hiddenSeconds = 4;
 
-/** A world that is not at rest after this time never will be. */
+/** The longest time until all work has ended. Work that takes longer is lost. */
 const restTimeoutMs = 180_000;
 const restPollMs = 50;
 

@@ -14,7 +14,7 @@ import { reconcileWallets } from "../../shared/messages/reconciliation/run.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { chargeWallet } from "../../shared/money/wallet/charge.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
-import { resetDailyWindow } from "../../shared/money/wallet/spending-limits.ts";
+import { startDay } from "../../shared/money/wallet/spending-limits.ts";
 import { updateWallet } from "../../shared/money/wallet/update.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
@@ -281,7 +281,7 @@ it("no debit of a day that ends meanwhile is lost when the wallet moves to the n
   // By a slow clock, after the wallet was read.
   await accept(organizationId);
   vi.setSystemTime(new Date("2031-03-02T00:00:01Z"));
-  await resetDailyWindow(seen, async (accepted) => noteAccepted(organizationId, accepted));
+  await startDay(seen, async (accepted) => noteAccepted(organizationId, accepted));
   expect(await readWallet(organizationId)).toMatchObject({ spendDay: day, acceptedToday: 2 });
   await accept(organizationId);
   expect(await readWallet(organizationId)).toMatchObject({ spendDay: "2031-03-02", acceptedToday: 1 });
@@ -293,7 +293,7 @@ it("a wallet whose daily figures cannot be saved stays on its day", async () => 
   const organizationId = await openWallet(1_000_000);
   await accept(organizationId);
   vi.setSystemTime(new Date("2031-03-02T00:00:01Z"));
-  const fails = resetDailyWindow(await readWallet(organizationId), async () => {
+  const fails = startDay(await readWallet(organizationId), async () => {
     throw new ApiError("UNAVAILABLE");
   });
   await expect(fails).rejects.toThrow(ApiError);

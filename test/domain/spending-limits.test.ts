@@ -120,8 +120,8 @@ describe("a daily spend cap for ten messages", () => {
     const organizationId = await openWallet(10_000_000);
     const { spendDay: day } = await readWallet(organizationId);
     const returnDebit = async (): Promise<unknown> => {
-      const uncounts = { day, accepted: 1, acceptedMicros: priceMicros };
-      return postToWallet({ organizationId, type: "refund", amountMicros: priceMicros, uncounts });
+      const notAccepted = { day, accepted: 1, acceptedMicros: priceMicros };
+      return postToWallet({ organizationId, type: "refund", amountMicros: priceMicros, notAccepted });
     };
     await sendAtOnce(10, async () => send(organizationId));
     await returnDebit();

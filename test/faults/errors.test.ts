@@ -240,7 +240,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   SEND_RATE_EXCEEDED: async () => {
     await credit();
     const inAnHour = new Date(Date.now() + hourMs).toISOString();
-    const used = { set: { paceSince: inAnHour, paceLeft: 0 } };
+    const used = { set: { secondSince: inAnHour, sendsLeft: 0 } };
     await updateItem(z.unknown(), updateOf(keys.wallet(customer.organizationId), used));
     return send({});
   },

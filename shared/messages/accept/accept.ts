@@ -93,7 +93,7 @@ export async function acceptTogether(
     organizationId: first.organizationId,
     charges: messages.map((each) => ({ amountMicros: each.totalMicros, ...ledgerFieldsOf(each) })),
     at: new Date(first.queuedAt),
-    isPaced: campaignId === undefined,
+    isRateLimited: campaignId === undefined,
     keepAccepted: async (ofDay) => noteAccepted(first.organizationId, ofDay),
     recording: (wallet) => {
       const placed = messages.map((message) => ({ ...message, id: idInShard(wallet, message.id) }));

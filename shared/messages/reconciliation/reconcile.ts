@@ -225,7 +225,7 @@ class Pass implements Reconciliation {
       organizationId: lost.organizationId,
       type: "refund",
       amountMicros: -lost.amountMicros,
-      settles: { from: this.#settledSeq, to: lost.seq, voids: this.#voidsSinceSettled },
+      settlement: { from: this.#settledSeq, to: lost.seq, voids: this.#voidsSinceSettled },
     });
     if (credited === undefined) return false;
     this.#settledSeq = lost.seq;

@@ -18,7 +18,7 @@ import { paymentMethodKinds, readBilling, type BillingRecord } from "./billing-r
 import { checkCard, countProviderCall, withCustomer } from "./customers.ts";
 import { consoleUrl } from "./links.ts";
 import { paymentJob } from "./payment-job.ts";
-import { paymentPut, toApiPayment, toBeVisited, type PaymentRecord } from "./record.ts";
+import { paymentPut, toApiPayment, visitFields, type PaymentRecord } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
 import { taxMicrosOf, taxOf } from "./tax.ts";
 
@@ -56,7 +56,7 @@ export function newPayment({ id = newId("pay"), billing, ...fields }: NewPayment
     unstored: [],
     createdAt: createdAt.toISOString(),
     version: 1,
-    ...toBeVisited(fields, firstVisit.toISOString()),
+    ...visitFields(fields, firstVisit.toISOString()),
   };
 }
 
@@ -106,7 +106,7 @@ export async function createPayment(
   if (result.outcome === "rejected" && result.rejections.wallet !== undefined) throw walletClosed();
   if (result.outcome === "rejected" && result.rejections.charged !== undefined)
     throw dailyLimitReached(limit);
-  // Only a later attempt at the same request can have caused the rejection of this one.
+  // The response was rejected, because a later attempt at the same request replaced this attempt.
   if (result.outcome === "rejected") throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
   // The payment is pending work, so a job that gets lost only delays it.
   if (isSaved) {

@@ -14,7 +14,7 @@ import {
   PaymentRecord,
   paymentUpdate,
   restOf,
-  toBeVisited,
+  visitFields,
   type DisputeRecord,
   type RefundRecord,
 } from "./record.ts";
@@ -45,7 +45,7 @@ export async function credit(
     providerPaymentId,
     status: "succeeded",
     succeededAt: at,
-    ...toBeVisited(payment, at),
+    ...visitFields(payment, at),
   } as const;
   return move(
     payment,
@@ -126,7 +126,7 @@ async function returnRefund(payment: PaymentRecord, failed: RefundRecord): Promi
     { type: "payment_refund", amountMicros, reference: `${id}-failed` },
     {
       reason: "Refund failed",
-      write: paymentUpdate(payment, { refunds, ...toBeVisited(payment, now().toISOString()) }),
+      write: paymentUpdate(payment, { refunds, ...visitFields(payment, now().toISOString()) }),
     },
   );
 }
@@ -143,7 +143,7 @@ async function adoptRefund(
   const totalMicros = microsOfMinorUnits(minorUnits);
   const amountMicros = netOf(totalMicros, payment, restOf(payment));
   const refund = { id, providerRefundId, amountMicros, totalMicros, status, createdAt: at };
-  const changes = { refunds: [...payment.refunds, refund], ...toBeVisited(payment, at) };
+  const changes = { refunds: [...payment.refunds, refund], ...visitFields(payment, at) };
   const movement = { type: "payment_refund", amountMicros: -amountMicros, reference: id } as const;
   const effects = { reason: "Payment refunded", write: paymentUpdate(payment, changes) };
   try {
@@ -176,7 +176,7 @@ export async function applyDispute(
     ...(status === "open" ? {} : { closedAt: at }),
   };
   const disputes = [...payment.disputes.filter((each) => each.id !== id), dispute];
-  const changes = { disputes, ...toBeVisited(payment, at) };
+  const changes = { disputes, ...visitFields(payment, at) };
   const { amountMicros } = dispute;
   if (known === undefined) {
     // Both movements of a dispute that was won before the gateway learned of it would cancel out.

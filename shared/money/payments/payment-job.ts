@@ -7,7 +7,7 @@ import type { Put } from "../../platform/table/write.ts";
 import type { ProviderNotice } from "./provider.ts";
 import type { PaymentKey } from "./record.ts";
 
-/** A job of the queue of payments: the payment that something happened to. It has no facts, which are read at the provider. */
+/** A job of the queue of payments. It only names a payment: the worker reads the state of the payment at the provider. */
 export const PaymentJob = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("payment"), organizationId: z.string(), paymentId: z.string() }),
   /** A payment to make, because the balance fell below the threshold of auto-recharge. */

@@ -25,7 +25,7 @@ import {
   PaymentRecord,
   paymentUpdate,
   readPayment,
-  toBeVisited,
+  visitFields,
   type PaymentKey,
 } from "./record.ts";
 import { isUnsubmitted, submitRefunds } from "./refund.ts";
@@ -237,7 +237,7 @@ async function scheduleVisit(payment: PaymentRecord, retryMs?: number): Promise<
   const changes =
     isFinal(payment) && retryMs === undefined
       ? noMoreVisits
-      : { set: toBeVisited(payment, new Date(visitMs).toISOString()) };
+      : { set: visitFields(payment, new Date(visitMs).toISOString()) };
   await updateItem(PaymentRecord, visitUpdate(payment, changes));
 }
 

@@ -134,7 +134,7 @@ export function paymentUpdate(
 }
 
 /** Returns the fields that list a payment in the pending-work index. @param visitAt in ISO 8601 */
-export function toBeVisited(
+export function visitFields(
   { organizationId }: Pick<PaymentRecord, "organizationId">,
   visitAt: string,
 ): Required<Pick<PaymentRecord, "pendingWork" | "visitAt">> {

@@ -8,7 +8,7 @@ import {
   paymentUpdate,
   readPayment,
   restOf,
-  toBeVisited,
+  visitFields,
   type PaymentKey,
   type RefundRecord,
 } from "./record.ts";
@@ -52,7 +52,7 @@ export async function recordRefund(key: PaymentKey, { id, amountMicros, reason }
       reason,
       createdAt: now().toISOString(),
     };
-    const changes = { refunds: [...payment.refunds, refund], ...toBeVisited(payment, refund.createdAt) };
+    const changes = { refunds: [...payment.refunds, refund], ...visitFields(payment, refund.createdAt) };
     const movement = { type: "payment_refund", amountMicros: -amount, reference: id } as const;
     return move(payment, movement, { reason, write: paymentUpdate(payment, changes) });
   });
@@ -63,7 +63,7 @@ export function isUnsubmitted({ status, providerRefundId }: RefundRecord): boole
   return status === "pending" && providerRefundId === undefined;
 }
 
-/** Pays back the pending refunds of a payment at the provider. A transfer is made by the operator, who recorded it. */
+/** Pays back the pending refunds of a payment at the provider. The operator makes a transfer before recording it. */
 export async function submitRefunds(key: PaymentKey): Promise<void> {
   const payment = await readPayment(key);
   for (const { id, totalMicros } of payment.refunds.filter(isUnsubmitted)) {

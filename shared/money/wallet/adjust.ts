@@ -79,7 +79,7 @@ export async function limitSendRate(
   organizationId: string,
   sends: number | "none" | undefined,
 ): Promise<WalletRecord> {
-  return limit(organizationId, "operatorSendsPerSecond", sends, ["paceLeft", "paceSince"]);
+  return limit(organizationId, "operatorSendsPerSecond", sends, ["sendsLeft", "secondSince"]);
 }
 
 /** Changes a limit, and removes what is left of it. The next debit calculates it again. */
@@ -87,7 +87,7 @@ async function limit(
   organizationId: string,
   field: "operatorDailyCap" | "operatorSendsPerSecond",
   value: number | "none" | undefined,
-  left: readonly ("paceLeft" | "paceSince" | "spendLeftMicros")[],
+  left: readonly ("sendsLeft" | "secondSince" | "spendLeftMicros")[],
 ): Promise<WalletRecord> {
   const remove = value === undefined ? [field, ...left] : left;
   return change(organizationId, { set: { [field]: value }, remove });

@@ -158,7 +158,7 @@ async function returnMoney(
       organizationId,
       type: "refund",
       amountMicros,
-      uncounts: { day: dayOf(createdAt), accepted: entries.length, acceptedMicros: amountMicros },
+      notAccepted: { day: dayOf(createdAt), accepted: entries.length, acceptedMicros: amountMicros },
       together: () => entries.map((entry) => ledgerEntry({ ...voidEntry(entry), isReturned: true })),
     });
     if (returned === undefined) return false;

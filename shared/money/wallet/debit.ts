@@ -15,10 +15,10 @@ import { findWallet, walletClosed, WalletRecord } from "./record.ts";
 import { toBeSettled } from "./settlement.ts";
 import {
   capReached,
-  rejectionReason,
+  obstacleOf,
   sendRateExceeded,
-  resetDailyWindow,
-  refillBucket,
+  startDay,
+  startSecond,
   reserve,
   type AcceptedOfDay,
   type Reservation,
@@ -39,7 +39,7 @@ export interface Debit {
   readonly charges: readonly Charge[];
   readonly at: Date;
   /** Whether they count against the rate limit. The worker of a campaign limits its messages itself. */
-  readonly isPaced?: boolean;
+  readonly isRateLimited?: boolean;
   /** Stores the accepted messages of the previous day, before the wallet begins the next day. */
   readonly keepAccepted: (accepted: AcceptedOfDay) => Promise<void>;
 }
@@ -73,12 +73,12 @@ export async function debitWallet(
       await requestRecharge(wallet).catch(logPending);
       throw new ApiError("INSUFFICIENT_BALANCE");
     }
-    switch (rejectionReason(wallet, reservationOf(charging))) {
-      case "day":
-        await resetDailyWindow(wallet, charging.keepAccepted);
+    switch (obstacleOf(wallet, reservationOf(charging))) {
+      case "newDay":
+        await startDay(wallet, charging.keepAccepted);
         break;
-      case "bucket":
-        await refillBucket(wallet);
+      case "newSecond":
+        await startSecond(wallet);
         break;
       case "cap":
         await notifyCapReached(wallet).catch(logPending);
@@ -93,8 +93,8 @@ export async function debitWallet(
   throw new ApiError("UNAVAILABLE", { isUncharged: true });
 }
 
-function reservationOf({ charges, isPaced = false }: Debit): Reservation {
-  return { amountMicros: sumOf(charges), sends: charges.length, isPaced };
+function reservationOf({ charges, isRateLimited = false }: Debit): Reservation {
+  return { amountMicros: sumOf(charges), sends: charges.length, isRateLimited };
 }
 
 async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletRecord>> {

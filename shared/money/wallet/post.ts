@@ -31,12 +31,12 @@ export interface Posting extends OfMessage {
   readonly paymentId?: string;
   /** Whether an erased wallet rejects it. */
   readonly needsCustomer?: boolean;
-  /** Returns the other writes of its transaction. @param after the wallet after the posting */
+  /** Returns more writes for its transaction. They may depend on the wallet after the posting. */
   readonly together?: (after: WalletRecord) => readonly Write[];
-  /** Messages that were not accepted after all. The wallet subtracts them if their day is still its current day. */
-  readonly uncounts?: AcceptedOfDay;
+  /** Messages of a lost debit, which this posting refunds. The wallet no longer counts them as accepted on their day. */
+  readonly notAccepted?: AcceptedOfDay;
   /** The settlement that a refund of the reconciler belongs to. */
-  readonly settles?: Settlement;
+  readonly settlement?: Settlement;
 }
 
 /** Above this an amount in micro-units is not exact. */
@@ -60,39 +60,48 @@ export async function postToWallet(posting: Posting): Promise<WalletRecord | und
   const deadline = now().getTime() + postingTimeMs;
   // On most wallets nothing comes in between, so the first attempt saves the write that locks.
   const seen = await readWallet(organizationId);
-  let result: Result = isFree(seen, now()) ? await tryPosting(seen, posting, entryId) : "again";
+  let result: Result = isFree(seen, now())
+    ? await tryPosting(seen, posting, entryId)
+    : { outcome: "contended" };
   for (let attempt = 1; attempt < postingAttempts && now().getTime() < deadline; attempt += 1) {
-    if (result !== "again") break;
+    if (result.outcome !== "contended") break;
     await delay(Math.random() * maxPostingDelayMs);
     const locked = await lockWallet(organizationId);
     if (locked === undefined) continue;
     try {
       result = await tryPosting(locked, posting, entryId);
     } finally {
-      if (typeof result === "string") await unlockWallet(locked);
+      // A posting removes the lock itself.
+      if (result.outcome !== "posted") await unlockWallet(locked);
     }
   }
-  if (result === "again") throw new ApiError("UNAVAILABLE");
-  return result === "rejected" ? undefined : result;
+  if (result.outcome === "contended") throw new ApiError("UNAVAILABLE");
+  return result.outcome === "posted" ? result.wallet : undefined;
 }
 
-/** The result of a posting: the wallet after it; `rejected`: rejected for good; `again`: it may succeed later. */
-type Result = WalletRecord | "again" | "rejected";
+/** The result of one try. A contended posting may succeed later, and a rejected one never does. */
+type Result =
+  | { readonly outcome: "contended" | "rejected" }
+  | { readonly outcome: "posted"; readonly wallet: WalletRecord };
 
 async function tryPosting(seen: WalletRecord, posting: Posting, entryId: string): Promise<Result> {
   // Another pass of the reconciler came first and settled the same seqs.
-  if (posting.settles !== undefined && seen.settledSeq !== posting.settles.from) return "rejected";
+  if (posting.settlement !== undefined && seen.settledSeq !== posting.settlement.from) {
+    return { outcome: "rejected" };
+  }
   const after = walletAfter(seen, posting, entryId);
   // One attempt, because after a concurrent debit the seq is another one, and the same writes would be rejected.
   const result = await tryTransact(writesOf(seen, after, posting), 1).catch(async (error: unknown) =>
     resolveAmbiguousPosting(after, entryId, error),
   );
-  if (result.outcome === "committed") return after;
-  if (result.outcome === "contended") return "again";
+  if (result.outcome === "committed") return { outcome: "posted", wallet: after };
+  if (result.outcome === "contended") return result;
   const { entry, together } = result.rejections;
   // An earlier attempt may have succeeded although its response was lost: then the entry at its seq is its own.
-  if (entry?.found !== undefined && LedgerEntryRecord.parse(entry.found).id === entryId) return after;
-  return together === undefined ? "again" : "rejected";
+  if (entry?.found !== undefined && LedgerEntryRecord.parse(entry.found).id === entryId) {
+    return { outcome: "posted", wallet: after };
+  }
+  return { outcome: together === undefined ? "contended" : "rejected" };
 }
 
 function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting) {
@@ -150,10 +159,10 @@ function walletAfter(seen: WalletRecord, posting: Posting, entryId: string): Wal
 }
 
 function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting): Update<"wallet"> {
-  const { type, settles, uncounts, paymentId, needsCustomer = false } = posting;
+  const { type, settlement, notAccepted, paymentId, needsCustomer = false } = posting;
   const { balanceMicros, seq, lastId, lastAt } = after;
-  const settled = settles === undefined ? undefined : settling(settles);
-  const { add: uncounted, requires } = uncounts === undefined ? {} : unreserve(seen, uncounts);
+  const settled = settlement === undefined ? undefined : settling(settlement);
+  const { add: uncounted, requires } = notAccepted === undefined ? {} : unreserve(seen, notAccepted);
   const gone = type === "top_up" ? (["closedAt"] as const) : needsCustomer ? (["erasedAt"] as const) : [];
   const endsRecharge = type === "payment" && paymentId !== undefined && paymentId === seen.rechargeId;
   const { set, setIfAbsent } = toBeSettled(seen.organizationId, lastAt);

@@ -10,11 +10,13 @@ import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { microsOfText } from "./money.ts";
 
 /*
- * Spending limits: how much an organization may spend in a day (UTC), and how many messages it may send in a second.
- * A DynamoDB condition cannot add, so the wallet stores what is left of both. A debit takes its part in the same update
- * that takes the price, and sees every debit before it. The daily window is reset when a day begins; the bucket of the second is
- * refilled when it is empty and the second is over. A change of a limit removes what is left, so that no debit passes
- * before the new value is calculated. A reset moves no money and names every value that it saw: it may repeat or come late.
+ * A wallet has two limits. The daily cap limits what it spends in a day (UTC). The rate limit limits the messages that it pays
+ * for in a second. A DynamoDB condition cannot add. So the wallet stores what is left of each limit, and the update that debits
+ * a price also subtracts from both.
+ *
+ * Two updates move no money and start a period. `startDay` comes with the first debit of a day. `startSecond` comes when the
+ * messages of a second are used up and it is over. Each requires all values that it was calculated from. So it does nothing when
+ * it is repeated, or when another call was first. A change of a limit deletes what is left, and the next debit calculates it.
  */
 
 const Limit = z.union([z.literal("none"), z.int().check(z.positive())]);
@@ -35,9 +37,9 @@ export const spendingLimitFields = {
   acceptedTodayMicros: z.optional(z.int()),
   /** Absent after a change of the cap, until the next debit. Negative if more was spent before. */
   spendLeftMicros: z.optional(z.int()),
-  /** When the bucket of sends was filled, and what is left of it. Absent after a change of the limit. */
-  paceSince: z.optional(z.string()),
-  paceLeft: z.optional(z.int()),
+  /** When the current second began, and the messages left in it. Absent after a change of the rate limit. */
+  secondSince: z.optional(z.string()),
+  sendsLeft: z.optional(z.int()),
 };
 
 const SpendingLimits = z.object({ organizationId: z.string(), ...spendingLimitFields });
@@ -103,11 +105,11 @@ export function acceptedOfDay({
 /** Returns the fields of a wallet from which nothing was spent. */
 export function fullSpendingLimits(organizationId: string): Omit<SpendingLimits, "organizationId"> {
   const unspent = { organizationId, spendDay: today(), spentTodayMicros: 0 };
-  return { ...currentWindow(unspent), ...fullBucket(unspent) };
+  return { ...currentDay(unspent), ...newSecond(unspent) };
 }
 
-/** Returns the current day by the current limits. A slow clock does not bring back yesterday. */
-function currentWindow(
+/** Returns the fields of the current day, by the current limits. A slow clock does not start an earlier day. */
+function currentDay(
   seen: SpendingLimits,
 ): Pick<SpendingLimits, "spendDay" | "spendLeftMicros" | "spentTodayMicros"> {
   return {
@@ -117,19 +119,20 @@ function currentWindow(
   };
 }
 
-function fullBucket(seen: SpendingLimits): Pick<SpendingLimits, "paceLeft" | "paceSince"> {
-  return { paceSince: now().toISOString(), paceLeft: sendsPerSecond(seen) ?? unlimited };
+/** Returns the fields of a second that begins now. */
+function newSecond(seen: SpendingLimits): Pick<SpendingLimits, "sendsLeft" | "secondSince"> {
+  return { secondSince: now().toISOString(), sendsLeft: sendsPerSecond(seen) ?? unlimited };
 }
 
-/** The amounts that a debit reserves of the limits. The worker of a campaign limits its messages itself. */
+/** The part of the limits that a debit uses. A campaign has no rate limit here, because its worker limits its messages itself. */
 export interface Reservation {
   readonly amountMicros: number;
   readonly sends: number;
-  readonly isPaced: boolean;
+  readonly isRateLimited: boolean;
 }
 
 /** Returns how a debit changes the limits, and what it requires of them. */
-export function reserve({ amountMicros, sends, isPaced }: Reservation): {
+export function reserve({ amountMicros, sends, isRateLimited }: Reservation): {
   readonly add: NonNullable<Changes<"wallet">["add"]>;
   readonly atLeast: NonNullable<Requirements<"wallet">["atLeast"]>;
 } {
@@ -140,8 +143,8 @@ export function reserve({ amountMicros, sends, isPaced }: Reservation): {
     acceptedTodayMicros: amountMicros,
   };
   const atLeast = { spendDay: today(), spendLeftMicros: amountMicros };
-  if (!isPaced) return { add: spent, atLeast };
-  return { add: { ...spent, paceLeft: -sends }, atLeast: { ...atLeast, paceLeft: sends } };
+  if (!isRateLimited) return { add: spent, atLeast };
+  return { add: { ...spent, sendsLeft: -sends }, atLeast: { ...atLeast, sendsLeft: sends } };
 }
 
 /**
@@ -161,43 +164,43 @@ export function unreserve(
     : { add: { ...add, spendLeftMicros: acceptedMicros }, requires: { is, present: ["spendLeftMicros"] } };
 }
 
-/** Why a debit was rejected. `none`: not because of a limit; `day` and `bucket`: because of a reset that is due. */
-type RejectionReason = "bucket" | "cap" | "day" | "none" | "rate";
+/** Why a debit was rejected: a period that has to start first, or a limit. `none`: no limit was the reason. */
+type DebitObstacle = "newSecond" | "cap" | "newDay" | "none" | "rate";
 
-/** Returns the limit that rejected a debit, or the reset that is due before it. */
-export function rejectionReason(
+/** Returns why the limits rejected a debit. */
+export function obstacleOf(
   wallet: SpendingLimits,
-  { amountMicros, sends, isPaced }: Reservation,
-): RejectionReason {
-  if (isNewDay(wallet) || wallet.spendLeftMicros === undefined) return "day";
+  { amountMicros, sends, isRateLimited }: Reservation,
+): DebitObstacle {
+  if (isNewDay(wallet) || wallet.spendLeftMicros === undefined) return "newDay";
   if (wallet.spendLeftMicros < amountMicros) return "cap";
-  if (!isPaced || (wallet.paceLeft ?? 0) >= sends) return "none";
-  return isSecondOver(wallet) ? "bucket" : "rate";
+  if (!isRateLimited || (wallet.sendsLeft ?? 0) >= sends) return "none";
+  return isSecondOver(wallet) ? "newSecond" : "rate";
 }
 
 function isNewDay({ spendDay }: SpendingLimits): boolean {
   return spendDay < today();
 }
 
-function isSecondOver({ paceSince }: SpendingLimits): boolean {
-  return paceSince === undefined || now().getTime() - Date.parse(paceSince) >= secondMs;
+function isSecondOver({ secondSince }: SpendingLimits): boolean {
+  return secondSince === undefined || now().getTime() - Date.parse(secondSince) >= secondMs;
 }
 
 /**
- * Calculates what may still be spent after a new day began or a cap changed. Does nothing if another call was first.
+ * Starts a day, or calculates what is left of the present one after a change of the cap. Does nothing if another call was first.
  * @param keep stores the figures of the previous day. The next day begins only after that, and only if the figures did not
  *   change meanwhile. A late debit of that day is therefore not lost.
  */
-export async function resetDailyWindow(
+export async function startDay(
   seen: SpendingLimits,
   keep: (accepted: AcceptedOfDay) => Promise<void>,
 ): Promise<void> {
-  const day = currentWindow(seen);
+  const day = currentDay(seen);
   const isNext = day.spendDay !== seen.spendDay;
   const accepted = acceptedOfDay(seen);
   if (isNext && accepted !== undefined) await keep(accepted);
   // A rate limit that the stage changed applies from the next day on.
-  const next = isNext ? { ...fullBucket(seen), acceptedToday: 0, acceptedTodayMicros: 0 } : {};
+  const next = isNext ? { ...newSecond(seen), acceptedToday: 0, acceptedTodayMicros: 0 } : {};
   await resetFields(seen, { ...day, ...next }, [
     "operatorDailyCap",
     "customerDailyCapMicros",
@@ -210,9 +213,9 @@ export async function resetDailyWindow(
   ]);
 }
 
-/** Fills the bucket of sends for the next second. Does nothing if another call was first. */
-export async function refillBucket(seen: SpendingLimits): Promise<void> {
-  await resetFields(seen, fullBucket(seen), ["operatorSendsPerSecond", "paceSince"]);
+/** Starts the next second. Does nothing if another call was first. */
+export async function startSecond(seen: SpendingLimits): Promise<void> {
+  await resetFields(seen, newSecond(seen), ["operatorSendsPerSecond", "secondSince"]);
 }
 
 async function resetFields(
@@ -249,7 +252,7 @@ export function sendRateExceeded(wallet: SpendingLimits): ApiError {
 export function sendRateStatus(wallet: SpendingLimits): RateLimitStatus | undefined {
   const max = sendsPerSecond(wallet);
   if (max === undefined) return undefined;
-  const remaining = isSecondOver(wallet) ? max : Math.max(0, wallet.paceLeft ?? max);
+  const remaining = isSecondOver(wallet) ? max : Math.max(0, wallet.sendsLeft ?? max);
   return { ...sendRateLimit(max), remaining, resetSeconds: 1 };
 }
 

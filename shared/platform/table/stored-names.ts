@@ -9,6 +9,9 @@ const storedNames: Readonly<Record<string, string>> = {
   visitAt: "lookAt",
   /** How many attempts of a message have no known outcome. */
   unresolvedAttempts: "openClaims",
+  /** How many messages a wallet may still pay for in its current second, and when that second began, in ISO 8601. */
+  sendsLeft: "paceLeft",
+  secondSince: "paceSince",
 };
 const ownNames = Object.fromEntries(Object.entries(storedNames).map(([name, stored]) => [stored, name]));
 

@@ -36,7 +36,7 @@ export function Webhook({ id, query }: ViewProps) {
     async (page) => api().listWebhookDeliveries({ params: { id }, query: { ...page, state } }),
     [id, state],
   );
-  /** The attempts of each delivery when its redelivery was requested here, by ID. */
+  /** For each delivery that the person has repeated, by ID: the number of its attempts before that. */
   const repeated = useSignal<Readonly<Record<string, number>>>({});
   // The person waits for the outcome of a delivery.
   const isAnyUnderWay = deliveries.data?.rows.some((each) => isEndingSoon(each, repeated.value)) === true;
