@@ -3,6 +3,7 @@ import type { JsonSchema } from "../../shared/api/openapi/components.ts";
 import type { Parameter } from "../../shared/api/openapi/document.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { publicOperations, type Operation } from "../../shared/api/routes.ts";
+import { statusOf } from "../../shared/api/routes/route.ts";
 
 /*
  * The public operations as the SDKs have them: the route table with the schemas of the OpenAPI document.
@@ -42,7 +43,7 @@ export function sdkContract(): SdkContract {
     if (operation === undefined) throw new Error(`${name} is not documented`);
     const { parameters = [], requestBody, responses, summary } = operation;
     const body = requestBody?.content["application/json"]?.schema;
-    const data = responses[route.status]?.content?.["application/json"]?.schema.properties?.["data"];
+    const data = responses[statusOf(route)]?.content?.["application/json"]?.schema.properties?.["data"];
     if (typeof data !== "object") throw new Error(`the response of ${name} is not documented`);
     const { method, path, auth, paged, idempotent } = route;
     const described = {
@@ -55,7 +56,7 @@ export function sdkContract(): SdkContract {
         ...(idempotent === undefined ? {} : { idempotent }),
       },
       tag: route.tag,
-      status: route.status,
+      status: statusOf(route),
       summary,
       params: parameters.filter((parameter) => parameter.in === "path"),
       query: parameters.filter((parameter) => parameter.in === "query"),

@@ -115,7 +115,6 @@ export const fallbackRoute = {
   tag: "fallback",
   summary: "Not found",
   auth: "none",
-  status: 200,
   data: z.never(),
   errors: ["NOT_FOUND", "METHOD_NOT_ALLOWED"],
 } as const satisfies Route;

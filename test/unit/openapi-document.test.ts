@@ -7,7 +7,7 @@ import { errorCatalogue } from "../../shared/api/contract/errors.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { samplesOf } from "../../shared/api/openapi/samples.ts";
 import { routes } from "../../shared/api/routes.ts";
-import { errorsOf, type Route } from "../../shared/api/routes/route.ts";
+import { errorsOf, statusOf, type Route } from "../../shared/api/routes/route.ts";
 import { schemaProblem } from "../support/contract.ts";
 
 const document = openApiDocument();
@@ -60,11 +60,12 @@ describe("the OpenAPI document", () => {
       route.path,
       method,
       "responses",
-      String(route.status),
+      String(statusOf(route)),
       "content",
       "application/json",
     ];
-    const media = whole.paths[route.path]?.[method]?.responses[route.status]?.content?.["application/json"];
+    const media =
+      whole.paths[route.path]?.[method]?.responses[statusOf(route)]?.content?.["application/json"];
     expect(media?.example, "record it: npm run openapi -- --update").toBeDefined();
     expect(schemaProblem([...place, "schema"], media?.example)).toBeUndefined();
   });

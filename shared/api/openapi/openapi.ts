@@ -6,7 +6,7 @@ import { IdempotencyKey, PageMeta } from "../contract/primitives.ts";
 import { apiVersion } from "../contract/version.ts";
 import { webhookHeaders } from "../contract/webhooks.ts";
 import { operations, publicOperations, type Operation } from "../routes.ts";
-import { errorsOf, type Route } from "../routes/route.ts";
+import { errorsOf, statusOf, type Route } from "../routes/route.ts";
 import { Components } from "./components.ts";
 import { descriptionOf } from "./descriptions.ts";
 import type { Body, Content, DocumentedOperation, Header, OperationResponse, Parameter } from "./document.ts";
@@ -95,12 +95,12 @@ function documentedOperation(
     ...parametersOf(route.idempotent === true ? idempotencyHeaders : undefined, "header", components),
   ];
   const responses: Record<string, OperationResponse> = {
-    [route.status]: {
-      description: successDescriptions[route.status],
+    [statusOf(route)]: {
+      description: successDescriptions[statusOf(route)],
       headers: {
         "X-Request-Id": requestIdHeader,
         ...(route.idempotent === true ? { "Idempotent-Replayed": replayedHeader } : {}),
-        ...(route.errors.includes("SEND_RATE_EXCEEDED") ? rateLimitHeaders : {}),
+        ...(route.errors?.includes("SEND_RATE_EXCEEDED") ? rateLimitHeaders : {}),
       },
       content: successContent(operation, route, components),
     },

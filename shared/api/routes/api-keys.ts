@@ -23,10 +23,8 @@ export const listApiKeys = {
   auth: "bearer",
   scope: "keys",
   query: PageQuery,
-  status: 200,
   data: ApiKey,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const createApiKey = {
@@ -72,10 +70,8 @@ export const disableApiKey = {
   limitedKeys: true,
   params: ApiKeyParams,
   body: DisableApiKeyRequest,
-  status: 200,
   data: ApiKey,
   audited: ["id", "name", "hint", "status", "disabledAt"],
-  errors: [],
 } as const satisfies Route;
 
 export const deleteApiKey = {
@@ -87,10 +83,8 @@ export const deleteApiKey = {
   scope: "keys",
   limitedKeys: true,
   params: ApiKeyParams,
-  status: 200,
   data: DeletedApiKey,
   audited: auditedOfApiKey,
-  errors: [],
 } as const satisfies Route;
 
 export const revokeAllApiKeys = {
@@ -101,10 +95,8 @@ export const revokeAllApiKeys = {
   auth: "bearer",
   scope: "keys",
   body: RevokeAllApiKeysRequest,
-  status: 200,
   data: RevokedApiKeys,
   audited: ["count"],
-  errors: [],
 } as const satisfies Route;
 
 export const routes = {

@@ -9,10 +9,8 @@ export const listAuditLog = {
   auth: "bearer",
   scope: "read",
   query: AuditLogQuery,
-  status: 200,
   data: AuditEntry,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const routes = { listAuditLog };

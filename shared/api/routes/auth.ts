@@ -45,7 +45,6 @@ export const login = {
   summary: "Log in with email and password, and a code if the user has a second factor",
   auth: "none",
   body: LoginRequest,
-  status: 200,
   data: Session,
   errors: [
     "INVALID_CREDENTIALS",
@@ -63,7 +62,6 @@ export const reauthenticate = {
   summary: "Confirm your password, for operations on members, API keys, webhooks, billing and saved cards",
   auth: "session",
   body: ReauthenticateRequest,
-  status: 200,
   data: Reauthenticated,
   audited: ["reauthenticated"],
   errors: ["INVALID_CREDENTIALS", "SECOND_FACTOR_REQUIRED", "INVALID_SECOND_FACTOR", "RATE_LIMITED"],
@@ -75,10 +73,8 @@ export const logout = {
   tag: "auth",
   summary: "Log out: end the session of this token",
   auth: "session",
-  status: 200,
   data: LoggedOut,
   audited: ["loggedOut"],
-  errors: [],
 } as const satisfies Route;
 
 export const logoutEverywhere = {
@@ -87,10 +83,8 @@ export const logoutEverywhere = {
   tag: "auth",
   summary: "End all sessions of the user, including this one; API keys keep working",
   auth: "session",
-  status: 200,
   data: LoggedOut,
   audited: ["loggedOut"],
-  errors: [],
 } as const satisfies Route;
 
 export const requestEmailVerification = {
@@ -112,7 +106,6 @@ export const verifyEmail = {
   summary: "Show that an email is yours, with the token of the link that was sent there and the password",
   auth: "none",
   body: VerifyEmailRequest,
-  status: 200,
   data: VerifiedEmail,
   errors: ["INVALID_EMAIL_TOKEN", "INVALID_CREDENTIALS", "RATE_LIMITED"],
 } as const satisfies Route;
@@ -151,7 +144,6 @@ export const confirmTotp = {
     "Let log-ins need a code of the app from now on; the recovery codes are in this response and never again",
   auth: "session",
   body: ConfirmTotpRequest,
-  status: 200,
   data: ConfirmedTotp,
   audited: ["enabled"],
   errors: ["INVALID_SECOND_FACTOR", "RATE_LIMITED", "CONFLICT"],
@@ -164,7 +156,6 @@ export const deleteTotp = {
   summary: "Remove the second factor",
   auth: "session",
   body: DeleteTotpRequest,
-  status: 200,
   data: DeletedTotp,
   audited: ["enabled"],
   errors: ["INVALID_CREDENTIALS", "INVALID_SECOND_FACTOR", "RATE_LIMITED", "CONFLICT"],
@@ -190,7 +181,6 @@ export const resetPassword = {
     "Set a new password with the token of the link; ends all sessions and, if the email was never verified, everything made before",
   auth: "none",
   body: ResetPasswordRequest,
-  status: 200,
   data: ChangedPassword,
   errors: ["INVALID_EMAIL_TOKEN"],
 } as const satisfies Route;
@@ -202,7 +192,6 @@ export const changePassword = {
   summary: "Set a new password; ends all other sessions of the user",
   auth: "session",
   body: ChangePasswordRequest,
-  status: 200,
   data: ChangedPassword,
   audited: ["changed"],
   errors: ["INVALID_CREDENTIALS", "SECOND_FACTOR_REQUIRED", "INVALID_SECOND_FACTOR", "RATE_LIMITED"],
@@ -215,10 +204,8 @@ export const getAccountPage = {
   summary: "The page of the links in emails",
   internal: true,
   auth: "none",
-  status: 200,
   data: AccountPage,
   raw: ["text/html"],
-  errors: [],
 } as const satisfies Route;
 
 export const getMe = {
@@ -229,9 +216,7 @@ export const getMe = {
   auth: "bearer",
   scope: "read",
   testKeys: true,
-  status: 200,
   data: Account,
-  errors: [],
 } as const satisfies Route;
 
 export const routes = {

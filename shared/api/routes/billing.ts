@@ -18,9 +18,7 @@ export const getBilling = {
   summary: "Get the billing details, the methods of payment and the tax",
   auth: "bearer",
   scope: "billing",
-  status: 200,
   data: Billing,
-  errors: [],
 } as const satisfies Route;
 
 export const updateBilling = {
@@ -32,10 +30,8 @@ export const updateBilling = {
   scope: "billing",
   body: BillingDetails,
   recentProof: true,
-  status: 200,
   data: Billing,
   audited: [],
-  errors: [],
 } as const satisfies Route;
 
 export const getAutoRecharge = {
@@ -45,7 +41,6 @@ export const getAutoRecharge = {
   summary: "Get the settings and the state of auto-recharge, or null",
   auth: "bearer",
   scope: "billing",
-  status: 200,
   data: CurrentAutoRecharge,
   errors: ["WALLET_MISSING"],
 } as const satisfies Route;
@@ -59,7 +54,6 @@ export const updateAutoRecharge = {
   scope: "charge",
   body: AutoRecharge,
   recentProof: true,
-  status: 200,
   data: AutoRechargeState,
   audited: ["isEnabled", "threshold", "amount", "monthlyCap"],
   errors: ["WALLET_MISSING", "PAYMENT_METHOD_DISABLED", "PAYMENT_PROVIDER_UNAVAILABLE"],
@@ -73,10 +67,8 @@ export const listInvoices = {
   auth: "bearer",
   scope: "billing",
   query: PageQuery,
-  status: 200,
   data: Invoice,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const getInvoice = {
@@ -87,10 +79,8 @@ export const getInvoice = {
   auth: "bearer",
   scope: "billing",
   params: InvoiceParams,
-  status: 200,
   data: Invoice,
   alternatives: ["application/pdf"],
-  errors: [],
 } as const satisfies Route;
 
 export const getUsage = {
@@ -101,7 +91,6 @@ export const getUsage = {
   auth: "bearer",
   scope: "read",
   query: UsageQuery,
-  status: 200,
   data: Usage,
   errors: ["WALLET_MISSING"],
 } as const satisfies Route;

@@ -8,10 +8,8 @@ export const getRoot = {
   summary: "The start page: what the gateway offers, its prices, and where to begin",
   internal: true,
   auth: "none",
-  status: 200,
   data: BrandContent,
   raw: ["text/html"],
-  errors: [],
 } as const satisfies Route;
 
 export const getBrandFile = {
@@ -22,10 +20,8 @@ export const getBrandFile = {
   internal: true,
   auth: "none",
   params: BrandFileParams,
-  status: 200,
   data: BrandContent,
   raw: ["image/png", "image/svg+xml", "text/css"],
-  errors: [],
 } as const satisfies Route;
 
 export const routes = { getRoot, getBrandFile };

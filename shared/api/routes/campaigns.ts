@@ -13,10 +13,8 @@ export const listCampaigns = {
   auth: "bearer",
   scope: "read",
   query: PageQuery,
-  status: 200,
   data: Campaign,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const createCampaign = {
@@ -43,9 +41,7 @@ export const getCampaign = {
   auth: "bearer",
   scope: "read",
   params: CampaignParams,
-  status: 200,
   data: Campaign,
-  errors: [],
 } as const satisfies Route;
 
 export const launchCampaign = {
@@ -56,7 +52,6 @@ export const launchCampaign = {
   auth: "bearer",
   scope: "campaigns",
   params: CampaignParams,
-  status: 200,
   data: Campaign,
   audited: auditedOfCampaign,
   errors: ["EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROVED", "CONFLICT"],
@@ -70,7 +65,6 @@ export const cancelCampaign = {
   auth: "bearer",
   scope: "campaigns",
   params: CampaignParams,
-  status: 200,
   data: Campaign,
   audited: auditedOfCampaign,
   errors: ["CONFLICT"],

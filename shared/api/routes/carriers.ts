@@ -15,7 +15,6 @@ export const getCarrierCallback = {
   auth: "none",
   params: CarrierCallbackParams,
   query: CarrierCallbackQuery,
-  status: 200,
   data: CarrierCallbackResponse,
   raw: ["text/xml"],
   errors: ["UNAVAILABLE"],
@@ -33,10 +32,8 @@ export const postCarrierCallback = {
   body: CarrierCallbackBody,
   form: true,
   list: true,
-  status: 200,
   data: CarrierCallbackResponse,
   raw: ["text/xml"],
-  errors: [],
 } as const satisfies Route;
 
 export const routes = { getCarrierCallback, postCarrierCallback };

@@ -8,10 +8,8 @@ export const getConsole = {
   summary: "The console: a web page for all operations",
   internal: true,
   auth: "none",
-  status: 200,
   data: ConsoleContent,
   raw: ["text/html"],
-  errors: [],
 } as const satisfies Route;
 
 export const getConsoleFile = {
@@ -22,10 +20,8 @@ export const getConsoleFile = {
   internal: true,
   auth: "none",
   params: ConsoleFileParams,
-  status: 200,
   data: ConsoleContent,
   raw: ["text/css", "text/javascript"],
-  errors: [],
 } as const satisfies Route;
 
 export const routes = { getConsole, getConsoleFile };

@@ -18,10 +18,8 @@ export const listContacts = {
   auth: "bearer",
   scope: "read",
   query: PageQuery,
-  status: 200,
   data: Contact,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const createContact = {
@@ -47,10 +45,8 @@ export const importContacts = {
   scope: "contacts",
   body: ImportContactsRequest,
   maxBodyKilobytes: 1_024,
-  status: 200,
   data: ImportedContacts,
   audited: ["totals"],
-  errors: [],
 } as const satisfies Route;
 
 export const getContact = {
@@ -61,9 +57,7 @@ export const getContact = {
   auth: "bearer",
   scope: "read",
   params: ContactParams,
-  status: 200,
   data: Contact,
-  errors: [],
 } as const satisfies Route;
 
 export const updateContact = {
@@ -75,7 +69,6 @@ export const updateContact = {
   scope: "contacts",
   params: ContactParams,
   body: UpdateContactRequest,
-  status: 200,
   data: Contact,
   audited: ["id", "phoneNumber", "optedOut"],
   errors: ["CONFLICT", "OPT_OUT_BY_REPLY"],
@@ -89,9 +82,7 @@ export const deleteContact = {
   auth: "bearer",
   scope: "contacts",
   params: ContactParams,
-  status: 200,
   data: DeletedContact,
-  errors: [],
 } as const satisfies Route;
 
 export const routes = {

@@ -8,7 +8,6 @@ export const getDashboardStats = {
   summary: "Get the balance, and the messages of today and of the last 30 days by status",
   auth: "bearer",
   scope: "read",
-  status: 200,
   data: DashboardStats,
   errors: ["WALLET_MISSING"],
 } as const satisfies Route;

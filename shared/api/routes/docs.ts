@@ -8,10 +8,8 @@ export const getOpenApi = {
   summary: "Get this description as an OpenAPI document",
   internal: true,
   auth: "none",
-  status: 200,
   data: OpenApiDocument,
   raw: ["application/json"],
-  errors: [],
 } as const satisfies Route;
 
 export const getOpenApiYaml = {
@@ -21,10 +19,8 @@ export const getOpenApiYaml = {
   summary: "Get this description as an OpenAPI document in YAML",
   internal: true,
   auth: "none",
-  status: 200,
   data: DocsContent,
   raw: ["application/yaml"],
-  errors: [],
 } as const satisfies Route;
 
 export const getLlms = {
@@ -34,10 +30,8 @@ export const getLlms = {
   summary: "The list of the documentation's pages, for language models",
   internal: true,
   auth: "none",
-  status: 200,
   data: DocsContent,
   raw: ["text/plain"],
-  errors: [],
 } as const satisfies Route;
 
 export const getDocs = {
@@ -47,10 +41,8 @@ export const getDocs = {
   summary: "The start page of the documentation",
   internal: true,
   auth: "none",
-  status: 200,
   data: DocsContent,
   raw: ["text/html"],
-  errors: [],
 } as const satisfies Route;
 
 export const getDocsPage = {
@@ -61,10 +53,8 @@ export const getDocsPage = {
   internal: true,
   auth: "none",
   params: DocsPageParams,
-  status: 200,
   data: DocsContent,
   raw: ["text/html", "text/markdown", "text/css", "text/javascript", "application/json"],
-  errors: [],
 } as const satisfies Route;
 
 export const routes = { getOpenApi, getOpenApiYaml, getLlms, getDocs, getDocsPage };

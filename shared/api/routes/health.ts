@@ -7,9 +7,7 @@ export const getHealth = {
   tag: "health",
   summary: "Check that the gateway responds",
   auth: "none",
-  status: 200,
   data: Health,
-  errors: [],
 } as const satisfies Route;
 
 export const routes = { getHealth };

@@ -15,10 +15,8 @@ export const listHeldMessages = {
   auth: "bearer",
   scope: "read",
   query: HeldMessagesQuery,
-  status: 200,
   data: HeldMessage,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const getHeldMessage = {
@@ -29,9 +27,7 @@ export const getHeldMessage = {
   auth: "bearer",
   scope: "read",
   params: HeldMessageParams,
-  status: 200,
   data: HeldMessage,
-  errors: [],
 } as const satisfies Route;
 
 /** Bundles of the other rows omit a call that is marked as pure, but not a list with `...` in it. */
@@ -47,7 +43,6 @@ export const decideHeldMessage = {
   limitedKeys: true,
   params: HeldMessageParams,
   body: HeldMessageDecision,
-  status: 200,
   data: HeldMessage,
   audited: ["id", "status", "messageId"],
   errors: decisionErrors,

@@ -11,10 +11,8 @@ export const listInbound = {
   scope: "read",
   testKeys: true,
   query: InboundQuery,
-  status: 200,
   data: InboundMessage,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const listNumbers = {
@@ -25,10 +23,8 @@ export const listNumbers = {
   auth: "bearer",
   scope: "read",
   query: PageQuery,
-  status: 200,
   data: AssignedNumber,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const testInbound = {

@@ -8,9 +8,7 @@ export const getKyc = {
   summary: "Get the organization's KYC submission, or null",
   auth: "bearer",
   scope: "read",
-  status: 200,
   data: CurrentKyc,
-  errors: [],
 } as const satisfies Route;
 
 export const submitKyc = {

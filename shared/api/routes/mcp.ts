@@ -12,7 +12,6 @@ export const callMcp = {
   limitedKeys: true,
   testKeys: true,
   query: McpQuery,
-  status: 200,
   data: McpResponse,
   raw: ["application/json"],
   errors: ["PAYLOAD_TOO_LARGE"],

@@ -18,10 +18,8 @@ export const listMembers = {
   summary: "List the members of the organization, including invitations",
   auth: "session",
   query: PageQuery,
-  status: 200,
   data: Member,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const inviteMember = {
@@ -47,7 +45,6 @@ export const updateMember = {
   params: MemberParams,
   body: UpdateMemberRequest,
   recentProof: true,
-  status: 200,
   data: Member,
   audited: auditedOfMember,
   errors: ["LAST_OWNER"],
@@ -62,7 +59,6 @@ export const deleteMember = {
   auth: "session",
   params: MemberParams,
   recentProof: true,
-  status: 200,
   data: RemovedMember,
   audited: auditedOfMember,
   errors: ["LAST_OWNER"],

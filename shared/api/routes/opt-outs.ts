@@ -10,10 +10,8 @@ export const listOptOuts = {
   auth: "bearer",
   scope: "read",
   query: PageQuery,
-  status: 200,
   data: OptOut,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const createOptOut = {
@@ -28,7 +26,6 @@ export const createOptOut = {
   status: 201,
   data: OptOut,
   audited: ["phoneNumber", "source", "createdAt"],
-  errors: [],
 } as const satisfies Route;
 
 export const getOptOut = {
@@ -39,9 +36,7 @@ export const getOptOut = {
   auth: "bearer",
   scope: "read",
   params: OptOutParams,
-  status: 200,
   data: OptOut,
-  errors: [],
 } as const satisfies Route;
 
 export const deleteOptOut = {
@@ -52,7 +47,6 @@ export const deleteOptOut = {
   auth: "bearer",
   scope: "contacts",
   params: OptOutParams,
-  status: 200,
   data: LiftedOptOut,
   audited: ["source", "createdAt"],
   errors: ["OPT_OUT_BY_REPLY"],

@@ -41,10 +41,8 @@ export const listPayments = {
   auth: "bearer",
   scope: "billing",
   query: PageQuery,
-  status: 200,
   data: Payment,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const getPayment = {
@@ -55,9 +53,7 @@ export const getPayment = {
   auth: "bearer",
   scope: "billing",
   params: PaymentParams,
-  status: 200,
   data: Payment,
-  errors: [],
 } as const satisfies Route;
 
 export const listPaymentMethods = {
@@ -67,7 +63,6 @@ export const listPaymentMethods = {
   summary: "List the saved cards, newest first",
   auth: "bearer",
   scope: "billing",
-  status: 200,
   data: PaymentMethods,
   errors: ["PAYMENT_PROVIDER_UNAVAILABLE"],
 } as const satisfies Route;
@@ -94,7 +89,6 @@ export const deletePaymentMethod = {
   auth: "bearer",
   scope: "billing",
   params: PaymentMethodParams,
-  status: 200,
   data: RemovedPaymentMethod,
   audited: ["id"],
   errors: ["PAYMENT_PROVIDER_UNAVAILABLE"],
@@ -108,7 +102,6 @@ export const receivePaymentEvent = {
   internal: true,
   auth: "none",
   params: ProviderEventParams,
-  status: 200,
   data: ReceivedEvent,
   errors: ["INVALID_SIGNATURE", "PAYLOAD_TOO_LARGE", "PAYMENT_PROVIDER_UNAVAILABLE"],
 } as const satisfies Route;

@@ -9,10 +9,8 @@ export const listPrices = {
   auth: "bearer",
   scope: "read",
   query: PricesQuery,
-  status: 200,
   data: Price,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const routes = { listPrices };

@@ -35,7 +35,8 @@ interface Columns {
   readonly list?: true;
   /** How large the body may be, 64 KB by default. */
   readonly maxBodyKilobytes?: number;
-  readonly status: 200 | 201 | 202;
+  /** The status of a successful response, 200 by default. */
+  readonly status?: 200 | 201 | 202;
   /** The schema of `data` in the response; for a paged route, of each row. */
   readonly data: z.ZodMiniType;
   readonly paged?: true;
@@ -60,12 +61,17 @@ interface Columns {
    */
   readonly audited?: readonly string[];
   /** Codes of the operation itself; those that follow from auth, body, query and path are not repeated. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors?: readonly ErrorCode[];
+}
+
+/** Returns the status of a successful response. */
+export function statusOf({ status = 200 }: Pick<Route, "status">): 200 | 201 | 202 {
+  return status;
 }
 
 /** Returns every error code of an operation: its own, and those that follow from its other columns. */
 export function errorsOf(route: Route): readonly ErrorCode[] {
-  const codes: ErrorCode[] = [...route.errors, "INTERNAL"];
+  const codes: ErrorCode[] = [...(route.errors ?? []), "INTERNAL"];
   if (route.auth !== "none") {
     codes.push(
       "UNAUTHORIZED",

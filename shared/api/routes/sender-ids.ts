@@ -13,10 +13,8 @@ export const listSenderIds = {
   auth: "bearer",
   scope: "read",
   query: PageQuery,
-  status: 200,
   data: SenderIdRequest,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const createSenderId = {
@@ -41,7 +39,6 @@ export const setDefaultSenderId = {
   auth: "bearer",
   scope: "send",
   params: SenderIdParams,
-  status: 200,
   data: SenderIdRequest,
   audited: auditedOfSenderId,
   errors: ["CONFLICT"],

@@ -36,7 +36,6 @@ export const estimateSms = {
   limitedKeys: true,
   testKeys: true,
   body: EstimateSmsRequest,
-  status: 200,
   data: Estimate,
   errors: ["DESTINATION_NOT_ALLOWED", "DESTINATION_NOT_PRICED", "WALLET_MISSING"],
 } as const satisfies Route;
@@ -50,10 +49,8 @@ export const listSms = {
   scope: "read",
   testKeys: true,
   query: MessagesQuery,
-  status: 200,
   data: Message,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const getSms = {
@@ -65,9 +62,7 @@ export const getSms = {
   scope: "read",
   testKeys: true,
   params: MessageParams,
-  status: 200,
   data: Message,
-  errors: [],
 } as const satisfies Route;
 
 export const cancelSms = {
@@ -80,7 +75,6 @@ export const cancelSms = {
   limitedKeys: true,
   testKeys: true,
   params: MessageParams,
-  status: 200,
   data: Message,
   errors: ["CONFLICT", "WALLET_MISSING"],
 } as const satisfies Route;

@@ -19,10 +19,8 @@ export const listTemplates = {
   auth: "bearer",
   scope: "read",
   query: PageQuery,
-  status: 200,
   data: Template,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const createTemplate = {
@@ -46,9 +44,7 @@ export const getTemplate = {
   auth: "bearer",
   scope: "read",
   params: TemplateParams,
-  status: 200,
   data: Template,
-  errors: [],
 } as const satisfies Route;
 
 export const updateTemplate = {
@@ -60,9 +56,7 @@ export const updateTemplate = {
   scope: "campaigns",
   params: TemplateParams,
   body: UpdateTemplateRequest,
-  status: 200,
   data: Template,
-  errors: [],
 } as const satisfies Route;
 
 export const deleteTemplate = {
@@ -73,9 +67,7 @@ export const deleteTemplate = {
   auth: "bearer",
   scope: "campaigns",
   params: TemplateParams,
-  status: 200,
   data: DeletedTemplate,
-  errors: [],
 } as const satisfies Route;
 
 export const sendTemplate = {

@@ -24,10 +24,8 @@ export const listWebhooks = {
   scope: "read",
   testKeys: true,
   query: PageQuery,
-  status: 200,
   data: Webhook,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const createWebhook = {
@@ -57,10 +55,8 @@ export const deleteWebhook = {
   limitedKeys: true,
   testKeys: true,
   params: WebhookParams,
-  status: 200,
   data: DeletedWebhook,
   audited: auditedOfWebhook,
-  errors: [],
 } as const satisfies Route;
 
 export const getWebhook = {
@@ -72,9 +68,7 @@ export const getWebhook = {
   scope: "read",
   testKeys: true,
   params: WebhookParams,
-  status: 200,
   data: Webhook,
-  errors: [],
 } as const satisfies Route;
 
 export const updateWebhook = {
@@ -89,10 +83,8 @@ export const updateWebhook = {
   params: WebhookParams,
   body: UpdateWebhookRequest,
   recentProof: true,
-  status: 200,
   data: Webhook,
   audited: auditedOfWebhook,
-  errors: [],
 } as const satisfies Route;
 
 export const rotateWebhookSecret = {
@@ -106,10 +98,8 @@ export const rotateWebhookSecret = {
   testKeys: true,
   params: WebhookParams,
   recentProof: true,
-  status: 200,
   data: CreatedWebhook,
   audited: auditedOfWebhook,
-  errors: [],
 } as const satisfies Route;
 
 export const testWebhook = {
@@ -137,10 +127,8 @@ export const listWebhookDeliveries = {
   testKeys: true,
   params: WebhookParams,
   query: DeliveriesQuery,
-  status: 200,
   data: WebhookDelivery,
   paged: true,
-  errors: [],
 } as const satisfies Route;
 
 export const retryWebhookDelivery = {

@@ -8,7 +8,7 @@ import type * as z from "zod/mini";
 
 import { ApiError, errorCatalogue, type ErrorCode, type RateLimitStatus } from "../../api/contract/errors.ts";
 import type { Page } from "../../api/contract/primitives.ts";
-import type { Route, ServedRoute } from "../../api/routes/route.ts";
+import { statusOf, type Route, type ServedRoute } from "../../api/routes/route.ts";
 import type { Actor, Viewer } from "../auth/actor.ts";
 import { config } from "../config.ts";
 import { log } from "../log.ts";
@@ -136,12 +136,12 @@ export function success(
   if ((route.raw ?? route.alternatives) !== undefined && isRaw(answer)) return rawSuccess(route, answer);
   const isList = route.paged === true && isPage(answer);
   const body = JSON.stringify(isList ? { data: answer.rows, meta: answer.meta } : { data: answer });
-  return { statusCode: route.status, headers, body };
+  return { statusCode: statusOf(route), headers, body };
 }
 
 function rawSuccess(
   route: ServedRoute,
-  { headers, body, status = route.status }: RawResponse,
+  { headers, body, status = statusOf(route) }: RawResponse,
 ): APIGatewayProxyStructuredResultV2 {
   const isText = typeof body === "string";
   return {
