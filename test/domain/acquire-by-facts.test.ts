@@ -1,53 +1,48 @@
 import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 
 import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";
-import type { Carriers, NamedCarrier } from "../../shared/carriers/carriers.ts";
+import type { Carrier } from "../../shared/carriers/carrier.ts";
+import type { Carriers } from "../../shared/carriers/carriers.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { hearWord } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { putItem, updateItem, updateOf, putOf } from "../../shared/platform/table/write.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { noteReplies, statesOfOrganizations } from "../../shared/tenancy/organizations/record.ts";
-import { acceptMessage } from "../support/as-organization.ts";
-import { accept, inOrder, only, ScriptedCarrier, senderOf } from "../support/carriers.ts";
-import { laterJobOf, recordOf, statusOf } from "../support/messages.ts";
+import {
+  accept,
+  inOrder,
+  only,
+  ScriptedCarrier,
+  senderOf,
+  loseResponse,
+  named,
+  reject,
+  throttle,
+} from "../support/carriers.ts";
+import { advance } from "../support/clock.ts";
+import { laterJobOf, recordOf, statusOf, acceptFor } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
-import { openWallet } from "../support/wallets.ts";
+import { openOrganization } from "../support/wallets.ts";
 
 /*
  * A send job carries all facts that select a carrier, so that most messages are acquired without a read.
  */
 
-afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-  for (const queue of ["refunds", "transactionalSends", "marketingSends"] as const) await takeJobs(queue);
-});
-
 /** An accepted message, and its job as the queue has it. */
 async function jobOf(fields: Partial<SendSmsRequest> = {}): Promise<MessageJob> {
-  const organizationId = await openWallet(1_000_000);
-  const organization = {
-    entity: "organization",
-    id: organizationId,
-    name: "ACME",
-    createdAt: "2026-01-01",
-  } as const;
-  await putItem(putOf(keys.organization(organizationId), organization));
-  const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-  return acceptFor(organizationId, { ...message, ...fields });
+  return queuedFor(await openOrganization(1_000_000), fields);
 }
 
-async function acceptFor(organizationId: string, fields: SendSmsRequest): Promise<MessageJob> {
-  const { id } = await acceptMessage(organizationId, fields);
+async function queuedFor(organizationId: string, fields: Partial<SendSmsRequest> = {}): Promise<MessageJob> {
+  const { messageId } = await acceptFor(organizationId, fields);
   const queue = fields.messageType === "marketing" ? "marketingSends" : "transactionalSends";
   const jobs = (await takeJobs(queue)).map((job) => MessageJob.parse(job));
   // The later job of another test may have become visible.
-  return MessageJob.parse(jobs.find(({ messageId }) => messageId === id));
+  return MessageJob.parse(jobs.find((job) => job.messageId === messageId));
 }
 
 /** Counts the table requests for one message. */
@@ -61,18 +56,12 @@ function countRequests({ messageId }: MessageJob): { reads: number; writes: numb
   return counts;
 }
 
-function named(
-  name: string,
-  carrier = new ScriptedCarrier(accept),
-): NamedCarrier & { carrier: ScriptedCarrier } {
-  return { name, carrier, isDisabled: false };
-}
-
 /** Two carriers: the first has the numbers with a prefix, and the second all others. */
-function routed(prefix: string, first: NamedCarrier, second: NamedCarrier): Carriers {
+function routed(prefix: string, first: Carrier, second: Carrier): Carriers {
+  const all = named({ first, second }).map((each) => ({ ...each, isDisabled: false }));
   return {
-    routeOf: ({ to }) => [to.startsWith(prefix) ? first : second],
-    named: (name) => [first, second].find((each) => each.name === name),
+    routeOf: ({ to }) => all.filter(({ name }) => name === (to.startsWith(prefix) ? "first" : "second")),
+    named: (name) => all.find((each) => each.name === name),
   };
 }
 
@@ -96,7 +85,7 @@ it("a job of the previous release has no facts, and its message is read", async 
   const { organizationId, messageId } = await jobOf();
   const job = { organizationId, messageId };
   const requests = countRequests(job);
-  expect((await submitMessage(job, only(new ScriptedCarrier(accept))))?.status).toBe("sent");
+  expect((await submitMessage(job, only()))?.status).toBe("sent");
   expect(requests).toEqual({ reads: 1, writes: 2 });
 });
 
@@ -110,14 +99,11 @@ it.each([
 ])("a job whose %s differs from the message decides nothing", async (field, value) => {
   const job = await jobOf();
   const stale = MessageJob.parse({ ...job, facts: { ...job.facts, [field]: value } });
-  const [american, other] = [named("american"), named("other")];
-  const carriers = routed("1", american, other);
+  const [american, other] = [new ScriptedCarrier(accept), new ScriptedCarrier(accept)];
   const requests = countRequests(job);
-  expect(await submitMessage(stale, senderOf(carriers))).toMatchObject({
-    status: "sent",
-    carrier: "american",
-  });
-  expect([american, other].map(({ carrier }) => carrier.received.length)).toEqual([1, 0]);
+  const ended = await submitMessage(stale, senderOf(routed("1", american, other)));
+  expect(ended).toMatchObject({ status: "sent", carrier: "first" });
+  expect([american, other].map(({ received }) => received.length)).toEqual([1, 0]);
   // Leased and released, and leased once more by the message's own facts.
   expect(requests).toEqual({ reads: 0, writes: 4 });
   expect(await recordOf(job)).toMatchObject({ unresolvedAttempts: 1, attempts: 2 });
@@ -125,41 +111,33 @@ it.each([
 
 it("a route for digits that the job does not carry applies", async () => {
   const job = await jobOf({ to: "15005550123" });
-  const [special, usual] = [named("special"), named("usual")];
+  const [special, usual] = [new ScriptedCarrier(accept), new ScriptedCarrier(accept)];
   const ended = await submitMessage(job, senderOf(routed("150055501", special, usual)));
-  expect(ended).toMatchObject({ status: "sent", carrier: "special" });
-  expect(usual.carrier.received).toHaveLength(0);
+  expect(ended).toMatchObject({ status: "sent", carrier: "first" });
+  expect(usual.received).toHaveLength(0);
 });
 
 it("a first job that is delivered again does not return to a carrier that rejected the message", async () => {
   const job = await jobOf();
-  const first = named(
-    "first",
-    new ScriptedCarrier(() => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" })),
-  );
-  const second = named(
-    "second",
-    new ScriptedCarrier((call) => (call === 1 ? { outcome: "throttled" } : accept())),
-  );
-  const sender = inOrder([first, second]);
+  const first = new ScriptedCarrier(reject);
+  const second = new ScriptedCarrier((call) => (call === 1 ? throttle() : accept()));
+  const sender = inOrder(named({ first, second }));
   const later = await laterJobOf(job, sender);
   expect(later.facts).toBeUndefined();
   expect(await recordOf(job)).toMatchObject({ status: "queued", rejectedBy: ["first"] });
   // SQS delivers at least once.
   expect(await submitMessage(job, sender)).toMatchObject({ status: "sent", carrier: "second" });
-  expect(first.carrier.received).toHaveLength(1);
+  expect(first.received).toHaveLength(1);
   expect(await submitMessage(job, sender)).toBeUndefined();
-  expect(second.carrier.received).toHaveLength(2);
+  expect(second.received).toHaveLength(2);
 });
 
 it("a first job that is delivered again finds a lease that another sender holds, or that has lapsed", async () => {
   const job = await jobOf();
-  const carrier = new ScriptedCarrier(() => {
-    throw new Error("time-out");
-  }, false);
+  const carrier = new ScriptedCarrier(loseResponse, false);
   await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
   await expect(submitMessage(job, only(carrier))).rejects.toThrow("another sender holds this message");
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
+  advance(121_000);
   await submitMessage(job, only(carrier));
   expect(await statusOf(job)).toBe("failed: MESSAGE_OUTCOME_UNKNOWN");
   expect(carrier.received).toHaveLength(1);
@@ -167,10 +145,12 @@ it("a first job that is delivered again finds a lease that another sender holds,
   expect((await recordOf(job)).attemptLog).toMatchObject([{ carrier: "sandbox", outcome: "unknown" }]);
 });
 
-it("a job without a message is dropped", async () => {
-  const job = await jobOf();
+it("a job without a message is dropped, with facts and without", async () => {
+  const { facts, ...job } = await jobOf();
   const ofMissing = { ...job, messageId: "msg_01J00000000000000000000000" };
-  expect(await submitMessage(ofMissing, only(new ScriptedCarrier(accept)))).toBeUndefined();
+  for (const each of [ofMissing, { ...ofMissing, facts }]) {
+    expect(await submitMessage(each, only())).toBeUndefined();
+  }
 });
 
 it("a STOP after the message was accepted is obeyed, and so is an opt-out from marketing", async () => {
@@ -186,9 +166,9 @@ it("a STOP after the message was accepted is obeyed, and so is an opt-out from m
 });
 
 it("a message that waits for throughput reserves it once, and continues by its facts", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  advance(0);
   const job = await jobOf();
-  const slow = { ...named("slow"), segmentsPerSecond: 1 };
+  const slow = { name: "slow", carrier: new ScriptedCarrier(accept), segmentsPerSecond: 1 };
   const reserved: number[] = [];
   const throughput = {
     reserve: async () => {
@@ -200,7 +180,7 @@ it("a message that waits for throughput reserves it once, and continues by its f
   const later = await laterJobOf(job, sender);
   expect(later).toMatchObject({ reservedStart: { carrier: "slow" }, facts: job.facts });
   expect(reserved).toHaveLength(1);
-  vi.setSystemTime(Date.now() + 10_000);
+  advance(10_000);
   const requests = countRequests(job);
   expect((await submitMessage(later, sender))?.status).toBe("sent");
   expect(reserved).toHaveLength(1);
@@ -210,8 +190,7 @@ it("a message that waits for throughput reserves it once, and continues by its f
 it("an organization is read once for all jobs of a batch, before any lease is acquired", async () => {
   const job = await jobOf();
   const { organizationId } = job;
-  const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-  const others = [await acceptFor(organizationId, message), await acceptFor(organizationId, message)];
+  const others = [await queuedFor(organizationId), await queuedFor(organizationId)];
   const steps: string[] = [];
   interceptTableRequests(async (command, send) => {
     if (command instanceof GetCommand && command.input.Key?.["pk"] === `ORG#${organizationId}`) {
@@ -223,7 +202,7 @@ it("an organization is read once for all jobs of a batch, before any lease is ac
     }
     return send();
   });
-  const sender = only(new ScriptedCarrier(accept), { stateOf: statesOfOrganizations() });
+  const sender = only(undefined, { stateOf: statesOfOrganizations() });
   const ended = await Promise.all([job, ...others].map(async (each) => submitMessage(each, sender)));
   expect(ended.map((each) => each?.status)).toEqual(["sent", "sent", "sent"]);
   expect(steps.slice(0, 4)).toEqual(["read", "lease", "lease", "lease"]);

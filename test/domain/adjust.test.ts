@@ -15,12 +15,9 @@ import {
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { toApiWallet, readWallet } from "../../shared/money/wallet/record.ts";
 import { topUpWallet } from "../../shared/money/wallet/top-up.ts";
-import { acceptMessage } from "../support/as-organization.ts";
-import { only, ScriptedCarrier } from "../support/carriers.ts";
-import { takeJobs } from "../support/queues.ts";
+import { only, ScriptedCarrier, reject } from "../support/carriers.ts";
+import { acceptFor } from "../support/messages.ts";
 import { openWallet } from "../support/wallets.ts";
-
-const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
 
 /** A movement with a reference that no other test uses: references are permanent and shared by all organizations. */
 function movement(
@@ -65,11 +62,10 @@ it.each(["correction", "payment_refund"] as const)("a %s never makes a balance n
 it("a chargeback takes money that is already spent, and nothing is sent until that is paid", async () => {
   const organizationId = await openWallet(0);
   await adjustWallet(movement({ organizationId, type: "payment", amountMicros: 10_000 }));
-  const { id } = await acceptMessage(organizationId, request);
+  const job = await acceptFor(organizationId);
   const chargeback = movement({ organizationId, type: "chargeback", amountMicros: -10_000 });
   expect(await adjustWallet(chargeback)).toEqual({ balanceMicros: -7_900, wasDoneBefore: false });
-  const sent = acceptMessage(organizationId, request);
-  await expect(sent).rejects.toMatchObject({ code: "BALANCE_NEGATIVE" });
+  await expect(acceptFor(organizationId)).rejects.toMatchObject({ code: "BALANCE_NEGATIVE" });
   const debit = movement({ organizationId, amountMicros: -1 });
   await expect(adjustWallet(debit)).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
   expect(toApiWallet(await readWallet(organizationId)).balance).toBe(-0.0079);
@@ -77,10 +73,8 @@ it("a chargeback takes money that is already spent, and nothing is sent until th
   expect(await adjustWallet(movement({ organizationId, amountMicros: 900 }))).toMatchObject({
     balanceMicros: -7_000,
   });
-  const carrier = new ScriptedCarrier(() => ({ outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR" }));
-  await submitMessage({ organizationId, messageId: id }, only(carrier));
-  await refundMessage({ organizationId, messageId: id });
-  for (const queue of ["transactionalSends", "refunds"] as const) await takeJobs(queue);
+  await submitMessage(job, only(new ScriptedCarrier(reject)));
+  await refundMessage(job);
   expect((await readWallet(organizationId)).balanceMicros).toBe(900);
   expect((await verifyWallet(organizationId)).findings).toEqual([]);
 });
@@ -91,14 +85,14 @@ it("a closed wallet accepts no sends and no top-ups, but refunds and the operato
   expect(closedAt).toBeDefined();
   expect((await closeWallet(organizationId, "Fraud")).closedAt).toBe(closedAt);
   const missing = { code: "WALLET_MISSING" };
-  await expect(acceptMessage(organizationId, request)).rejects.toMatchObject(missing);
+  await expect(acceptFor(organizationId)).rejects.toMatchObject(missing);
   await expect(topUpWallet(organizationId, { amount: 1 })).rejects.toMatchObject(missing);
   await postToWallet({ organizationId, type: "refund", amountMicros: 1 });
   const charge = movement({ organizationId, amountMicros: -1 });
   expect(await adjustWallet(charge)).toEqual({ balanceMicros: 1_000_000, wasDoneBefore: false });
 
   expect((await reopenWallet(organizationId)).closedAt).toBeUndefined();
-  await acceptMessage(organizationId, request);
+  await acceptFor(organizationId);
   expect((await readWallet(organizationId)).balanceMicros).toBe(992_100);
 });
 

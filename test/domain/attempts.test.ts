@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import { Breakers, readBreakers } from "../../shared/carriers/breaker.ts";
 import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { attemptsOf } from "../../shared/messages/message/attempts.ts";
 import { getMessage } from "../../shared/messages/message/read.ts";
 import { recordDeliveryReceipt } from "../../shared/messages/outcome/receipts.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
-import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
+import { accept, inOrder, only, ScriptedCarrier, named, beUnreachable } from "../support/carriers.ts";
+import { recordLog, type RecordedLog } from "../support/log.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { ownerOf } from "../support/viewer.ts";
@@ -18,32 +18,17 @@ import { ownerOf } from "../support/viewer.ts";
 const start = new Date("2030-06-01T12:00:00Z");
 const afterSeconds = (seconds: number): string => new Date(start.getTime() + seconds * 1_000).toISOString();
 
-let lines: string[] = [];
+let log: RecordedLog;
 beforeEach(() => {
-  lines = [];
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
-  vi.spyOn(process.stdout, "write").mockImplementation((line) => lines.push(String(line)) > 0);
+  vi.setSystemTime(start);
+  log = recordLog();
 });
-afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-  for (const queue of ["refunds", "webhookDeliveries", "transactionalSends"] as const) await takeJobs(queue);
-});
-
-/** The lines of the log about an event, without the fields that all lines have. */
-function logged(event: string): Record<string, unknown>[] {
-  return lines
-    .map((line): Record<string, unknown> => JSON.parse(line))
-    .filter((line) => line["event"] === event);
-}
 
 const refuse = (): SubmitResult => ({
   outcome: "rejected",
   errorCode: "MESSAGE_PROVIDER_ERROR",
   providerCode: "21606",
 });
-const throttle = (): SubmitResult => ({ outcome: "throttled", providerCode: "HTTP429" });
-const turnAway = (): SubmitResult => ({ outcome: "unreachable", reason: "ECONNREFUSED" });
 const buffer = (): SubmitResult => ({ outcome: "accepted", isBuffered: true, providerCode: "HTTP202.3" });
 const fallSilent = (): never => {
   throw Object.assign(new Error("some words of the carrier"), { name: "NoAnswerInTime" });
@@ -51,13 +36,13 @@ const fallSilent = (): never => {
 
 it("a message keeps each carrier's response with its code, and its last log line has them", async () => {
   const job = await acceptedMessage();
-  const route = [
-    { name: "alpha", carrier: new ScriptedCarrier(refuse) },
-    { name: "beta", carrier: new ScriptedCarrier(turnAway) },
-    { name: "gamma", carrier: new ScriptedCarrier(throttle) },
-    { name: "delta", carrier: new ScriptedCarrier(accept) },
-  ];
-  await submitMessage(job, inOrder(route));
+  const route = {
+    alpha: new ScriptedCarrier(refuse),
+    beta: new ScriptedCarrier(beUnreachable),
+    gamma: new ScriptedCarrier(() => ({ outcome: "throttled", providerCode: "HTTP429" })),
+    delta: new ScriptedCarrier(accept),
+  };
+  await submitMessage(job, inOrder(named(route)));
   const at = start.toISOString();
   const kept = [
     { at, carrier: "alpha", outcome: "rejected", code: "21606" },
@@ -65,15 +50,15 @@ it("a message keeps each carrier's response with its code, and its last log line
     { at, carrier: "gamma", outcome: "throttled", code: "HTTP429" },
   ];
   expect(attemptsOf(await recordOf(job))).toEqual([...kept, { at, carrier: "delta", outcome: "accepted" }]);
-  expect(logged("message.sent")).toMatchObject([{ ...job, carrier: "delta", attempts: kept }]);
-  expect(logged("carrier.unreachable")).toMatchObject([{ carrier: "beta", errorCode: "ECONNREFUSED" }]);
+  expect(log.of("message.sent")).toMatchObject([{ ...job, carrier: "delta", attempts: kept }]);
+  expect(log.of("carrier.unreachable")).toMatchObject([{ carrier: "beta", errorCode: "ECONNREFUSED" }]);
 });
 
 it("a message that every carrier rejects keeps their codes, and its customer sees neither code nor carrier", async () => {
   const job = await acceptedMessage();
-  await submitMessage(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(refuse) }]));
+  await submitMessage(job, inOrder(named({ alpha: new ScriptedCarrier(refuse) })));
   const at = start.toISOString();
-  expect(logged("message.failed")).toMatchObject([
+  expect(log.of("message.failed")).toMatchObject([
     {
       ...job,
       errorCode: "MESSAGE_PROVIDER_ERROR",
@@ -88,7 +73,7 @@ it("a message that every carrier rejects keeps their codes, and its customer see
 
 it("a message that the first carrier accepted keeps and logs only that attempt", async () => {
   const job = await acceptedMessage();
-  await submitMessage(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(accept) }]));
+  await submitMessage(job, inOrder(named({ alpha: new ScriptedCarrier(accept) })));
   const record = await recordOf(job);
   expect(record.attemptLog).toBeUndefined();
   const at = start.toISOString();
@@ -96,7 +81,7 @@ it("a message that the first carrier accepted keeps and logs only that attempt",
   expect((await getMessage(ownerOf(job.organizationId), job.messageId)).attempts).toEqual([
     { at, outcome: "accepted" },
   ]);
-  expect(Object.keys(logged("message.sent")[0] ?? {})).not.toContain("attempts");
+  expect(Object.keys(log.of("message.sent")[0] ?? {})).not.toContain("attempts");
 });
 
 it("a message that was never submitted has no attempts", async () => {
@@ -122,12 +107,12 @@ describe("an attempt with an unknown outcome", () => {
   ])("is kept by the next sender of the message, which %s", async (_, idempotent, outcomes, status) => {
     const job = await acceptedMessage();
     const carrier = new ScriptedCarrier((call) => (call === 1 ? fallSilent() : accept()), idempotent);
-    const sender = inOrder([{ name: "alpha", carrier }]);
+    const sender = inOrder(named({ alpha: carrier }));
     await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
-    expect(logged("carrier.outcome_unknown")).toMatchObject([
+    expect(log.of("carrier.outcome_unknown")).toMatchObject([
       { ...job, carrier: "alpha", errorCode: "NoAnswerInTime" },
     ]);
-    expect(lines.join("")).not.toContain("some words");
+    expect(log.text()).not.toContain("some words");
     vi.setSystemTime(afterSeconds(121));
     await submitMessage(job, sender);
     expect(await statusOf(job)).toBe(status);
@@ -137,9 +122,9 @@ describe("an attempt with an unknown outcome", () => {
     expect(attempts[0]).toEqual({ at: start.toISOString(), carrier: "alpha", outcome: "unknown" });
   });
 
-  it("has its code when the message ends with it", async () => {
+  it("has its code when the message ends with it and is refunded, and no one reads the carrier's words", async () => {
     const job = await acceptedMessage();
-    const sender = inOrder([{ name: "alpha", carrier: new ScriptedCarrier(fallSilent) }]);
+    const sender = inOrder(named({ alpha: new ScriptedCarrier(fallSilent) }));
     for (let call = 1; call < 5; call += 1) {
       await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
       vi.setSystemTime(afterSeconds(121 * call));
@@ -149,6 +134,13 @@ describe("an attempt with an unknown outcome", () => {
     const { attemptLog = [] } = await recordOf(job);
     expect(attemptLog.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 5 }, () => "unknown"));
     expect(attemptLog.at(-1)?.code).toBe("NoAnswerInTime");
+    const seenByCustomer = JSON.stringify([
+      await getMessage(ownerOf(job.organizationId), job.messageId),
+      await takeJobs("webhookDeliveries"),
+    ]);
+    expect(seenByCustomer).toContain("MESSAGE_OUTCOME_UNKNOWN");
+    expect(seenByCustomer + log.text()).not.toContain("some words");
+    expect(await takeJobs("refunds")).toEqual([job]);
   });
 });
 
@@ -157,12 +149,7 @@ describe("a message that its carrier only buffers", () => {
     const job = await acceptedMessage();
     const alpha = new ScriptedCarrier(buffer, false);
     const beta = new ScriptedCarrier(accept);
-    const route = [
-      { name: "alpha", carrier: alpha },
-      { name: "beta", carrier: beta },
-    ];
-    await submitMessage(job, inOrder(route));
-    await submitMessage(job, inOrder(route));
+    for (let call = 1; call <= 2; call += 1) await submitMessage(job, inOrder(named({ alpha, beta })));
     expect(await statusOf(job)).toBe("sent");
     expect([alpha.received.length, beta.received.length]).toEqual([1, 0]);
     const at = start.toISOString();
@@ -172,32 +159,18 @@ describe("a message that its carrier only buffers", () => {
     expect((await getMessage(ownerOf(job.organizationId), job.messageId)).attempts).toEqual([
       { at, outcome: "accepted" },
     ]);
-    expect(logged("carrier.buffered")).toMatchObject([{ ...job, carrier: "alpha" }]);
-  });
-
-  it("counts against the carrier, so that later messages go to the next one", async () => {
-    const name = `bridge-${Date.now()}`;
-    const alpha = new ScriptedCarrier(buffer, false);
-    const beta = new ScriptedCarrier(accept);
-    const route = [
-      { name, carrier: alpha },
-      { name: "beta", carrier: beta },
-    ];
-    const sender = inOrder(route, { breakers: new Breakers() });
-    for (let count = 0; count < 6; count += 1) await submitMessage(await acceptedMessage(), sender);
-    expect([alpha.received.length, beta.received.length]).toEqual([5, 1]);
-    expect((await readBreakers()).get(name)?.openedAt).toBe(start.toISOString());
+    expect(log.of("carrier.buffered")).toMatchObject([{ ...job, carrier: "alpha" }]);
   });
 });
 
 it("a receipt keeps the carrier's code for why the phone did not receive the message", async () => {
   const job = await acceptedMessage();
-  await submitMessage(job, inOrder([{ name: "alpha", carrier: new ScriptedCarrier(accept) }]));
+  await submitMessage(job, inOrder(named({ alpha: new ScriptedCarrier(accept) })));
   const at = afterSeconds(10);
   const receipt = { ...job, carrier: "alpha", at, providerCode: "30003" } as const;
   await recordDeliveryReceipt({ ...receipt, status: "undelivered", errorCode: "DELIVERY_UNREACHABLE" });
   expect(await recordOf(job)).toMatchObject({ deliveryProviderCode: "30003" });
-  expect(logged("message.receipt")).toMatchObject([{ ...job, carrier: "alpha", providerCode: "30003" }]);
+  expect(log.of("message.receipt")).toMatchObject([{ ...job, carrier: "alpha", providerCode: "30003" }]);
   expect(JSON.stringify(await getMessage(ownerOf(job.organizationId), job.messageId))).not.toContain("30003");
   // The message arrived after all.
   await recordDeliveryReceipt({ ...job, carrier: "alpha", at: afterSeconds(20), status: "delivered" });

@@ -1,65 +1,41 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
+import type { CreateCampaignRequest } from "../../shared/api/contract/campaigns.ts";
 import { CampaignJob } from "../../shared/audience/campaigns/campaign-job.ts";
 import { cancelCampaign } from "../../shared/audience/campaigns/cancel.ts";
 import { launchCampaign } from "../../shared/audience/campaigns/launch.ts";
 import { getCampaign } from "../../shared/audience/campaigns/read.ts";
 import { runCampaign } from "../../shared/audience/campaigns/run.ts";
-import { createContact } from "../../shared/audience/contacts/contacts.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, putItem, updateItem, updateOf, putOf } from "../../shared/platform/table/write.ts";
-import { createCampaign } from "../support/as-organization.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { createCampaignTo } from "../support/campaigns.ts";
+import { advance } from "../support/clock.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
-import { openWallet } from "../support/wallets.ts";
+import { openOrganization } from "../support/wallets.ts";
 
 /*
  * A campaign that is due has a scheduled job in the table, which runs it even if all jobs on its queue are lost.
  */
-
-await useOwnTable();
 
 const start = new Date("2030-06-01T12:00:30Z");
 const contactCount = 3;
 
 let organizationId: string;
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
-  // An earlier test may have ended later.
-  await inAllShards(async (shard) => {
-    await deleteItem(keys.release(shard));
-    return releaseScheduledJobs(shard);
-  });
-  organizationId = await openWallet(1_000_000);
-  const organization = { id: organizationId, name: "Acme", createdAt: start.toISOString() };
-  await putItem(putOf(keys.organization(organizationId), { entity: "organization", ...organization }));
-  for (let index = 0; index < contactCount; index += 1) {
-    const phoneNumber = String(15_006_000_000 + index);
-    await createContact(organizationId, { phoneNumber, tags: [], attributes: {}, optedOut: false });
-  }
-});
-afterEach(async () => {
-  vi.restoreAllMocks();
-  for (const queue of ["campaigns", "marketingSends", "webhookDeliveries"] as const) await takeJobs(queue);
-  vi.useRealTimers();
+  vi.setSystemTime(start);
+  await useOwnTable();
+  await inAllShards(releaseScheduledJobs);
+  organizationId = await openOrganization(1_000_000);
 });
 
-async function createdCampaign(scheduledAt?: string): Promise<string> {
-  const { id } = await createCampaign(organizationId, {
-    name: "Spring",
-    message: "hi",
-    audience: { all: true },
-    senderId: "ACME",
-    language: "English",
-    messageType: "marketing",
-    ...(scheduledAt === undefined ? {} : { scheduledAt }),
-  });
-  return id;
+async function createdCampaign(fields: Partial<CreateCampaignRequest> = {}): Promise<string> {
+  return createCampaignTo(organizationId, contactCount, fields);
 }
 
 /** Makes all requests to the queues fail. */
@@ -69,7 +45,7 @@ function failQueue(): void {
 
 /** Lets time pass. @returns the campaign jobs of the organization that the scheduler queues then */
 async function releasedAfter(ms: number): Promise<CampaignJob[]> {
-  vi.setSystemTime(Date.now() + ms);
+  advance(ms);
   await inAllShards(releaseScheduledJobs);
   const jobs = z.array(CampaignJob).parse(await takeJobs("campaigns"));
   return jobs.filter((job) => job.organizationId === organizationId);
@@ -126,7 +102,7 @@ it("a run that cannot request the next one fails, so that its queue repeats the 
 });
 
 it("a campaign that is due after the longest delay of a queue waits in the table, and starts in its minute", async () => {
-  const campaignId = await createdCampaign("2030-06-01T14:00:00Z");
+  const campaignId = await createdCampaign({ scheduledAt: "2030-06-01T14:00:00Z" });
   expect(await takeJobs("campaigns")).toEqual([]);
   expect(await releasedAfter(hourMs)).toEqual([]);
   const scheduled = { organizationId, campaignId, isScheduled: true };

@@ -6,7 +6,7 @@ import {
   type ServiceInputTypes,
   type ServiceOutputTypes,
 } from "@aws-sdk/client-secrets-manager";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { callbackReceiver, type CarrierCall } from "../../shared/messages/callbacks/receive.ts";
@@ -14,21 +14,16 @@ import { SecretsManager } from "../../shared/platform/aws/secrets-manager.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, putUnchecked } from "../../shared/platform/table/write.ts";
 import { mockAws } from "../support/mock-aws.ts";
-import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 
 /*
  * How calls of carriers are authenticated, and what they add to the queue.
  */
 
-await useOwnTable();
-
 const token = randomUUID();
 const authToken = "12345";
 const baseUrl = "https://sms.example.com";
 const reference = "org_01J00000000000000000000000.msg_01J00000000000000000000000";
-const notFound = { code: "NOT_FOUND" };
-const notUnderstood = { code: "VALIDATION_ERROR", details: undefined };
 const secretsManager = mockAws<ServiceInputTypes, ServiceOutputTypes, SecretsManagerClientResolvedConfig>(
   SecretsManager,
 );
@@ -42,10 +37,6 @@ beforeEach(() => {
   secretsManager
     .on(GetSecretValueCommand, { SecretId: "callbacks/twilio" })
     .resolves({ SecretString: JSON.stringify({ authToken }) });
-});
-afterEach(async () => {
-  await takeJobs("carrierCallbacks");
-  vi.restoreAllMocks();
 });
 
 async function putCarrier(settings: object, fields: object = {}): Promise<void> {
@@ -92,6 +83,12 @@ function signed(fields: Readonly<Record<string, string>>, changes: Partial<Carri
 }
 
 const twilio = { kind: "twilio", url: "https://api.twilio.com" };
+const kannel = { kind: "kannel", url: "http://10.0.0.5/" };
+
+const expectNotFound = async (call: CarrierCall): Promise<void> =>
+  expect(take(call)).rejects.toMatchObject({ code: "NOT_FOUND" });
+const expectNotUnderstood = async (call: CarrierCall): Promise<void> =>
+  expect(take(call)).rejects.toMatchObject({ code: "VALIDATION_ERROR", details: undefined });
 
 it("a call of Twilio's is accepted with both the token and the signature, and not with one of them", async () => {
   await putCarrier(twilio, { callbackSecretId: "callbacks/twilio" });
@@ -109,28 +106,24 @@ it("a call of Twilio's is accepted with both the token and the signature, and no
       errorCode: "DELIVERY_INVALID_DESTINATION",
     },
   ]);
-  await expect(take(callOf(fields))).rejects.toMatchObject(notFound);
+  await expectNotFound(callOf(fields));
   const changed = { ...signed(fields), callbacks: [{ ...fields, MessageStatus: "delivered" }] };
-  await expect(take(changed)).rejects.toMatchObject(notFound);
-  await expect(take(signed(fields, { query: { token: "guess", reference } }))).rejects.toMatchObject(
-    notFound,
-  );
-  await expect(take(signed(fields, { method: "GET" }))).rejects.toMatchObject(notFound);
+  await expectNotFound(changed);
+  await expectNotFound(signed(fields, { query: { token: "guess", reference } }));
+  await expectNotFound(signed(fields, { method: "GET" }));
   expect(await takeJobs("carrierCallbacks")).toEqual([]);
 });
 
 it("a carrier with signed calls and without a secret to verify them is rejected", async () => {
   await putCarrier(twilio);
-  await expect(take(signed({ MessageStatus: "delivered" }))).rejects.toMatchObject(notFound);
+  await expect(take(signed({ MessageStatus: "delivered" }))).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 it("a carrier without a token is rejected, and a disabled one is accepted", async () => {
-  await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" }, { callbackTokenHash: "" });
-  await expect(take(callOf({ type: "1" }, { query: { token: "", reference } }))).rejects.toMatchObject(
-    notFound,
-  );
+  await putCarrier(kannel, { callbackTokenHash: "" });
+  await expectNotFound(callOf({ type: "1" }, { query: { token: "", reference } }));
   name = `${name}-off`;
-  await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" }, { disabledAt: "2026-01-01T00:00:00.000Z" });
+  await putCarrier(kannel, { disabledAt: "2026-01-01T00:00:00.000Z" });
   // It continues to report on messages that were submitted to it before.
   take = callbackReceiver();
   await take(callOf({ type: "1" }));
@@ -138,21 +131,19 @@ it("a carrier without a token is rejected, and a disabled one is accepted", asyn
 });
 
 it("a receipt before the final one is accepted and adds no job", async () => {
-  await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
+  await putCarrier(kannel);
   for (const type of ["4", "8"]) await take(callOf({ type, answer: "ACK/" }));
   expect(await takeJobs("carrierCallbacks")).toEqual([]);
 });
 
 it("a call that cannot be understood is rejected, and neither response nor log has a word of it", async () => {
-  await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
+  await putCarrier(kannel);
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const garbage = { type: "a-secret", answer: "another-secret", text: "a-third" };
-  await expect(take(callOf(garbage))).rejects.toMatchObject(notUnderstood);
+  await expectNotUnderstood(callOf(garbage));
   const replies = { params: { carrier: name, callback: "inbound" } } as const;
-  await expect(take(callOf(garbage, replies))).rejects.toMatchObject(notUnderstood);
-  await expect(take(callOf({ type: "1" }, { query: { token, reference: "x" } }))).rejects.toMatchObject(
-    notUnderstood,
-  );
+  await expectNotUnderstood(callOf(garbage, replies));
+  await expectNotUnderstood(callOf({ type: "1" }, { query: { token, reference: "x" } }));
   const lines = write.mock.calls.map(([line]) => String(line));
   expect(lines.filter((line) => /secret|third/.test(line))).toEqual([]);
 });
@@ -204,21 +195,19 @@ describe("a list", () => {
 
   it("without an understandable entry is rejected, and so is one of Twilio's, because no signature covers it", async () => {
     await putCarrier(settings);
-    await expect(take(callOf({}, { callbacks: [{}, { status: "DELIVERED" }] }))).rejects.toMatchObject(
-      notUnderstood,
-    );
+    await expectNotUnderstood(callOf({}, { callbacks: [{}, { status: "DELIVERED" }] }));
     name = `${name}-twilio`;
     await putCarrier(twilio, { callbackSecretId: "callbacks/twilio" });
     take = callbackReceiver();
     const fields = { MessageSid: "SM1", MessageStatus: "delivered" };
     const call = signed(fields);
-    await expect(take({ ...call, callbacks: [fields, fields] })).rejects.toMatchObject(notFound);
+    await expectNotFound({ ...call, callbacks: [fields, fields] });
     expect(await takeJobs("carrierCallbacks")).toEqual([]);
   });
 });
 
 it("an inbound message has the carrier's id in its job, or a new one where it has none", async () => {
-  await putCarrier({ kind: "kannel", url: "http://10.0.0.5/" });
+  await putCarrier(kannel);
   const replies = { params: { carrier: name, callback: "inbound" }, method: "GET" } as const;
   const fields = { from: "+447700900123", to: "90909", text: "hi" };
   await take(callOf({ ...fields, id: "kannel-1" }, replies));

@@ -1,48 +1,25 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { eraseOrganization } from "../../shared/accounts/erasure/organization.ts";
 import { saveBillingDetails } from "../../shared/money/payments/billing-details.ts";
 import { createPayment } from "../../shared/money/payments/create.ts";
-import { PaymentJob } from "../../shared/money/payments/payment-job.ts";
 import { setAutoRecharge, startRecharge } from "../../shared/money/payments/recharge.ts";
-import { paymentsOf, type PaymentRecord } from "../../shared/money/payments/record.ts";
 import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { recordTransfer } from "../../shared/money/payments/transfer.ts";
 import { closeWallet } from "../../shared/money/wallet/adjust.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
-import { config } from "../../shared/platform/config.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
-import { transact } from "../../shared/platform/table/transact.ts";
-import { insertOf } from "../../shared/platform/table/write.ts";
-import { useOwnTable } from "../support/own-table.ts";
-import { takeJobs } from "../support/queues.ts";
+import { haveSavedCards, paymentJobs, paymentsIn, setPayments } from "../support/stored-payments.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
-import { openWallet } from "../support/wallets.ts";
+import { openOrganization } from "../support/wallets.ts";
 
 /* Payments of organizations that are closed and erased, before or while the payment begins. */
-
-await useOwnTable();
 
 let organizationId: string;
 
 beforeEach(async () => {
-  vi.spyOn(config, "payments").mockReturnValue('{"cards":"sandbox","bankTransfer":"Pay to our account."}');
-  vi.spyOn(config, "apiUrl").mockReturnValue("https://api.example.com");
-  vi.spyOn(stripeProvider, "createCustomer").mockResolvedValue("cus_1");
-  const card = { id: "pm_1", brand: "visa", last4: "4242", expiryMonth: 1, expiryYear: 2040 };
-  vi.spyOn(stripeProvider, "listMethods").mockResolvedValue([{ ...card, createdAt: "2030-06-03T12:00:00Z" }]);
-  organizationId = await openWallet(0);
-  const organization = {
-    entity: "organization",
-    id: organizationId,
-    name: "ACME",
-    createdAt: "2026-01-01",
-  } as const;
-  await transact({ organization: insertOf(keys.organization(organizationId), organization) });
-});
-afterEach(async () => {
-  vi.restoreAllMocks();
-  for (const queue of ["emails", "payments"] as const) await takeJobs(queue);
+  setPayments({ cards: "sandbox", bankTransfer: "Pay to our account." });
+  haveSavedCards();
+  organizationId = await openOrganization(0);
 });
 
 async function closeAndErase(): Promise<void> {
@@ -64,12 +41,6 @@ function before(entity: string, work: () => Promise<void>): () => boolean {
   return () => hasRun;
 }
 
-async function paymentsIn(): Promise<PaymentRecord[]> {
-  const payments: PaymentRecord[] = [];
-  for await (const payment of paymentsOf(organizationId)) payments.push(payment);
-  return payments;
-}
-
 const transfer = { amountMicros: 50_000_000, reason: "Bank transfer" };
 const erased = { code: "CONFLICT", message: expect.stringMatching(/was erased\. Return the money/) };
 
@@ -78,7 +49,7 @@ it("an erasure ends an announced transfer, and no transfer is recorded after it"
   const request = { method: "bank_transfer", saveCard: false, amount: 50 } as const;
   const { id: paymentId } = await createPayment(organizationId, request);
   await closeAndErase();
-  const [payment] = await paymentsIn();
+  const [payment] = await paymentsIn(organizationId);
   expect(payment).toMatchObject({ id: paymentId, status: "expired", version: 2 });
   expect(payment).not.toHaveProperty("pendingWork");
   expect(payment).not.toHaveProperty("buyer");
@@ -94,7 +65,7 @@ it("a transfer that is recorded while its organization is erased is rejected", a
   const recorded = recordTransfer({ organizationId, ...transfer, reference: `bank-${organizationId}` });
   await expect(recorded).rejects.toMatchObject(erased);
   expect((await readWallet(organizationId)).balanceMicros).toBe(0);
-  expect(await paymentsIn()).toEqual([]);
+  expect(await paymentsIn(organizationId)).toEqual([]);
 });
 
 it.each(["card", "bank_transfer"] as const)(
@@ -105,17 +76,17 @@ it.each(["card", "bank_transfer"] as const)(
     before("payment", closeAndErase);
     const begun = createPayment(organizationId, { method, saveCard: false, amount: 50 });
     await expect(begun).rejects.toMatchObject({ code: "WALLET_MISSING" });
-    expect(await paymentsIn()).toEqual([]);
+    expect(await paymentsIn(organizationId)).toEqual([]);
   },
 );
 
 it("a recharge that starts while its wallet is closed is not recorded, and the wallet is free", async () => {
   await setAutoRecharge(organizationId, { isEnabled: true, threshold: 5, amount: 20, monthlyCap: 100 });
-  const job = PaymentJob.parse((await takeJobs("payments"))[0]);
-  if (job.kind !== "recharge") throw new Error("no recharge was requested");
+  const [job] = await paymentJobs();
+  if (job?.kind !== "recharge") throw new Error("no recharge was requested");
   const isClosed = before("payment", async () => void (await closeWallet(organizationId, "left")));
   await startRecharge(job);
   expect(isClosed()).toBe(true);
-  expect(await paymentsIn()).toEqual([]);
+  expect(await paymentsIn(organizationId)).toEqual([]);
   expect((await readWallet(organizationId)).rechargeId).toBeUndefined();
 });

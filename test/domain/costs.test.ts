@@ -1,52 +1,30 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
-import type { Carrier, OutgoingMessage } from "../../shared/carriers/carrier.ts";
-import { MessageRecord } from "../../shared/messages/message/record.ts";
+import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { findPresentCard } from "../../shared/money/prices/cost.ts";
 import { publishRateCard } from "../../shared/money/prices/publish.ts";
 import { documentOf, RateCard } from "../../shared/money/prices/rate-card.ts";
 import { makeCurrent } from "../../shared/money/prices/record.ts";
-import { findItem } from "../../shared/platform/table/read.ts";
-import { messageKey } from "../../shared/platform/table/shards.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
+import { recordLog } from "../support/log.ts";
+import { acceptFor, recordOf } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { priceRows } from "../support/prices.ts";
-import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-03-01T12:00:00Z") });
+  vi.setSystemTime(new Date("2031-03-01T12:00:00Z"));
   await useOwnTable();
 });
-afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-  for (const queue of ["transactionalSends", "webhookDeliveries"] as const) await takeJobs(queue);
-});
-
-class TakingCarrier implements Carrier {
-  readonly idempotent = true;
-  readonly taken: OutgoingMessage[] = [];
-
-  async send(message: OutgoingMessage): Promise<{ outcome: "accepted"; carrierReference: string }> {
-    this.taken.push(message);
-    return { outcome: "accepted", carrierReference: "carrier-1" };
-  }
-}
 
 /** A message of two segments to a number, as it is after its submission with a rate card. */
 async function handedOver(to: string, rateCard: RateCard | undefined): Promise<MessageRecord> {
   const organizationId = await openWallet(1_000_000);
-  const request = { to, message: "x".repeat(200), senderId: "ACME", language: "English" } as const;
-  const { id: messageId } = await acceptMessage(organizationId, request);
-  await submitMessage({ organizationId, messageId }, only(new TakingCarrier(), { rateCard }));
-  const message = await findItem(MessageRecord, messageKey({ organizationId, id: messageId }), {
-    consistent: true,
-  });
-  return MessageRecord.parse(message);
+  const job = await acceptFor(organizationId, { to, message: "x".repeat(200) });
+  await submitMessage(job, only(undefined, { rateCard }));
+  return recordOf(job);
 }
 
 const card = new RateCard(
@@ -84,7 +62,7 @@ it("a sender gets the rate card in force, and continues with a line in the log w
   expect(found?.rowFor("442012345678", new Date())).toMatchObject({ priceMicros: 40_000 });
   await useOwnTable();
   await transact({ current: makeCurrent(9, undefined) });
-  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const log = recordLog();
   expect(await findPresentCard()).toBeUndefined();
-  expect(write.mock.calls.join()).toContain('"prices.costs_not_known"');
+  expect(log.of("prices.costs_not_known")).toHaveLength(1);
 });

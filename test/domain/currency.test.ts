@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { listTransactions } from "../../shared/figures/statements/transactions.ts";
 import { moneyText } from "../../shared/money/wallet/money.ts";
@@ -19,7 +19,6 @@ beforeEach(async () => {
   vi.stubEnv(environmentNames.currency, "JPY");
   organizationId = await openWallet(0);
 });
-afterEach(() => void vi.unstubAllEnvs());
 
 function invalid(path: string): unknown {
   return expect.objectContaining({

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
@@ -13,8 +13,6 @@ import { getOptOut } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
-import { postToWallet } from "../../shared/money/wallet/post.ts";
-import { newWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
@@ -23,15 +21,17 @@ import { newDelivery, putDelivery } from "../../shared/webhooks/delivery-record.
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { findWebhook } from "../../shared/webhooks/record.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
-import { acceptMessage, holdMessage } from "../support/as-organization.ts";
+import { holdMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
 import { replyOf } from "../support/inbound-messages.ts";
+import { acceptFor } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { allRows } from "../support/rows.ts";
 import { ownerOf } from "../support/viewer.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
-import { attemptOf, eventJob, openWebhook } from "../support/webhooks.ts";
+import { openWallet } from "../support/wallets.ts";
+import { type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { attemptOf, eventJob, openWebhook, openReceiver } from "../support/webhooks.ts";
 
 const number = "15005550100";
 const other = "15005550101";
@@ -41,31 +41,20 @@ let webhook: Awaited<ReturnType<typeof openWebhook>>;
 
 beforeEach(async () => {
   await useOwnTable();
-  hook = await startWebhookReceiver();
+  hook = await openReceiver();
   webhook = await openWebhook(hook.url);
   ({ organizationId } = webhook);
-  for (const put of newWallet(organizationId, new Date())) await putItem(put);
-  await postToWallet({ organizationId, type: "top_up", amountMicros: 1_000_000 });
+  await openWallet(1_000_000, organizationId);
   // Messages of both shards, from before and after the change.
   await reshard(organizationId, 2, 1);
 });
-afterEach(async () => {
-  await hook.stop();
-  await takeJobs("transactionalSends");
-  await takeJobs("webhookDeliveries");
-});
 
 async function accept(to: string): Promise<string> {
-  const message = { to, message: `Hello ${to}`, senderId: "ACME", language: "English" } as const;
-  return (await acceptMessage(organizationId, message)).id;
+  return (await acceptFor(organizationId, { to, message: `Hello ${to}` })).messageId;
 }
 
 async function send(messageId: string): Promise<void> {
-  const carrier = {
-    idempotent: true,
-    send: async () => ({ outcome: "accepted", carrierReference: "1" }) as const,
-  };
-  await submitMessage({ organizationId, messageId }, only(carrier));
+  await submitMessage({ organizationId, messageId }, only());
 }
 
 /** Creates the delivery of an event about a number, in a state. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { register } from "../../shared/accounts/authentication/register.ts";
@@ -20,26 +20,20 @@ import { deleteItem, putItem, putUnchecked } from "../../shared/platform/table/w
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { newEmailToken } from "../../shared/tenancy/users/email-tokens.ts";
 import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
-import { acceptMessage } from "../support/as-organization.ts";
 import { accept, only, ScriptedCarrier } from "../support/carriers.ts";
+import { advance } from "../support/clock.ts";
+import { acceptFor } from "../support/messages.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
-vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
-  hashPassword: vi.fn<(password: string) => Promise<string>>(async (password) => password),
-}));
-vi.mock("../../shared/accounts/sessions/session.ts", () => ({
-  startSession: async () => ({ session: { token: "a token" }, sessionId: "ses_1" }),
-}));
+vi.mock("../../shared/accounts/passwords/hash.ts", async () => import("../support/plain-passwords.ts"));
+vi.mock("../../shared/accounts/sessions/session.ts", async () => import("../support/plain-sessions.ts"));
 
+const contact = { phoneNumber: "15005550009", tags: [], attributes: {}, optedOut: false };
 let email: string;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-06-01T12:00:00Z") });
+  vi.setSystemTime(new Date("2031-06-01T12:00:00Z"));
   email = `${randomUUID()}@example.com`;
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllEnvs();
 });
 
 /** Registers on a stage that requires verification, or on one that does not. @returns the organization's id */
@@ -49,26 +43,17 @@ async function registered(policy: "before-sending" | "none" = "before-sending"):
   return (await findUserByEmail(email))?.organizationId ?? "";
 }
 
-function pass(days: number): void {
-  vi.setSystemTime(Date.now() + days * dayMs);
-}
-
 async function isThere(organizationId: string): Promise<boolean> {
   return (await findOrganization(organizationId, { consistent: true })) !== undefined;
 }
 
 it("an unverified account is deleted with all its data after seven days, and its address is free", async () => {
   const id = await registered();
-  await createContact(id, {
-    phoneNumber: "15005550009",
-    tags: [],
-    attributes: {},
-    optedOut: false,
-  });
-  pass(6.9);
+  await createContact(id, contact);
+  advance(6.9 * dayMs);
   await expireAccounts();
   expect(await isThere(id)).toBe(true);
-  pass(0.2);
+  advance(0.2 * dayMs);
   expect(await expireAccounts()).toBe(1);
   expect(await isThere(id)).toBe(false);
   expect(await findUserByEmail(email)).toBeUndefined();
@@ -81,7 +66,7 @@ it("an account with an open checkout stays as it is until the payment has ended"
   const id = await registered();
   const key = keys.payment(id, "pay_1");
   await putItem(putUnchecked(key, { entity: "payment", status: "pending", pendingWork: "PAYMENT#0" }));
-  pass(8);
+  advance(8 * dayMs);
   expect(await expireAccounts()).toBe(0);
   expect(await findItem(WalletRecord, keys.wallet(id), { consistent: true })).not.toHaveProperty("closedAt");
   await deleteItem(key);
@@ -91,7 +76,7 @@ it("an account with an open checkout stays as it is until the payment has ended"
 it("an account whose email is verified stays", async () => {
   const id = await registered();
   await noteVerifiedEmail(id);
-  pass(8);
+  advance(8 * dayMs);
   await expireAccounts();
   expect(await isThere(id)).toBe(true);
 });
@@ -99,7 +84,7 @@ it("an account whose email is verified stays", async () => {
 it("an account that has received money stays, and is not checked again", async () => {
   const id = await registered();
   await postToWallet({ organizationId: id, type: "top_up", amountMicros: 1_000_000 });
-  pass(8);
+  advance(8 * dayMs);
   await expireAccounts();
   const organization = await findItem(z.looseObject({}), keys.organization(id), { consistent: true });
   expect(organization).toMatchObject({ id });
@@ -109,7 +94,7 @@ it("an account that has received money stays, and is not checked again", async (
 
 it("a stage that does not require verification keeps accounts", async () => {
   const id = await registered("none");
-  pass(30);
+  advance(30 * dayMs);
   await expireAccounts();
   expect(await isThere(id)).toBe(true);
 });
@@ -119,7 +104,6 @@ it.each(["before-sending", "none"] as const)(
   async (policy) => {
     const id = await registered(policy);
     const strangerId = (await findUserByEmail(email))?.id ?? "";
-    const contact = { phoneNumber: "15005550009", tags: [], attributes: {}, optedOut: false };
     await createContact(id, contact);
     const [token, other] = [await newEmailToken("reset", strangerId), "staple battery horse"];
     const resets = [other, other].map(async (password) => resetPassword({ token, password }, "203.0.113.2"));
@@ -128,7 +112,7 @@ it.each(["before-sending", "none"] as const)(
     const person = await findUserByEmail(email);
     expect(person?.organizationId).not.toBe(id);
     expect(await findOrganization(id, { consistent: true })).toHaveProperty("suspendedAt");
-    pass(7.1);
+    advance(7.1 * dayMs);
     expect(await expireAccounts()).toBe(1);
     expect(await isThere(id)).toBe(false);
     expect(await findUserByEmail(email)).toEqual(person);
@@ -143,22 +127,14 @@ it.each(["before", "after"])("a payment that comes %s the takeover stays in the 
   const pay = async () => postToWallet({ organizationId: id, type: "payment", amountMicros: 5_000_000 });
   if (moment === "before") await pay();
   const scheduledAt = new Date(Date.now() + dayMs).toISOString();
-  const message = {
-    to: "15005550000",
-    message: "hi",
-    senderId: "ACME",
-    language: "English",
-    scheduledAt,
-  } as const;
-  const sent = moment === "before" ? await acceptMessage(id, message) : undefined;
+  const job = moment === "before" ? await acceptFor(id, { scheduledAt }) : undefined;
   const token = await newEmailToken("reset", strangerId);
   await resetPassword({ token, password: "staple battery horse" }, "203.0.113.2");
   if (moment === "after") await pay();
-  await expect(acceptMessage(id, message)).rejects.toMatchObject({ code: "ORGANIZATION_SUSPENDED" });
-  pass(8);
+  await expect(acceptFor(id)).rejects.toMatchObject({ code: "ORGANIZATION_SUSPENDED" });
+  advance(8 * dayMs);
   const carrier = new ScriptedCarrier(accept);
-  if (sent !== undefined) {
-    const job = { organizationId: id, messageId: sent.id };
+  if (job !== undefined) {
     await submitMessage(job, only(carrier));
     await refundMessage(job);
   }

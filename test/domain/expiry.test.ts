@@ -1,16 +1,26 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Breakers } from "../../shared/carriers/breaker.ts";
-import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { getMessage } from "../../shared/messages/message/read.ts";
 import { recordDeliveryReceipt } from "../../shared/messages/outcome/receipts.ts";
 import { refundMessage } from "../../shared/messages/outcome/refund.ts";
+import type { Sender } from "../../shared/messages/send/choose-carrier.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
+import {
+  accept,
+  inOrder,
+  only,
+  ScriptedCarrier,
+  named,
+  loseResponse,
+  reject,
+  throttle,
+} from "../support/carriers.ts";
+import { advance } from "../support/clock.ts";
 import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
 import { delayedJobs, takeJobs } from "../support/queues.ts";
 import { ownerOf } from "../support/viewer.ts";
@@ -22,20 +32,7 @@ import { ownerOf } from "../support/viewer.ts";
 const start = new Date("2030-06-01T12:00:00Z");
 const afterSeconds = (seconds: number): Date => new Date(start.getTime() + seconds * 1_000);
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
-});
-afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-  vi.useRealTimers();
-  for (const queue of ["refunds", "webhookDeliveries", "transactionalSends"] as const) await takeJobs(queue);
-});
-
-const throttle = (): SubmitResult => ({ outcome: "throttled" });
-const fallSilent = (): never => {
-  throw new Error("the response was lost");
-};
+beforeEach(() => void vi.setSystemTime(start));
 
 /** The expiry of a message, as its customer sees it. */
 async function expiryOf(fields: Parameters<typeof acceptedMessage>[0]): Promise<string | undefined> {
@@ -71,19 +68,15 @@ describe("a message expires", () => {
 it("every carrier learns the remaining time of a message that expires, and none of others", async () => {
   const slow = new ScriptedCarrier(() => {
     vi.setSystemTime(afterSeconds(60));
-    return { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" };
+    return reject();
   });
   const next = new ScriptedCarrier(accept);
   const job = await acceptedMessage({ expiresInSeconds: 90 });
   vi.setSystemTime(afterSeconds(10));
-  const route = [
-    { name: "slow", carrier: slow },
-    { name: "next", carrier: next },
-  ];
-  await submitMessage(job, inOrder(route));
+  await submitMessage(job, inOrder(named({ slow, next })));
   expect(slow.received[0]?.validitySeconds).toBe(80);
   expect(next.received[0]?.validitySeconds).toBe(30);
-  await submitMessage(await acceptedMessage(), inOrder(route.slice(1)));
+  await submitMessage(await acceptedMessage(), inOrder(named({ next })));
   expect(next.received[1]?.validitySeconds).toBeUndefined();
 });
 
@@ -112,28 +105,21 @@ it("a message that expires during a submission goes to no other carrier", async 
   const next = new ScriptedCarrier(accept);
   const job = await acceptedMessage({ expiresInSeconds: 60 });
   vi.setSystemTime(afterSeconds(10));
-  const route = [
-    { name: "slow", carrier: slow },
-    { name: "next", carrier: next },
-  ];
-  await submitMessage(job, inOrder(route));
+  await submitMessage(job, inOrder(named({ slow, next })));
   expect(next.received).toEqual([]);
   expect(await statusOf(job)).toBe("failed: MESSAGE_EXPIRED");
 });
 
 describe("a message does not wait beyond its expiry", () => {
-  /** Works on a job until it is rescheduled, and returns with it when it is due. @returns the delay in seconds */
-  async function waitAndFail(
-    job: MessageJob,
-    sender: Parameters<typeof submitMessage>[1],
-  ): Promise<number | undefined> {
+  /** Submits a message that expires in 90 seconds until it is rescheduled, and again when that job is due. */
+  async function expectToWaitAndFail(sender: Sender): Promise<void> {
+    const job = await acceptedMessage({ expiresInSeconds: 90 });
     const [queued] = await delayedJobs(async () => submitMessage(job, sender));
     expect(await statusOf(job)).toBe("queued");
-    const { delaySeconds } = queued ?? {};
-    vi.setSystemTime(Date.now() + (delaySeconds ?? 0) * 1_000);
+    expect(queued?.delaySeconds).toBe(85);
+    advance(85_000);
     await submitMessage(MessageJob.parse(queued?.body), sender);
     expect(await statusOf(job)).toBe("failed: MESSAGE_EXPIRED");
-    return delaySeconds;
   }
 
   it("for a carrier's throughput", async () => {
@@ -141,16 +127,14 @@ describe("a message does not wait beyond its expiry", () => {
     const slow = { name: `slow-${Date.now()}`, carrier, segmentsPerSecond: 0.001 };
     const throughput = new Throughput();
     await throughput.reserve(slow.name, slow.segmentsPerSecond, { segments: 1, isMarketing: false });
-    const job = await acceptedMessage({ expiresInSeconds: 90 });
-    expect(await waitAndFail(job, inOrder([slow], { throughput }))).toBe(85);
+    await expectToWaitAndFail(inOrder([slow], { throughput }));
     expect(carrier.received).toEqual([]);
   });
 
   it("for the end of a pause", async () => {
     const carrier = new ScriptedCarrier(accept);
     const sending = { pausedAt: start.toISOString() };
-    const job = await acceptedMessage({ expiresInSeconds: 90 });
-    expect(await waitAndFail(job, only(carrier, { sending }))).toBe(85);
+    await expectToWaitAndFail(only(carrier, { sending }));
     expect(carrier.received).toEqual([]);
   });
 
@@ -158,22 +142,20 @@ describe("a message does not wait beyond its expiry", () => {
     const carrier = new ScriptedCarrier(accept);
     const breakers = new Breakers();
     vi.spyOn(breakers, "openUntil").mockImplementation(async () => afterSeconds(3_600).toISOString());
-    const job = await acceptedMessage({ expiresInSeconds: 90 });
-    expect(await waitAndFail(job, only(carrier, { breakers }))).toBe(85);
+    await expectToWaitAndFail(only(carrier, { breakers }));
     expect(carrier.received).toEqual([]);
   });
 
   it("for a carrier that throttles it", async () => {
     const carrier = new ScriptedCarrier(() => ({ outcome: "throttled", retryAfterSeconds: 900 }));
-    const job = await acceptedMessage({ expiresInSeconds: 90 });
-    expect(await waitAndFail(job, only(carrier))).toBe(85);
+    await expectToWaitAndFail(only(carrier));
     expect(carrier.received).toHaveLength(1);
   });
 });
 
 describe("of a message that expires after a carrier gave no response", () => {
   it.each([true, false])("the outcome stays unknown (idempotent: %s)", async (idempotent) => {
-    const carrier = new ScriptedCarrier(fallSilent, idempotent);
+    const carrier = new ScriptedCarrier(loseResponse, idempotent);
     const job = await acceptedMessage({ expiresInSeconds: 90 });
     await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
     vi.setSystemTime(afterSeconds(120));
@@ -183,8 +165,8 @@ describe("of a message that expires after a carrier gave no response", () => {
   });
 
   it("a receipt confirms that it was sent", async () => {
-    const carrier = new ScriptedCarrier(fallSilent);
-    const sender = inOrder([{ name: "alpha", carrier }]);
+    const carrier = new ScriptedCarrier(loseResponse);
+    const sender = inOrder(named({ alpha: carrier }));
     const job = await acceptedMessage({ expiresInSeconds: 90 });
     await expect(submitMessage(job, sender)).rejects.toThrow("what the carrier did is not known");
     const at = afterSeconds(10).toISOString();

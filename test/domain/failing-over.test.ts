@@ -1,75 +1,48 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 
 import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
-import type { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { getMessage } from "../../shared/messages/message/read.ts";
-import { refundMessage } from "../../shared/messages/outcome/refund.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { documentOf, RateCard } from "../../shared/money/prices/rate-card.ts";
-import { readWallet } from "../../shared/money/wallet/record.ts";
-import { environmentNames } from "../../shared/platform/config.ts";
-import { accept, inOrder, only, ScriptedCarrier } from "../support/carriers.ts";
+import {
+  accept,
+  inOrder,
+  only,
+  ScriptedCarrier,
+  named,
+  loseResponse,
+  reject,
+  throttle,
+  beUnreachable,
+} from "../support/carriers.ts";
+import { advance } from "../support/clock.ts";
 import { HttpCarrier, says } from "../support/http-carrier.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
+import { threeCarriers, balanceAfterRefunds } from "../support/three-carriers.ts";
 import { ownerOf } from "../support/viewer.ts";
 
 /*
  * A message and the carriers of its route: which of them get it, in which order, and which never.
  */
 
-afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-  for (const queue of ["refunds", "transactionalSends", "webhookDeliveries"] as const) await takeJobs(queue);
-});
-
-const unroutable = (): SubmitResult => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
 const refuse = (): SubmitResult => ({ outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR" });
-const rescheduledCount = (): SubmitResult => ({ outcome: "throttled" });
-const turnAway = (): SubmitResult => ({ outcome: "unreachable", reason: "ECONNREFUSED" });
-const fallSilent = (): never => {
-  throw new Error("the response was lost");
-};
-
-/** Three carriers with given responses. The last one accepts everything. */
-function threeCarriers(first: () => SubmitResult, second: () => SubmitResult = accept, idempotent = false) {
-  const alpha = new ScriptedCarrier(first, idempotent);
-  const beta = new ScriptedCarrier(second, idempotent);
-  const gamma = new ScriptedCarrier(accept, idempotent);
-  const route = [
-    { name: "alpha", carrier: alpha },
-    { name: "beta", carrier: beta },
-    { name: "gamma", carrier: gamma },
-  ];
-  const asked = (): number[] => [alpha, beta, gamma].map(({ received }) => received.length);
-  return { alpha, beta, gamma, route, asked };
-}
 
 /** Sets the clock forward until the lease of a lost sender has lapsed. */
 function letLeaseLapse(): void {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 121_000 });
-}
-
-async function balanceAfterRefunds(job: MessageJob): Promise<number> {
-  for (const refund of await takeJobs("refunds")) {
-    expect(refund).toEqual(job);
-    await refundMessage(job);
-  }
-  return (await readWallet(job.organizationId)).balanceMicros;
+  advance(121_000);
 }
 
 it.each([
-  ["rejected", unroutable],
-  ["throttled", rescheduledCount],
-  ["was unreachable for", turnAway],
+  ["rejected", reject],
+  ["throttled", throttle],
+  ["was unreachable for", beUnreachable],
 ])(
   "a message that the first carrier %s goes to the second with the same reference, and to no other",
   async (_, first) => {
-    const job = await acceptedMessage();
-    const { alpha, beta, route, asked } = threeCarriers(first);
+    const { job, alpha, beta, route, asked } = await threeCarriers(first);
     const rateCard = new RateCard(
       documentOf([{ prefix: "1", priceMicros: 1, costMicros: { alpha: 5, beta: 7, gamma: 9 } }]),
     );
@@ -90,91 +63,8 @@ it.each([
   },
 );
 
-describe("a carrier that costs more than the customer paid", () => {
-  let lines: string[];
-  beforeEach(() => {
-    lines = [];
-    vi.spyOn(process.stdout, "write").mockImplementation((line) => lines.push(String(line)) > 0);
-  });
-  afterEach(() => vi.unstubAllEnvs());
-
-  /** The costs of the three carriers for a message with a price of 7,900 micro-units. */
-  function costs(alpha: number, beta: number, gamma?: number) {
-    const costMicros = { alpha, beta, ...(gamma === undefined ? {} : { gamma }) };
-    return { rateCard: new RateCard(documentOf([{ prefix: "1", priceMicros: 1, costMicros }])) };
-  }
-
-  const logged = (): string => lines.join("");
-
-  it.each([
-    ["rejected", unroutable],
-    ["throttled", rescheduledCount],
-    ["was unreachable for", turnAway],
-  ])("is skipped for a message that the first one %s", async (_, first) => {
-    const job = await acceptedMessage();
-    const { route, asked } = threeCarriers(first);
-    await submitMessage(job, inOrder(route, costs(1, 7_901, 7_900)));
-    expect(asked()).toEqual([1, 0, 1]);
-    expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "gamma", costMicros: 7_900 });
-    expect(logged()).not.toContain("carrier.above_price");
-  });
-
-  it("is used where its cost is not known, and where it is the first of its route", async () => {
-    const job = await acceptedMessage();
-    const { route, asked } = threeCarriers(unroutable, unroutable);
-    await submitMessage(job, inOrder(route, costs(9_000, 7_900)));
-    expect(asked()).toEqual([1, 1, 1]);
-  });
-
-  it("does not count after the others have rejected: the message fails with their code, and is refunded", async () => {
-    const job = await acceptedMessage();
-    const { route, asked } = threeCarriers(unroutable);
-    await submitMessage(job, inOrder(route, costs(1, 7_901, 9_000)));
-    expect(asked()).toEqual([1, 0, 0]);
-    expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
-    expect(await balanceAfterRefunds(job)).toBe(1_000_000);
-    expect(logged()).toMatch(/"event":"carrier.above_price".*"carrier":"beta"[^]*"carrier":"gamma"/);
-  });
-
-  it("lets a message wait that the others throttled, and accepts it when the cost has come down", async () => {
-    const job = await acceptedMessage();
-    const { route, asked } = threeCarriers(rescheduledCount);
-    await submitMessage(job, inOrder(route, costs(1, 7_901, 9_000)));
-    expect([asked(), await statusOf(job)]).toEqual([[1, 0, 0], "queued"]);
-    await submitMessage(job, inOrder(route, costs(1, 7_900, 9_000)));
-    expect([asked(), await statusOf(job)]).toEqual([[2, 1, 0], "sent"]);
-  });
-
-  it("lets messages wait where the first one is disabled", async () => {
-    const job = await acceptedMessage();
-    const { route, asked } = threeCarriers(accept);
-    const disabled = route.map((each) => ({ ...each, isDisabled: each.name === "alpha" }));
-    await submitMessage(job, inOrder(disabled, costs(1, 7_901, 9_000)));
-    expect([asked(), await statusOf(job)]).toEqual([[0, 0, 0], "queued"]);
-    expect(logged()).toContain('"event":"carrier.above_price"');
-  });
-
-  it("is used on a stage that allows it", async () => {
-    vi.stubEnv(environmentNames.failoverAtLoss, "true");
-    const job = await acceptedMessage();
-    const { route, asked } = threeCarriers(unroutable);
-    await submitMessage(job, inOrder(route, costs(1, 7_901, 9_000)));
-    expect(asked()).toEqual([1, 1, 0]);
-    expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "beta", costMicros: 7_901 });
-  });
-
-  it("is judged by the cost of all segments of a message", async () => {
-    const job = await acceptedMessage({ message: "x".repeat(200) });
-    const { route, asked } = threeCarriers(unroutable);
-    await submitMessage(job, inOrder(route, costs(1, 7_900, 1)));
-    expect(asked()).toEqual([1, 1, 0]);
-    expect(await recordOf(job)).toMatchObject({ status: "sent", costMicros: 15_800 });
-  });
-});
-
 it("a message with an unknown outcome at the first carrier goes to no other, fails as unknown, and is refunded once", async () => {
-  const job = await acceptedMessage();
-  const { route, asked } = threeCarriers(fallSilent);
+  const { job, route, asked } = await threeCarriers(loseResponse);
   await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
   letLeaseLapse();
   await submitMessage(job, inOrder(route));
@@ -187,15 +77,18 @@ it("a message with an unknown outcome at the first carrier goes to no other, fai
 
 it.each([
   ["accepts", accept, "sent"],
-  ["rejects", unroutable, "failed: MESSAGE_UNROUTABLE"],
-  ["throttles", rescheduledCount, "queued"],
-  ["is unreachable for", turnAway, "queued"],
+  ["rejects", reject, "failed: MESSAGE_UNROUTABLE"],
+  ["throttles", throttle, "queued"],
+  ["is unreachable for", beUnreachable, "queued"],
 ])(
   "an idempotent carrier alone gets the message again, and decides it where it then %s it",
   async (_, then, status) => {
-    const job = await acceptedMessage();
     let isSilent = true;
-    const { route, asked } = threeCarriers(() => (isSilent ? fallSilent() : then()), accept, true);
+    const { job, route, asked } = await threeCarriers(
+      () => (isSilent ? loseResponse() : then()),
+      accept,
+      true,
+    );
     await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
     letLeaseLapse();
     isSilent = false;
@@ -210,8 +103,7 @@ it.each([
   ["was disabled", true],
   ["is gone", false],
 ])("no carrier gets a message with an unknown outcome at a carrier that %s meanwhile", async (_, isThere) => {
-  const job = await acceptedMessage();
-  const { alpha, route, asked } = threeCarriers(fallSilent, accept, true);
+  const { job, alpha, route, asked } = await threeCarriers(loseResponse, accept, true);
   await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
   letLeaseLapse();
   const former = isThere ? [{ name: "alpha", carrier: alpha, isDisabled: true }] : [];
@@ -221,9 +113,12 @@ it.each([
 });
 
 it("a message that failed over and then became unresolved returns only to the carrier that it failed over to", async () => {
-  const job = await acceptedMessage();
   let isSilent = true;
-  const { route, asked } = threeCarriers(rescheduledCount, () => (isSilent ? fallSilent() : accept()), true);
+  const { job, route, asked } = await threeCarriers(
+    throttle,
+    () => (isSilent ? loseResponse() : accept()),
+    true,
+  );
   await expect(submitMessage(job, inOrder(route))).rejects.toThrow("what the carrier did is not known");
   expect(await recordOf(job)).toMatchObject({ status: "queued", carrier: "beta", unresolvedAttempts: 1 });
   letLeaseLapse();
@@ -236,8 +131,7 @@ it("a message that failed over and then became unresolved returns only to the ca
 it.each(["MESSAGE_INVALID_DESTINATION", "MESSAGE_RECIPIENT_OPTED_OUT"] as const)(
   "a message that is rejected for its number (%s) goes to no other carrier, and is refunded",
   async (errorCode) => {
-    const job = await acceptedMessage();
-    const { route, asked } = threeCarriers(() => ({ outcome: "rejected", errorCode }));
+    const { job, route, asked } = await threeCarriers(() => ({ outcome: "rejected", errorCode }));
     await submitMessage(job, inOrder(route));
     expect(asked()).toEqual([1, 0, 0]);
     expect(await statusOf(job)).toBe(`failed: ${errorCode}`);
@@ -246,8 +140,7 @@ it.each(["MESSAGE_INVALID_DESTINATION", "MESSAGE_RECIPIENT_OPTED_OUT"] as const)
 );
 
 it("a message that all carriers reject fails with the last code, is refunded, and names no carrier to the customer", async () => {
-  const job = await acceptedMessage();
-  const { route, asked } = threeCarriers(refuse, unroutable);
+  const { job, route, asked } = await threeCarriers(refuse, reject);
   await submitMessage(job, inOrder(route.slice(0, 2)));
   expect(asked()).toEqual([1, 1, 0]);
   expect(await recordOf(job)).toMatchObject({ status: "failed", errorCode: "MESSAGE_UNROUTABLE" });
@@ -261,9 +154,8 @@ it("a message that all carriers reject fails with the last code, is refunded, an
 });
 
 it("a carrier that has rejected a message does not get it again when another one has throttled it", async () => {
-  const job = await acceptedMessage();
   let isBusy = true;
-  const { route, asked } = threeCarriers(refuse, () => (isBusy ? rescheduledCount() : unroutable()));
+  const { job, route, asked } = await threeCarriers(refuse, () => (isBusy ? throttle() : reject()));
   const sender = inOrder(route.slice(0, 2));
   await submitMessage(job, sender);
   await submitMessage(job, sender);
@@ -281,8 +173,7 @@ it("a carrier that has rejected a message does not get it again when another one
 });
 
 it("a disabled carrier is skipped, and a message without another carrier waits without a lease", async () => {
-  const job = await acceptedMessage();
-  const { route, asked } = threeCarriers(accept);
+  const { job, route, asked } = await threeCarriers(accept);
   const disabled = route.slice(0, 1).map((each) => ({ ...each, isDisabled: true }));
   await submitMessage(job, inOrder(disabled));
   expect(asked()).toEqual([0, 0, 0]);
@@ -293,11 +184,10 @@ it("a disabled carrier is skipped, and a message without another carrier waits w
 });
 
 it("a message that waited six hours for a disabled carrier fails and is refunded", async () => {
-  const job = await acceptedMessage();
-  const { alpha, asked } = threeCarriers(accept);
+  const { job, alpha, asked } = await threeCarriers(accept);
   const sender = inOrder([{ name: "alpha", carrier: alpha, isDisabled: true }]);
   const start = Date.now();
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  vi.setSystemTime(start);
   let later = await laterJobOf(job, sender);
   vi.setSystemTime(start + 5.9 * 3_600_000);
   later = await laterJobOf(later, sender);
@@ -317,9 +207,8 @@ it("a message without a route fails and is refunded", async () => {
 });
 
 it("a sender with too little time left uses no second carrier, and the next sender may", async () => {
-  const job = await acceptedMessage();
   let remainingMs = 20_000;
-  const { route, asked } = threeCarriers(() => {
+  const { job, route, asked } = await threeCarriers(() => {
     remainingMs = 10_900;
     return refuse();
   });
@@ -348,11 +237,7 @@ it("a sender whose lease has lapsed does not fail over, though the carrier rejec
     return refuse();
   }, true);
   const second = new ScriptedCarrier(accept);
-  const route = [
-    { name: "sandbox", carrier: slow },
-    { name: "beta", carrier: second },
-  ];
-  await expect(submitMessage(job, inOrder(route))).rejects.toThrow("lapsed");
+  await expect(submitMessage(job, inOrder(named({ sandbox: slow, beta: second })))).rejects.toThrow("lapsed");
   expect(other.received).toHaveLength(1);
   expect(second.received).toHaveLength(0);
   expect(await recordOf(job)).toMatchObject({ status: "sent", carrier: "sandbox" });

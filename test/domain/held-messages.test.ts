@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import type { HeldMessage } from "../../shared/api/contract/held-messages.ts";
@@ -12,16 +12,12 @@ import { debitWallet } from "../../shared/money/wallet/debit.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { transact } from "../../shared/platform/table/transact.ts";
-import { insertOf, updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { holdMessage } from "../support/as-organization.ts";
-import { useOwnTable } from "../support/own-table.ts";
 import { priceRows } from "../support/prices.ts";
 import { ownerOf } from "../support/viewer.ts";
-import { openWallet } from "../support/wallets.ts";
-
-await useOwnTable();
+import { openOrganization, organizationOf } from "../support/wallets.ts";
 
 const start = new Date("2030-06-01T12:00:00Z");
 const to = "447700900123";
@@ -38,16 +34,12 @@ async function setPrice(micros: number): Promise<void> {
 }
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  vi.setSystemTime(start);
   await setPrice(priceMicros);
-  const organizationId = await openWallet(balanceMicros);
-  const createdAt = start.toISOString();
-  const record = { entity: "organization", id: organizationId, name: "Acme", createdAt } as const;
-  await transact({ organization: insertOf(keys.organization(organizationId), record) });
-  organization = OrganizationRecord.parse(record);
+  const organizationId = await openOrganization(balanceMicros);
+  organization = await organizationOf(organizationId);
   id = await holdMessage(organizationId, to);
 });
-afterEach(() => void vi.useRealTimers());
 
 async function decide(approve: boolean, total?: number): Promise<HeldMessage> {
   const credential = { type: "session", sessionId: "ses_1" } as const;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
@@ -20,13 +20,11 @@ import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem, putOf, putUnchecked } from "../../shared/platform/table/write.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
+import { advance } from "../support/clock.ts";
 import { replyOf } from "../support/inbound-messages.ts";
-import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { allRows } from "../support/rows.ts";
 import { ownerOf } from "../support/viewer.ts";
-
-await useOwnTable();
 
 const phone = "447700900123";
 const page = { page: 1, limit: 20 };
@@ -39,11 +37,6 @@ beforeEach(async () => {
   lastNumber += 1;
   number = String(lastNumber);
   await assignNumber({ number, organizationId });
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  vi.unstubAllEnvs();
-  await takeJobs("webhookDeliveries");
 });
 
 function reply(message: string, fields: Partial<ReceivedMessage> = {}): ReceivedMessage {
@@ -65,7 +58,7 @@ async function events(): Promise<{ eventId: string; event: WebhookEvent }[]> {
 
 it("an inbound message is listed, newest first, for the organization with its number, which is notified", async () => {
   await receiveInboundMessage(reply("first", { receivedAt: "2026-03-01T10:00:00.000Z" }));
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
+  advance(1_000);
   await receiveInboundMessage(reply("second"));
   expect(await texts()).toEqual(["second", "first"]);
   const { rows } = await listInbound(ownerOf(organizationId), { ...page, limit: 1 });
@@ -197,7 +190,7 @@ it("an inbound message to a number without an organization creates nothing", asy
 it("inbound messages expire with the stage's retention of messages, and go with an erased number", async () => {
   vi.stubEnv(environmentNames.messageRetentionDays, "45");
   await receiveInboundMessage(reply("for a time"));
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 46 * dayMs });
+  advance(46 * dayMs);
   expect(await texts()).toEqual([]);
   vi.useRealTimers();
   expect(await texts()).toEqual(["for a time"]);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ApiError } from "../../shared/api/contract/errors.ts";
 import { checkKeyLimits, withinKeyBudget } from "../../shared/messages/accept/key-limits.ts";
@@ -12,15 +12,14 @@ import type { Actor, KeyLimits } from "../../shared/platform/auth/actor.ts";
 import { dayMs, hourMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { checkOf, putUnchecked, type Write } from "../../shared/platform/table/write.ts";
-import { acceptMessage } from "../support/as-organization.ts";
+import { acceptFor } from "../support/messages.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const start = new Date("2030-06-01T12:00:00Z");
 const balanceMicros = 10_000_000;
 const seed = 27;
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: start }));
-afterEach(() => void vi.useRealTimers());
+beforeEach(() => void vi.setSystemTime(start));
 
 function limited(limits: Partial<KeyLimits>): KeyLimits {
   return { budgetKeyId: randomUUID(), ...limits };
@@ -44,11 +43,9 @@ describe("a daily budget", () => {
         const limits = limited({ dailyBudget: cents / 100 });
         const actor = actorOf(organizationId, limits);
         const sends = lengths.map(async (length) =>
-          acceptMessage(
-            organizationId,
-            { to: "15005550000", message: "x".repeat(length), senderId: "ACME", language: "English" },
-            { actor },
-          ).catch((error: unknown) => error),
+          acceptFor(organizationId, { message: "x".repeat(length) }, { actor }).catch(
+            (error: unknown) => error,
+          ),
         );
         const results = await Promise.all(sends);
         const spentMicros = balanceMicros - (await readWallet(organizationId)).balanceMicros;
@@ -59,7 +56,9 @@ describe("a daily budget", () => {
         // The longest text has four segments.
         const leastMicros = rejected.length > 0 ? budgetMicros - 4 * 7_900 : 0;
         expect(spentMicros).toBeGreaterThan(leastMicros);
-        expect(results.every((result) => result instanceof ApiError || "id" in Object(result))).toBe(true);
+        expect(results.every((result) => result instanceof ApiError || "messageId" in Object(result))).toBe(
+          true,
+        );
       }),
       { seed, numRuns: 25 },
     );

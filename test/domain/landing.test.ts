@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { publishRateCard } from "../../shared/money/prices/publish.ts";
 import type { PriceRow } from "../../shared/money/prices/rate-card.ts";
@@ -10,9 +10,6 @@ import { useOwnTable } from "../support/own-table.ts";
 beforeEach(async () => {
   await useOwnTable();
   vi.stubEnv(environmentNames.apiUrl, "https://sms.example.com");
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
 });
 
 function row(prefix: string, priceMicros: number, country?: string): PriceRow {

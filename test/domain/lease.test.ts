@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import type { Requirements } from "../../shared/platform/table/expressions.ts";
@@ -39,7 +39,6 @@ beforeEach(async () => {
   key = { pk: `SANDBOX#${randomUUID()}`, sk: "SANDBOX" };
   await putItem(putOf(key, { entity: "item" }));
 });
-afterEach(() => void vi.restoreAllMocks());
 
 function after(ms: number): Date {
   return new Date(start.getTime() + ms);

@@ -1,5 +1,5 @@
 import { PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 
 import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
 import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
@@ -9,25 +9,15 @@ import { readLedger, type LedgerEntryRecord } from "../../shared/money/wallet/le
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { acceptMessage } from "../support/as-organization.ts";
-import { only } from "../support/carriers.ts";
+import { only, reject, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptFor, acceptBlock, hello } from "../support/messages.ts";
 import { onePrice } from "../support/prices.ts";
-import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await takeJobs("transactionalSends");
-  await takeJobs("marketingSends");
-  await takeJobs("refunds");
-  await takeJobs("webhookDeliveries");
-});
-
 const british = "447400123456";
 const withoutCountry = "881612345678";
-const text = { message: "hello", senderId: "ACME", language: "English" } as const;
 
 async function entriesOf(organizationId: string): Promise<LedgerEntryRecord[]> {
   const wallet = await readWallet(organizationId);
@@ -41,26 +31,23 @@ function fieldsOf({ type, messageId, country, segments, campaignId }: LedgerEntr
 
 it("an entry has the country, the segments and the campaign of its message, and so has its refund", async () => {
   const organizationId = await openWallet(10_000_000);
-  const long = { ...text, message: "long ".repeat(40) };
-  const failing = await acceptMessage(organizationId, { ...long, to: british });
+  const failing = await acceptFor(organizationId, { message: "long ".repeat(40), to: british });
   const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
-  const waiting = await acceptMessage(organizationId, { ...text, to: withoutCountry, scheduledAt });
+  const waiting = await acceptFor(organizationId, { to: withoutCountry, scheduledAt });
   const campaignId = newId("cmp");
   const terms = { queuedAt: new Date(), prices: onePrice };
   const block = [british, withoutCountry].map((to) =>
-    newMessage(organizationId, { ...text, to, campaignId }, terms),
+    newMessage(organizationId, { ...hello, to, campaignId }, terms),
   );
   const [first, second] = await acceptTogether(block, () => []);
-  const send = async () => ({ outcome: "rejected", errorCode: "MESSAGE_INVALID_DESTINATION" }) as const;
-  const job = { organizationId, messageId: failing.id };
-  await submitMessage(job, only({ idempotent: true, send }));
-  await refundMessage(job);
-  await cancelMessage(ownerOf(organizationId), waiting.id);
+  await submitMessage(failing, only(new ScriptedCarrier(reject)));
+  await refundMessage(failing);
+  await cancelMessage(ownerOf(organizationId), waiting.messageId);
 
   const entries = (await entriesOf(organizationId)).slice(1);
   const charged = [
-    { messageId: failing.id, country: "GB", segments: 2, campaignId: undefined },
-    { messageId: waiting.id, country: undefined, segments: 1, campaignId: undefined },
+    { messageId: failing.messageId, country: "GB", segments: 2, campaignId: undefined },
+    { messageId: waiting.messageId, country: undefined, segments: 1, campaignId: undefined },
     { messageId: first?.id, country: "GB", segments: 1, campaignId },
     { messageId: second?.id, country: undefined, segments: 1, campaignId },
   ];
@@ -77,9 +64,7 @@ it("entries that return a lost debit have none of them", async () => {
     if (isEntry) throw new Error("the response was lost");
     return send();
   });
-  await expect(acceptMessage(organizationId, { ...text, to: british })).rejects.toMatchObject({
-    code: "UNAVAILABLE",
-  });
+  await expect(acceptFor(organizationId, { to: british })).rejects.toMatchObject({ code: "UNAVAILABLE" });
   const none = { messageId: undefined, country: undefined, segments: undefined, campaignId: undefined };
   expect((await entriesOf(organizationId)).slice(1).map(fieldsOf)).toEqual([
     { type: "void", ...none },
@@ -104,9 +89,7 @@ it("the entry of a message is one write unit, with everything that it can have",
     }
     return send();
   });
-  const terms = { queuedAt: new Date(), prices: onePrice };
-  const request = { ...text, to: british, campaignId: newId("cmp") };
-  await acceptTogether([newMessage(organizationId, request, terms)], () => []);
+  await acceptBlock(organizationId, 1, { to: british, campaignId: newId("cmp") });
   expect(sizes).toHaveLength(1);
   // The JSON is longer than the item, and leaves room for the digits of a long ledger.
   expect(Math.max(...sizes)).toBeLessThan(700);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { login } from "../../shared/accounts/authentication/login.ts";
 import { register } from "../../shared/accounts/authentication/register.ts";
@@ -17,20 +17,12 @@ import { dayMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newEmailToken } from "../../shared/tenancy/users/email-tokens.ts";
 import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
+import { advance } from "../support/clock.ts";
+import { newNetwork } from "../support/networks.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
-vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
-  hashPassword: vi.fn<(password: string) => Promise<string>>(async (password) => password),
-  passwordMatches: vi.fn<(password: string, hash?: string) => Promise<boolean>>(
-    async (password, hash) => password === hash,
-  ),
-}));
-vi.mock("../../shared/accounts/sessions/session.ts", () => ({
-  startSession: vi.fn<() => Promise<object>>(async () => ({
-    session: { token: "a token" },
-    sessionId: "ses_1",
-  })),
-}));
+vi.mock("../../shared/accounts/passwords/hash.ts", async () => import("../support/plain-passwords.ts"));
+vi.mock("../../shared/accounts/sessions/session.ts", async () => import("../support/plain-sessions.ts"));
 vi.mock(import("../../shared/accounts/passwords/record.ts"), async (original) => {
   const actual = await original();
   return { ...actual, findPasswordHash: vi.fn<typeof actual.findPasswordHash>(actual.findPasswordHash) };
@@ -41,19 +33,14 @@ const home = "203.0.113.1";
 let email: string;
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-06-01T12:14:59Z") });
+  vi.setSystemTime(new Date("2030-06-01T12:14:59Z"));
   email = `${randomUUID()}@example.com`;
   await register({ email, password }, home);
 });
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllEnvs();
-});
 
-/** A network without any calls so far. */
-function newNetwork(): string {
-  const [a, b, c] = crypto.getRandomValues(new Uint16Array(3));
-  return `2001:${a?.toString(16)}:${b?.toString(16)}:${c?.toString(16)}::1`;
+/** Lets strangers at several networks each use up their tries at an account. */
+async function attack(networks = 3, account = email): Promise<void> {
+  for (let count = 0; count < networks; count += 1) await guess(10, newNetwork(), account);
 }
 
 /** @returns "in", or the code of the error with its Retry-After, in seconds */
@@ -79,7 +66,7 @@ const wrong = "INVALID_CREDENTIALS";
 it("one network may try ten wrong passwords at an account in any quarter of an hour, also over its edges", async () => {
   const stranger = newNetwork();
   expect(await guess(10, stranger)).toEqual(Array<string>(10).fill(wrong));
-  vi.setSystemTime(Date.now() + 2 * secondMs);
+  advance(2 * secondMs);
   expect(await guess(1, stranger)).toEqual([`RATE_LIMITED ${15 * 60 - 2}`]);
   const calls = vi.mocked(passwordMatches).mock.calls.length;
   expect(await logIn(password, stranger)).toMatch(/^RATE_LIMITED/);
@@ -91,7 +78,7 @@ it("a session counts from before its password was read, so that a password chang
   const read = vi.mocked(findPasswordHash).getMockImplementation();
   vi.mocked(findPasswordHash).mockImplementationOnce(async (user) => {
     const hash = await read?.(user);
-    vi.setSystemTime(Date.now() + secondMs);
+    advance(secondMs);
     return hash;
   });
   expect(await logIn(password, home)).toBe("in");
@@ -117,7 +104,7 @@ describe("while a stranger guesses, the owner", () => {
 
   it("gets in from known networks, also when many guess from many places", async () => {
     expect(await logIn(password, home)).toBe("in");
-    for (let count = 0; count < 3; count += 1) await guess(10, newNetwork());
+    await attack();
     expect(await logIn(password, newNetwork())).toMatch(/^RATE_LIMITED/);
     expect(await logIn(password, home)).toBe("in");
     expect(await guess(10, home)).toEqual(Array<string>(10).fill(wrong));
@@ -130,12 +117,9 @@ describe("while a stranger guesses, the owner", () => {
   ])(
     "gets in from where they opened a link to %s, and not from where someone registered",
     async (purpose, open) => {
-      const attack = async (): Promise<void> => {
-        for (let count = 0; count < 3; count += 1) await guess(10, newNetwork());
-      };
       await attack();
       expect(await logIn(password, home)).toMatch(/^RATE_LIMITED/);
-      vi.setSystemTime(Date.now() + 2 * minuteMs);
+      advance(2 * minuteMs);
       const user = await findUserByEmail(email);
       await open(await newEmailToken(purpose, user?.id ?? ""));
       await attack();
@@ -157,16 +141,16 @@ describe("while a stranger guesses, the owner", () => {
       { email: invited, role: "viewer" },
     );
     await acceptInvitation({ token: await newEmailToken("invitation", id), password }, home);
-    for (let count = 0; count < 3; count += 1) await guess(10, newNetwork(), invited);
+    await attack(3, invited);
     expect(await logIn(password, newNetwork(), invited)).toMatch(/^RATE_LIMITED/);
     expect(await logIn(password, home, invited)).toBe("in");
   });
 
   it("waits for at most two minutes at a new place when many guess from many places", async () => {
-    for (let count = 0; count < 3; count += 1) await guess(10, newNetwork());
+    await attack();
     const rejected = await logIn(password, newNetwork());
     expect(Number(rejected.replace("RATE_LIMITED ", ""))).toBeLessThanOrEqual(120);
-    vi.setSystemTime(Date.now() + 2 * minuteMs);
+    advance(2 * minuteMs);
     expect(await logIn(password, newNetwork())).toBe("in");
   });
 });
@@ -186,14 +170,11 @@ it("one network may try a hundred wrong passwords at all accounts, and known peo
 
 it("a network expires after three months without a log-in", async () => {
   expect(await logIn(password, home)).toBe("in");
-  const attack = async (): Promise<void> => {
-    for (let count = 0; count < 2; count += 1) await guess(10, newNetwork());
-  };
-  vi.setSystemTime(Date.now() + 89 * dayMs);
-  await attack();
+  advance(89 * dayMs);
+  await attack(2);
   expect(await logIn(password, home)).toBe("in");
-  vi.setSystemTime(Date.now() + 91 * dayMs);
-  await attack();
+  advance(91 * dayMs);
+  await attack(2);
   expect(await logIn(password, home)).toMatch(/^RATE_LIMITED/);
 });
 
@@ -215,7 +196,7 @@ describe("registration", () => {
     expect(await registerFrom(network)).toBe("RATE_LIMITED");
     expect(vi.mocked(hashPassword).mock.calls).toHaveLength(calls);
     expect(await registerFrom(newNetwork())).toBe("in");
-    vi.setSystemTime(Date.now() + 60 * minuteMs);
+    advance(60 * minuteMs);
     expect(await registerFrom(network)).toBe("in");
   });
 

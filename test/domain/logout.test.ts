@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { logout, logoutEverywhere, maxEndedSessions } from "../../shared/accounts/sessions/logout.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
@@ -12,7 +12,7 @@ const start = new Date("2030-06-01T12:00:00Z");
 let userId: string;
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  vi.setSystemTime(start);
   userId = newId("usr");
   const user: UserRecord = {
     entity: "user",
@@ -23,7 +23,6 @@ beforeEach(async () => {
   };
   await putItem(putOf(keys.user(userId), user));
 });
-afterEach(() => void vi.useRealTimers());
 
 /** A session that begins now, a second before the next one. */
 function newSession(): Actor & { readonly credential: { readonly type: "session" } } {

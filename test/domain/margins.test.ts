@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { CountsRecord, noteDay } from "../../shared/messages/counts/counts.ts";
@@ -28,11 +28,8 @@ const dayAfter = "2031-03-02";
 const noon = `${day}T12:00:00.000Z`;
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: new Date(noon) });
+  vi.setSystemTime(new Date(noon));
   await useOwnTable();
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 /** A message of the day as the table has it. */

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { PageQuery } from "../../shared/api/contract/primitives.ts";
 import type { SubmitResult } from "../../shared/carriers/carrier.ts";
+import type { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { getMessage, listMessages } from "../../shared/messages/message/read.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { confirm } from "../../shared/messages/message/transitions.ts";
@@ -13,51 +14,37 @@ import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { dayMs, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem, updateItem } from "../../shared/platform/table/write.ts";
-import { acceptMessage } from "../support/as-organization.ts";
-import { only } from "../support/carriers.ts";
-import { useOwnTable } from "../support/own-table.ts";
+import { only, accept, reject, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptFor, recordOf } from "../support/messages.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
-await useOwnTable();
-
 const start = Date.parse("2026-03-01T12:00:00Z");
 const retentionDays = 45;
-const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
 let organizationId: string;
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  vi.setSystemTime(start);
   vi.stubEnv(environmentNames.messageRetentionDays, String(retentionDays));
   organizationId = await openWallet(1_000_000);
 });
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllEnvs();
-});
 
-async function stored(messageId: string): Promise<MessageRecord> {
-  return MessageRecord.parse(await findItem(MessageRecord, messageKey({ organizationId, id: messageId })));
+/** A message with a response from its carrier. */
+async function sent(answer: () => SubmitResult): Promise<MessageJob> {
+  const job = await acceptFor(organizationId);
+  await submitMessage(job, only(new ScriptedCarrier(answer)));
+  return job;
 }
 
-/** A message with a response from its carrier. @returns its id */
-async function sent(answer: SubmitResult): Promise<string> {
-  const { id: messageId } = await acceptMessage(organizationId, request);
-  const carrier = { idempotent: true, send: async () => answer };
-  await submitMessage({ organizationId, messageId }, only(carrier));
-  return messageId;
-}
-
-const accepted = { outcome: "accepted", carrierReference: "1" } as const;
 const forgottenAt = epochSeconds(new Date(start + retentionDays * dayMs));
 
 it("a sent message expires after the retention period, and not before", async () => {
-  const id = await sent(accepted);
-  expect(await stored(id)).toMatchObject({ status: "sent", expiresAt: forgottenAt });
+  const job = await sent(accept);
+  expect(await recordOf(job)).toMatchObject({ status: "sent", expiresAt: forgottenAt });
   vi.setSystemTime(start + retentionDays * dayMs - 1_000);
+  const id = job.messageId;
   expect(await getMessage(ownerOf(organizationId), id)).toMatchObject({ id });
   vi.setSystemTime(start + retentionDays * dayMs);
   // The table deletes it some days later. Until then it must look deleted.
@@ -66,38 +53,36 @@ it("a sent message expires after the retention period, and not before", async ()
 });
 
 it("a failed message stays until its price is returned, and then for its retention period", async () => {
-  const id = await sent({ outcome: "rejected", errorCode: "MESSAGE_INVALID_DESTINATION" });
-  expect(await stored(id)).toMatchObject({ status: "failed", refund: "due" });
-  expect(await stored(id)).not.toHaveProperty("expiresAt");
+  const job = await sent(reject);
+  expect(await recordOf(job)).toMatchObject({ status: "failed", refund: "due" });
+  expect(await recordOf(job)).not.toHaveProperty("expiresAt");
   vi.setSystemTime(start + dayMs);
-  await refundMessage({ organizationId, messageId: id });
-  expect(await stored(id)).toMatchObject({ refund: "done", expiresAt: forgottenAt + dayMs / 1_000 });
+  await refundMessage(job);
+  expect(await recordOf(job)).toMatchObject({ refund: "done", expiresAt: forgottenAt + dayMs / 1_000 });
 });
 
 it("a cancelled message expires too", async () => {
   const scheduledAt = new Date(start + 30 * minuteMs).toISOString();
-  const { id } = await acceptMessage(organizationId, { ...request, scheduledAt });
-  expect(await stored(id)).not.toHaveProperty("expiresAt");
-  await cancelMessage(ownerOf(organizationId), id);
-  expect(await stored(id)).toMatchObject({ status: "cancelled", expiresAt: forgottenAt });
+  const job = await acceptFor(organizationId, { scheduledAt });
+  expect(await recordOf(job)).not.toHaveProperty("expiresAt");
+  await cancelMessage(ownerOf(organizationId), job.messageId);
+  expect(await recordOf(job)).toMatchObject({ status: "cancelled", expiresAt: forgottenAt });
 });
 
 it("a message that has ended since it was read as unconfirmed is not made permanent", async () => {
-  const { id } = await acceptMessage(organizationId, request);
-  const provisional = await stored(id);
+  const job = await acceptFor(organizationId);
+  const provisional = await recordOf(job);
   expect(provisional).toMatchObject({ status: "queued", expiresAt: expect.any(Number) });
-  await submitMessage(
-    { organizationId, messageId: id },
-    only({ idempotent: true, send: async () => accepted }),
-  );
+  await submitMessage(job, only());
   expect((await updateItem(MessageRecord, confirm(provisional))).applied).toBe(false);
   vi.setSystemTime(start + graceMs + minuteMs);
   expect(await reconcileWallet(organizationId)).toMatchObject({ requeued: 0, inconsistencies: 0 });
-  expect(await stored(id)).toMatchObject({ status: "sent", expiresAt: forgottenAt });
+  expect(await recordOf(job)).toMatchObject({ status: "sent", expiresAt: forgottenAt });
 });
 
 it("an audit does not miss a message that expired in time, and misses every other", async () => {
-  const id = await sent(accepted);
+  const job = await sent(accept);
+  const id = job.messageId;
   await deleteItem(messageKey({ organizationId, id }));
   const missing = [`seq 2 pays for ${id}, which does not exist`];
   vi.setSystemTime(start + retentionDays * dayMs - minuteMs);
@@ -110,5 +95,5 @@ it("an audit does not miss a message that expired in time, and misses every othe
 
 it("without the setting a message is kept forever", async () => {
   vi.stubEnv(environmentNames.messageRetentionDays, "");
-  expect(await stored(await sent(accepted))).not.toHaveProperty("expiresAt");
+  expect(await recordOf(await sent(accept))).not.toHaveProperty("expiresAt");
 });

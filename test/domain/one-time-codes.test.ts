@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import type { MessageType } from "../../shared/api/contract/sms.ts";
-import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
+import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import type { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { getMessage } from "../../shared/messages/message/read.ts";
 import { redactedText } from "../../shared/messages/message/record.ts";
@@ -11,8 +11,8 @@ import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { acceptMessage } from "../support/as-organization.ts";
-import { only } from "../support/carriers.ts";
+import { only, accept, reject, throttle, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptFor } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -25,37 +25,16 @@ beforeEach(async () => {
   vi.stubEnv(environmentNames.policies.redactOneTimeCodes, "true");
   organizationId = await openWallet(1_000_000);
 });
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await takeJobs("transactionalSends");
-  await takeJobs("refunds");
-  await takeJobs("webhookDeliveries");
-});
 
 async function accepted(messageType?: MessageType, scheduledAt?: string): Promise<MessageJob> {
-  const { id: messageId } = await acceptMessage(organizationId, {
-    to: "15005550000",
-    message: text,
-    senderId: "ACME",
-    language: "English",
-    messageType,
-    scheduledAt,
-  });
-  return { organizationId, messageId };
+  return acceptFor(organizationId, { message: text, messageType, scheduledAt });
 }
 
 /** Submits a message until it has ended. @returns the texts that the carrier received */
 async function submit(job: MessageJob, ...answers: SubmitResult[]): Promise<string[]> {
-  const texts: string[] = [];
-  const carrier: Carrier = {
-    idempotent: true,
-    send: async (message) => {
-      texts.push(message.text);
-      return answers[texts.length - 1] ?? { outcome: "accepted", carrierReference: "1" };
-    },
-  };
+  const carrier = new ScriptedCarrier((call) => answers[call - 1] ?? accept());
   for (const _ of [...answers, "accepted"]) await submitMessage(job, only(carrier));
-  return texts;
+  return carrier.received.map((message) => message.text);
 }
 
 async function stored({ messageId }: MessageJob) {
@@ -66,7 +45,7 @@ it("the text of a one-time code is deleted when it is sent, not before, and its 
   const job = await accepted("otp");
   const before = await stored(job);
   expect(before).toMatchObject({ message: text, pricing: { segments: 2 } });
-  expect(await submit(job, { outcome: "throttled" })).toEqual([text, text]);
+  expect(await submit(job, throttle())).toEqual([text, text]);
   expect(await stored(job)).toMatchObject({
     status: "sent",
     message: redactedText,
@@ -78,7 +57,7 @@ it("the text of a one-time code is deleted when it is sent, not before, and its 
 
 it("the text is deleted when the message fails for good, and its price is returned", async () => {
   const job = await accepted("otp");
-  await submit(job, { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
+  await submit(job, reject());
   await refundMessage(job);
   expect(await stored(job)).toMatchObject({ status: "failed", message: redactedText });
   expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], balanceMicros: 1_000_000 });
@@ -95,7 +74,7 @@ it("no job of a message has its text, before or after its end", async () => {
   await openWebhook("http://127.0.0.1:9/nobody", organizationId);
   const job = await accepted("otp");
   const jobs = await takeJobs("transactionalSends");
-  await submit(job, { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
+  await submit(job, reject());
   jobs.push(...(await takeJobs("refunds")), ...(await takeJobs("webhookDeliveries")));
   expect(jobs.length).toBeGreaterThanOrEqual(3);
   expect(JSON.stringify(jobs)).not.toContain("123456");

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
 import { CreateContactRequest } from "../../shared/api/contract/contacts.ts";
@@ -19,14 +19,9 @@ import {
 } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { replyOf } from "../support/inbound-messages.ts";
-import { useOwnTable } from "../support/own-table.ts";
-import { takeJobs } from "../support/queues.ts";
 import { allRows } from "../support/rows.ts";
-
-await useOwnTable();
+import { putOrganization } from "../support/wallets.ts";
 
 const phone = "447700900123";
 const page = { page: 1, limit: 20 };
@@ -36,19 +31,10 @@ let number: string;
 let lastNumber = 12_025_550_100;
 beforeEach(async () => {
   organizationId = newId("org");
-  const organization = {
-    entity: "organization",
-    id: organizationId,
-    name: "Acme",
-    createdAt: "2026-01-01",
-  } as const;
-  await putItem(putOf(keys.organization(organizationId), organization));
+  await putOrganization(organizationId);
   lastNumber += 1;
   number = String(lastNumber);
   await assignNumber({ number, organizationId });
-});
-afterEach(async () => {
-  await takeJobs("webhookDeliveries");
 });
 
 function reply(message: string, fields: Partial<ReceivedMessage> = {}): ReceivedMessage {

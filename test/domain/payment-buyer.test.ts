@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import type { BillingDetails } from "../../shared/api/contract/billing.ts";
 import { findDocument, type DocumentRecord } from "../../shared/money/invoices/record.ts";
@@ -10,21 +10,15 @@ import { processPayment } from "../../shared/money/payments/process.ts";
 import { paymentPut, type PaymentRecord } from "../../shared/money/payments/record.ts";
 import { recordRefund } from "../../shared/money/payments/refund.ts";
 import { recordTransfer } from "../../shared/money/payments/transfer.ts";
-import { config } from "../../shared/platform/config.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { insertOf } from "../../shared/platform/table/write.ts";
-import { useOwnTable } from "../support/own-table.ts";
-import { takeJobs } from "../support/queues.ts";
-import { openWallet } from "../support/wallets.ts";
+import { setPayments } from "../support/stored-payments.ts";
+import { openOrganization } from "../support/wallets.ts";
 
 vi.mock("../../shared/money/invoices/storage.ts", () => ({
   storeDocument: vi.fn<typeof storage.storeDocument>(),
   findStored: async () => undefined,
   isNumberStored: async () => false,
 }));
-
-await useOwnTable();
 
 const settings = {
   bankTransfer: "Pay to our account.",
@@ -41,24 +35,8 @@ const atHome: BillingDetails = { name: "Klaus", country: "DE" };
 const amountMicros = 50_000_000;
 
 beforeEach(() => {
-  vi.spyOn(config, "payments").mockReturnValue(JSON.stringify(settings));
+  setPayments(settings);
 });
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await takeJobs("emails");
-});
-
-async function openOrganization(): Promise<string> {
-  const organizationId = await openWallet(0);
-  const organization = {
-    entity: "organization",
-    id: organizationId,
-    name: "ACME",
-    createdAt: "2026-01-01",
-  } as const;
-  await transact({ organization: insertOf(keys.organization(organizationId), organization) });
-  return organizationId;
-}
 
 /** Announces a bank transfer. */
 async function announce(organizationId: string, fields: Partial<PaymentRecord> = {}): Promise<string> {
@@ -79,7 +57,7 @@ async function receive(organizationId: string, paymentId?: string): Promise<Docu
 }
 
 it("an invoice and its credit note name the buyer whose tax was charged", async () => {
-  const organizationId = await openOrganization();
+  const organizationId = await openOrganization(0);
   await saveBillingDetails(organizationId, { ...abroad, emails: { payments: ["billing"] } });
   const paymentId = await announce(organizationId);
   await saveBillingDetails(organizationId, atHome);
@@ -94,7 +72,7 @@ it("an invoice and its credit note name the buyer whose tax was charged", async 
 });
 
 it("details that are entered after a payment began are not on its invoice", async () => {
-  const organizationId = await openOrganization();
+  const organizationId = await openOrganization(0);
   const paymentId = await announce(organizationId);
   await saveBillingDetails(organizationId, abroad);
   const invoice = await receive(organizationId, paymentId);
@@ -103,13 +81,13 @@ it("details that are entered after a payment began are not on its invoice", asyn
 });
 
 it("a transfer that was not announced has the present buyer", async () => {
-  const organizationId = await openOrganization();
+  const organizationId = await openOrganization(0);
   await saveBillingDetails(organizationId, atHome);
   expect((await receive(organizationId))?.buyer).toEqual(atHome);
 });
 
 it("a payment of an older release has the present buyer, and its credit note that of the invoice", async () => {
-  const organizationId = await openOrganization();
+  const organizationId = await openOrganization(0);
   const paymentId = await announce(organizationId, { buyer: undefined });
   await saveBillingDetails(organizationId, atHome);
   expect((await receive(organizationId, paymentId))?.buyer).toEqual(atHome);

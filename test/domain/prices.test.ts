@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 
 import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { ApiError } from "../../shared/api/contract/errors.ts";
@@ -25,15 +25,16 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { putOf } from "../../shared/platform/table/write.ts";
-import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
+import { type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { acceptMessage } from "../support/as-organization.ts";
+import { advance } from "../support/clock.ts";
 import { damage } from "../support/items.ts";
+import { recordLog } from "../support/log.ts";
+import { hello } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { priceRows } from "../support/prices.ts";
-import { takeJobs } from "../support/queues.ts";
 import { ownerOf } from "../support/viewer.ts";
-import { openWallet } from "../support/wallets.ts";
+import { openWallet, openOrganization, organizationOf } from "../support/wallets.ts";
 
 const start = new Date("2031-03-01T12:00:00Z");
 const to = "447700900123";
@@ -41,39 +42,17 @@ let organizationId: string;
 
 // A rate card belongs to the whole stage, so neither the shared gateway nor another test may see it.
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  vi.setSystemTime(start);
   await useOwnTable();
-  organizationId = await openWallet(10_000_000);
-  const record = {
-    entity: "organization",
-    id: organizationId,
-    name: "ACME",
-    createdAt: start.toISOString(),
-  } as const;
-  await transact({ organization: putOf(keys.organization(organizationId), record) });
-});
-afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-  vi.useRealTimers();
-  await takeJobs("transactionalSends");
+  organizationId = await openOrganization(10_000_000);
 });
 
-function passMs(ms: number): void {
-  vi.setSystemTime(Date.now() + ms);
-}
-
-async function organization(): Promise<OrganizationRecord> {
-  const found = await findOrganization(organizationId, { consistent: true });
-  if (found === undefined) throw new Error("there is no organization");
-  return found;
-}
+const organization = async (): Promise<OrganizationRecord> => organizationOf(organizationId);
 
 /** The amount that a message debits from the wallet, in micro-units, or the code of its rejection. */
 async function sell(number = to): Promise<number | string> {
   const before = await readWallet(organizationId);
-  const request = { to: number, message: "hello", senderId: "ACME", language: "English" } as const;
-  const sold = await acceptMessage(organizationId, request).catch(codeOf);
+  const sold = await acceptMessage(organizationId, { ...hello, to: number }).catch(codeOf);
   const paidMicros = before.balanceMicros - (await readWallet(organizationId)).balanceMicros;
   if (typeof sold === "string") return paidMicros === 0 ? sold : `${sold}, and paid ${paidMicros}`;
   const key = messageKey({ organizationId, id: sold.id });
@@ -115,7 +94,7 @@ describe("the rate card", () => {
     expect(await sell()).toBe(46_000);
     expect(await sell("992912345678")).toBe(50_000);
     await publishRateCard(priceRows({ "44": 40_000 }), undefined);
-    passMs(minuteMs);
+    advance(minuteMs);
     expect(await sell()).toBe(40_000);
     expect(await sell("992912345678")).toBe("DESTINATION_NOT_PRICED");
   });
@@ -125,7 +104,7 @@ describe("the rate card", () => {
     expect(await sell()).toBe("DESTINATION_NOT_PRICED");
     expect(await estimate()).toBe("DESTINATION_NOT_PRICED");
     await publishRateCard(priceRows({ "44": 40_000 }), undefined);
-    passMs(minuteMs);
+    advance(minuteMs);
     expect(await sell()).toBe(40_000);
     expect(await estimate()).toBe(40_000);
   });
@@ -135,7 +114,7 @@ describe("the rate card", () => {
     expect(await sell()).toBe(40_000);
     await publishRateCard(priceRows({ "44": 41_000 }), 1);
     expect(await sell()).toBe(40_000);
-    passMs(minuteMs);
+    advance(minuteMs);
     expect(await estimate()).toBe(41_000);
     expect(await sell()).toBe(41_000);
   });
@@ -145,10 +124,10 @@ describe("the rate card", () => {
     const reads = watchReads();
     await Promise.all(Array.from({ length: 5 }, async () => estimate()));
     expect(reads()).toEqual(["PRICES#card", "PRICES#card#1"]);
-    passMs(29_000);
+    advance(29_000);
     await sell();
     expect(reads()).toHaveLength(2);
-    passMs(1_000);
+    advance(1_000);
     await sell();
     await sell();
     expect(reads()).toEqual(["PRICES#card", "PRICES#card#1", "PRICES#card"]);
@@ -161,9 +140,9 @@ describe("the rate card", () => {
       undefined,
     );
     expect(await sell()).toBe(40_000);
-    passMs(9_999);
+    advance(9_999);
     expect(await sell()).toBe(40_000);
-    passMs(1);
+    advance(1);
     expect(await sell()).toBe(50_000);
   });
 
@@ -177,19 +156,18 @@ describe("the rate card", () => {
     expect(await sell()).toBe(40_000);
     // A version without any rows.
     await transact({ current: makeCurrent(9, 1) });
-    const lines: string[] = [];
-    vi.spyOn(process.stdout, "write").mockImplementation((line) => lines.push(String(line)) > 0);
-    passMs(minuteMs);
+    const log = recordLog();
+    advance(minuteMs);
     expect(await sell()).toBe(40_000);
-    expect(lines.filter((line) => line.includes('"prices.not_read"'))).toHaveLength(1);
+    expect(log.of("prices.not_read")).toHaveLength(1);
     expect(await sell()).toBe(40_000);
-    expect(lines.filter((line) => line.includes('"prices.not_read"'))).toHaveLength(1);
-    passMs(14 * minuteMs);
+    expect(log.of("prices.not_read")).toHaveLength(1);
+    advance(14 * minuteMs);
     expect(await sell()).toBe(40_000);
-    passMs(1);
+    advance(1);
     // It is not read again for each message.
     expect(await sell()).toBe(40_000);
-    passMs(5_000);
+    advance(5_000);
     expect(await sell()).toBe("UNAVAILABLE");
     expect(await estimate()).toBe("UNAVAILABLE");
     await restoreRateCard(1, 9);

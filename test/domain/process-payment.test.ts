@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { readBilling } from "../../shared/money/payments/billing-record.ts";
 import { newPayment } from "../../shared/money/payments/create.ts";
@@ -21,20 +21,13 @@ import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { minorUnitsOf } from "../../shared/money/wallet/money.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { config } from "../../shared/platform/config.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { useOwnTable } from "../support/own-table.ts";
-import { takeJobs } from "../support/queues.ts";
+import { recordLog } from "../support/log.ts";
+import { setPayments } from "../support/stored-payments.ts";
 import { openWallet } from "../support/wallets.ts";
 
-await useOwnTable();
-
 beforeEach(() => {
-  vi.spyOn(config, "payments").mockReturnValue('{"cards":"sandbox"}');
-});
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await takeJobs("emails");
+  setPayments();
 });
 
 /** Records a payment at a checkout of a new organization. */
@@ -77,9 +70,9 @@ it.each([
 ])("a payment with another %s than agreed is not credited, and is reported", async (_, fields) => {
   const payment = await openPayment();
   pay(payment, fields);
-  const log = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const log = recordLog();
   expect(await processPayment(keyOf(payment))).toMatchObject({ status: "pending" });
-  expect(String(log.mock.calls)).toContain("payment.amount_differs");
+  expect(log.of("payment.amount_differs")).toHaveLength(1);
   expect(await balanceOf(payment)).toBe(0);
 });
 
@@ -109,9 +102,9 @@ it("a dispute that is won by an appeal returns the money once, and no late state
 it("a status that this release does not know is reported, and does not keep the payment from being final", async () => {
   const payment = await openPayment();
   pay(payment, { unknown: ["dp_1: mediated"] });
-  const log = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const log = recordLog();
   await processPayment(keyOf(payment));
-  expect(String(log.mock.calls)).toMatch(/payment\.status_unknown.*dp_1: mediated/);
+  expect(log.text()).toMatch(/payment\.status_unknown.*dp_1: mediated/);
   expect((await readPayment(keyOf(payment))).pendingWork).toBeUndefined();
 });
 
@@ -120,7 +113,7 @@ it("a payment that cannot be processed is visited again after minutes, and not e
   vi.spyOn(stripeProvider, "read").mockRejectedValue(new Error("down"));
   for (const hours of [0.1, 30]) {
     const at = Date.parse(payment.createdAt) + hours * 3_600_000;
-    vi.useFakeTimers({ toFake: ["Date"], now: at });
+    vi.setSystemTime(at);
     await expect(processPayment(keyOf(payment))).rejects.toThrow("down");
     vi.useRealTimers();
     const { visitAt = "" } = await readPayment(keyOf(payment));

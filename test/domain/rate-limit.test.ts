@@ -1,22 +1,18 @@
 import { randomUUID } from "node:crypto";
 
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ApiError } from "../../shared/api/contract/errors.ts";
 import { minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import type { RateLimit } from "../../shared/platform/limits/rate-limit.ts";
 import { consume, refund } from "../../shared/platform/limits/sliding-window.ts";
+import { advance } from "../support/clock.ts";
 
 const limit: RateLimit = { name: "test", max: 5, windowMs: 15 * minuteMs };
 // The end of a quarter of an hour is a second away.
 const start = new Date("2030-06-01T12:14:59Z");
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: start }));
-afterEach(() => void vi.useRealTimers());
-
-function advance(ms: number): void {
-  vi.setSystemTime(Date.now() + ms);
-}
+beforeEach(() => void vi.setSystemTime(start));
 
 /** Makes tries in parallel. @returns the number that passed, and the wait of each of the others, in seconds */
 async function tryTimes(count: number, whom: string): Promise<{ passed: number; waits: number[] }> {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { ApiError } from "../../shared/api/contract/errors.ts";
 import { createPayment } from "../../shared/money/payments/create.ts";
@@ -7,7 +7,6 @@ import { PaymentJob } from "../../shared/money/payments/payment-job.ts";
 import { unpaid, type ProviderPayment } from "../../shared/money/payments/provider.ts";
 import { setAutoRecharge } from "../../shared/money/payments/recharge.ts";
 import * as record from "../../shared/money/payments/record.ts";
-import { paymentsOf, type PaymentRecord } from "../../shared/money/payments/record.ts";
 import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { workOnPayment } from "../../shared/money/payments/work.ts";
 import { chargeWallet } from "../../shared/money/wallet/charge.ts";
@@ -15,10 +14,11 @@ import { amountOf, minorUnitsOf } from "../../shared/money/wallet/money.ts";
 import { requestRecharge } from "../../shared/money/wallet/recharge.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { config } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
-import { useOwnTable } from "../support/own-table.ts";
+import { advance } from "../support/clock.ts";
+import { priceMicros } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
+import { haveSavedCards, paymentsIn, setPayments, workOnPayments } from "../support/stored-payments.ts";
 import { openWallet } from "../support/wallets.ts";
 
 vi.mock("../../shared/money/payments/record.ts", async (importOriginal) => {
@@ -26,23 +26,14 @@ vi.mock("../../shared/money/payments/record.ts", async (importOriginal) => {
   return { ...original, findPayment: vi.fn<typeof record.findPayment>(original.findPayment) };
 });
 
-await useOwnTable();
-
 const seed = Number(process.env["RECHARGE_SEED"] ?? Date.now() % 2 ** 31);
-const priceMicros = 7_900;
 const cardId = "pm_1";
 const minutes = 40;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-06-03T12:00:00Z") });
-  vi.spyOn(config, "payments").mockReturnValue('{"cards":"sandbox"}');
-  vi.spyOn(stripeProvider, "createCustomer").mockResolvedValue("cus_1");
-  const card = { id: cardId, brand: "visa", last4: "4242", expiryMonth: 1, expiryYear: 2040 };
-  vi.spyOn(stripeProvider, "listMethods").mockResolvedValue([{ ...card, createdAt: "2030-06-03T12:00:00Z" }]);
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
+  vi.setSystemTime(new Date("2030-06-03T12:00:00Z"));
+  setPayments();
+  haveSavedCards();
 });
 
 /** Charges the wallet for messages of one minute. */
@@ -63,12 +54,6 @@ function chargesStayPending(): void {
     id: `pi_${payment.id}`,
     currency: payment.currency,
   }));
-}
-
-async function paymentsIn(organizationId: string): Promise<PaymentRecord[]> {
-  const payments: PaymentRecord[] = [];
-  for await (const payment of paymentsOf(organizationId)) payments.push(payment);
-  return payments;
 }
 
 /** Returns an amount in micro-units, rounded up to the cent, which settings must have. */
@@ -117,7 +102,7 @@ it(`a busy wallet does not run dry while it is recharged, and no crossing is cha
         const due = { job: PaymentJob.parse(body), dueMs: Date.now() + latencyMinutes * minuteMs };
         waiting.push(due, ...(isJobRepeated ? [due] : []));
       }
-      vi.setSystemTime(Date.now() + minuteMs);
+      advance(minuteMs);
       for (const { job, dueMs } of waiting.splice(0)) {
         if (dueMs < Date.now()) await workOnPayment(job);
         else waiting.push({ job, dueMs });
@@ -139,7 +124,6 @@ it("a cap that is lowered while a recharge begins applies to it", async () => {
   const organizationId = await openWallet(1_000_000);
   const settings = { isEnabled: true, threshold: 5, amount: 20 };
   await setAutoRecharge(organizationId, { ...settings, monthlyCap: 100 });
-  const [job] = await takeJobs("payments");
   // The job has read the settings when they change.
   const { findPayment } = await vi.importActual<typeof record>("../../shared/money/payments/record.ts");
   vi.mocked(record.findPayment).mockImplementationOnce(async (key) => {
@@ -148,27 +132,22 @@ it("a cap that is lowered while a recharge begins applies to it", async () => {
     return findPayment(key);
   });
   chargesStayPending();
-  await workOnPayment(PaymentJob.parse(job));
+  await workOnPayments();
   const payments = await paymentsIn(organizationId);
   expect(payments.map(({ amountMicros }) => amountMicros)).toEqual([10_000_000]);
 });
 
 it("a recharge above the daily maximum, which the operator lowered, is not made", async () => {
-  vi.spyOn(config, "payments").mockReturnValue('{"cards":"sandbox"}');
   const organizationId = await openWallet(0);
   await setAutoRecharge(organizationId, { isEnabled: true, threshold: 5, amount: 90, monthlyCap: 100 });
-  const settings = '{"cards":"sandbox","maximum":"10.00","dailyMaximum":"10.00"}';
-  vi.spyOn(config, "payments").mockReturnValue(settings);
-  const [job] = await takeJobs("payments");
-  await workOnPayment(PaymentJob.parse(job));
+  setPayments({ cards: "sandbox", maximum: "10.00", dailyMaximum: "10.00" });
+  await workOnPayments();
   expect(await paymentsIn(organizationId)).toEqual([]);
   expect((await readWallet(organizationId)).rechargeNotBefore).toBe("2030-06-04T00:00:00.000Z");
 });
 
 it("saved cards are charged with the daily maximum at most, however many payments begin at the same time", async () => {
-  const settings = '{"cards":"sandbox","maximum":"100.00","dailyMaximum":"250.00"}';
-  vi.spyOn(config, "payments").mockReturnValue(settings);
-  vi.spyOn(config, "apiUrl").mockReturnValue("https://api.example.com");
+  setPayments({ cards: "sandbox", maximum: "100.00", dailyMaximum: "250.00" });
   const organizationId = await openWallet(0);
   const request = { method: "card", saveCard: false, amount: 50, paymentMethodId: cardId } as const;
   const pay = async (): Promise<string> =>
@@ -187,8 +166,7 @@ it("saved cards are charged with the daily maximum at most, however many payment
   await takeJobs("emails");
 
   await setAutoRecharge(organizationId, { isEnabled: true, threshold: 5, amount: 20, monthlyCap: 100 });
-  const [job] = await takeJobs("payments");
-  await workOnPayment(PaymentJob.parse(job));
+  await workOnPayments();
   expect(await paymentsIn(organizationId)).toHaveLength(5);
   expect((await readWallet(organizationId)).rechargeNotBefore).toBe("2030-06-04T00:00:00.000Z");
   expect(await takeJobs("emails")).toMatchObject([

@@ -1,7 +1,6 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
 import { reconcileWallets } from "../../shared/messages/reconciliation/run.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
@@ -14,29 +13,21 @@ import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { acceptMessage } from "../support/as-organization.ts";
-import { only } from "../support/carriers.ts";
+import { only, throttle, ScriptedCarrier } from "../support/carriers.ts";
+import { advance } from "../support/clock.ts";
+import { recordLog } from "../support/log.ts";
+import { acceptFor, acceptBlock } from "../support/messages.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
-import { useOwnTable } from "../support/own-table.ts";
-import { onePrice } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
 import { openWallet } from "../support/wallets.ts";
-
-await useOwnTable();
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 /** Runs the reconciler's rounds for all wallets of this file. @returns the number of checked wallets */
 async function reconcileAll(): Promise<number> {
   return inAllShards(async (shard) => (await reconcileWallets(shard)).wallets);
 }
 
-function passGrace(): void {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs + 1_000 });
-}
+const passGrace = (): void => advance(graceMs + 1_000);
 
 /** A debit whose function dies before it records what was paid for. */
 async function debit(organizationId: string): Promise<NewLedgerEntry[]> {
@@ -68,20 +59,12 @@ it("more lost debits at the same time than one transaction voids are refunded wi
 
 it("a ledger longer than one pass is settled over several", async () => {
   const organizationId = await openWallet(10_000_000);
-  const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-  for (let accepted = 0; accepted < 520; accepted += 40) {
-    const at = new Date();
-    const block = Array.from({ length: 40 }, () =>
-      newMessage(organizationId, request, { queuedAt: at, prices: onePrice }),
-    );
-    await acceptTogether(block, () => []);
-  }
+  for (let accepted = 0; accepted < 520; accepted += 40) await acceptBlock(organizationId, 40);
   await debit(organizationId);
   passGrace();
   expect(await reconcileWallet(organizationId)).toMatchObject({ isUnfinished: true, voided: 0 });
   expect(await reconcileWallet(organizationId)).toMatchObject({ isUnfinished: false, voided: 1 });
   expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
-  await takeJobs("transactionalSends");
 });
 
 it("changes within the grace period are left alone, whatever they look like", async () => {
@@ -105,23 +88,18 @@ it("a debit that is still in progress is left alone, also when the next one was 
 
 it("a throttled message is not queued again, because its job is on the queue", async () => {
   const organizationId = await openWallet(1_000_000);
-  const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-  const { id: tried } = await acceptMessage(organizationId, request);
-  const { id: stranded } = await acceptMessage(organizationId, request);
-  await submitMessage(
-    { organizationId, messageId: tried },
-    only({ idempotent: true, send: async () => ({ outcome: "throttled" }) }),
-  );
+  const tried = await acceptFor(organizationId);
+  const stranded = await acceptFor(organizationId);
+  await submitMessage(tried, only(new ScriptedCarrier(throttle)));
   await takeJobs("transactionalSends");
   passGrace();
   expect(await reconcileWallet(organizationId)).toMatchObject({ requeued: 1 });
   // The rescheduled job may have become visible by now.
   const jobs = await takeJobs("transactionalSends");
-  expect(jobs).toContainEqual(expect.objectContaining({ organizationId, messageId: stranded }));
+  expect(jobs).toContainEqual(expect.objectContaining(stranded));
 });
 
 it("only wallets with unsettled changes are checked, once these are old enough", async () => {
-  const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
   const organizationId = await openWallet(1_000_000);
   await openWallet(0);
   // The refunds of earlier tests are themselves to be settled, ten minutes later.
@@ -132,13 +110,12 @@ it("only wallets with unsettled changes are checked, once these are old enough",
   expect(await reconcileAll()).toBe(0);
   expect(await readWallet(organizationId)).not.toHaveProperty("pendingWork");
 
-  await acceptMessage(organizationId, request);
+  await acceptFor(organizationId);
   expect(await reconcileAll()).toBe(0);
   passGrace();
   expect(await reconcileAll()).toBe(1);
   expect(await readWallet(organizationId)).toMatchObject({ seq: 2, settledSeq: 2 });
   expect(await reconcileAll()).toBe(0);
-  await takeJobs("transactionalSends");
 });
 
 it("a wallet that is still busy is checked when its next change is old enough, not in between", async () => {
@@ -159,33 +136,24 @@ it("a wallet that was deleted after it was listed is left out", async () => {
 
 it("a ledger that does not add up is reported, and the later changes are settled", async () => {
   const organizationId = await openWallet(1_000_000);
-  const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-  await acceptMessage(organizationId, request);
+  await acceptFor(organizationId);
   const wrong = { set: { balanceAfterMicros: 5, amountMicros: 5 } };
   await updateItem(z.unknown(), updateOf(keyOfEntry(organizationId, 2), wrong));
-  await acceptMessage(organizationId, request);
+  await acceptFor(organizationId);
   await debit(organizationId);
   passGrace();
-  const written: string[] = [];
-  const write = vi
-    .spyOn(process.stdout, "write")
-    .mockImplementation((line) => written.push(String(line)) > 0);
+  const log = recordLog();
   await reconcileAll();
   await reconcileAll();
   // Here nothing does the work of the scheduled handler at the end of each round.
   writeMetrics();
-  write.mockRestore();
-  const reported = written.map((line) =>
-    z.looseObject({ event: z.optional(z.string()) }).parse(JSON.parse(line)),
-  );
-  expect(reported.filter(({ event }) => event === "ledger.inconsistent")).toMatchObject([
+  expect(log.of("ledger.inconsistent")).toMatchObject([
     { organizationId, seq: 1 },
     { organizationId, seq: 2 },
   ]);
-  expect(reported.filter((line) => line["InconsistentLedgers"] === 2)).toHaveLength(1);
+  expect(log.lines().filter((line) => line["InconsistentLedgers"] === 2)).toHaveLength(1);
   // The debit after it, whose function died, was refunded.
   expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - 2 * 7_900);
-  await takeJobs("transactionalSends");
 });
 
 it("a lost last settled entry is reported once, and a gap after it is closed without a refund", async () => {

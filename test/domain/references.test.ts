@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { adjustWallet, type Adjustment } from "../../shared/money/wallet/adjust.ts";
@@ -8,9 +8,12 @@ import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { ReferenceTakenError } from "../../shared/money/wallet/reference.ts";
-import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
+import { dayMs } from "../../shared/platform/clock.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
+import { loseResponse } from "../support/carriers.ts";
+import { advance } from "../support/clock.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
+import { interceptTableRequests } from "../support/table-requests.ts";
 import { openWallet } from "../support/wallets.ts";
 
 /*
@@ -24,10 +27,6 @@ beforeEach(async () => {
   const reference = `invoice ${randomUUID()}`;
   payment = { organizationId, type: "payment", amountMicros: 5_000_000, reason: "invoice 1", reference };
 });
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 async function expectOneMovement(): Promise<void> {
   expect(await readWallet(payment.organizationId)).toMatchObject({ balanceMicros: 5_000_000, seq: 1 });
@@ -40,7 +39,7 @@ it("the same movement again changes nothing and gets the first result, also afte
   const again = { balanceMicros: 5_000_000, wasDoneBefore: true };
   expect(await adjustWallet({ ...payment, reason: "other words" })).toEqual(again);
   for (const days of [2, 10_000]) {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + days * 86_400_000 });
+    advance(days * dayMs);
     expect(await adjustWallet(payment)).toEqual(again);
   }
   expect(await readWallet(payment.organizationId)).toMatchObject({ balanceMicros: 5_000_001, seq: 2 });
@@ -107,53 +106,35 @@ it("one of several customers with the same reference at the same time gets the m
 /** A fault of a request. */
 type Fault = (carryOut: () => Promise<unknown>) => Promise<unknown>;
 
-/** Makes one of the next requests fail, by its number from 1. */
-function breaking(
-  number: number,
-  fault: Fault,
-): { readonly happened: () => boolean; readonly mend: () => void } {
-  const { prototype } = DynamoDb;
+/** Makes one of the next requests fail, by its number from 1. @returns whether that request was made */
+function breakRequest(number: number, fault: Fault): () => boolean {
   let count = 0;
-  const send = new Proxy(Reflect.get(prototype, "send"), {
-    apply: async (target, client, args) => {
-      const carryOut = async (): Promise<unknown> => Reflect.apply(target, client, args);
-      count += 1;
-      return count === number ? fault(carryOut) : carryOut();
-    },
+  interceptTableRequests(async (_command, send) => {
+    count += 1;
+    return count === number ? fault(send) : send();
   });
-  Reflect.set(prototype, "send", send);
-  // The method itself is inherited.
-  return {
-    happened: () => count >= number,
-    mend: () => Reflect.deleteProperty(prototype, "send"),
-  };
+  return () => count >= number;
 }
 
 describe("each request of a movement in sequence", () => {
   it.each<[string, Fault]>([
-    [
-      "is lost",
-      async () => {
-        throw new Error("the request was lost");
-      },
-    ],
+    ["is lost", async () => loseResponse()],
     [
       "is carried out and its response is lost",
       async (carryOut) => {
         await carryOut();
-        throw new Error("the response was lost");
+        loseResponse();
       },
     ],
   ])("%s, and the movement is made once when it is repeated", async (_, fault) => {
-    vi.spyOn(process.stdout, "write").mockReturnValue(true);
     let faults = 0;
     for (let number = 1; ; number += 1) {
       const organizationId = await openWallet(0);
       const movement = { ...payment, organizationId, reference: randomUUID() };
-      const { happened, mend } = breaking(number, fault);
+      const hasHappened = breakRequest(number, fault);
       const first = await adjustWallet(movement).catch(() => undefined);
-      mend();
-      const isOver = !happened();
+      vi.restoreAllMocks();
+      const isOver = !hasHappened();
       expect(await adjustWallet(movement)).toMatchObject({
         balanceMicros: 5_000_000,
         ...(first === undefined ? {} : { wasDoneBefore: true }),
@@ -168,14 +149,13 @@ describe("each request of a movement in sequence", () => {
   });
 
   it("a transaction that arrives after the movement was repeated is rejected", async () => {
-    vi.spyOn(process.stdout, "write").mockReturnValue(true);
     let arrive: () => Promise<unknown> = async () => undefined;
-    const { mend } = breaking(3, async (carryOut) => {
+    breakRequest(3, async (carryOut) => {
       arrive = carryOut;
       throw new Error("the connection broke");
     });
     await expect(adjustWallet(payment)).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    mend();
+    vi.restoreAllMocks();
     expect(await adjustWallet(payment)).toMatchObject({ wasDoneBefore: false });
     await expect(arrive()).rejects.toThrow("ConditionalCheckFailed");
     await expectOneMovement();

@@ -1,13 +1,11 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import type { Page } from "../../shared/api/contract/primitives.ts";
 import type { Message } from "../../shared/api/contract/sms.ts";
-import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { getDashboardStats } from "../../shared/figures/dashboard/stats.ts";
 import { listTransactions } from "../../shared/figures/statements/transactions.ts";
-import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
 import { countOutcomes, CountsRecord } from "../../shared/messages/counts/counts.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { getMessage, listMessages } from "../../shared/messages/message/read.ts";
@@ -23,42 +21,26 @@ import type { Key } from "../../shared/platform/table/keys.ts";
 import { queryItems } from "../../shared/platform/table/read.ts";
 import { ledgerKey, ledgerOf, messageKey, messagesOf, reshard } from "../../shared/platform/table/shards.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
+import { advance } from "../support/clock.ts";
+import { acceptFor, acceptBlock } from "../support/messages.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
-import { useOwnTable } from "../support/own-table.ts";
-import { onePrice } from "../support/prices.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
-await useOwnTable();
-
-const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-const carrier: Carrier = {
-  idempotent: true,
-  send: async () => ({ outcome: "accepted", carrierReference: "carrier-1" }),
-};
-
-afterEach(async () => {
-  vi.useRealTimers();
-  await takeJobs("transactionalSends");
-  await takeJobs("webhookDeliveries");
-});
-
 /** An organization with three messages from before its resharding, and 25 from after it, newest first. */
 async function reshardedCustomer(): Promise<{ organizationId: string; ids: string[] }> {
   const organizationId = await openWallet(10_000_000);
   const ids: string[] = [];
-  for (let count = 0; count < 3; count += 1) ids.push((await acceptMessage(organizationId, request)).id);
+  const accept = async (count: number): Promise<void> => {
+    for (let each = 0; each < count; each += 1) ids.push((await acceptFor(organizationId)).messageId);
+  };
+  await accept(3);
   await reshard(organizationId, 4, 5);
-  for (let count = 0; count < 13; count += 1) ids.push((await acceptMessage(organizationId, request)).id);
-  const block = Array.from({ length: 12 }, () =>
-    newMessage(organizationId, request, { queuedAt: new Date(), prices: onePrice }),
-  );
-  const placed = await acceptTogether(block, () => []);
-  ids.push(...placed.map(({ id }) => id));
+  await accept(13);
+  ids.push(...(await acceptBlock(organizationId, 12)).map(({ id }) => id));
   return { organizationId, ids: ids.toSorted().toReversed() };
 }
 
@@ -138,10 +120,10 @@ it("the ledger of an organization with several shards is read and verified as if
 });
 
 it("unsettled work of all shards is found, and the organization's days are closed and summed up", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-03-01T12:00:00Z") });
+  vi.setSystemTime(new Date("2031-03-01T12:00:00Z"));
   const { organizationId, ids } = await reshardedCustomer();
   await takeJobs("transactionalSends");
-  vi.setSystemTime(Date.now() + graceMs + 1_000);
+  advance(graceMs + 1_000);
   // None of them was leased, so that all are queued again.
   await inAllShards(async (shard) => (await reconcileWallets(shard)).requeued);
   const jobs = (await takeJobs("transactionalSends")).map((job) => MessageJob.parse(job));
@@ -151,7 +133,7 @@ it("unsettled work of all shards is found, and the organization's days are close
 
   const half = ids.slice(0, 14);
   const ended = await Promise.all(
-    half.map(async (messageId) => submitMessage({ organizationId, messageId }, only(carrier))),
+    half.map(async (messageId) => submitMessage({ organizationId, messageId }, only())),
   );
   await countOutcomes(ended.filter((message) => message !== undefined));
   const today = { date: "2031-03-01", accepted: 28, sent: 14, queued: 14 };
@@ -173,8 +155,8 @@ it("unsettled work of all shards is found, and the organization's days are close
   const remove = ["accepted", "failed", "spentMicros", "returnedMicros", "countedAt"] as const;
   await updateItem(CountsRecord, updateOf(counter, { remove }));
 
-  for (const messageId of ids.slice(14)) await submitMessage({ organizationId, messageId }, only(carrier));
-  vi.setSystemTime(Date.now() + dayMs);
+  for (const messageId of ids.slice(14)) await submitMessage({ organizationId, messageId }, only());
+  advance(dayMs);
   const partitions = new Set(ids.map((id) => messageKey({ organizationId, id }).pk));
   expect(await inAllShards(closeDays)).toBe(partitions.size);
   const { days } = await getDashboardStats(organizationId);

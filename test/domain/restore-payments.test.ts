@@ -1,21 +1,14 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
-import type { BillingDetails } from "../../shared/api/contract/billing.ts";
-import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { advanceNumbers, findDocument } from "../../shared/money/invoices/record.ts";
 import { adoptPayment, lostPayment } from "../../shared/money/payments/adopt.ts";
-import { saveBillingDetails } from "../../shared/money/payments/billing-details.ts";
 import { readBilling } from "../../shared/money/payments/billing-record.ts";
 import { createPayment } from "../../shared/money/payments/create.ts";
 import { addPaymentMethod } from "../../shared/money/payments/methods.ts";
-import { PaymentJob } from "../../shared/money/payments/payment-job.ts";
 import { processPayment } from "../../shared/money/payments/process.ts";
-import type { ListedPayment } from "../../shared/money/payments/provider.ts";
 import { setAutoRecharge } from "../../shared/money/payments/recharge.ts";
-import { findDifferences } from "../../shared/money/payments/reconcile.ts";
-import { paymentsOf, readPayment, type PaymentRecord } from "../../shared/money/payments/record.ts";
+import { readPayment, type PaymentRecord } from "../../shared/money/payments/record.ts";
 import { recordRefund } from "../../shared/money/payments/refund.ts";
-import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { recordTransfer } from "../../shared/money/payments/transfer.ts";
 import { workOnPayment } from "../../shared/money/payments/work.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
@@ -23,12 +16,16 @@ import { requestRecharge } from "../../shared/money/wallet/recharge.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
-import { config, environmentNames } from "../../shared/platform/config.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { pause, resume } from "../../shared/platform/jobs/pause.ts";
+import { advance } from "../support/clock.ts";
+import { connectStripe, stripe } from "../support/connected-stripe.ts";
+import { balanceOf, differences } from "../support/lost-payments.ts";
+import { bucket } from "../support/memory-objects.ts";
 import { restorePoint, useOwnTable } from "../support/own-table.ts";
-import { takeJobs } from "../support/queues.ts";
-import { card, checkout, sendForm, startStripe, type TestStripe } from "../support/stripe.ts";
+import { paymentJobs, paymentsIn, setPayments, workOnPayments } from "../support/stored-payments.ts";
+import { card, checkout, sendForm } from "../support/stripe.ts";
 import { openWallet } from "../support/wallets.ts";
 
 /*
@@ -36,37 +33,20 @@ import { openWallet } from "../support/wallets.ts";
  * of the moment: the provider and the bucket of documents are not restored.
  */
 
-const bucket = new Map<string, Uint8Array>();
-vi.mock("../../shared/platform/aws/objects.ts", () => ({
-  writeOnce: async ({ Key }: { Key: string }, body: Uint8Array) =>
-    void (bucket.has(Key) ? undefined : bucket.set(Key, body)),
-  readObject: async ({ Key }: { Key: string }) => bucket.get(Key),
-}));
-vi.mock("../../shared/money/payments/stripe-client.ts", () => ({
-  connection: async () => ({ stripe: stripe.client, webhookSecret: "whsec_test" }),
-}));
-
-const settings = {
-  cards: "stripe",
-  seller: { name: "Example SMS Ltd", address: ["1 Sample Street"], country: "DE" },
-  tax: { rates: { DE: 20, FR: 20 }, reverseCharge: ["FR"] },
-};
-let stripe: TestStripe;
+vi.mock("../../shared/platform/aws/objects.ts", async () => import("../support/memory-objects.ts"));
+vi.mock("../../shared/money/payments/stripe-client.ts", async () => import("../support/connected-stripe.ts"));
 
 beforeEach(async () => {
   await useOwnTable();
   bucket.clear();
-  stripe = await startStripe();
+  await connectStripe();
   vi.stubEnv(environmentNames.documentsBucket, "documents");
   vi.stubEnv(environmentNames.stage, "prod");
-  vi.stubEnv(environmentNames.apiUrl, "https://api.example.com");
-  vi.spyOn(config, "payments").mockReturnValue(JSON.stringify(settings));
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
-  for (const queue of ["emails", "payments"] as const) await takeJobs(queue);
+  setPayments({
+    cards: "stripe",
+    seller: { name: "Example SMS Ltd", address: ["1 Sample Street"], country: "DE" },
+    tax: { rates: { DE: 20, FR: 20 }, reverseCharge: ["FR"] },
+  });
 });
 
 /** Pays at a checkout, and processes the event. */
@@ -96,28 +76,6 @@ async function spend(organizationId: string): Promise<void> {
   await requestRecharge(await readWallet(organizationId));
 }
 
-async function work(): Promise<void> {
-  for (const job of await takeJobs("payments")) await workOnPayment(PaymentJob.parse(job));
-}
-
-async function paymentsIn(organizationId: string): Promise<PaymentRecord[]> {
-  const payments: PaymentRecord[] = [];
-  for await (const payment of paymentsOf(organizationId)) payments.push(payment);
-  return payments;
-}
-
-async function differences(): Promise<Record<string, string>> {
-  const found = await findDifferences(new Date(Date.now() - dayMs));
-  return Object.fromEntries(
-    found.map(({ providerPaymentId = "", difference }) => [providerPaymentId, difference]),
-  );
-}
-
-async function balanceOf(organizationId: string): Promise<number> {
-  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [] });
-  return (await readWallet(organizationId)).balanceMicros;
-}
-
 const pdfs = (): string[] => [...bucket.keys()].filter((key) => key.endsWith(".pdf")).toSorted();
 
 it("payments after the moment are credited once, no card is charged again, and documents keep their numbers", async () => {
@@ -126,7 +84,7 @@ it("payments after the moment are credited once, no card is charged again, and d
   const useRestored = await restorePoint();
 
   await spend(one);
-  await work();
+  await workOnPayments();
   const [recharge] = await paymentsIn(one);
   expect(recharge).toMatchObject({ status: "succeeded", amountMicros: 50_000_000, origin: "auto_recharge" });
   const late = await pay(two, 20);
@@ -145,9 +103,9 @@ it("payments after the moment are credited once, no card is charged again, and d
   await pause("payments", "Restore");
   // The balance is below the threshold again.
   await spend(one);
-  const [job] = await takeJobs("payments");
+  const jobs = await paymentJobs();
   const sent = vi.spyOn(Sqs.prototype, "send").mockResolvedValue({});
-  await workOnPayment(PaymentJob.parse(job));
+  for (const job of jobs) await workOnPayment(job);
   expect(sent).toHaveBeenCalledOnce();
   sent.mockRestore();
   await expect(pay(three, 10)).rejects.toMatchObject({ code: "PAYMENT_PROVIDER_UNAVAILABLE" });
@@ -161,7 +119,7 @@ it("payments after the moment are credited once, no card is charged again, and d
     gone,
   ]) {
     const other = { ...checkout, payment_intent_data: { metadata } };
-    const { url } = await stripe.client.checkout.sessions.create(other);
+    const { url } = await stripe().client.checkout.sessions.create(other);
     await sendForm(url ?? "", card);
   }
   const foreign = ["foreign", "foreign", "foreign", "foreign"];
@@ -175,14 +133,14 @@ it("payments after the moment are credited once, no card is charged again, and d
     expect((await Promise.all([adopt(id), adopt(id)])).toSorted()).toEqual([false, true]);
   }
   await resume("payments");
-  await workOnPayment(PaymentJob.parse(job));
-  await work();
+  for (const job of jobs) await workOnPayment(job);
+  await workOnPayments();
   for (const organizationId of [one, two]) {
     for (const { id: paymentId } of await paymentsIn(organizationId)) {
       await workOnPayment({ kind: "payment", organizationId, paymentId });
     }
   }
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 7 * dayMs });
+  advance(7 * dayMs);
   for (const id of lost) expect(await adopt(id)).toBe(false);
   vi.useRealTimers();
 
@@ -196,19 +154,11 @@ it("payments after the moment are credited once, no card is charged again, and d
     totalMicros,
     feeMicros,
     origin,
-  }: PaymentRecord) => ({
-    id,
-    invoiceNumber,
-    taxMicros,
-    taxRate,
-    totalMicros,
-    feeMicros,
-    origin,
-  });
+  }: PaymentRecord) => ({ id, invoiceNumber, taxMicros, taxRate, totalMicros, feeMicros, origin });
   expect((await paymentsIn(one)).map(kept)).toEqual([recharge].flatMap((each) => (each ? [kept(each)] : [])));
   expect((await paymentsIn(two)).map(kept)).toEqual([kept(early), kept(late)]);
   expect(await readBilling(one)).toMatchObject({ rechargedMicros: 50_000_000 });
-  const { data: charges } = await stripe.client.paymentIntents.list({ limit: 100 });
+  const { data: charges } = await stripe().client.paymentIntents.list({ limit: 100 });
   expect(charges.filter(({ metadata }) => metadata["organizationId"] === one)).toHaveLength(1);
   // The refund of the moment after is known again, with its credit note.
   expect((await readPayment(earlyKey)).refunds).toMatchObject([
@@ -218,101 +168,6 @@ it("payments after the moment are credited once, no card is charged again, and d
   expect(pdfs()).toEqual(documents);
   expect((await pay(three, 10)).invoiceNumber).toMatch(/^INV-\d+-000004$/);
   expect(Object.values(await differences()).toSorted()).toEqual([...foreign, "no organization"]);
-});
-
-it("a payment of an earlier release is adopted with its amount by hand, which has to agree with its total", async () => {
-  const organizationId = await openWallet(0);
-  const listed: ListedPayment = {
-    providerPaymentId: "pi_old",
-    organizationId,
-    paymentId: "pay_01M7Y6EJCCCYF8FQN69JCEXBCE",
-    isSuccessful: true,
-    minorUnits: 6_000,
-    currency: "USD",
-    createdAt: "2031-01-01T00:00:00.000Z",
-    origin: "checkout",
-  };
-  const identify = vi.spyOn(stripeProvider, "identify").mockResolvedValue(listed);
-  await expect(lostPayment("pi_old", undefined)).rejects.toThrow(
-    "paid 60.000000 USD in total. State the amount",
-  );
-  await expect(lostPayment("pi_old", 60_000_000)).rejects.toThrow("the amount has a total of 72.000000 USD");
-  const payment = await lostPayment("pi_old", 50_000_000);
-  expect(payment).toMatchObject({ taxMicros: 10_000_000, taxRate: 20, createdAt: listed.createdAt });
-  expect(await adoptPayment(payment, "pi_old")).toBe(true);
-  expect(await balanceOf(organizationId)).toBe(50_000_000);
-  // A payment that still has its record is not lost.
-  await expect(adoptPayment(payment, "pi_other")).rejects.toThrow("has its record");
-  // An operator has credited it by hand.
-  const second = { ...payment, id: "pay_01M7Y6EJCCCYF8FQN69JCEXBCF" };
-  await expect(adoptPayment({ ...second, amountMicros: 1_000_000 }, "pi_old")).rejects.toThrow(
-    "belongs to another",
-  );
-  expect(await balanceOf(organizationId)).toBe(50_000_000);
-  for (const [changes, problem] of [
-    [{ isSuccessful: false }, "did not succeed"],
-    [{ organizationId: "org_unknown" }, "This stage did not make"],
-    [{ stage: "staging" }, "This stage did not make"],
-    [{ organizationId: "org_unknown", stage: "prod" }, "There is no organization org_unknown"],
-    [{ currency: "EUR" }, "It is a payment in EUR"],
-  ] as const) {
-    identify.mockResolvedValue({ ...listed, ...changes });
-    await expect(lostPayment("pi_old", 50_000_000)).rejects.toThrow(problem);
-  }
-});
-
-/** Pays after the moment with other billing details than those of the moment, and restores the table. */
-async function loseWithBuyer(organizationId: string, buyer: BillingDetails): Promise<string> {
-  await saveBillingDetails(organizationId, { name: "Klaus", country: "DE" });
-  const useRestored = await restorePoint();
-  await saveBillingDetails(organizationId, buyer);
-  const request = { method: "card", saveCard: false, amount: 50 } as const;
-  const { checkoutUrl = "" } = await createPayment(organizationId, request);
-  await sendForm(checkoutUrl, card);
-  useRestored();
-  const [id = ""] = Object.keys(await differences());
-  return id;
-}
-
-const abroad: BillingDetails = {
-  // As text the buyer has more than 500 characters.
-  name: `Claude "${"é".repeat(150)}" 🧾`,
-  address: Array.from({ length: 5 }, () => "Rue ".repeat(25)),
-  country: "FR",
-  vatNumber: "FR12345678901",
-  emails: { payments: ["billing"] },
-};
-
-it("an adopted payment names the buyer whose tax was charged, not that of the restored details", async () => {
-  const organizationId = await openWallet(0);
-  const id = await loseWithBuyer(organizationId, abroad);
-  const payment = await lostPayment(id, undefined);
-  expect(await adoptPayment(payment, id)).toBe(true);
-  await workOnPayment({ kind: "payment", organizationId, paymentId: payment.id });
-  const { invoiceNumber = "" } = await readPayment({ organizationId, paymentId: payment.id });
-  const { emails: _emails, ...buyer } = abroad;
-  const note = expect.stringMatching(/^Reverse charge/);
-  expect(await findDocument(organizationId, invoiceNumber)).toMatchObject({ taxRate: 0, taxNote: note });
-  expect((await findDocument(organizationId, invoiceNumber))?.buyer).toEqual(buyer);
-  const { metadata } = await stripe.client.paymentIntents.retrieve(id);
-  for (const value of Object.values(metadata)) expect(value.length).toBeLessThanOrEqual(500);
-});
-
-it.each([
-  ["misses", {}],
-  ["has only a part of", { buyer0: '{"name":' }],
-])("a payment whose metadata %s the buyer is adopted only with the tax of the payment", async (_, parts) => {
-  const organizationId = await openWallet(0);
-  const id = await loseWithBuyer(organizationId, abroad);
-  const intent = await stripe.client.paymentIntents.retrieve(id);
-  const kept = Object.entries(intent.metadata).filter(([name]) => !name.startsWith("buyer"));
-  const metadata = { ...Object.fromEntries(kept), ...parts };
-  vi.spyOn(stripe.client.paymentIntents, "retrieve").mockResolvedValue({ ...intent, metadata });
-  await expect(lostPayment(id, undefined)).rejects.toThrow(
-    /^The tax of the payment was 0 % \(Reverse charge.*have another one: 20 % \(no note\). Let the customer/,
-  );
-  await saveBillingDetails(organizationId, abroad);
-  expect((await lostPayment(id, undefined)).buyer).toMatchObject({ name: abroad.name });
 });
 
 it("a transfer that is entered again after a restore has its documents again, unless its amount differs", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
@@ -12,8 +12,9 @@ import { readWallet } from "../../shared/money/wallet/record.ts";
 import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { topUpWallet } from "../../shared/money/wallet/top-up.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { acceptMessage } from "../support/as-organization.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
+import { advance } from "../support/clock.ts";
+import { acceptFor, hello, priceMicros } from "../support/messages.ts";
 import { restorePoint, useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
@@ -25,8 +26,6 @@ import { openWallet } from "../support/wallets.ts";
  * of that moment. Sends were under way at that moment, and more happened after it.
  */
 
-const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-const priceMicros = 7_900;
 let organizationId: string;
 /** The messages that reached the carrier, in their order. */
 let carried: string[];
@@ -35,7 +34,7 @@ const carrier: Carrier = {
   idempotent: false,
   send: async ({ reference, to }) => {
     carried.push(messageIdIn(reference));
-    return to === request.to
+    return to === hello.to
       ? { outcome: "accepted", carrierReference: reference }
       : { outcome: "rejected", errorCode: "MESSAGE_INVALID_DESTINATION" };
   },
@@ -47,13 +46,9 @@ beforeEach(async () => {
   vi.stubEnv(environmentNames.topUpEnabled, "true");
   organizationId = await openWallet(1_000_000);
 });
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllEnvs();
-});
 
-async function accept(to: string = request.to): Promise<string> {
-  return (await acceptMessage(organizationId, { ...request, to })).id;
+async function accept(to: string = hello.to): Promise<string> {
+  return (await acceptFor(organizationId, { to })).messageId;
 }
 
 /** Lets a sender work on jobs as a queue delivers them. */
@@ -63,7 +58,7 @@ async function work(jobs: readonly unknown[]): Promise<void> {
 
 /** Lets the reconciler check what is then old enough. */
 async function reconcile(): Promise<void> {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs + 1_000 });
+  advance(graceMs + 1_000);
   expect(await inAllShards(async (shard) => (await reconcileWallets(shard)).failed)).toBe(0);
 }
 
@@ -143,7 +138,7 @@ it("a message that a sender held at the moment is not sent again: what the carri
   for (const job of jobs) await submitMessage(MessageJob.parse(job), only(held));
 
   useRestored();
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + graceMs });
+  advance(graceMs);
   await work(jobs);
   expect(carried).toEqual([id]);
   expect(await readMessage(ownerOf(organizationId), id)).toMatchObject({

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { register } from "../../shared/accounts/authentication/register.ts";
@@ -15,12 +15,8 @@ import { useOwnTable } from "../support/own-table.ts";
 import { strictPolicies } from "../support/policies.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
-vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
-  hashPassword: vi.fn<(password: string) => Promise<string>>(async (password) => password),
-}));
-vi.mock("../../shared/accounts/sessions/session.ts", () => ({
-  startSession: async () => ({ session: { token: "a token" }, sessionId: "ses_1" }),
-}));
+vi.mock("../../shared/accounts/passwords/hash.ts", async () => import("../support/plain-passwords.ts"));
+vi.mock("../../shared/accounts/sessions/session.ts", async () => import("../support/plain-sessions.ts"));
 
 let organizationId: string;
 let ownerId: string;
@@ -35,7 +31,6 @@ beforeEach(async () => {
   if (user === undefined) throw new Error("the user is gone");
   ({ id: ownerId, organizationId } = user);
 });
-afterEach(() => vi.unstubAllEnvs());
 
 async function rejection(): Promise<string | undefined> {
   return senderRejection({ organizationId, senderId: "ACME" });

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
+import type { MessageType } from "../../shared/api/contract/sms.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { refundMessage } from "../../shared/messages/outcome/refund.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
@@ -12,46 +13,28 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { deleteItem, putItem, putOf, putUnchecked } from "../../shared/platform/table/write.ts";
-import { acceptMessage } from "../support/as-organization.ts";
-import { only } from "../support/carriers.ts";
+import { only, reject, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptFor } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { inAllShards } from "../support/shards.ts";
 import { openWallet } from "../support/wallets.ts";
 
-await useOwnTable();
-
 const start = new Date("2030-06-01T12:00:30Z");
 
-async function forgetRelease(shard: number): Promise<number> {
-  await deleteItem(keys.release(shard));
-  return 1;
-}
-
+let organizationId: string;
 beforeEach(async () => {
-  await inAllShards(forgetRelease);
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  await inAllShards(forgetRelease);
+  await useOwnTable();
+  vi.setSystemTime(start);
+  organizationId = await openWallet(1_000_000);
 });
 
-async function schedule(organizationId: string, at: string, messageType?: "marketing" | "otp") {
-  const { id } = await acceptMessage(organizationId, {
-    to: "15005550000",
-    message: "later",
-    senderId: "ACME",
-    language: "English",
-    scheduledAt: at,
-    ...(messageType === undefined ? {} : { messageType }),
-  });
-  return { organizationId, messageId: id };
+async function schedule(scheduledAt: string, messageType?: MessageType): Promise<MessageJob> {
+  return acceptFor(organizationId, { scheduledAt, messageType });
 }
 
 it("a message due within 15 minutes goes to the queue immediately, with a delay", async () => {
-  const organizationId = await openWallet(1_000_000);
-  await schedule(organizationId, "2030-06-01T12:15:30Z");
+  await schedule("2030-06-01T12:15:30Z");
   // It is on the queue, but not visible yet, and the table holds nothing to release.
   expect(await takeJobs("transactionalSends")).toEqual([]);
   vi.setSystemTime(new Date("2030-06-01T12:20:00Z"));
@@ -59,9 +42,8 @@ it("a message due within 15 minutes goes to the queue immediately, with a delay"
 });
 
 it("a message due later is released in its minute, once, to the queue of its type", async () => {
-  const organizationId = await openWallet(1_000_000);
-  const otp = await schedule(organizationId, "2030-06-01T13:00:00.500Z", "otp");
-  const marketing = await schedule(organizationId, "2030-06-01T13:00:59Z", "marketing");
+  const otp = await schedule("2030-06-01T13:00:00.500Z", "otp");
+  const marketing = await schedule("2030-06-01T13:00:59Z", "marketing");
   await inAllShards(releaseScheduledJobs);
 
   vi.setSystemTime(new Date("2030-06-01T12:58:59Z"));
@@ -74,12 +56,8 @@ it("a message due later is released in its minute, once, to the queue of its typ
 });
 
 it("jobs that fell due during an outage of many hours are released after it, over several runs", async () => {
-  const organizationId = await openWallet(1_000_000);
   await inAllShards(releaseScheduledJobs);
-  const jobs = [
-    await schedule(organizationId, "2030-06-01T13:00:00Z"),
-    await schedule(organizationId, "2030-06-01T15:20:00Z"),
-  ];
+  const jobs = [await schedule("2030-06-01T13:00:00Z"), await schedule("2030-06-01T15:20:00Z")];
   // A run covers at most three hours.
   vi.setSystemTime(new Date("2030-06-01T15:30:00Z"));
   const released: number[] = [];
@@ -90,8 +68,7 @@ it("jobs that fell due during an outage of many hours are released after it, ove
 });
 
 it("jobs that fell due before the first release on a new table are released then", async () => {
-  const organizationId = await openWallet(1_000_000);
-  const job = await schedule(organizationId, "2030-06-01T12:16:00Z");
+  const job = await schedule("2030-06-01T12:16:00Z");
   vi.setSystemTime(new Date("2030-06-01T12:30:00Z"));
   expect(await inAllShards(releaseScheduledJobs)).toBe(1);
   expect(await takeJobs("transactionalSends")).toEqual([job]);
@@ -117,15 +94,9 @@ function byId(a: unknown, b: unknown): number {
 }
 
 it("a refund whose job was parked is queued once more, because it was owed from the failure on", async () => {
-  const organizationId = await openWallet(1_000_000);
-  const request = { to: "15005550000", message: "now", senderId: "ACME", language: "English" } as const;
-  const { id: messageId } = await acceptMessage(organizationId, request);
+  const job = await acceptFor(organizationId);
   await inAllShards(releaseScheduledJobs);
-  await submitMessage(
-    { organizationId, messageId },
-    only({ idempotent: true, send: async () => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" }) }),
-  );
-  const job = { organizationId, messageId };
+  await submitMessage(job, only(new ScriptedCarrier(reject)));
   expect(await takeJobs("refunds")).toEqual([job]);
 
   vi.setSystemTime(new Date(start.getTime() + 21 * 60_000));
@@ -134,27 +105,20 @@ it("a refund whose job was parked is queued once more, because it was owed from 
   await refundMessage(job);
   await refundMessage(job);
   expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
-  await takeJobs("transactionalSends");
 });
 
 it("a shard without a release of its own continues where the release of all shards ended", async () => {
-  const organizationId = await openWallet(1_000_000);
-  const job = await schedule(organizationId, "2030-06-01T13:00:00Z");
+  const job = await schedule("2030-06-01T13:00:00Z");
   const key = { pk: "RELEASE#due-jobs", sk: "RELEASE" };
   await putItem(putOf(key, { entity: "release", releasedThrough: "2030-06-01T12:31:00.000Z" }));
   vi.setSystemTime(new Date("2030-06-01T15:00:00Z"));
   expect(await inAllShards(releaseScheduledJobs)).toBe(1);
   expect(await takeJobs("transactionalSends")).toEqual([job]);
-  await deleteItem(key);
 });
 
 it("a record that cannot be read delays no other job", async () => {
-  const organizationId = await openWallet(1_000_000);
   await inAllShards(releaseScheduledJobs);
-  const jobs = [
-    await schedule(organizationId, "2030-06-01T13:00:00Z"),
-    await schedule(organizationId, "2030-06-01T13:00:01Z"),
-  ];
+  const jobs = [await schedule("2030-06-01T13:00:00Z"), await schedule("2030-06-01T13:00:01Z")];
   const broken = [0, 1, 2, 3].map((shard) =>
     keys.scheduledJob(`2030-06-01T13:00#${shard}`, "2030-06-01", "x"),
   );

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { login } from "../../shared/accounts/authentication/login.ts";
@@ -16,15 +16,12 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.t
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
+import { advance } from "../support/clock.ts";
+import { newNetwork } from "../support/networks.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
-vi.mock("../../shared/accounts/passwords/hash.ts", () => ({
-  hashPassword: async (password: string) => password,
-  passwordMatches: async (password: string, hash?: string) => password === hash,
-}));
-vi.mock("../../shared/accounts/sessions/session.ts", () => ({
-  startSession: async () => ({ token: "a token" }),
-}));
+vi.mock("../../shared/accounts/passwords/hash.ts", async () => import("../support/plain-passwords.ts"));
+vi.mock("../../shared/accounts/sessions/session.ts", async () => import("../support/plain-sessions.ts"));
 
 const password = "correct horse battery";
 const home = "203.0.113.1";
@@ -34,7 +31,7 @@ let secret: string;
 let recoveryCodes: readonly string[];
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-06-01T12:14:59Z") });
+  vi.setSystemTime(new Date("2030-06-01T12:14:59Z"));
   email = `${randomUUID()}@example.com`;
   await register({ email, password }, home);
   const { id: userId = "", organizationId = "" } = (await findUserByEmail(email)) ?? {};
@@ -42,9 +39,8 @@ beforeEach(async () => {
   ({ secret } = await startTotp(actor, { password }, home));
   ({ recoveryCodes } = await confirmTotp(actor, { code: code() }, home));
   // The code of this step has been used.
-  vi.setSystemTime(Date.now() + 30 * secondMs);
+  advance(30 * secondMs);
 });
-afterEach(() => void vi.useRealTimers());
 
 /** The code that the app shows, now or some steps from now. */
 function code(steps = 0): string {
@@ -55,12 +51,6 @@ async function reset(): Promise<boolean> {
   const user = await findUserByEmail(email);
   if (user === undefined) throw new Error("the user is gone");
   return resetSecondFactor(user);
-}
-
-/** A network without any calls so far. */
-function newNetwork(): string {
-  const [a, b, c] = crypto.getRandomValues(new Uint16Array(3));
-  return `2001:${a?.toString(16)}:${b?.toString(16)}:${c?.toString(16)}::1`;
 }
 
 /** @returns "in", or the code of the error */
@@ -82,12 +72,12 @@ const wrong = "INVALID_SECOND_FACTOR";
 it("a code logs in one of several callers at the same moment, and no one afterwards", async () => {
   const results = await Promise.all(Array.from({ length: 5 }, async () => logIn(code())));
   expect(results.toSorted()).toEqual([wrong, wrong, wrong, wrong, "in"]);
-  vi.setSystemTime(Date.now() + 30 * secondMs);
+  advance(30 * secondMs);
   expect(await logIn(code(-1))).toBe(wrong);
 });
 
 it("codes of the adjacent steps count, and none of a step before a used one", async () => {
-  vi.setSystemTime(Date.now() + 5 * minuteMs);
+  advance(5 * minuteMs);
   expect(await logIn(code(2))).toBe(wrong);
   expect(await logIn(code(-2))).toBe(wrong);
   expect(await logIn(code(-1))).toBe("in");
@@ -104,12 +94,12 @@ it("one network may try ten wrong codes at an account in an hour, in log-ins and
   expect(await logIn(code())).toBe("in");
   expect(await guess(9, home)).toEqual(Array<string>(9).fill(wrong));
   await expect(deleteTotp(actor, { password, code: "guess" }, home)).rejects.toMatchObject({ code: wrong });
-  vi.setSystemTime(Date.now() + 30 * secondMs);
+  advance(30 * secondMs);
   expect(await logIn(code())).toBe("RATE_LIMITED");
   await expect(deleteTotp(actor, { password, code: code() }, home)).rejects.toMatchObject({
     code: "RATE_LIMITED",
   });
-  vi.setSystemTime(Date.now() + hourMs);
+  advance(hourMs);
   expect(await logIn(code())).toBe("in");
 });
 
@@ -117,7 +107,7 @@ it("so may all networks together, and the owner still gets in from known network
   expect(await logIn(code())).toBe("in");
   expect(await guess(5, newNetwork())).toEqual(Array<string>(5).fill(wrong));
   expect(await guess(6, newNetwork())).toEqual([...Array<string>(5).fill(wrong), "RATE_LIMITED"]);
-  vi.setSystemTime(Date.now() + 30 * secondMs);
+  advance(30 * secondMs);
   expect(await logIn(code(), newNetwork())).toBe("RATE_LIMITED");
   expect(await logIn(code())).toBe("in");
 });
@@ -161,6 +151,6 @@ it("can be switched on ten times in a day, because each time sends an email", as
   };
   for (let time = 1; time < 10; time += 1) await again();
   await expect(again()).rejects.toMatchObject({ code: "RATE_LIMITED" });
-  vi.setSystemTime(Date.now() + dayMs);
+  advance(dayMs);
   expect(await again()).toMatchObject({ enabled: true });
 });

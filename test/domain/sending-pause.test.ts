@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { cachedSending } from "../../shared/messages/send/sending-pause.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
@@ -7,26 +7,16 @@ import { config } from "../../shared/platform/config.ts";
 import { pause, readPause, resume } from "../../shared/platform/jobs/pause.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem } from "../../shared/platform/table/write.ts";
-import { accept, only, ScriptedCarrier } from "../support/carriers.ts";
+import { accept, only, ScriptedCarrier, reject, throttle } from "../support/carriers.ts";
+import { recordLog } from "../support/log.ts";
 import { acceptedMessage, laterJobOf, recordOf } from "../support/messages.ts";
-import { useOwnTable } from "../support/own-table.ts";
 import { delayedJobs, takeJobs } from "../support/queues.ts";
-
-// A pause applies to the whole stage, so the shared gateway must not see it.
-await useOwnTable();
 
 const start = new Date("2030-06-01T12:00:00Z");
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  vi.setSystemTime(start);
   await deleteItem(keys.pause("sending"));
-});
-afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-  for (const queue of ["refunds", "webhookDeliveries", "transactionalSends", "marketingSends"] as const) {
-    await takeJobs(queue);
-  }
 });
 
 it.each(["otp", "marketing"] as const)(
@@ -51,21 +41,16 @@ it.each(["otp", "marketing"] as const)(
 
 it("the follow-up work of an ended message continues while sending is paused", async () => {
   const job = await acceptedMessage();
-  await submitMessage(
-    job,
-    only(new ScriptedCarrier(() => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" }))),
-  );
+  await submitMessage(job, only(new ScriptedCarrier(reject)));
   await takeJobs("refunds");
-  await submitMessage(
-    job,
-    only(new ScriptedCarrier(accept), { sending: await pause("sending", "The carrier is broken") }),
-  );
+  const sending = await pause("sending", "The carrier is broken");
+  await submitMessage(job, only(undefined, { sending }));
   expect(await takeJobs("refunds")).toEqual([job]);
 });
 
 it("the rescheduled time of a message before a pause does not count after it", async () => {
   const job = await acceptedMessage();
-  const busy = new ScriptedCarrier(() => ({ outcome: "throttled" }));
+  const busy = new ScriptedCarrier(throttle);
   const beforePause = await laterJobOf(job, only(busy));
   const paused = await pause("sending", "The carrier is broken");
   vi.setSystemTime(start.getTime() + 5 * hourMs);
@@ -77,9 +62,8 @@ it("the rescheduled time of a message before a pause does not count after it", a
 });
 
 it("a sender sees a pause, and its end, within a minute, and logs it once a minute", async () => {
-  const logged = vi.spyOn(process.stdout, "write");
-  const warnings = (): number =>
-    logged.mock.calls.filter(([line]) => String(line).includes('"event":"sending.paused"')).length;
+  const log = recordLog();
+  const warnings = (): number => log.of("sending.paused").length;
   const sending = cachedSending();
   expect(await sending()).toEqual({});
   await pause("sending", "The carrier is broken");

@@ -1,12 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 
 import { listenOnLoopback } from "../../infra/loopback.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-
-afterEach(() => vi.unstubAllEnvs());
 
 it("a session key that does not arrive is abandoned while the caller still waits", async () => {
   // A KMS that accepts each request and never responds.

@@ -1,16 +1,13 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 
 import {
   resumeOrganization,
   setSendingPaused,
   suspendOrganization,
 } from "../../shared/accounts/organizations/suspension.ts";
-import { CreateContactRequest } from "../../shared/api/contract/contacts.ts";
 import { launchCampaign } from "../../shared/audience/campaigns/launch.ts";
 import { getCampaign } from "../../shared/audience/campaigns/read.ts";
 import { runCampaign } from "../../shared/audience/campaigns/run.ts";
-import { createContact } from "../../shared/audience/contacts/contacts.ts";
-import type { Carrier } from "../../shared/carriers/carrier.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { getMessage } from "../../shared/messages/message/read.ts";
 import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
@@ -19,57 +16,17 @@ import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, putOf, putUnchecked } from "../../shared/platform/table/write.ts";
-import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
-import { acceptMessage, createCampaign } from "../support/as-organization.ts";
-import { messageIdIn, only } from "../support/carriers.ts";
+import { createCampaignTo } from "../support/campaigns.ts";
+import { messageIdIn, only, accept, loseResponse, ScriptedCarrier } from "../support/carriers.ts";
+import { advance } from "../support/clock.ts";
+import { acceptFor, priceMicros } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { ownerOf } from "../support/viewer.ts";
-import { openWallet } from "../support/wallets.ts";
+import { openOrganization, putOrganization } from "../support/wallets.ts";
 
-afterEach(async () => {
-  vi.useRealTimers();
-  for (const queue of ["refunds", "webhookDeliveries", "transactionalSends", "campaigns"] as const) {
-    await takeJobs(queue);
-  }
-});
-
-const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-const priceMicros = 7_900;
-
-/** A carrier that accepts and lists everything. */
-class WillingCarrier implements Carrier {
-  readonly idempotent: boolean = true;
-  readonly taken: string[] = [];
-
-  async send({ reference }: { readonly reference: string }) {
-    this.taken.push(messageIdIn(reference));
-    return { outcome: "accepted", carrierReference: "carrier-1" } as const;
-  }
-}
-
-/** A new organization with money. @returns its id */
-async function openOrganization(balanceMicros: number): Promise<string> {
-  const id = await openWallet(balanceMicros);
-  const record: Partial<OrganizationRecord> = {
-    entity: "organization",
-    id,
-    name: "Ada's Shop",
-    createdAt: new Date().toISOString(),
-    webhookCount: 1,
-  };
-  await putItem(putUnchecked(keys.organization(id), record));
-  return id;
-}
-
-async function send(organizationId: string, scheduledAt?: string): Promise<MessageJob> {
-  const { id } = await acceptMessage(organizationId, {
-    ...request,
-    ...(scheduledAt === undefined ? {} : { scheduledAt }),
-  });
-  return { organizationId, messageId: id };
-}
+/** The ids of the messages that a carrier has received. */
+const idsIn = ({ received }: ScriptedCarrier): string[] =>
+  received.map(({ reference }) => messageIdIn(reference));
 
 /** The error code of a stop, the stop itself, and its end. */
 const stops = [
@@ -87,14 +44,14 @@ const stops = [
 
 /** Accepts a message for now. @returns its job as it is on the queue, with the facts that spare a read */
 async function sendNow(organizationId: string): Promise<MessageJob> {
-  await send(organizationId);
+  await acceptFor(organizationId);
   const job = MessageJob.parse((await takeJobs("transactionalSends")).at(-1));
   expect(job.facts).toBeDefined();
   return job;
 }
 
 const sendLater = async (organizationId: string): Promise<MessageJob> =>
-  send(organizationId, new Date(Date.now() + 10 * minuteMs).toISOString());
+  acceptFor(organizationId, { scheduledAt: new Date(Date.now() + 10 * minuteMs).toISOString() });
 
 it.each(
   stops.flatMap(([code, stop]) => [
@@ -103,15 +60,15 @@ it.each(
   ]),
 )(
   "a %s message fails with %s and is refunded once, and its event is published",
-  async (_, code, stop, accept) => {
-    const organizationId = await openOrganization(1_000_000);
-    const job = await accept(organizationId);
+  async (_, code, stop, acceptOne) => {
+    const organizationId = await openOrganization(1_000_000, { webhookCount: 1 });
+    const job = await acceptOne(organizationId);
     await stop(organizationId);
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * minuteMs });
+    advance(11 * minuteMs);
 
-    const carrier = new WillingCarrier();
+    const carrier = new ScriptedCarrier(accept);
     const ended = await submitMessage(job, only(carrier));
-    expect(carrier.taken).toEqual([]);
+    expect(carrier.received).toEqual([]);
     expect(ended).toMatchObject({ status: "failed", errorCode: code });
     const { messageId } = job;
     expect(await takeJobs("refunds")).toEqual([{ organizationId, messageId }]);
@@ -123,20 +80,16 @@ it.each(
 );
 
 it("a message that a carrier may have accepted before the suspension fails with an unknown outcome", async () => {
-  const organizationId = await openOrganization(1_000_000);
-  const job = await send(organizationId);
-  const silent: Carrier = {
-    idempotent: true,
-    send: async () => {
-      throw new Error("time-out");
-    },
-  };
-  await expect(submitMessage(job, only(silent))).rejects.toThrow("what the carrier did is not known");
+  const organizationId = await openOrganization(1_000_000, { webhookCount: 1 });
+  const job = await acceptFor(organizationId);
+  await expect(submitMessage(job, only(new ScriptedCarrier(loseResponse)))).rejects.toThrow(
+    "what the carrier did is not known",
+  );
   await suspendOrganization(organizationId, "Fraud");
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * minuteMs });
-  const carrier = new WillingCarrier();
+  advance(2 * minuteMs);
+  const carrier = new ScriptedCarrier(accept);
   await submitMessage(job, only(carrier));
-  expect(carrier.taken).toEqual([]);
+  expect(carrier.received).toEqual([]);
   expect(await getMessage(ownerOf(organizationId), job.messageId)).toMatchObject({
     status: "failed",
     errorCode: "MESSAGE_OUTCOME_UNKNOWN",
@@ -144,23 +97,23 @@ it("a message that a carrier may have accepted before the suspension fails with 
 });
 
 it("a suspended organization sends again once it is resumed, and failed messages stay failed", async () => {
-  const organizationId = await openOrganization(1_000_000);
-  const before = await send(organizationId);
+  const organizationId = await openOrganization(1_000_000, { webhookCount: 1 });
+  const before = await acceptFor(organizationId);
   const first = await suspendOrganization(organizationId, "Fraud");
   expect(first).toMatchObject({ suspendedReason: "Fraud" });
   // The time and the reason of the first suspension stay.
   expect(await suspendOrganization(organizationId, "Again")).toEqual(first);
-  await expect(send(organizationId)).rejects.toMatchObject({ code: "ORGANIZATION_SUSPENDED" });
-  const carrier = new WillingCarrier();
+  await expect(acceptFor(organizationId)).rejects.toMatchObject({ code: "ORGANIZATION_SUSPENDED" });
+  const carrier = new ScriptedCarrier(accept);
   await submitMessage(before, only(carrier));
 
   const resumed = await resumeOrganization(organizationId);
   expect([resumed.suspendedAt, resumed.suspendedReason]).toEqual([undefined, undefined]);
   expect(await resumeOrganization(organizationId)).toEqual(resumed);
-  const after = await send(organizationId);
+  const after = await acceptFor(organizationId);
   await submitMessage(before, only(carrier));
   await submitMessage(after, only(carrier));
-  expect(carrier.taken).toEqual([after.messageId]);
+  expect(idsIn(carrier)).toEqual([after.messageId]);
   expect((await getMessage(ownerOf(organizationId), before.messageId)).status).toBe("failed");
 });
 
@@ -171,7 +124,7 @@ it("continuous sends neither prevent a suspension nor get past it, and the money
   const sendUntilRefused = async (): Promise<void> => {
     for (;;) {
       try {
-        accepted.push(await send(organizationId));
+        accepted.push(await acceptFor(organizationId));
       } catch (error) {
         refusals.push(error);
         return;
@@ -188,10 +141,10 @@ it("continuous sends neither prevent a suspension nor get past it, and the money
   const debitedMicros = 10_000_000 - accepted.length * priceMicros;
   expect((await readWallet(organizationId)).balanceMicros).toBe(debitedMicros);
 
-  const carrier = new WillingCarrier();
+  const carrier = new ScriptedCarrier(accept);
   for (const job of accepted) await submitMessage(job, only(carrier));
   for (const job of [...accepted, ...accepted]) await refundMessage(job);
-  expect(carrier.taken).toEqual([]);
+  expect(carrier.received).toEqual([]);
   expect((await readWallet(organizationId)).balanceMicros).toBe(10_000_000);
   expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
 });
@@ -199,18 +152,8 @@ it("continuous sends neither prevent a suspension nor get past it, and the money
 it.each(stops)(
   "a running campaign ends with %s at its next block, and continues when it is launched again",
   async (code, stop, resume) => {
-    const organizationId = await openOrganization(1_000_000);
-    for (const phoneNumber of ["15005550100", "15005550101", "15005550102"]) {
-      await createContact(organizationId, CreateContactRequest.parse({ phoneNumber }));
-    }
-    const { id: campaignId } = await createCampaign(organizationId, {
-      name: "Spring",
-      message: "hi",
-      audience: { all: true },
-      senderId: "ACME",
-      language: "English",
-      messageType: "marketing",
-    });
+    const organizationId = await openOrganization(1_000_000, { webhookCount: 1 });
+    const campaignId = await createCampaignTo(organizationId, 3);
     const job = { organizationId, campaignId };
     const oneContact = { blocks: 1, blockSize: 1, timeMs: 60_000 };
     await launchCampaign(organizationId, campaignId);
@@ -231,29 +174,29 @@ it.each(stops)(
 );
 
 it("an organization that paused its sending sends again once it is resumed, and refunds meanwhile", async () => {
-  const organizationId = await openOrganization(1_000_000);
-  const queued = await send(organizationId);
-  const later = await send(organizationId, new Date(Date.now() + 10 * minuteMs).toISOString());
+  const organizationId = await openOrganization(1_000_000, { webhookCount: 1 });
+  const queued = await acceptFor(organizationId);
+  const later = await sendLater(organizationId);
   await setSendingPaused(organizationId, true);
-  await expect(send(organizationId)).rejects.toMatchObject({ code: "SENDING_PAUSED" });
-  const carrier = new WillingCarrier();
+  await expect(acceptFor(organizationId)).rejects.toMatchObject({ code: "SENDING_PAUSED" });
+  const carrier = new ScriptedCarrier(accept);
   await submitMessage(queued, only(carrier));
   await refundMessage(queued);
   await cancelMessage(ownerOf(organizationId), later.messageId);
   expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
   await setSendingPaused(organizationId, false);
-  const after = await send(organizationId);
+  const after = await acceptFor(organizationId);
   await submitMessage(queued, only(carrier));
   await submitMessage(after, only(carrier));
-  expect(carrier.taken).toEqual([after.messageId]);
+  expect(idsIn(carrier)).toEqual([after.messageId]);
 });
 
 it("a pause and a suspension do not end each other", async () => {
-  const organizationId = await openOrganization(1_000_000);
+  const organizationId = await openOrganization(1_000_000, { webhookCount: 1 });
   await suspendOrganization(organizationId, "Fraud");
   await setSendingPaused(organizationId, true);
   await resumeOrganization(organizationId);
-  await expect(send(organizationId)).rejects.toMatchObject({ code: "SENDING_PAUSED" });
+  await expect(acceptFor(organizationId)).rejects.toMatchObject({ code: "SENDING_PAUSED" });
 });
 
 it("a missing organization cannot be suspended, and one without a wallet can", async () => {
@@ -261,7 +204,6 @@ it("a missing organization cannot be suspended, and one without a wallet can", a
     /There is no organi[sz]ation org_nobody\./,
   );
   const id = "org_01J00000000000000000WALLET";
-  const record = { entity: "organization", id, name: "Ada", createdAt: new Date().toISOString() } as const;
-  await putItem(putOf(keys.organization(id), record));
+  await putOrganization(id);
   expect((await suspendOrganization(id, "Fraud")).suspendedAt).toBeDefined();
 });

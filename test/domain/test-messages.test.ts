@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
@@ -10,6 +10,7 @@ import { recordCallback } from "../../shared/messages/callbacks/record.ts";
 import type { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { listMessages } from "../../shared/messages/message/read.ts";
 import { testPrices } from "../../shared/messages/message/test-messages.ts";
+import { optOut } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { EventJob } from "../../shared/notices/event-job.ts";
@@ -19,21 +20,14 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { queryItems } from "../../shared/platform/table/read.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { acceptMessage } from "../support/as-organization.ts";
-import { accept, inOrder, ScriptedCarrier } from "../support/carriers.ts";
-import { recordOf } from "../support/messages.ts";
+import { accept, inOrder, ScriptedCarrier, named } from "../support/carriers.ts";
+import { advance } from "../support/clock.ts";
+import { recordOf, acceptFor, hello } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { delayedJobs, takeJobs } from "../support/queues.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openWebhook } from "../support/webhooks.ts";
 
-const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-const queues = [
-  "transactionalSends",
-  "marketingSends",
-  "refunds",
-  "webhookDeliveries",
-  "carrierCallbacks",
-] as const;
 let organizationId: string;
 let actor: Actor;
 
@@ -48,24 +42,15 @@ beforeEach(async () => {
     scopes: ["send", "read", "webhooks"],
   };
 });
-afterEach(async () => {
-  vi.useRealTimers();
-  for (const queue of queues) await takeJobs(queue);
-});
 
 async function send(fields: Partial<SendSmsRequest> = {}): Promise<MessageJob> {
-  const { id: messageId } = await acceptMessage(organizationId, { ...request, ...fields }, { actor });
-  return { organizationId, messageId };
+  return acceptFor(organizationId, fields, { actor });
 }
 
 /** A sender of a stage whose routes lead to live carriers, of which one has the name of the sandbox. */
 function liveSender() {
   const carrier = new ScriptedCarrier(accept);
-  const route = [
-    { name: "live", carrier },
-    { name: "sandbox", carrier },
-  ];
-  return { carrier, sender: inOrder(route) };
+  return { carrier, sender: inOrder(named({ live: carrier, sandbox: carrier })) };
 }
 
 const Item = z.looseObject({ pk: z.string(), sk: z.string() });
@@ -117,12 +102,14 @@ it("is not where a release before test keys looks for a message with its id", as
 });
 
 it("shows the price of a live message, and none where the destination has no price", async () => {
-  const priced = await acceptMessage(organizationId, request, { actor });
+  const priced = await acceptMessage(organizationId, hello, { actor });
   expect(priced).toMatchObject({ test: true, pricing: { segments: 1, total: 0.0079 } });
   expect(testPrices({ unitPriceMicros: () => undefined }).unitPriceMicros("15005550000")).toBe(0);
 });
 
 it("a lost job is queued again from the table, also that of a scheduled message", async () => {
+  // The search takes seconds, and its minutes count from this moment.
+  advance(0);
   const inAnHour = new Date(Date.now() + 60 * minuteMs).toISOString();
   const [soon, later] = [await send(), await send({ scheduledAt: inAnHour })];
   const stored: { messageId: string; minutes: number }[] = [];
@@ -155,7 +142,7 @@ it("a scheduled test message is cancelled without a refund", async () => {
 
 it("is kept for a week after it was due, whatever happens to it", async () => {
   const at = new Date("2026-11-01T12:00:00.000Z");
-  vi.useFakeTimers({ toFake: ["Date"], now: at });
+  vi.setSystemTime(at);
   const job = await send();
   const expiresAt = epochSeconds(new Date(at.getTime() + 7 * dayMs));
   expect((await recordOf(job)).expiresAt).toBe(expiresAt);
@@ -168,18 +155,12 @@ it("is kept for a week after it was due, whatever happens to it", async () => {
 });
 
 it("opt-outs of the organization apply", async () => {
-  const optOut = {
-    entity: "optOut",
-    phoneNumber: request.to,
-    source: "api",
-    createdAt: "2026-11-01T12:00:00Z",
-  } as const;
-  await updateItem(z.unknown(), updateOf(keys.optOut(organizationId, request.to), { set: optOut }));
+  await optOut(organizationId, hello.to, "api");
   await expect(send({ messageType: "marketing" })).rejects.toMatchObject({ code: "RECIPIENT_OPTED_OUT" });
 });
 
 it("an organization has 1,000 test messages a day", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-01T23:59:00.000Z") });
+  vi.setSystemTime(new Date("2026-11-01T23:59:00.000Z"));
   const key = keys.usesOfDay("test-messages", `${organizationId}#2026-11-01`);
   await updateItem(z.unknown(), updateOf(key, { set: { uses: 999 } }));
   await send();
@@ -194,7 +175,7 @@ it("an organization has 1,000 test messages a day", async () => {
 it("the erasure of a number covers its test messages", async () => {
   const job = await send();
   await submitMessage(job, liveSender().sender);
-  expect(await eraseNumber(organizationId, request.to)).toMatchObject({ messages: 1, left: 0 });
+  expect(await eraseNumber(organizationId, hello.to)).toMatchObject({ messages: 1, left: 0 });
   expect(await recordOf(job)).toMatchObject({ to: "[removed]", message: "[removed]" });
 });
 
@@ -227,7 +208,7 @@ it("a repeated submission has one reply, with one event", async () => {
     for (const { body } of queued) await recordCallback(QueuedCallback.parse(body), new Date());
     const [event] = z.array(EventJob).parse(await takeJobs("webhookDeliveries"));
     replies.push(event?.eventId ?? "");
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minuteMs });
+    advance(minuteMs);
   }
   expect(replies[1]).toBe(replies[0]);
   expect(await itemsOf(`INBOUND#test#${organizationId}`)).toHaveLength(1);

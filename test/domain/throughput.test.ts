@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { Throughput } from "../../shared/carriers/throughput.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
@@ -8,9 +8,9 @@ import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { between, oneOf, randomFrom } from "../chaos/random.ts";
-import { accept, inOrder, ScriptedCarrier } from "../support/carriers.ts";
+import { accept, inOrder, ScriptedCarrier, throttle } from "../support/carriers.ts";
 import { acceptedMessage, recordOf, statusOf } from "../support/messages.ts";
-import { delayedJobs, takeJobs } from "../support/queues.ts";
+import { delayedJobs } from "../support/queues.ts";
 
 /*
  * All senders together keep a carrier's throughput, in segments per second. A message that has to wait gets the time of
@@ -22,12 +22,7 @@ const startMs = Date.parse("2030-06-01T12:00:00Z");
 let carrier: string;
 beforeEach(() => {
   carrier = `carrier-${randomUUID().slice(0, 8)}`;
-  vi.useFakeTimers({ toFake: ["Date"], now: startMs });
-});
-afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-  for (const queue of ["transactionalSends", "webhookDeliveries"] as const) await takeJobs(queue);
+  vi.setSystemTime(startMs);
 });
 
 const urgent = { segments: 1, isMarketing: false };
@@ -208,7 +203,7 @@ it("a message that waits hours for its slot does not fail as rescheduled too lon
 
 it("a message that a carrier throttles goes to the next one at that one's throughput", async () => {
   const throughput = new Throughput();
-  const busy = new ScriptedCarrier(() => ({ outcome: "throttled" }));
+  const busy = new ScriptedCarrier(throttle);
   const next = new ScriptedCarrier(accept);
   const route = [
     { name: `${carrier}-busy`, carrier: busy },

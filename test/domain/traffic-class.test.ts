@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
 
 import { Throughput, type Load } from "../../shared/carriers/throughput.ts";
-import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
-import { readPrices } from "../../shared/money/prices/prices.ts";
 import { accept, inOrder, ScriptedCarrier } from "../support/carriers.ts";
+import { acceptBlock } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -28,17 +27,10 @@ it.each([
   "a message of type %s in campaign %s is marketing for its queue, throughput and carrier alike: %s",
   async (messageType, campaignId, isMarketing) => {
     const organizationId = await openWallet(1_000_000);
-    const queuedAt = new Date();
-    const request = {
-      to: "15005550000",
-      message: "hello",
-      senderId: "ACME",
-      language: "English",
+    const [message] = await acceptBlock(organizationId, 1, {
       messageType,
       ...(campaignId === undefined ? {} : { campaignId }),
-    } as const;
-    const terms = { queuedAt, prices: await readPrices(undefined, queuedAt) };
-    const [message] = await acceptTogether([newMessage(organizationId, request, terms)], () => []);
+    });
     const job = { organizationId, messageId: message?.id ?? "" };
     expect(await takeJobs("marketingSends")).toEqual(isMarketing ? [job] : []);
     expect(await takeJobs("transactionalSends")).toMatchObject(isMarketing ? [] : [job]);

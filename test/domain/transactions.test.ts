@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
 import type { Transaction, TransactionsQuery } from "../../shared/api/contract/wallet.ts";
@@ -15,24 +15,17 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { ledgerKey, messageKey } from "../../shared/platform/table/shards.ts";
 import { deleteItem, putItem, updateItem, updateOf, putOf } from "../../shared/platform/table/write.ts";
 import { oneOf, randomFrom } from "../chaos/random.ts";
+import { hello } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { onePrice } from "../support/prices.ts";
-import { takeJobs } from "../support/queues.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const start = Date.parse("2031-03-01T12:00:00Z");
 const british = "447400123456";
-const text = { message: "hello", senderId: "ACME", language: "English" } as const;
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
+  vi.setSystemTime(start);
   await useOwnTable();
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  vi.unstubAllEnvs();
-  await takeJobs("transactionalSends");
-  await takeJobs("marketingSends");
 });
 
 /** Reads all pages of a list. */
@@ -51,7 +44,7 @@ it("an entry has the number of its message, its country, segments and campaign",
   const organizationId = await openWallet(10_000_000);
   const terms = { queuedAt: new Date(), prices: onePrice };
   const campaignId = newId("cmp");
-  const request = { ...text, to: british, campaignId };
+  const request = { ...hello, to: british, campaignId };
   const sent = { ...newMessage(organizationId, request, terms), status: "sent" } as const;
   const [message] = await acceptTogether([sent], () => []);
   const messageId = message?.id ?? "";
@@ -74,7 +67,7 @@ it("an expired message has no number, also before the table deletes it", async (
   vi.stubEnv(environmentNames.messageRetentionDays, "45");
   const organizationId = await openWallet(10_000_000);
   const terms = { queuedAt: new Date(), prices: onePrice };
-  const message = newMessage(organizationId, { ...text, to: british, campaignId: newId("cmp") }, terms);
+  const message = newMessage(organizationId, { ...hello, to: british, campaignId: newId("cmp") }, terms);
   await acceptTogether([{ ...message, status: "sent", expiresAt: start / 1_000 + 60 }], () => []);
   expect((await all(organizationId, { type: "message" }))[0]?.to).toBe(british);
   vi.setSystemTime(start + 60_000);

@@ -1,5 +1,5 @@
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { listMessages } from "../../shared/messages/message/read.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
@@ -10,27 +10,19 @@ import { minuteMs } from "../../shared/platform/clock.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { acceptMessage } from "../support/as-organization.ts";
+import { acceptFor, priceMicros } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 
-const request = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-const price = 7_900;
-
 let start = 0;
 beforeEach(() => {
   start = Date.now();
 });
-afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-  await takeJobs("transactionalSends");
-});
 
 function advance(minutes: number): void {
-  vi.useFakeTimers({ toFake: ["Date"], now: start + minutes * minuteMs });
+  vi.setSystemTime(start + minutes * minuteMs);
 }
 
 /** Ends the current function at a request: neither it nor any later one is sent. */
@@ -48,7 +40,7 @@ async function acceptWithoutEntry(organizationId: string): Promise<void> {
   endFunctionAt(
     (command) => command instanceof PutCommand && command.input.Item?.["entity"] === "ledgerEntry",
   );
-  await expect(acceptMessage(organizationId, request)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await expect(acceptFor(organizationId)).rejects.toMatchObject({ code: "UNAVAILABLE" });
   vi.restoreAllMocks();
 }
 
@@ -63,14 +55,14 @@ describe("a message whose function ended before payment", () => {
     ["between paid ones", 1, 1],
   ])("is deleted when its debit is voided: %s", async (_, before, after) => {
     const organizationId = await openWallet(1_000_000);
-    for (let count = 0; count < before; count += 1) await acceptMessage(organizationId, request);
+    for (let count = 0; count < before; count += 1) await acceptFor(organizationId);
     await acceptWithoutEntry(organizationId);
-    for (let count = 0; count < after; count += 1) await acceptMessage(organizationId, request);
+    for (let count = 0; count < after; count += 1) await acceptFor(organizationId);
     expect(await storedMessages(organizationId)).toBe(before + 1 + after);
     advance(11);
     await reconcileWallet(organizationId);
     expect(await storedMessages(organizationId)).toBe(before + after);
-    expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - (before + after) * price);
+    expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - (before + after) * priceMicros);
     advance(25);
     await reconcileWallet(organizationId);
     expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
@@ -92,8 +84,8 @@ describe("a message whose function ended before payment", () => {
 
 it("a paid message that its sender left unconfirmed is kept, whatever its status", async () => {
   const organizationId = await openWallet(1_000_000);
-  const { id } = await acceptMessage(organizationId, request);
-  const key = messageKey({ organizationId, id });
+  const { messageId } = await acceptFor(organizationId);
+  const key = messageKey({ organizationId, id: messageId });
   // A sender without knowledge of unconfirmed messages.
   const sent = { status: "sent", sentAt: new Date().toISOString(), attempts: 1 } as const;
   await updateItem(MessageRecord, updateOf(key, { set: sent }));

@@ -1,10 +1,10 @@
 import { randomInt } from "node:crypto";
 
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { getUsage } from "../../shared/figures/statements/usage.ts";
-import { acceptTogether, newMessage, type NewMessage } from "../../shared/messages/accept/accept.ts";
+import type { NewMessage } from "../../shared/messages/accept/accept.ts";
 import { CountsRecord, noteDay } from "../../shared/messages/counts/counts.ts";
 import { messagesOfDay, recount } from "../../shared/messages/counts/recount.ts";
 import { sumOfRows, writeUsage, type UsageRow } from "../../shared/messages/counts/usage.ts";
@@ -19,12 +19,11 @@ import { findItem } from "../../shared/platform/table/read.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
 import { deleteItem } from "../../shared/platform/table/write.ts";
 import { oneOf, randomFrom } from "../chaos/random.ts";
-import { acceptMessage } from "../support/as-organization.ts";
-import { only } from "../support/carriers.ts";
+import { only, accept, reject, ScriptedCarrier } from "../support/carriers.ts";
 import { damage } from "../support/items.ts";
+import { acceptFor, acceptBlock } from "../support/messages.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
-import { onePrice } from "../support/prices.ts";
 import { inAllShards } from "../support/shards.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -32,25 +31,19 @@ import { openWallet } from "../support/wallets.ts";
 const month = "2031-03";
 const day = `${month}-01`;
 const british = "447400123456";
-const text = { message: "hello", senderId: "ACME", language: "English" } as const;
 
+let organizationId: string;
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: new Date(`${day}T12:00:00Z`) });
+  vi.setSystemTime(new Date(`${day}T12:00:00Z`));
   await useOwnTable();
-});
-afterEach(() => {
-  vi.useRealTimers();
+  organizationId = await openWallet(10_000_000);
 });
 
 /** Accepts a message, which its carrier then accepts or rejects. */
-async function send(organizationId: string, request: NewMessage, isRejected = false): Promise<void> {
-  const terms = { queuedAt: new Date(), prices: onePrice };
-  const [message] = await acceptTogether([newMessage(organizationId, request, terms)], () => []);
+async function send(fields: Partial<NewMessage>, isRejected = false): Promise<void> {
+  const [message] = await acceptBlock(organizationId, 1, fields);
   const job = { organizationId, messageId: message?.id ?? "" };
-  const rejection = { outcome: "rejected", errorCode: "MESSAGE_INVALID_DESTINATION" } as const;
-  const accepted = { outcome: "accepted", carrierReference: "1" } as const;
-  const answer = async () => (isRejected ? rejection : accepted);
-  await submitMessage(job, only({ idempotent: true, send: answer }));
+  await submitMessage(job, only(new ScriptedCarrier(isRejected ? reject : accept)));
   await refundMessage(job);
 }
 
@@ -62,7 +55,7 @@ async function closeAt(moment: string): Promise<void> {
   await inAllShards(closeDays);
 }
 
-async function entriesOf(organizationId: string): Promise<LedgerEntryRecord[]> {
+async function entriesOf(): Promise<LedgerEntryRecord[]> {
   const wallet = await readWallet(organizationId);
   return readLedger(wallet, { from: 1, to: wallet.seq, limit: 10_000 });
 }
@@ -75,7 +68,7 @@ const seed = randomInt(2 ** 31);
 
 it(`the amounts of a closed month are those of the ledger, by every name (seed ${seed})`, async () => {
   const random = randomFrom(seed);
-  const organizationId = await openWallet(100_000_000);
+  organizationId = await openWallet(100_000_000);
   const campaigns = [newId("cmp"), newId("cmp")];
   const apiKeys = [newId("key"), newId("key")];
   for (let count = 0; count < 40; count += 1) {
@@ -87,11 +80,11 @@ it(`the amounts of a closed month are those of the ledger, by every name (seed $
       { apiKeyId: oneOf(random, apiKeys) },
     ]);
     const message = oneOf(random, ["hello", "long ".repeat(50)]);
-    await send(organizationId, { ...text, message, to, ...origin }, random() < 0.3);
+    await send({ message, to, ...origin }, random() < 0.3);
   }
   await closeAt(`${month}-31T23:00:00Z`);
 
-  const ledger = await entriesOf(organizationId);
+  const ledger = await entriesOf();
   const charged = ledger.filter(({ type }) => type === "message");
   const refunds = ledger.filter(({ type }) => type === "refund");
   const rowsBy = async (by: "campaign" | "country" | "day" | "key") => {
@@ -130,11 +123,10 @@ it(`the amounts of a closed month are those of the ledger, by every name (seed $
 });
 
 it("the present day has its counters, and no other rows until it is counted", async () => {
-  const organizationId = await openWallet(10_000_000);
-  await acceptMessage(organizationId, { ...text, to: british });
+  await acceptFor(organizationId, { to: british });
   const scheduledAt = `${month}-04T12:00:00.000Z`;
-  const { id } = await acceptMessage(organizationId, { ...text, to: british, scheduledAt });
-  await cancelMessage(ownerOf(organizationId), id);
+  const { messageId } = await acceptFor(organizationId, { to: british, scheduledAt });
+  await cancelMessage(ownerOf(organizationId), messageId);
   const counted = { messages: 1, amount: 0.046, refunded: 0.046 };
   const byDay = await getUsage(organizationId, { by: "day" });
   expect(byDay).toMatchObject({ month, total: counted, rows: [{ name: day, ...counted }], missingDays: [] });
@@ -144,16 +136,14 @@ it("the present day has its counters, and no other rows until it is counted", as
 });
 
 it("a day that waits for a message is as of its last count, and a closed one does not change", async () => {
-  const organizationId = await openWallet(10_000_000);
   const scheduledAt = `${month}-04T12:00:00.000Z`;
-  const { id: messageId } = await acceptMessage(organizationId, { ...text, to: british, scheduledAt });
+  const job = await acceptFor(organizationId, { to: british, scheduledAt });
   await closeAt(`${month}-02T00:30:00Z`);
   const read = async () => getUsage(organizationId, { month, by: "country" });
   const sums = { messages: 1, segments: 1, refunded: 0 };
   expect(await read()).toMatchObject({ rows: [{ name: "GB", ...sums }], missingDays: [] });
   vi.setSystemTime(new Date(scheduledAt));
-  const rejection = { outcome: "rejected", errorCode: "MESSAGE_INVALID_DESTINATION" } as const;
-  await submitMessage({ organizationId, messageId }, only({ idempotent: true, send: async () => rejection }));
+  await submitMessage(job, only(new ScriptedCarrier(reject)));
   await closeAt(`${month}-05T00:30:00Z`);
   const { rows } = await read();
   expect(rows).toMatchObject([{ name: "GB", messages: 0, amount: 0 }]);
@@ -162,8 +152,7 @@ it("a day that waits for a message is as of its last count, and a closed one doe
 });
 
 it("is counted over several runs, and again from the beginning after a run of an older release", async () => {
-  const organizationId = await openWallet(10_000_000);
-  for (let count = 0; count < 20; count += 1) await send(organizationId, { ...text, to: british });
+  for (let count = 0; count < 20; count += 1) await send({ to: british });
   vi.setSystemTime(new Date(`${month}-02T01:00:00Z`));
   const shard = dayShardOf(organizationId, day);
   const limits = { batches: 2, batchSize: 3 };
@@ -178,8 +167,7 @@ it("is counted over several runs, and again from the beginning after a run of an
 });
 
 it("days that an older release closed have no rows by country, and are named", async () => {
-  const organizationId = await openWallet(10_000_000);
-  await send(organizationId, { ...text, to: british });
+  await send({ to: british });
   await closeAt(`${month}-02T00:30:00Z`);
   await deleteItem(dayShardOf(organizationId, day).usage);
   vi.setSystemTime(new Date("2031-04-01T01:00:00Z"));
@@ -190,13 +178,12 @@ it("days that an older release closed have no rows by country, and are named", a
 });
 
 it("adds up the shards of an organization, and misses a day until all of them are counted", async () => {
-  const organizationId = await openWallet(10_000_000);
   await reshard(organizationId, 8, 1);
-  for (let count = 0; count < 12; count += 1) await send(organizationId, { ...text, to: british });
+  for (let count = 0; count < 12; count += 1) await send({ to: british });
   await closeAt(`${month}-02T00:30:00Z`);
   const read = async () => getUsage(organizationId, { month, by: "country" });
   expect(await read()).toMatchObject({ total: { messages: 12, segments: 12 }, missingDays: [] });
-  const { messageId = "" } = (await entriesOf(organizationId)).at(-1) ?? {};
+  const { messageId = "" } = (await entriesOf()).at(-1) ?? {};
   const shard = Number(messageId.slice("msg_".length + 26));
   await deleteItem(dayShardOf(organizationId, day, shard).usage);
   expect(await read()).toMatchObject({ total: { messages: 0 }, missingDays: [day] });

@@ -12,7 +12,6 @@ import { eventJob } from "../support/webhooks.ts";
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
-  process.env[environmentNames.webhookTargets] = "any";
   await Promise.all(stops.splice(0).map(async (stop) => stop()));
 });
 
@@ -134,7 +133,7 @@ describe("outside the local stage", () => {
     "https://[::ffff:169.254.169.254]/",
     "https://localhost./",
   ])("%s is not called, even if it had been registered", async (url) => {
-    process.env[environmentNames.webhookTargets] = "public";
+    vi.stubEnv(environmentNames.webhookTargets, "public");
     const dialled = vi.fn<() => void>();
     await startHostile(dialled);
     expect(await callUrl(url)).toEqual({ error: "the host is not a public address" });

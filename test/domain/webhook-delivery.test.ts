@@ -1,10 +1,11 @@
 import { Webhook as StandardWebhook } from "standardwebhooks";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import type { WebhookEvent } from "../../shared/api/contract/events.ts";
 import { WebhookDelivery } from "../../shared/api/contract/webhooks.ts";
 import { EventJob, eventJob as queuedEvent } from "../../shared/notices/event-job.ts";
+import { dayMs, minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { enqueue } from "../../shared/platform/jobs/queue.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -15,43 +16,22 @@ import { acquireAttempt, deliveryIdOf, repeatNow } from "../../shared/webhooks/d
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { listWebhookDeliveries } from "../../shared/webhooks/list-deliveries.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
-import { getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
-import { patience } from "../support/patience.ts";
-import { delayedJobs, takeJobs } from "../support/queues.ts";
+import { advance } from "../support/clock.ts";
+import { takeJobs } from "../support/queues.ts";
 import { ownerOf } from "../support/viewer.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
-import { attemptOf, deliveryOf, eventJob, noteEvent, openWebhook } from "../support/webhooks.ts";
+import {
+  attemptOf,
+  deliveryOf,
+  eventJob,
+  openWebhook,
+  openReceiver,
+  notedEvent,
+  heldResponse,
+} from "../support/webhooks.ts";
 
 const start = new Date("2031-03-01T12:00:00.000Z");
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
 
-const receivers: WebhookReceiver[] = [];
-async function receiver(...answer: Parameters<typeof startWebhookReceiver>): Promise<WebhookReceiver> {
-  const started = await startWebhookReceiver(...answer);
-  receivers.push(started);
-  return started;
-}
-
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  await Promise.all(receivers.splice(0).map(async (started) => started.stop()));
-  await takeJobs("webhookDeliveries");
-  await takeJobs("webhookRetries");
-});
-
-function passMs(ms: number): void {
-  vi.setSystemTime(Date.now() + ms);
-}
-
-/** Registers an endpoint and creates an event for it, before its first attempt. */
-async function handedOut(hook: WebhookReceiver) {
-  const endpoint = await openWebhook(hook.url);
-  return { endpoint, event: await noteEvent(endpoint) };
-}
+beforeEach(() => void vi.setSystemTime(start));
 
 /** The jobs that wait in the table for one minute. */
 async function dueJobsAt(dueAt: string): Promise<unknown[]> {
@@ -64,8 +44,7 @@ async function dueJobsAt(dueAt: string): Promise<unknown[]> {
 
 describe("an event", () => {
   it("is delivered once with the same webhook-id, to an endpoint that first fails five times", async () => {
-    const hook = await receiver((call) => (call <= 5 ? 500 : 200));
-    const { endpoint, event } = await handedOut(hook);
+    const { hook, endpoint, event } = await notedEvent((call) => (call <= 5 ? 500 : 200));
     const waitsSeconds: number[] = [];
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       await dispatchWebhook(attemptOf(endpoint, event, attempt));
@@ -104,11 +83,10 @@ describe("an event", () => {
   });
 
   it("has failed after eight attempts, and then waits for nothing", async () => {
-    const hook = await receiver(() => 500);
-    const { endpoint, event } = await handedOut(hook);
+    const { hook, endpoint, event } = await notedEvent(() => 500);
     for (let attempt = 1; attempt <= 8; attempt += 1) {
       await dispatchWebhook(attemptOf(endpoint, event, attempt));
-      passMs(dayMs / 8);
+      advance(dayMs / 8);
     }
     const delivery = await deliveryOf(endpoint, event);
     expect(delivery).toMatchObject({ state: "failed", attempts: 8, lastStatus: 500 });
@@ -118,8 +96,9 @@ describe("an event", () => {
   });
 
   it("waits in the table for an attempt beyond the longest delay of a queue", async () => {
-    const hook = await receiver(() => (response) => response.writeHead(503, { "retry-after": "3600" }).end());
-    const { endpoint, event } = await handedOut(hook);
+    const { endpoint, event } = await notedEvent(
+      () => (response) => response.writeHead(503, { "retry-after": "3600" }).end(),
+    );
     await dispatchWebhook(attemptOf(endpoint, event, 1));
     const { nextAttemptAt = "" } = await deliveryOf(endpoint, event);
     expect(nextAttemptAt).toBe(new Date(start.getTime() + 60 * minuteMs).toISOString());
@@ -129,8 +108,7 @@ describe("an event", () => {
   });
 
   it("makes one delivery when it is fanned out twice", async () => {
-    const hook = await receiver();
-    const { endpoint, event } = await handedOut(hook);
+    const { hook, endpoint, event } = await notedEvent();
     // The worker that recorded it has died before the attempt.
     await dispatchWebhook(event);
     await dispatchWebhook(event);
@@ -144,17 +122,15 @@ describe("an event", () => {
   });
 
   it("is called when it is fanned out, and recorded once though it is fanned out again meanwhile", async () => {
-    let answer: () => void = () => undefined;
-    const hook = await receiver(() => (response) => {
-      answer = () => response.writeHead(204).end();
-    });
+    const held = heldResponse(204);
+    const hook = await openReceiver(held.answer);
     const endpoint = await openWebhook(hook.url);
     const event = eventJob(endpoint.organizationId);
     const handing = dispatchWebhook(event);
     await hook.waitForCalls(1);
     expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "pending", attempts: 1 });
     await dispatchWebhook(event);
-    answer();
+    held.respond();
     await handing;
     const [job, ...more] = await takeJobs("webhookDeliveries");
     expect(more).toEqual([]);
@@ -164,7 +140,7 @@ describe("an event", () => {
   });
 
   it("is fanned out to all other endpoints when one endpoint's item cannot be read", async () => {
-    const hook = await receiver();
+    const hook = await openReceiver();
     const broken = await openWebhook("http://127.0.0.1:9/");
     const endpoint = await createWebhook(ownerOf(broken.organizationId), {
       url: hook.url,
@@ -188,7 +164,7 @@ describe("an event", () => {
   });
 
   it("about any subject has an id of its own, which its delivery shares", async () => {
-    const hook = await receiver();
+    const hook = await openReceiver();
     const { organizationId } = await openWebhook("http://127.0.0.1:9/");
     const timestamp = start.toISOString();
     const about = { id: newId("msg"), to: "15005550000" };
@@ -225,8 +201,7 @@ describe("an event", () => {
   });
 
   it("that an older release has queued keeps its id", async () => {
-    const hook = await receiver();
-    const { endpoint, event } = await handedOut(hook);
+    const { hook, endpoint, event } = await notedEvent();
     const { id } = event.event.data;
     const queued = { ...event, eventId: id.replace("msg_", "evt_") };
     await dispatchWebhook(queued);
@@ -236,17 +211,14 @@ describe("an event", () => {
   });
 
   it("makes one call when its job arrives five times in parallel", async () => {
-    let answer: () => void = () => undefined;
-    const hook = await receiver(() => (response) => {
-      answer = () => response.writeHead(204).end();
-    });
-    const { endpoint, event } = await handedOut(hook);
+    const held = heldResponse(204);
+    const { hook, endpoint, event } = await notedEvent(held.answer);
     const first = dispatchWebhook(attemptOf(endpoint, event, 1));
     await hook.waitForCalls(1);
     const others = await Promise.allSettled(
       Array.from({ length: 4 }, async () => dispatchWebhook(attemptOf(endpoint, event, 1, "first"))),
     );
-    answer();
+    held.respond();
     await first;
     expect(hook.calls).toHaveLength(1);
     expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 1 });
@@ -255,22 +227,20 @@ describe("an event", () => {
   });
 
   it("gets a further attempt when the dispatcher that leased one is lost", async () => {
-    const hook = await receiver();
-    const { endpoint, event } = await handedOut(hook);
+    const { hook, endpoint, event } = await notedEvent();
     const deliveryId = deliveryIdOf(event.eventId);
     await acquireAttempt({ webhookId: endpoint.id, deliveryId, attempt: 1 });
     await expect(dispatchWebhook(attemptOf(endpoint, event, 1))).rejects.toThrow(
       "another dispatcher makes this attempt",
     );
-    passMs(61_000);
+    advance(61_000);
     await dispatchWebhook(attemptOf(endpoint, event, 1));
     expect(hook.calls).toHaveLength(1);
     expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "succeeded", attempts: 2 });
   });
 
   it("is redelivered for one of several requests at the same moment, and busy for the others", async () => {
-    const hook = await receiver();
-    const { endpoint, event } = await handedOut(hook);
+    const { endpoint, event } = await notedEvent();
     await dispatchWebhook(attemptOf(endpoint, event, 1));
     const deliveryId = deliveryIdOf(event.eventId);
     const asked = await Promise.all(
@@ -280,22 +250,20 @@ describe("an event", () => {
   });
 
   it("is redelivered once for requests out of order, and moves a scheduled attempt forward", async () => {
-    const hook = await receiver((call) => (call === 1 ? 204 : 500));
-    const { endpoint, event } = await handedOut(hook);
+    const { endpoint, event } = await notedEvent((call) => (call === 1 ? 204 : 500));
     await dispatchWebhook(attemptOf(endpoint, event, 1));
     const deliveryId = deliveryIdOf(event.eventId);
     expect(await repeatNow(endpoint.id, deliveryId)).toMatchObject({ attempts: 1 });
-    passMs(-5);
+    advance(-5);
     expect(await repeatNow(endpoint.id, deliveryId)).toBe("busy");
-    passMs(10);
+    advance(10);
     await dispatchWebhook(attemptOf(endpoint, event, 2));
     expect(await repeatNow(endpoint.id, deliveryId)).toMatchObject({ attempts: 2 });
     expect(await repeatNow(endpoint.id, deliveryId)).toBe("busy");
   });
 
   it("of a removed endpoint is dropped", async () => {
-    const hook = await receiver();
-    const { endpoint, event } = await handedOut(hook);
+    const { hook, endpoint, event } = await notedEvent();
     await dispatchWebhook(attemptOf({ ...endpoint, id: "whk_gone" }, event, 1));
     expect(hook.calls).toHaveLength(0);
   });
@@ -303,137 +271,11 @@ describe("an event", () => {
 
 describe("a call", () => {
   it("is signed as Standard Webhooks requires, by the check of the reference implementation", async () => {
-    const hook = await receiver();
-    const { endpoint, event } = await handedOut(hook);
+    const { hook, endpoint, event } = await notedEvent();
     await dispatchWebhook(attemptOf(endpoint, event, 1));
     const { headers = {}, body = "" } = hook.calls[0] ?? {};
     const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
     expect(new StandardWebhook(endpoint.secret).verify(body, sent)).toEqual(event.event);
     expect(() => new StandardWebhook(endpoint.secret).verify(`${body} `, sent)).toThrow("signature");
-  });
-});
-
-it("forty endpoints at one host get at most 20 parallel calls of an organization, and the others later", async () => {
-  let isHolding = true;
-  const held: (() => void)[] = [];
-  const hook = await receiver(() => (response) => {
-    const answer = (): void => void response.writeHead(204).end();
-    if (isHolding) held.push(answer);
-    else answer();
-  });
-  const { organizationId } = await openWebhook(hook.url);
-  for (let count = 1; count < 40; count += 1) await openWebhook(`${hook.url}/${count}`, organizationId);
-  // The jobs are read while the calls are open. The delay is close to the call's time limit, which ends the calls.
-  const rescheduledCount = await delayedJobs(async (jobsSoFar) => {
-    const dispatched = dispatchWebhook(eventJob(organizationId));
-    await vi.waitFor(() => expect(held.length + jobsSoFar().length).toBe(40), patience);
-    isHolding = false;
-    for (const answer of held) answer();
-    await dispatched;
-  });
-  expect(held).toHaveLength(20);
-  const later = rescheduledCount.map(({ body }) => WebhookJob.parse(body));
-  expect(later).toHaveLength(20);
-  await takeJobs("webhookRetries");
-  for (const job of later) await dispatchWebhook(job);
-  expect(hook.calls).toHaveLength(40);
-});
-
-describe("an endpoint", () => {
-  it("that redirects is not followed", async () => {
-    const hook = await receiver(() => 302);
-    const { endpoint, event } = await handedOut(hook);
-    await dispatchWebhook(attemptOf(endpoint, event, 1));
-    expect(hook.calls).toHaveLength(1);
-    expect(await deliveryOf(endpoint, event)).toMatchObject({
-      state: "pending",
-      lastStatus: 302,
-      lastError: "responded with 302",
-    });
-  });
-
-  it("that responds with 410 is disabled immediately, and its waiting deliveries visibly fail", async () => {
-    const hook = await receiver(() => 410);
-    const { endpoint, event } = await handedOut(hook);
-    const [waiting, later] = [await noteEvent(endpoint), eventJob(endpoint.organizationId)];
-    await dispatchWebhook(attemptOf(endpoint, event, 1));
-    expect(await getWebhook(ownerOf(endpoint.organizationId), endpoint.id)).toMatchObject({
-      status: "disabled",
-      disabledReason: "gone",
-      disabledAt: start.toISOString(),
-    });
-    expect(await deliveryOf(endpoint, event)).toMatchObject({ state: "failed", lastStatus: 410 });
-
-    await takeJobs("webhookDeliveries");
-    await dispatchWebhook(attemptOf(endpoint, waiting, 1));
-    await dispatchWebhook(later);
-    expect(await takeJobs("webhookDeliveries")).toEqual([]);
-    for (const each of [waiting, later]) {
-      const delivery = await deliveryOf(endpoint, each);
-      expect(delivery).toMatchObject({ state: "failed", attempts: 0, lastError: "the endpoint is disabled" });
-      expect(delivery.nextAttemptAt).toBeUndefined();
-    }
-    expect(hook.calls).toHaveLength(1);
-  });
-
-  it("that fails for five days without a success is disabled, and called like a new one when it is enabled", async () => {
-    const hook = await receiver((call) => (call === 2 ? 204 : 500));
-    const { endpoint, event } = await handedOut(hook);
-    const show = async () => getWebhook(ownerOf(endpoint.organizationId), endpoint.id);
-    const attempt = async (at: number): Promise<void> => {
-      vi.setSystemTime(start.getTime() + at);
-      const other = eventJob(endpoint.organizationId);
-      await dispatchWebhook(other);
-      await dispatchWebhook(attemptOf(endpoint, other, 1));
-    };
-    await dispatchWebhook(attemptOf(endpoint, event, 1));
-    // The success of the second call restarts the count.
-    await attempt(dayMs);
-    for (let halves = 4; halves < 13; halves += 1) await attempt((halves * dayMs) / 2);
-    await attempt(7 * dayMs - 1);
-    expect(await show()).toMatchObject({
-      status: "enabled",
-      failingSince: new Date(start.getTime() + 2 * dayMs).toISOString(),
-      lastFailure: { status: 500, error: "responded with 500" },
-    });
-    await attempt(7 * dayMs);
-    expect(await show()).toMatchObject({ status: "disabled", disabledReason: "failing" });
-
-    const enabled = await updateWebhook(ownerOf(endpoint.organizationId), endpoint.id, { enabled: true });
-    expect(enabled).toMatchObject({
-      status: "enabled",
-      disabledReason: undefined,
-      disabledAt: undefined,
-      failingSince: undefined,
-      lastFailure: undefined,
-    });
-    await attempt(8 * dayMs);
-    expect((await show()).status).toBe("enabled");
-  });
-
-  it("that failed once, and again five days later without calls between, stays enabled", async () => {
-    const hook = await receiver(() => 500);
-    const { endpoint, event } = await handedOut(hook);
-    await dispatchWebhook(attemptOf(endpoint, event, 1));
-    vi.setSystemTime(start.getTime() + 6 * dayMs);
-    const next = eventJob(endpoint.organizationId);
-    await dispatchWebhook(next);
-    await dispatchWebhook(attemptOf(endpoint, next, 1));
-    expect(hook.calls).toHaveLength(2);
-    expect((await getWebhook(ownerOf(endpoint.organizationId), endpoint.id)).status).toBe("enabled");
-  });
-
-  it("keeps the state that its customer set during a call", async () => {
-    let answer: () => void = () => undefined;
-    const hook = await receiver(() => (response) => {
-      answer = () => response.writeHead(410).end();
-    });
-    const { endpoint, event } = await handedOut(hook);
-    const attempt = dispatchWebhook(attemptOf(endpoint, event, 1));
-    await hook.waitForCalls(1);
-    await updateWebhook(ownerOf(endpoint.organizationId), endpoint.id, { url: "https://example.com/new" });
-    answer();
-    await attempt;
-    expect((await getWebhook(ownerOf(endpoint.organizationId), endpoint.id)).status).toBe("enabled");
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { dayMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -14,12 +14,7 @@ import {
 } from "../../shared/webhooks/in-flight-calls.ts";
 
 const start = new Date("2031-03-01T12:00:00.000Z");
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: start });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.setSystemTime(start));
 
 type Endpoint = Parameters<typeof openCall>[0];
 

@@ -1,18 +1,15 @@
 import { randomUUID } from "node:crypto";
 
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 
 import { adjustWallet } from "../../shared/money/wallet/adjust.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
-import { acceptMessage } from "../support/as-organization.ts";
-import { takeJobs } from "../support/queues.ts";
+import { acceptFor } from "../support/messages.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 import { openWebhook } from "../support/webhooks.ts";
-
-afterEach(() => vi.unstubAllEnvs());
 
 const request = { url: "https://example.com/sms", events: ["message.sent" as const] };
 
@@ -38,9 +35,7 @@ it("a stage may allow fewer endpoints until money has arrived, also if it has be
 
   await adjust(organizationId, 7_900);
   await createWebhook(ownerOf(organizationId), request);
-  const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-  await acceptMessage(organizationId, message);
-  await takeJobs("transactionalSends");
+  await acceptFor(organizationId);
   await createWebhook(ownerOf(organizationId), request);
 });
 

@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { listenOnLoopback } from "../../infra/loopback.ts";
 import { sealingKeyId } from "../../shared/platform/auth/sealed-text.ts";
@@ -13,12 +12,20 @@ import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { rotateWebhookSecret } from "../../shared/webhooks/rotate-secret.ts";
 import { serviceSignature, standardSignature } from "../../shared/webhooks/signature.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
+import { advance } from "../support/clock.ts";
 import { damage } from "../support/items.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { allRows } from "../support/rows.ts";
 import { ownerOf } from "../support/viewer.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
-import { attemptOf, deliveryOf, eventJob, noteEvent, openWebhook } from "../support/webhooks.ts";
+import { type WebhookReceiver } from "../support/webhook-receiver.ts";
+import {
+  attemptOf,
+  deliveryOf,
+  eventJob,
+  noteEvent,
+  openWebhook,
+  openReceiver,
+} from "../support/webhooks.ts";
 
 const start = Date.parse("2031-03-01T12:00:00.000Z");
 const firstKey = "the first key of the stage, with 64 characters or so";
@@ -29,33 +36,20 @@ const secretsManager = createServer((_request, response) => {
   if (key === undefined) response.writeHead(400).end(JSON.stringify({ __type: "ResourceNotFoundException" }));
   else response.end(JSON.stringify({ SecretString: key }));
 });
+const secretsManagerUrl = `http://127.0.0.1:${await listenOnLoopback(secretsManager)}`;
+// It must not keep the worker from its end.
+secretsManager.unref();
 let hook: WebhookReceiver;
-
-beforeAll(async () => {
-  vi.stubEnv(
-    "AWS_ENDPOINT_URL_SECRETS_MANAGER",
-    `http://127.0.0.1:${await listenOnLoopback(secretsManager)}`,
-  );
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  secretsManager.close();
-  secretsManager.closeAllConnections();
-  await once(secretsManager, "close");
-});
 
 let testCount = 0;
 beforeEach(async () => {
   await useOwnTable();
   // A key stays in memory for minutes, which is longer than from one test to the next.
   testCount += 1;
-  vi.useFakeTimers({ toFake: ["Date"], now: start + testCount * 60 * minuteMs });
+  vi.setSystemTime(start + testCount * 60 * minuteMs);
   key = firstKey;
-  hook = await startWebhookReceiver();
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  await hook.stop();
+  vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", secretsManagerUrl);
+  hook = await openReceiver();
 });
 
 /** The secrets that have signed a call. */
@@ -101,7 +95,7 @@ it("without the key no attempt is lost, and with another key a rotation makes ca
   const endpoint = await openWebhook(hook.url);
   const { organizationId, id } = endpoint;
   const event = await noteEvent(endpoint);
-  vi.setSystemTime(Date.now() + 6 * minuteMs);
+  advance(6 * minuteMs);
   key = undefined;
   await expect(dispatchWebhook(attemptOf(endpoint, event, 1))).rejects.toThrow(
     /ResourceNotFound|UnknownError/,
@@ -134,7 +128,7 @@ it("the table records the key that sealed its newest secrets", async () => {
   const webhook = await openWebhook(hook.url);
   expect(await noted()).toMatchObject({ keyId: sealingKeyId(key) });
   // The first key was lost, and customers rotate their secrets.
-  vi.setSystemTime(Date.now() + 10 * minuteMs);
+  advance(10 * minuteMs);
   key = "the key that was made in its place, with 64 characters or so";
   await rotateWebhookSecret(ownerOf(webhook.organizationId), webhook.id);
   expect(await noted()).toMatchObject({ keyId: sealingKeyId(key) });

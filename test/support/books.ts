@@ -1,9 +1,14 @@
 import { vi } from "vitest";
 
+import { closeBooks } from "../../shared/figures/books/close.ts";
+import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
 import { debitWallet } from "../../shared/money/wallet/debit.ts";
-import { ledgerEntry } from "../../shared/money/wallet/ledger.ts";
+import { ledgerEntry, readLedger, type LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { putItem } from "../../shared/platform/table/write.ts";
+import { inAllShards } from "./shards.ts";
 
 /** A message that was charged without the rest of its life. */
 export interface ChargedMessage {
@@ -19,16 +24,58 @@ export interface ChargedMessage {
 /** Debits a wallet and writes the entries, as a send does. */
 export async function chargeMessages(
   organizationId: string,
-  { at, isLost = false, ...charge }: ChargedMessage,
+  { at: moment, isLost = false, ...charge }: ChargedMessage,
 ): Promise<void> {
   const { entries } = await debitWallet({
     organizationId,
     charges: [charge],
-    at: new Date(at),
+    at: new Date(moment),
     keepAccepted: async () => undefined,
   });
   if (isLost) return;
   for (const entry of entries) await putItem(ledgerEntry({ ...entry, messageId: `msg_${entry.seq}` }));
+}
+
+/** The operator who closes the books. */
+export const closing = { closedBy: "Ada" };
+
+/** Sets the time, in ISO 8601. */
+export function at(moment: string): void {
+  vi.setSystemTime(new Date(moment));
+}
+
+/** Moves money of a wallet, by default now. */
+export async function post(
+  organizationId: string,
+  type: Parameters<typeof postToWallet>[0]["type"],
+  amountMicros: number,
+  moment?: string,
+): Promise<void> {
+  if (moment !== undefined) at(moment);
+  await postToWallet({ organizationId, type, amountMicros });
+}
+
+/** Settles the wallets and counts the days at a moment, as the workers do. */
+export async function settleAll(moment: string, organizations: readonly string[]): Promise<void> {
+  at(moment);
+  for (const each of organizations) await settle(each);
+  await inAllShards(closeDays);
+}
+
+/** Closes a month after the workers have done their work. */
+export async function close(
+  month: string,
+  organizations: readonly string[],
+  moment: string,
+): ReturnType<typeof closeBooks> {
+  await settleAll(moment, organizations);
+  return closeBooks(month, closing);
+}
+
+/** All readable entries of a wallet's ledger. */
+export async function ledger(organizationId: string): Promise<LedgerEntryRecord[]> {
+  const wallet = await readWallet(organizationId);
+  return readLedger(wallet, { from: 1, to: wallet.seq, limit: wallet.seq }, { skipsUnreadable: true });
 }
 
 /** Runs the reconciler on a wallet until it is settled. The time must be past its grace period. */

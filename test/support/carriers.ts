@@ -23,16 +23,30 @@ export class ScriptedCarrier implements Carrier {
 }
 
 export const accept = (): SubmitResult => ({ outcome: "accepted", carrierReference: "carrier-1" });
+export const reject = (): SubmitResult => ({ outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE" });
+export const throttle = (): SubmitResult => ({ outcome: "throttled" });
+export const beUnreachable = (): SubmitResult => ({ outcome: "unreachable", reason: "ECONNREFUSED" });
+/** Leaves the outcome of the submission unknown. */
+export const loseResponse = (): never => {
+  throw new Error("the response was lost");
+};
 
 /** A sender with some carriers and some limits. It has no others. */
 export function senderOf(carriers: Carriers, limits: Partial<Sender> = {}): Sender {
   return { ...noLimits, stateOf: stateOfOrganization, remainingTimeMs: () => Infinity, carriers, ...limits };
 }
 
-/** A sender with one carrier that accepts every message, as on a stage without routes. */
-export function only(carrier: Carrier, limits: Partial<Sender> = {}): Sender {
-  const named = { name: "sandbox", carrier, isDisabled: false };
-  return senderOf({ routeOf: () => [named], named: () => named }, limits);
+/** A sender with one carrier, as on a stage without routes. By default the carrier accepts every message. */
+export function only(carrier: Carrier = new ScriptedCarrier(accept), limits: Partial<Sender> = {}): Sender {
+  const sandbox = { name: "sandbox", carrier, isDisabled: false };
+  return senderOf({ routeOf: () => [sandbox], named: () => sandbox }, limits);
+}
+
+/** The carriers of a route in their order, with their names. */
+export function named<Kind extends Carrier>(
+  carriers: Readonly<Record<string, Kind>>,
+): { readonly name: string; readonly carrier: Kind }[] {
+  return Object.entries(carriers).map(([name, carrier]) => ({ name, carrier }));
 }
 
 /** A sender whose one route leads to carriers in their order. */

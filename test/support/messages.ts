@@ -1,3 +1,6 @@
+import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";
+import type { AcceptOptions } from "../../shared/messages/accept/accept-one.ts";
+import { acceptTogether, newMessage, type NewMessage } from "../../shared/messages/accept/accept.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import type { Sender } from "../../shared/messages/send/choose-carrier.ts";
@@ -5,23 +8,66 @@ import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { acceptMessage } from "./as-organization.ts";
+import { only } from "./carriers.ts";
+import { onePrice } from "./prices.ts";
 import { delayedJobs, takeJobs } from "./queues.ts";
 import { openWallet } from "./wallets.ts";
 import { openWebhook } from "./webhooks.ts";
+
+/** A message of one segment to a number that the sandbox accepts. */
+export const hello = {
+  to: "15005550000",
+  message: "hello",
+  senderId: "ACME",
+  language: "English",
+} as const satisfies SendSmsRequest;
+
+/** The price of `hello`, in micro-units. */
+export const priceMicros = 7_900;
+
+/** Accepts a message of an organization without the API. @returns its job, which is also on its queue */
+export async function acceptFor(
+  organizationId: string,
+  fields: Partial<SendSmsRequest> = {},
+  options?: AcceptOptions,
+): Promise<MessageJob> {
+  const { id: messageId } = await acceptMessage(organizationId, { ...hello, ...fields }, options);
+  return { organizationId, messageId };
+}
+
+/** Sends a message of an organization by a carrier that accepts it. @returns its job */
+export async function sendFor(
+  organizationId: string,
+  fields: Partial<SendSmsRequest> = {},
+): Promise<MessageJob> {
+  const job = await acceptFor(organizationId, fields);
+  await submitMessage(job, only());
+  return job;
+}
+
+/** Accepts messages that are paid together, as those of a campaign are. @returns the records */
+export async function acceptBlock(
+  organizationId: string,
+  count: number,
+  fields: Partial<NewMessage> = {},
+): Promise<readonly MessageRecord[]> {
+  const terms = { queuedAt: new Date(), prices: onePrice };
+  const block = Array.from({ length: count }, () =>
+    newMessage(organizationId, { ...hello, ...fields }, terms),
+  );
+  return acceptTogether(block, () => []);
+}
 
 /**
  * Accepts a message without the API, for a new organization with a webhook.
  * @returns its job, removed from its queue
  */
-export async function acceptedMessage(
-  fields: Partial<Parameters<typeof acceptMessage>[1]> = {},
-): Promise<MessageJob> {
+export async function acceptedMessage(fields: Partial<SendSmsRequest> = {}): Promise<MessageJob> {
   const organizationId = await openWallet(1_000_000);
   await openWebhook("http://127.0.0.1:9/nobody", organizationId);
-  const message = { to: "15005550000", message: "hello", senderId: "ACME", language: "English" } as const;
-  const { id: messageId } = await acceptMessage(organizationId, { ...message, ...fields });
+  const job = await acceptFor(organizationId, fields);
   await takeJobs("transactionalSends");
-  return { organizationId, messageId };
+  return job;
 }
 
 /** A message as it is in the table. */

@@ -1,3 +1,7 @@
+import type { ServerResponse } from "node:http";
+
+import { onTestFinished } from "vitest";
+
 import type { Account } from "../../shared/api/contract/accounts.ts";
 import type { WebhookEvent } from "../../shared/api/contract/events.ts";
 import type { CreatedWebhook } from "../../shared/api/contract/webhooks.ts";
@@ -16,6 +20,25 @@ import {
 import { findWebhook } from "../../shared/webhooks/record.ts";
 import { attemptJob, WebhookJob, type Lane } from "../../shared/webhooks/webhook-job.ts";
 import { ownerOf } from "./viewer.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
+
+/** Starts a receiver of webhook calls for one test. */
+export async function openReceiver(
+  ...answer: Parameters<typeof startWebhookReceiver>
+): Promise<WebhookReceiver> {
+  const receiver = await startWebhookReceiver(...answer);
+  onTestFinished(async () => receiver.stop());
+  return receiver;
+}
+
+/** A response that a receiver sends when the test decides. */
+export function heldResponse(status: number) {
+  let respond = (): void => undefined;
+  const answer = () => (response: ServerResponse) => {
+    respond = () => void response.writeHead(status).end();
+  };
+  return { answer, respond: (): void => respond() };
+}
 
 /** An endpoint of a new organization, registered in the table without an API. */
 export async function openWebhook(
@@ -77,4 +100,11 @@ export async function noteEvent(endpoint: {
   if (webhook === undefined) throw new Error("there is no such endpoint");
   await putItem(putDelivery(endpoint.id, newDelivery(webhook, job.eventId, job.event)));
   return job;
+}
+
+/** Registers an endpoint with a receiver, and notes an event for it, before its first attempt. */
+export async function notedEvent(...answer: Parameters<typeof startWebhookReceiver>) {
+  const hook = await openReceiver(...answer);
+  const endpoint = await openWebhook(hook.url);
+  return { hook, endpoint, event: await noteEvent(endpoint) };
 }

@@ -1,0 +1,18 @@
+import { startStripe, type TestStripe } from "./stripe.ts";
+
+/* Stands in for the module that connects to Stripe: the code under test uses a local provider, which a test can replace. */
+
+let connected: TestStripe | undefined;
+
+/** The provider that the code under test uses. */
+export function stripe(): TestStripe {
+  if (connected === undefined) throw new Error("no provider is connected");
+  return connected;
+}
+
+/** Connects to a provider, by default to a new one, which knows nothing of the one before. */
+export async function connectStripe(provider?: TestStripe): Promise<void> {
+  connected = provider ?? (await startStripe());
+}
+
+export const connection = async () => ({ stripe: stripe().client, webhookSecret: "whsec_test" });
