@@ -1,34 +1,14 @@
-import path from "node:path";
-
 import type { BuildOptions, Plugin } from "esbuild";
-
-import { projectRoot } from "./project-root.ts";
-
-/**
- * Omits the layers of the SDK's own client, which the SDK's commands name. Functions have their own client in
- * `shared/platform/aws`.
- */
-const commandsWithoutMiddleware: Plugin = {
-  name: "commands-without-middleware",
-  setup: (esbuild) => {
-    const layers =
-      /^@(aws-sdk\/(checksums\/flexible-checksums|core\/client|middleware-sdk-s3\/s3|middleware-sdk-sqs)|smithy\/core\/endpoints)$/;
-    const commands = /[\\/]@aws-sdk[\\/].*[\\/](commandBuilder|DynamoDBDocumentClientCommand)\.js$/;
-    esbuild.onResolve({ filter: layers }, ({ importer }) =>
-      commands.test(importer) ? { path: path.join(projectRoot, "infra/without-middleware.ts") } : undefined,
-    );
-  },
-};
 
 /**
  * Omits the validator of JSON schemas from the MCP server, which would be a third of its bundle. It is only for questions to
- * the user.
+ * the user, which the server does not ask.
  */
 export const serverWithoutValidator: Plugin = {
   name: "server-without-validator",
   setup: (esbuild) => {
-    esbuild.onResolve({ filter: /\/validation\/ajv-provider\.js$/ }, () => ({
-      path: path.join(projectRoot, "infra/without-middleware.ts"),
+    esbuild.onLoad({ filter: /[\\/]validation[\\/]ajv-provider\.js$/ }, () => ({
+      contents: "export class AjvJsonSchemaValidator {}",
     }));
   },
 };
@@ -39,11 +19,5 @@ export const serverWithoutValidator: Plugin = {
  */
 export const packagesOfOneFunction = ["@modelcontextprotocol/*"];
 
-/** Omits most unused code of packages from bundles. */
-export const packageOptions = {
-  // Most of the SDK ships a CommonJS and an ES build; only the latter can be shaken.
-  mainFields: ["module", "main"],
-  // Only the commands of the package: it does not mark its files as free of side effects, so its client would stay too.
-  alias: { "@aws-sdk/lib-dynamodb": "@aws-sdk/lib-dynamodb/dist-es/commands/index.js" },
-  plugins: [commandsWithoutMiddleware],
-} satisfies BuildOptions;
+/** Omits most unused code of packages from bundles: most of the SDK ships CommonJS and ES modules, and only the latter can be shaken. */
+export const packageOptions = { mainFields: ["module", "main"] } satisfies BuildOptions;

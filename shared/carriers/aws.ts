@@ -1,14 +1,5 @@
-import {
-  ConflictException,
-  PinpointSMSVoiceV2ServiceException,
-  ResourceNotFoundException,
-  SendTextMessageCommand,
-  ServiceQuotaExceededException,
-  ThrottlingException,
-  ValidationException,
-} from "@aws-sdk/client-pinpoint-sms-voice-v2";
-
-import { EndUserMessaging } from "../platform/aws/end-user-messaging.ts";
+import { EndUserMessaging, SendTextMessageCommand } from "../platform/aws/end-user-messaging.ts";
+import { AwsError } from "../platform/aws/errors.ts";
 import { patientAttempts } from "../platform/aws/retry.ts";
 import type { SubmitResult, OutgoingMessage } from "./carrier.ts";
 import { wasNeverSent } from "./never-sent.ts";
@@ -60,26 +51,35 @@ export async function sendWithAws(
 /** Returns the outcome that an error proves, or undefined when AWS may have accepted the message. */
 function submitResultOf(error: unknown): SubmitResult | undefined {
   const providerCode = codeOf(error);
-  if (error instanceof ThrottlingException || error instanceof ServiceQuotaExceededException) {
-    return { outcome: "throttled", providerCode };
-  }
-  if (error instanceof ValidationException) {
-    const isDestination = error.Fields?.some(({ Name }) => Name === "DestinationPhoneNumber") === true;
-    const errorCode = isDestination ? "MESSAGE_INVALID_DESTINATION" : "MESSAGE_PROVIDER_ERROR";
-    return { outcome: "rejected", errorCode, providerCode };
-  }
-  if (error instanceof ConflictException) {
-    // A blocked country, a price above the limit, or a sender ID that is not registered: other carriers may accept the
-    // message.
-    const isOptedOut = error.Reason === "DESTINATION_PHONE_NUMBER_OPTED_OUT";
-    const errorCode = isOptedOut ? "MESSAGE_RECIPIENT_OPTED_OUT" : "MESSAGE_UNROUTABLE";
-    return { outcome: "rejected", errorCode, providerCode };
-  }
-  if (error instanceof ResourceNotFoundException) {
-    return { outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR", providerCode };
+  const { Fields, Reason }: ErrorDetails = Object(error);
+  const name: string = error instanceof AwsError ? error.name : "";
+  switch (name) {
+    case "ThrottlingException":
+    case "ServiceQuotaExceededException":
+      return { outcome: "throttled", providerCode };
+    case "ValidationException": {
+      const isDestination = Fields?.some(({ Name }) => Name === "DestinationPhoneNumber") === true;
+      const errorCode = isDestination ? "MESSAGE_INVALID_DESTINATION" : "MESSAGE_PROVIDER_ERROR";
+      return { outcome: "rejected", errorCode, providerCode };
+    }
+    case "ConflictException": {
+      // A blocked country, a price above the limit, or a sender ID that is not registered: other carriers may accept the
+      // message.
+      const isOptedOut = Reason === "DESTINATION_PHONE_NUMBER_OPTED_OUT";
+      const errorCode = isOptedOut ? "MESSAGE_RECIPIENT_OPTED_OUT" : "MESSAGE_UNROUTABLE";
+      return { outcome: "rejected", errorCode, providerCode };
+    }
+    case "ResourceNotFoundException":
+      return { outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR", providerCode };
   }
   if (!wasNeverSent(error) && !wasTurnedAway(error)) return undefined;
   return { outcome: "unreachable", reason: error instanceof Error ? error.name : "unknown", providerCode };
+}
+
+/** The members of an error of the service. */
+interface ErrorDetails {
+  readonly Reason?: string;
+  readonly Fields?: readonly { readonly Name?: string }[] | null;
 }
 
 /** Returns the reason that AWS gives, or else the name of the exception. */
@@ -92,7 +92,7 @@ function codeOf(error: unknown): string | undefined {
 /** Whether AWS rejected the request because of the gateway, such as a missing permission or credential. */
 function wasTurnedAway(error: unknown): boolean {
   if (error instanceof Error && error.name === "CredentialsProviderError") return true;
-  if (!(error instanceof PinpointSMSVoiceV2ServiceException)) return false;
+  if (!(error instanceof AwsError)) return false;
   const { httpStatusCode = 0 } = error.$metadata;
   return httpStatusCode >= 400 && httpStatusCode <= 499;
 }

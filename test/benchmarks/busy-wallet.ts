@@ -1,12 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import { TransactionCanceledException, TransactionConflictException } from "@aws-sdk/client-dynamodb";
-import { GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-
 import { debitWallet } from "../../shared/money/wallet/debit.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { newWallet, readWallet } from "../../shared/money/wallet/record.ts";
-import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
+import {
+  DynamoDb,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+} from "../../shared/platform/aws/dynamodb.ts";
+import { AwsError, isAwsError } from "../../shared/platform/aws/errors.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -125,7 +128,7 @@ class SlowTable {
       try {
         return await this.#carryOut(command);
       } catch (error) {
-        if (!(error instanceof TransactionConflictException) || attempt === attempts) throw error;
+        if (!isAwsError(error, "TransactionConflictException") || attempt === attempts) throw error;
         await delay(Math.random() * Math.min(maxRetryDelayMs, 25 * 2 ** attempt));
       }
     }
@@ -169,8 +172,8 @@ function keysOf(command: object): string[] {
 }
 
 function rejection(command: object): Error {
-  const said = { message: "conflict", $metadata: {} };
-  if (!(command instanceof TransactWriteCommand)) return new TransactionConflictException(said);
+  if (!(command instanceof TransactWriteCommand))
+    return new AwsError({ name: "TransactionConflictException" });
   const CancellationReasons = [{ Code: "TransactionConflict" }];
-  return new TransactionCanceledException({ ...said, CancellationReasons });
+  return new AwsError({ name: "TransactionCanceledException", CancellationReasons });
 }

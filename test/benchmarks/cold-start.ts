@@ -41,10 +41,8 @@ const program = `
 
 /** The AWS clients and commands that a send with an API key needs. */
 const floorSource = `
-  import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
-  import { GetCommand, PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-  import { DynamoDb } from "./shared/platform/aws/dynamodb.ts";
-  import { Sqs } from "./shared/platform/aws/sqs.ts";
+  import { DynamoDb, GetCommand, PutCommand, TransactWriteCommand, UpdateCommand } from "./shared/platform/aws/dynamodb.ts";
+  import { SendMessageBatchCommand, Sqs } from "./shared/platform/aws/sqs.ts";
   export const clients = [new DynamoDb(), new Sqs()];
   export const commands = [SendMessageBatchCommand, GetCommand, PutCommand, TransactWriteCommand, UpdateCommand];
 `;

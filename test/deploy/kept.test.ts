@@ -1,12 +1,3 @@
-import { readFile, writeFile } from "node:fs/promises";
-import path from "node:path";
-
-import {
-  CloudFormationClient,
-  DescribeStacksCommand,
-  ListChangeSetsCommand,
-  UpdateTerminationProtectionCommand,
-} from "@aws-sdk/client-cloudformation";
 import {
   DynamoDBClient,
   RestoreTableToPointInTimeCommand,
@@ -15,17 +6,13 @@ import {
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from "@aws-sdk/client-dynamodb";
-import {
-  LambdaClient,
-  paginateListEventSourceMappings,
-  UpdateEventSourceMappingCommand,
-} from "@aws-sdk/client-lambda";
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { createClient, type Client } from "../../shared/api/client/client.ts";
 import { checkOutLastRelease } from "../mixed-versions/last-release.ts";
+import { changeStage, destroyStack, letSend, stackOf } from "./stage-changes.ts";
 import {
   deploymentTimeoutMs,
   destroy,
@@ -38,7 +25,7 @@ import {
   statusOf,
   until,
 } from "./stage-commands.ts";
-import { assemblyOf, deploy, mustRunCdk, runCdk } from "./stages.ts";
+import { assemblyOf, deploy, runCdk } from "./stages.ts";
 
 /*
  * The life of the stage `kept`, in the order of the tests. It keeps its data. The global setup deployed it from the last
@@ -88,47 +75,6 @@ async function lastingOutputs(): Promise<string[]> {
   const { apiUrl, tableName, webhookKeyArn, secondFactorKeyArn } = outputNames;
   const lasting = [apiUrl, tableName, webhookKeyArn, secondFactorKeyArn];
   return Promise.all(lasting.map(async (name) => outputOf("kept", name)));
-}
-
-/** Returns the state of the stack, with the change sets that could be executed. */
-async function stackOfKept(): Promise<object> {
-  const StackName = "sms-gateway-kept";
-  const cloudFormation = new CloudFormationClient();
-  const { Stacks } = await cloudFormation.send(new DescribeStacksCommand({ StackName }));
-  const { Summaries } = await cloudFormation.send(new ListChangeSetsCommand({ StackName }));
-  return { Stacks, changeSets: Summaries?.filter(({ ExecutionStatus }) => ExecutionStatus === "AVAILABLE") };
-}
-
-/** Destroys the stack of the stage `kept`, which is protected from that. Its table and its keys stay. */
-async function destroyStack(): Promise<void> {
-  const StackName = "sms-gateway-kept";
-  const cloudFormation = new CloudFormationClient();
-  await cloudFormation.send(
-    new UpdateTerminationProtectionCommand({ StackName, EnableTerminationProtection: false }),
-  );
-  await mustRunCdk([...destroy, assemblyOf("kept")]);
-  await expect(cloudFormation.send(new DescribeStacksCommand({ StackName }))).rejects.toThrow(
-    "does not exist",
-  );
-}
-
-/** Changes the file of a stage. */
-async function changeStage(stage: string, changed: object): Promise<void> {
-  const file = path.join(process.env["STAGES_FOLDER"] ?? "", `${stage}.json`);
-  const settings: object = JSON.parse(await readFile(file, "utf8"));
-  await writeFile(file, JSON.stringify({ ...settings, ...changed }));
-}
-
-/** Stops or continues sending: the first and the last but one step of a restore in the runbook. */
-async function letSend(stage: string, Enabled: boolean): Promise<void> {
-  const lambda = new LambdaClient();
-  const senders = new RegExp(`:sms-gateway-${stage}-(SendMessage|RunCampaign)`);
-  for await (const { EventSourceMappings = [] } of paginateListEventSourceMappings({ client: lambda }, {})) {
-    for (const { UUID, FunctionArn = "" } of EventSourceMappings) {
-      if (senders.test(FunctionArn))
-        await lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled }));
-    }
-  }
 }
 
 describe("a stage of the last release, updated in place", () => {
@@ -221,10 +167,10 @@ describe("a stage of the last release, updated in place", () => {
   );
 
   it("rejects a deployment that would replace the table, before it changes anything", async () => {
-    const stack = await stackOfKept();
+    const stack = await stackOf("kept");
     const changed = deploy("kept", { preload: new URL("changed-table.ts", import.meta.url) });
     await expect(changed).rejects.toThrow(/Table\w+ \(AWS::DynamoDB::GlobalTable, .*replaced.*KeySchema/);
-    expect(await stackOfKept()).toEqual(stack);
+    expect(await stackOf("kept")).toEqual(stack);
   });
 });
 
@@ -306,7 +252,7 @@ describe("a stage that keeps its data", () => {
     const rejected = await runCdk([...destroy, assemblyOf("kept")]);
     expect(rejected.code).not.toBe(0);
     expect(rejected.out + rejected.err).toMatch(/protection/i);
-    await destroyStack();
+    await destroyStack("kept");
     expect(await statusOf(tableName)).toBe("ACTIVE");
   });
 

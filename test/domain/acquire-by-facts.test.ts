@@ -1,4 +1,3 @@
-import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, it } from "vitest";
 
 import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";
@@ -8,6 +7,7 @@ import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { hearWord } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { GetCommand, UpdateCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { noteReplies, statesOfOrganizations } from "../../shared/tenancy/organizations/record.ts";

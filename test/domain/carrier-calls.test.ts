@@ -1,11 +1,5 @@
 import { createHash, createHmac, randomUUID } from "node:crypto";
 
-import {
-  GetSecretValueCommand,
-  type SecretsManagerClientResolvedConfig,
-  type ServiceInputTypes,
-  type ServiceOutputTypes,
-} from "@aws-sdk/client-secrets-manager";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
@@ -13,7 +7,6 @@ import { callbackReceiver, type CarrierCall } from "../../shared/messages/callba
 import { SecretsManager } from "../../shared/platform/aws/secrets-manager.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, putUnchecked } from "../../shared/platform/table/write.ts";
-import { mockAws } from "../support/mock-aws.ts";
 import { takeJobs } from "../support/queues.ts";
 
 /*
@@ -24,19 +17,16 @@ const token = randomUUID();
 const authToken = "12345";
 const baseUrl = "https://sms.example.com";
 const reference = "org_01J00000000000000000000000.msg_01J00000000000000000000000";
-const secretsManager = mockAws<ServiceInputTypes, ServiceOutputTypes, SecretsManagerClientResolvedConfig>(
-  SecretsManager,
-);
 
 let take: ReturnType<typeof callbackReceiver>;
 let name: string;
 beforeEach(() => {
   take = callbackReceiver();
   name = `carrier-${randomUUID().slice(0, 8)}`;
-  secretsManager.reset();
-  secretsManager
-    .on(GetSecretValueCommand, { SecretId: "callbacks/twilio" })
-    .resolves({ SecretString: JSON.stringify({ authToken }) });
+  vi.spyOn(SecretsManager.prototype, "send").mockImplementation(async ({ input }) => {
+    if (Object(input).SecretId !== "callbacks/twilio") throw new Error("there is no other secret");
+    return { SecretString: JSON.stringify({ authToken }) };
+  });
 });
 
 async function putCarrier(settings: object, fields: object = {}): Promise<void> {

@@ -1,4 +1,3 @@
-import { PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, it } from "vitest";
 
 import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
@@ -8,6 +7,7 @@ import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { readLedger, type LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
+import { PutCommand, TransactWriteCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { only, reject, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptFor, acceptBlock, hello } from "../support/messages.ts";

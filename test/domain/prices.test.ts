@@ -1,6 +1,5 @@
 import { randomInt } from "node:crypto";
 
-import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
@@ -18,7 +17,7 @@ import {
   readRateCard,
 } from "../../shared/money/prices/record.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
-import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
+import { DynamoDb, GetCommand, QueryCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";

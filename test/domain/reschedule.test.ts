@@ -1,4 +1,3 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Breakers } from "../../shared/carriers/breaker.ts";
@@ -6,7 +5,7 @@ import { Throughput } from "../../shared/carriers/throughput.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { noteWaiting } from "../../shared/messages/message/transitions.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
-import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
+import { DynamoDb, UpdateCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { updateItem } from "../../shared/platform/table/write.ts";
 import { accept, inOrder, only, ScriptedCarrier, throttle, beUnreachable } from "../support/carriers.ts";

@@ -1,7 +1,7 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, it, vi } from "vitest";
 
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { GetCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
 import { accept, only, ScriptedCarrier, reject, throttle } from "../support/carriers.ts";
 import { advance } from "../support/clock.ts";

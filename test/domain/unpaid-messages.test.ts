@@ -1,4 +1,3 @@
-import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { listMessages } from "../../shared/messages/message/read.ts";
@@ -6,6 +5,7 @@ import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
+import { DeleteCommand, PutCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";

@@ -5,18 +5,10 @@ import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import { GatewayStack } from "../../infra/gateway-stack.ts";
-import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
 import { metricNames } from "../../shared/platform/metrics.ts";
 import { alarmsOf, metricsOfAlarm, type AlarmInTemplate } from "../support/alarms.ts";
-import { testApp } from "../support/test-app.ts";
-import { wholeTemplate } from "../support/whole-template.ts";
-
-function synthesize(stage: Stage): Template {
-  const app = testApp(`.build/test-alarms-${stage.name}.out`);
-  const { stackName } = new GatewayStack(app, `sms-gateway-${stage.name}`, stage);
-  return wholeTemplate(app.synth().directory, stackName);
-}
+import { synthesized } from "../support/synthesized.ts";
 
 const emails = ["night@example.com", "day@example.com"];
 
@@ -30,8 +22,8 @@ let entries: Map<string, string>;
 
 beforeAll(async () => {
   const budgets = { alarmEmails: emails, monthlyBudgetUsd: 500, monthlyCarrierSpendLimitUsd: 1_000 };
-  prod = synthesize({ ...stageNamed("prod"), ...budgets });
-  dev = synthesize(stageNamed("dev"));
+  prod = synthesized({ ...stageNamed("prod"), ...budgets }).template;
+  dev = synthesized(stageNamed("dev")).template;
   alarms = alarmsOf(prod);
   runbook = await readFile("infra/RUNBOOK.md", "utf8");
   const [, section = ""] = /\n## Alarms\n(.*?)\n## /s.exec(runbook) ?? [];

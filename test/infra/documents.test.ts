@@ -3,24 +3,16 @@ import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import { GatewayStack } from "../../infra/gateway-stack.ts";
-import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
 import { fullStage } from "../support/full-stage.ts";
 import { roleWith } from "../support/roles.ts";
-import { testApp } from "../support/test-app.ts";
-import { wholeTemplate } from "../support/whole-template.ts";
-
-function synthesize(stage: Stage): Template {
-  const app = testApp(`.build/test-documents-${stage.name}.out`);
-  const { stackName } = new GatewayStack(app, "test-documents", stage);
-  return wholeTemplate(app.synth().directory, stackName);
-}
+import { synthesized } from "../support/synthesized.ts";
 
 let full: Template;
 let dev: Template;
 beforeAll(() => {
-  full = synthesize({ ...fullStage, encryptionKeyArn });
-  dev = synthesize(stageNamed("dev"));
+  full = synthesized({ ...fullStage, encryptionKeyArn }).template;
+  dev = synthesized(stageNamed("dev")).template;
 });
 
 const encryptionKeyArn = "arn:aws:kms:eu-west-1:123456789012:key/7f1d";

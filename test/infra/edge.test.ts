@@ -1,36 +1,14 @@
-import type { cx_api } from "aws-cdk-lib";
-import { Annotations, Match, Template } from "aws-cdk-lib/assertions";
+import { Match, type Template } from "aws-cdk-lib/assertions";
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { GatewayStack } from "../../infra/gateway-stack.ts";
-import { stackTemplates } from "../../infra/nested-stacks.ts";
 import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
 import { ApiError, errorCatalogue } from "../../shared/api/contract/errors.ts";
 import { ErrorBody } from "../../shared/api/contract/primitives.ts";
 import { routes } from "../../shared/api/routes.ts";
 import type { Route } from "../../shared/api/routes/route.ts";
 import { fullStage } from "../support/full-stage.ts";
-import { testApp } from "../support/test-app.ts";
-import { wholeTemplate } from "../support/whole-template.ts";
-
-interface Synthesized {
-  readonly assembly: cx_api.CloudAssembly;
-  readonly gateway: Template;
-  readonly firewall: Template | undefined;
-}
-
-function synthesize(stage: Stage): Synthesized {
-  const app = testApp(`.build/test-edge-${stage.name}.out`);
-  const gateway = new GatewayStack(app, "gateway", stage);
-  const assembly = app.synth();
-  const firewall = assembly.stacks.find(({ stackName }) => stackName === "gateway-firewall");
-  return {
-    assembly,
-    gateway: wholeTemplate(assembly.directory, gateway.stackName),
-    firewall: firewall && Template.fromJSON(z.record(z.string(), z.unknown()).parse(firewall.template)),
-  };
-}
+import { synthesized } from "../support/synthesized.ts";
 
 const domain = {
   name: "sms.example.com",
@@ -39,7 +17,7 @@ const domain = {
 
 describe("a stage without a domain or a firewall", () => {
   it("is called directly at the address that AWS gives it", () => {
-    const { gateway, firewall } = synthesize(stageNamed("dev"));
+    const { template: gateway, firewall } = synthesized(stageNamed("dev"));
     expect(firewall).toBeUndefined();
     const apiUrl = Object.values(gateway.findOutputs("ApiUrl"))[0];
     expect(apiUrl).toHaveProperty("Value", {
@@ -59,7 +37,7 @@ describe("a stage without a domain or a firewall", () => {
 describe("a stage with a domain", () => {
   let gateway: Template;
   beforeAll(() => {
-    ({ gateway } = synthesize({ ...fullStage, name: "domain", domain, firewall: undefined }));
+    gateway = synthesized({ ...fullStage, name: "domain", domain, firewall: undefined }).template;
   });
 
   it("is called only there, with TLS 1.2", () => {
@@ -80,12 +58,12 @@ describe("a stage with a domain", () => {
       Value: { "Fn::GetAtt": [Match.stringLikeRegexp("^EdgeDomain"), "RegionalDomainName"] },
     });
     gateway.resourceCountIs("AWS::Route53::RecordSet", 0);
-    const zoned = synthesize({
+    const zoned = synthesized({
       ...fullStage,
       name: "zone",
       domain: { ...domain, hostedZoneId: "Z0123456789" },
       firewall: undefined,
-    }).gateway;
+    }).template;
     zoned.hasResourceProperties("AWS::Route53::RecordSet", {
       Type: "A",
       Name: "sms.example.com.",
@@ -112,11 +90,11 @@ function webAclId(template: Template): unknown {
 describe("a stage with a firewall", () => {
   let gateway: Template;
   let firewall: Template;
-  let assembly: Synthesized["assembly"];
+  let all: ReturnType<typeof synthesized>;
   beforeAll(() => {
-    const both = synthesize(fullStage);
-    if (both.firewall === undefined) throw new Error("there is no stack with the firewall");
-    ({ assembly, gateway, firewall } = { ...both, firewall: both.firewall });
+    all = synthesized(fullStage);
+    if (all.firewall === undefined) throw new Error("there is no stack with the firewall");
+    [gateway, firewall] = [all.template, all.firewall];
   });
 
   it("rejects in API Gateway each request without CloudFront's key", () => {
@@ -282,21 +260,21 @@ describe("a stage with a firewall", () => {
   });
 
   it("has its firewall in CloudFront's region, and attaches it to CloudFront", () => {
-    expect(assembly.getStackByName("gateway-firewall").environment.region).toBe("us-east-1");
+    expect(all.assembly.getStackByName("sms-gateway-full-firewall").environment.region).toBe("us-east-1");
     expect(Object.keys(firewall.findOutputs("WebAclArn"))).toEqual(["WebAclArn"]);
     expect(webAclId(gateway)).toEqual({
       "Fn::GetStackOutput": {
-        StackName: "gateway-firewall",
+        StackName: "sms-gateway-full-firewall",
         Region: "us-east-1",
         OutputName: "WebAclArn",
       },
     });
-    const dependencies = assembly.getStackByName("gateway").dependencies.map(({ id }) => id);
-    expect(dependencies).toContain("gateway-firewall");
+    const dependencies = all.assembly.getStackByName("sms-gateway-full").dependencies.map(({ id }) => id);
+    expect(dependencies).toContain("sms-gateway-full-firewall");
   });
 
   it("has an address of CloudFront's without a domain", () => {
-    const bare = synthesize({ ...fullStage, name: "bare", domain: undefined }).gateway;
+    const bare = synthesized({ ...fullStage, name: "bare", domain: undefined }).template;
     const [distribution] = Object.keys(bare.findResources("AWS::CloudFront::Distribution"));
     expect(bare.findOutputs("ApiUrl")).toHaveProperty("ApiUrl.Value", {
       "Fn::Join": ["", ["https://", { "Fn::GetAtt": [distribution, "DomainName"] }]],
@@ -304,25 +282,18 @@ describe("a stage with a firewall", () => {
   });
 
   it("stays well below CloudFormation's 500 resources with all settings of a stage", () => {
-    const { main, nested } = stackTemplates(assembly.directory, "gateway");
+    const { main, nested } = all.templates;
     for (const { Resources } of [main, ...nested.values()]) {
       expect(Object.keys(Resources).length).toBeLessThanOrEqual(400);
     }
   });
 });
 
-describe("prod", () => {
-  it("has a firewall; synthesis warns of a stage that keeps its data without one", () => {
-    expect(stageNamed("prod").firewall).toMatchObject({ authRequestsPerAddressPer5Minutes: 300 });
-    const warnings = (stage: Stage): string[] => {
-      const app = testApp(`.build/test-edge-warning-${stage.name}.out`);
-      const gateway = new GatewayStack(app, "gateway", stage);
-      return Annotations.fromStack(gateway)
-        .findWarning("*", Match.stringLikeRegexp("has no firewall"))
-        .map(({ id }) => id);
-    };
-    expect(warnings(stageNamed("prod"))).toEqual([]);
-    expect(warnings({ ...stageNamed("prod"), name: "bare", firewall: undefined })).toEqual(["/gateway"]);
-    expect(warnings(stageNamed("dev"))).toEqual([]);
-  });
+it("prod has a firewall; synthesis warns of a stage that keeps its data without one", () => {
+  expect(stageNamed("prod").firewall).toMatchObject({ authRequestsPerAddressPer5Minutes: 300 });
+  const warnings = (stage: Stage): number =>
+    synthesized(stage).warnings.filter((warning) => warning.includes("has no firewall")).length;
+  expect(warnings(stageNamed("prod"))).toBe(0);
+  expect(warnings({ ...stageNamed("prod"), name: "bare", firewall: undefined })).toBe(1);
+  expect(warnings(stageNamed("dev"))).toBe(0);
 });

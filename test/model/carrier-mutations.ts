@@ -1,6 +1,5 @@
-import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-
 import type { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { TransactWriteCommand, UpdateCommand } from "../../shared/platform/aws/dynamodb.ts";
 
 /** A protection of messages that a test removes, to show that the check would notice. */
 export type CarrierMutation =

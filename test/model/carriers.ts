@@ -1,6 +1,3 @@
-import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
-
 import { workers } from "../../infra/workers.ts";
 import { callbackJob, type CallbackJob } from "../../shared/messages/callbacks/callback-job.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
@@ -9,6 +6,8 @@ import { assignNumber } from "../../shared/messages/numbers/record.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { newWallet, readWallet } from "../../shared/money/wallet/record.ts";
+import { GetCommand, QueryCommand } from "../../shared/platform/aws/dynamodb.ts";
+import { SendMessageBatchCommand, SendMessageCommand } from "../../shared/platform/aws/sqs.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";

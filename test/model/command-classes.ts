@@ -1,5 +1,5 @@
-import * as sqs from "@aws-sdk/client-sqs";
-import * as dynamodb from "@aws-sdk/lib-dynamodb";
+import * as dynamodb from "../../shared/platform/aws/dynamodb.ts";
+import * as sqs from "../../shared/platform/aws/sqs.ts";
 
 const commandClasses: Readonly<Record<string, unknown>> = { ...dynamodb, ...sqs };
 

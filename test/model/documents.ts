@@ -1,8 +1,8 @@
-import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3ServiceException } from "@aws-sdk/client-s3";
 import PDFDocument from "pdfkit";
 
 import { PdfSheet } from "../../shared/money/invoices/pdf-sheet.ts";
-import { S3 } from "../../shared/platform/aws/s3.ts";
+import { AwsError } from "../../shared/platform/aws/errors.ts";
+import { GetObjectCommand, PutObjectCommand, S3 } from "../../shared/platform/aws/s3.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { replace } from "./replace.ts";
 
@@ -14,10 +14,9 @@ await import("../../shared/platform/aws/objects.ts");
 export class MemoryBucket {
   readonly keys = new Set<string>();
 
-  /** @throws S3ServiceException for an object that exists */
+  /** @throws AwsError for an object that exists */
   put(key: string): void {
-    if (this.keys.has(key))
-      throw new S3ServiceException({ name: "PreconditionFailed", $fault: "client", $metadata: {} });
+    if (this.keys.has(key)) throw new AwsError({ name: "PreconditionFailed" });
     this.keys.add(key);
   }
 }
@@ -37,12 +36,12 @@ export function storeDocuments(
   const restores = [
     replace(S3.prototype, "send", async (command: object) => {
       if (command instanceof PutObjectCommand) {
-        await put(command.input.Key ?? "");
+        await put(command.input.Key);
         return {};
       }
-      const isThere = command instanceof GetObjectCommand && (await has(command.input.Key ?? ""));
-      if (!isThere) throw new NoSuchKey({ message: "no object", $metadata: {} });
-      return { Body: { transformToByteArray: async () => new Uint8Array() } };
+      const isThere = command instanceof GetObjectCommand && (await has(command.input.Key));
+      if (!isThere) throw new AwsError({ name: "NoSuchKey" });
+      return { Body: new Uint8Array() };
     }),
     ...["write", "rule", "breakBefore"].map((method) => replace(PdfSheet.prototype, method, nothing)),
     replace(PdfSheet.prototype, "finish", async () => new Uint8Array()),

@@ -1,4 +1,5 @@
-import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+
 import {
   DeleteCommand,
   GetCommand,
@@ -6,9 +7,8 @@ import {
   QueryCommand,
   TransactWriteCommand,
   UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
-
+} from "../../shared/platform/aws/dynamodb.ts";
+import { AwsError } from "../../shared/platform/aws/errors.ts";
 import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
 import { fromStored } from "../../shared/platform/table/stored-names.ts";
 import { fulfils, updated, type Item } from "./expressions.ts";
@@ -61,9 +61,9 @@ export class MemoryTable {
       const write: Write = command.input;
       if (!this.#isAllowed(write)) {
         const item = this.#find(keyOf(write));
-        throw new ConditionalCheckFailedException({
+        throw new AwsError({
+          name: "ConditionalCheckFailedException",
           message: "The conditional request failed",
-          $metadata: {},
           ...(item === undefined ? {} : { Item: marshall(item, { removeUndefinedValues: true }) }),
         });
       }
@@ -81,9 +81,9 @@ export class MemoryTable {
     }));
     const allowed = writes.map(({ write }) => this.#isAllowed(write));
     if (allowed.includes(false)) {
-      throw new TransactionCanceledException({
+      throw new AwsError({
+        name: "TransactionCanceledException",
         message: "Transaction cancelled",
-        $metadata: {},
         CancellationReasons: writes.map(({ write }, index) => {
           if (allowed[index] === true) return { Code: "None" };
           const item = this.#find(keyOf(write));

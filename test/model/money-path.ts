@@ -1,5 +1,3 @@
-import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-
 import { CampaignJob } from "../../shared/audience/campaigns/campaign-job.ts";
 import * as campaigns from "../../shared/audience/campaigns/cancel.ts";
 import { launchCampaign } from "../../shared/audience/campaigns/launch.ts";
@@ -26,6 +24,7 @@ import { topUpWallet } from "../../shared/money/wallet/top-up.ts";
 import { updateWallet } from "../../shared/money/wallet/update.ts";
 import { AwsClient } from "../../shared/platform/aws/client.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
+import { AwsError } from "../../shared/platform/aws/errors.ts";
 import { mayRepeat, retryKindOf, type RetryRules } from "../../shared/platform/aws/retry.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { dayMs, minuteMs } from "../../shared/platform/clock.ts";
@@ -94,15 +93,12 @@ export function connect({ request, enqueue, messageRetentionDays = "" }: Surroun
   };
 }
 
-const errorClasses = [ConditionalCheckFailedException, TransactionCanceledException];
+const rejections = new Set(["ConditionalCheckFailedException", "TransactionCanceledException"]);
 
-/** An error of the table, of the class that this release's packages have. Those of another release may differ. */
+/** A rejection by the table, of the class that this release has. That of another release is another one. */
 function withOwnClass(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const Own = errorClasses.find(({ name }) => name === error.name);
-  return Own === undefined || error instanceof Own
-    ? error
-    : new Own(Object.assign({ $metadata: {}, message: error.message }, error));
+  if (!(error instanceof Error) || error instanceof AwsError || !rejections.has(error.name)) return error;
+  return new AwsError(Object.assign({ name: error.name, message: error.message }, error));
 }
 
 /** Whether a client of the table repeats a request after a number of attempts, the last with this error. */

@@ -1,4 +1,4 @@
-import { GetCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, TransactWriteCommand, UpdateCommand } from "../../shared/platform/aws/dynamodb.ts";
 
 /** A protection of payments that a test removes, to show that the check would notice. */
 export type PaymentMutation =

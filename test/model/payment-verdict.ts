@@ -1,11 +1,10 @@
-import type { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { DocumentRecord } from "../../shared/money/invoices/record.ts";
 import { BillingRecord } from "../../shared/money/payments/billing-record.ts";
 import { PaymentRecord, type RefundRecord } from "../../shared/money/payments/record.ts";
 import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { WalletRecord } from "../../shared/money/wallet/record.ts";
+import type { TransactWriteCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import type { MemoryBucket } from "./documents.ts";
 import type { Item } from "./expressions.ts";

@@ -1,12 +1,3 @@
-import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import {
-  DeleteCommand,
-  GetCommand,
-  QueryCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
-
 import { workers } from "../../infra/workers.ts";
 import { createPayment } from "../../shared/money/payments/create.ts";
 import { getPayment } from "../../shared/money/payments/get.ts";
@@ -21,6 +12,14 @@ import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { recordTransfer } from "../../shared/money/payments/transfer.ts";
 import { workOnPayment } from "../../shared/money/payments/work.ts";
 import { newWallet, WalletRecord } from "../../shared/money/wallet/record.ts";
+import {
+  DeleteCommand,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "../../shared/platform/aws/dynamodb.ts";
+import { SendMessageBatchCommand, SendMessageCommand } from "../../shared/platform/aws/sqs.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";

@@ -1,14 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import * as sqs from "@aws-sdk/client-sqs";
-import * as dynamodb from "@aws-sdk/lib-dynamodb";
-
 import { CampaignRecord } from "../../shared/audience/campaigns/record.ts";
 import { CountsRecord, emptyTally, sumOf, type Tally } from "../../shared/messages/counts/counts.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { isLow, WalletRecord } from "../../shared/money/wallet/record.ts";
 import { graceMs } from "../../shared/money/wallet/settlement.ts";
+import * as dynamodb from "../../shared/platform/aws/dynamodb.ts";
+import * as sqs from "../../shared/platform/aws/sqs.ts";
 import { dayMs, dayOf, epochSeconds, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { firstIdAt, isTestId } from "../../shared/platform/ids.ts";
 import { shardCount } from "../../shared/platform/jobs/shards.ts";

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 
-import { CreateQueueCommand } from "@aws-sdk/client-sqs";
+import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
 
 import { localAccountId } from "../../infra/local/references.ts";
 import { listenOnLoopback } from "../../infra/loopback.ts";
-import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { queueNames } from "../../shared/platform/queue-names.ts";
 
@@ -30,7 +29,7 @@ export async function useEmulators({
   process.env["AWS_ENDPOINT_URL_SQS"] = sqsEndpoint;
   process.env["AWS_ENDPOINT_URL_SECRETS_MANAGER"] = secretsUrl;
   process.env[environmentNames.tableName] = inject("table").name;
-  const sqs = new Sqs();
+  const sqs = new SQSClient({});
   for (const queue of queueNames) {
     const QueueName = `${queue}-${randomUUID()}`;
     await sqs.send(new CreateQueueCommand({ QueueName }));

@@ -9,7 +9,6 @@ import {
 import { inject } from "vitest";
 
 import { rateCardCache } from "../../shared/money/prices/current.ts";
-import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
 /**
@@ -20,7 +19,7 @@ export async function useOwnTable(): Promise<void> {
   const { name: _name, ...properties } = inject("table");
   const TableName = `own-${randomUUID()}`;
   const create = new CreateTableCommand({ TableName, ...properties, BillingMode: "PAY_PER_REQUEST" });
-  await new DynamoDb().send(create);
+  await new DynamoDBClient({}).send(create);
   process.env[environmentNames.tableName] = TableName;
   rateCardCache.clear();
 }

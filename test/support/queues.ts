@@ -1,13 +1,13 @@
-import { DeleteMessageBatchCommand, ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { vi } from "vitest";
 
-import { Sqs } from "../../shared/platform/aws/sqs.ts";
+import { SendMessageCommand, Sqs } from "../../shared/platform/aws/sqs.ts";
 import { config } from "../../shared/platform/config.ts";
 import type { QueueName } from "../../shared/platform/queue-names.ts";
 
 /** Takes all visible jobs off one of this test file's own queues. */
 export async function takeJobs(queue: QueueName): Promise<unknown[]> {
-  const sqs = new Sqs();
+  const sqs = new SQSClient({});
   const jobs: unknown[] = [];
   const QueueUrl = config.queueUrl(queue);
   for (;;) {

@@ -14,6 +14,6 @@ export function interceptTableRequests(
   const { send } = DynamoDb.prototype;
   // oxlint-disable-next-line typescript/no-misused-promises
   vi.spyOn(DynamoDb.prototype, "send").mockImplementation(async function (this: DynamoDb, command: object) {
-    return answer(command, async () => Reflect.apply(send, this, [command]));
+    return Object(await answer(command, async () => Reflect.apply(send, this, [command])));
   });
 }

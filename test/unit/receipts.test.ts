@@ -1,4 +1,3 @@
-import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { beforeEach, expect, it, vi } from "vitest";
 
 import { newMessage } from "../../shared/messages/accept/accept.ts";
@@ -8,7 +7,7 @@ import { acquire, markSent } from "../../shared/messages/message/transitions.ts"
 import { recordDeliveryReceipt } from "../../shared/messages/outcome/receipts.ts";
 import { EventJob } from "../../shared/notices/event-job.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
-import { Sqs } from "../../shared/platform/aws/sqs.ts";
+import { SendMessageCommand, Sqs } from "../../shared/platform/aws/sqs.ts";
 import { dayOf } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";

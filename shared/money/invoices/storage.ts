@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import type { ObjectPlace } from "../../platform/aws/objects.ts";
+import type { ObjectPlace } from "../../platform/aws/s3.ts";
 import { config } from "../../platform/config.ts";
 import { renderPdf } from "./pdf.ts";
 import { DocumentRecord } from "./record.ts";

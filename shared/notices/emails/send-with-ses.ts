@@ -1,6 +1,4 @@
-import { SendEmailCommand } from "@aws-sdk/client-sesv2";
-
-import { Ses } from "../../platform/aws/ses.ts";
+import { SendEmailCommand, Ses } from "../../platform/aws/ses.ts";
 import { config } from "../../platform/config.ts";
 import type { OutgoingEmail } from "./layout.ts";
 

@@ -1,6 +1,4 @@
-import { GetPublicKeyCommand, SignCommand } from "@aws-sdk/client-kms";
-
-import { Kms } from "../aws/kms.ts";
+import { GetPublicKeyCommand, Kms, SignCommand } from "../aws/kms.ts";
 
 /*
  * The requests to KMS. Import this file dynamically, when it is needed: a bundle keeps it as a separate file.
@@ -11,7 +9,7 @@ const client = new Kms();
 /** Returns the public half of a KMS key, in DER (SubjectPublicKeyInfo); undefined if KMS returned none. */
 export async function readPublicKey(KeyId: string): Promise<Uint8Array | undefined> {
   const { PublicKey } = await client.send(new GetPublicKeyCommand({ KeyId }));
-  return PublicKey;
+  return bytesOf(PublicKey);
 }
 
 /** Signs a text with a KMS key (ECDSA, SHA-256). @returns the signature in DER; undefined if KMS returned none */
@@ -20,5 +18,9 @@ export async function sign(KeyId: string, text: string): Promise<Uint8Array | un
   const { Signature } = await client.send(
     new SignCommand({ KeyId, Message, MessageType: "RAW", SigningAlgorithm: "ECDSA_SHA_256" }),
   );
-  return Signature;
+  return bytesOf(Signature);
+}
+
+function bytesOf(base64: string | undefined): Uint8Array | undefined {
+  return base64 === undefined ? undefined : Buffer.from(base64, "base64");
 }

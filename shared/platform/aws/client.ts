@@ -2,21 +2,20 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { now } from "../clock.ts";
 import { correctClock, signingTime } from "./clock-skew.ts";
-import { commandParts, type CommandParts } from "./command.ts";
+import type { AwsCommand } from "./command.ts";
 import { currentCredentials } from "./credentials.ts";
 import { currentRegion, endpointOf } from "./endpoint.ts";
-import { errorOf, metadataOf, type Answer } from "./errors.ts";
+import { errorOf, type Answer } from "./errors.ts";
 import { sendOverHttp, TimeoutError, type TimeLimits } from "./http-transport.ts";
 import { localPort } from "./local-port.ts";
 import { mayRepeat, RetryBudget, retryDelayMs, retryKindOf, type RetryRules } from "./retry.ts";
 import type { AwsService } from "./service.ts";
 import { signedHeaders } from "./signature.ts";
 import { currentTraceId } from "./trace.ts";
-import { fromWire, wireText } from "./wire.ts";
 
 /*
- * The client that sends the SDK's commands. The SDK's own client supports every feature, in thirty layers around each
- * request. That costs ten times as much CPU and function size as this client.
+ * The client of all services. The SDK's own client supports every feature, in thirty layers around each request. That costs ten
+ * times as much CPU and function size as this client.
  */
 
 export interface AwsClientOptions extends Partial<RetryRules> {
@@ -25,16 +24,6 @@ export interface AwsClientOptions extends Partial<RetryRules> {
   readonly keepsConnections?: boolean;
   /** Converts the error of a request that is not sent again. */
   readonly failure?: (error: unknown) => unknown;
-}
-
-/** A command of the SDK, with the part of its type that has the output. */
-export interface AwsCommand<Output> {
-  readonly input: object;
-  resolveMiddleware(
-    stack: never,
-    configuration: never,
-    options: never,
-  ): (input: never) => Promise<{ output: Output }>;
 }
 
 const defaultLimits: TimeLimits = { connectionMs: 1_000, requestMs: 2_000 };
@@ -67,44 +56,49 @@ export class AwsClient {
   }
 
   /**
-   * Sends a command of the SDK.
-   * @throws Error of the SDK's class, when AWS responds with an error
+   * Carries out a command.
+   * @throws AwsError when AWS responds with an error
    * @throws TimeoutError or an error of Node, when no response arrives
    */
-  async send<Output>(command: AwsCommand<Output>): Promise<Output> {
-    const parts = commandParts(command);
-    const { operation, input, finish } = parts;
+  async send<Output extends object>(command: AwsCommand<object, Output>): Promise<Output> {
+    const { operation, input } = command;
     try {
-      const answer = await this.#answerTo({ operation, input, ...this.requestOf(parts) });
-      const output = this.outputOf(parts, answer);
-      this.check(input, output);
-      return Object.assign(Object(finish(output)), { $metadata: metadataOf(answer) });
+      const answer = await this.#answerTo({ operation, input, ...this.requestOf(command) });
+      const output: Output = Object(this.outputOf(command, answer));
+      return output;
     } catch (error) {
       throw this.#failure(error);
     }
   }
 
   /** Returns the request of a command. */
-  protected requestOf({ operation, method, path, input, inputSchema }: CommandParts): CommandRequest {
+  protected requestOf(command: AwsCommand): CommandRequest {
     const { target, contentType } = this.#service;
-    if (method !== "POST" || path.includes("{")) throw new Error(`${operation} is not a plain POST`);
     const headers: Record<string, string> = { "content-type": contentType };
-    if (target !== undefined) headers["x-amz-target"] = `${target}.${operation}`;
-    return { method, path, query: "", headers, body: wireText(inputSchema, input) };
+    if (target !== undefined) headers["x-amz-target"] = `${target}.${command.operation}`;
+    const body = JSON.stringify(this.wireInputOf(command), withBase64);
+    return { method: "POST", path: command.path, query: "", headers, body };
+  }
+
+  /** Returns the input of a command as AWS reads it, apart from binary values. */
+  protected wireInputOf({ input }: AwsCommand): object {
+    return input;
   }
 
   /** Returns the output of a command. */
-  protected outputOf({ outputSchema }: CommandParts, { body }: Answer): object {
-    return fromWire(outputSchema, body === "" ? {} : JSON.parse(body));
+  protected outputOf(_command: AwsCommand, { body }: Answer): object {
+    return body === "" ? {} : this.parse(body);
+  }
+
+  /** Returns the content of a response. */
+  protected parse(body: string): object {
+    return JSON.parse(body);
   }
 
   /** Returns the endpoint of a command. */
   protected endpointFor(_input: object, region: string): URL {
     return endpointOf(this.#service, region);
   }
-
-  /** Checks a response. @throws Error when it cannot be right */
-  protected check(_input: object, _output: object): void {}
 
   /** Sends a request until it succeeds, at most as often as the rules allow. */
   async #answerTo(request: Request): Promise<Answer> {
@@ -116,7 +110,7 @@ export class AwsClient {
           this.#budget.refund(attempts - 1);
           return answer;
         }
-        const error = errorOf(this.#service, answer);
+        const error = errorOf(answer, (body) => this.parse(body));
         if (!hasCorrectedClock && correctClock(error.name, answer)) {
           // AWS does not execute a request with a wrong time, so it can be repeated.
           hasCorrectedClock = true;
@@ -166,7 +160,13 @@ export interface CommandRequest {
   readonly body: Uint8Array | string;
 }
 
-interface Request extends CommandRequest, Pick<CommandParts, "input" | "operation"> {}
+interface Request extends CommandRequest, Pick<AwsCommand, "input" | "operation"> {}
+
+/** Writes binary values of an input as base64. A `Buffer` would write itself in another way before. */
+function withBase64(this: object, name: string, value: unknown): unknown {
+  const given: unknown = Reflect.get(this, name);
+  return given instanceof Uint8Array ? Buffer.from(given).toString("base64") : value;
+}
 
 /** Awaits a promise. @throws TimeoutError when it takes too long */
 async function within<Value>(limitMs: number, promise: Promise<Value>): Promise<Value> {

@@ -1,6 +1,14 @@
-import { errorTypeRegistries } from "@aws-sdk/client-pinpoint-sms-voice-v2";
+import type * as sdk from "@aws-sdk/client-pinpoint-sms-voice-v2";
 
 import { AwsClient, type AwsClientOptions } from "./client.ts";
+import { AwsCommand } from "./command.ts";
+
+export class SendTextMessageCommand extends AwsCommand<
+  sdk.SendTextMessageCommandInput,
+  sdk.SendTextMessageCommandOutput
+> {
+  readonly operation = "SendTextMessage";
+}
 
 export class EndUserMessaging extends AwsClient {
   constructor(options?: AwsClientOptions) {
@@ -11,7 +19,6 @@ export class EndUserMessaging extends AwsClient {
         signingName: "sms-voice",
         target: "PinpointSMSVoiceV2",
         contentType: "application/x-amz-json-1.0",
-        errors: errorTypeRegistries,
       },
       options,
     );

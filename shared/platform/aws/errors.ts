@@ -1,5 +1,4 @@
-import type { AwsService } from "./service.ts";
-import { fromWire, type Schema } from "./wire.ts";
+import type { AttributeValue, CancellationReason } from "@aws-sdk/client-dynamodb";
 
 /** A response of AWS, or of a local stand-in for it. */
 export interface Answer {
@@ -10,67 +9,61 @@ export interface Answer {
   readonly bytes?: Uint8Array;
 }
 
-/** The metadata that the SDK keeps of a response. */
-export interface Metadata {
-  readonly httpStatusCode: number;
+interface Metadata {
+  readonly httpStatusCode?: number;
   readonly requestId?: string;
 }
 
-export function metadataOf({ status, headers }: Answer): Metadata {
+interface Properties extends Partial<
+  Pick<AwsError, "$metadata" | "CancellationReasons" | "Item" | "message">
+> {
+  readonly name: string;
+}
+
+/** An error that AWS responded with. It has the name and the members of the response, as the SDK's errors do. */
+export class AwsError extends Error {
+  readonly $metadata: Metadata;
+  /** The item on which the condition of a write failed, as DynamoDB has it. */
+  declare readonly Item?: Record<string, AttributeValue>;
+  /** One for each write of a transaction. */
+  declare readonly CancellationReasons?: readonly CancellationReason[];
+
+  constructor({ message = "UnknownError", $metadata = {}, ...members }: Properties) {
+    super(message);
+    this.$metadata = $metadata;
+    Object.assign(this, members);
+  }
+}
+
+/** Whether an error is one of AWS with one of these names. */
+export function isAwsError(error: unknown, ...names: readonly string[]): error is AwsError {
+  return error instanceof AwsError && names.includes(error.name);
+}
+
+/** Returns the error of a response. @param parse reads a body */
+export function errorOf(answer: Answer, parse: (body: string) => object): AwsError {
+  const { status, headers } = answer;
+  const body = parsedOrEmpty(answer.body, parse);
+  const { __type, code, Code, message, Message, ...details } = Object(body);
   const requestId =
     headers["x-amzn-requestid"] ?? headers["x-amzn-request-id"] ?? headers["x-amz-request-id"];
-  return { httpStatusCode: status, ...(typeof requestId === "string" ? { requestId } : {}) };
-}
-
-/** Returns the error of a response, in the SDK's class for it, or in the base class of the service's errors. */
-export function errorOf(service: AwsService, answer: Answer): Error {
-  const body = parsedOrEmpty(answer.body);
-  const name = nameOf(body, answer);
-  const known = classOf(service, name);
-  const members = fromWire(known.schema, body);
-  const { __type, message, Message, ...others } = Object(members);
-  const $metadata = metadataOf(answer);
-  const $fault = answer.status < 500 ? "client" : "server";
-  const error: unknown = new known.Class({ $metadata, $fault, name });
-  if (!(error instanceof Error)) throw new Error(`${name} is no class of errors`);
-  return Object.assign(error, others, { $metadata, message: String(message ?? Message ?? "UnknownError") });
-}
-
-interface ErrorClass {
-  readonly schema: Schema;
-  readonly Class: new (options: object) => unknown;
-}
-
-function classOf({ errors, id }: AwsService, name: string): ErrorClass {
-  for (const registry of errors) {
-    const schema = registry.find((each) => isError(each) && each[2] === name);
-    if (isError(schema)) return { schema, Class: registry.getErrorCtor(schema) };
-  }
-  for (const registry of errors) {
-    const schema = registry.getBaseException();
-    if (schema !== undefined) return { schema, Class: registry.getErrorCtor(schema) };
-  }
-  throw new Error(`${id} has no errors`);
-}
-
-type ErrorSchema = NonNullable<ReturnType<AwsService["errors"][number]["getBaseException"]>>;
-
-function isError(schema: unknown): schema is ErrorSchema {
-  return Array.isArray(schema) && schema[0] === -3;
+  return new AwsError({
+    ...details,
+    name: nameOf(__type ?? code ?? Code ?? headers["x-amzn-errortype"]),
+    message: message ?? Message,
+    $metadata: { httpStatusCode: status, ...(typeof requestId === "string" ? { requestId } : {}) },
+  });
 }
 
 /** Returns the name of an error, without its namespace and without a suffix that some services add. */
-function nameOf(body: object, { headers }: Answer): string {
-  const { __type, code, Code } = Object(body);
-  const given: unknown = __type ?? code ?? Code ?? headers["x-amzn-errortype"];
-  if (typeof given !== "string") return "Unknown";
-  return given.replace(/[,:].*/s, "").replace(/^.*#/s, "");
+function nameOf(given: unknown): string {
+  return typeof given === "string" ? given.replace(/[,:].*/s, "").replace(/^.*#/s, "") : "Unknown";
 }
 
 /** Returns an empty object for a text without an error, because a proxy may respond with a page. */
-function parsedOrEmpty(text: string): object {
+function parsedOrEmpty(text: string, parse: (body: string) => object): object {
   try {
-    return Object(JSON.parse(text));
+    return Object(parse(text));
   } catch {
     return xmlElements(text);
   }

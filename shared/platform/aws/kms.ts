@@ -1,6 +1,20 @@
-import { errorTypeRegistries } from "@aws-sdk/client-kms";
+import type * as sdk from "@aws-sdk/client-kms";
 
 import { AwsClient, type AwsClientOptions } from "./client.ts";
+import { AwsCommand } from "./command.ts";
+
+/** Its output has the key in base64. */
+export class GetPublicKeyCommand extends AwsCommand<
+  sdk.GetPublicKeyCommandInput,
+  { readonly PublicKey?: string }
+> {
+  readonly operation = "GetPublicKey";
+}
+
+/** Its output has the signature in base64. */
+export class SignCommand extends AwsCommand<sdk.SignCommandInput, { readonly Signature?: string }> {
+  readonly operation = "Sign";
+}
 
 export class Kms extends AwsClient {
   constructor(options?: AwsClientOptions) {
@@ -11,7 +25,6 @@ export class Kms extends AwsClient {
         signingName: "kms",
         target: "TrentService",
         contentType: "application/x-amz-json-1.1",
-        errors: errorTypeRegistries,
       },
       options,
     );

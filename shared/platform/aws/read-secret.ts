@@ -1,7 +1,5 @@
-import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
-
 import type { TimeLimits } from "./http-transport.ts";
-import { SecretsManager } from "./secrets-manager.ts";
+import { GetSecretValueCommand, SecretsManager } from "./secrets-manager.ts";
 
 /*
  * Reading a secret of Secrets Manager. Import this file dynamically, when a secret is needed: a bundle keeps it as a separate file.

@@ -1,5 +1,3 @@
-import type { TypeRegistry } from "@smithy/core/schema";
-
 /** The properties of an AWS service that its client needs. */
 export interface AwsService {
   /** The end of the environment variable with its endpoint: `AWS_ENDPOINT_URL_<ID>`. */
@@ -14,6 +12,4 @@ export interface AwsService {
     | "application/octet-stream"
     | "application/x-amz-json-1.0"
     | "application/x-amz-json-1.1";
-  /** The SDK's classes of the service's errors, by their names on the wire. */
-  readonly errors: readonly TypeRegistry[];
 }

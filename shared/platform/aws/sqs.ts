@@ -1,8 +1,24 @@
 import { hash } from "node:crypto";
 
-import { errorTypeRegistries } from "@aws-sdk/client-sqs";
+import type * as sdk from "@aws-sdk/client-sqs";
 
 import { AwsClient, type AwsClientOptions } from "./client.ts";
+import { AwsCommand } from "./command.ts";
+import type { Answer } from "./errors.ts";
+
+export class SendMessageCommand extends AwsCommand<
+  sdk.SendMessageCommandInput,
+  sdk.SendMessageCommandOutput
+> {
+  readonly operation = "SendMessage";
+}
+
+export class SendMessageBatchCommand extends AwsCommand<
+  sdk.SendMessageBatchCommandInput,
+  sdk.SendMessageBatchCommandOutput
+> {
+  readonly operation = "SendMessageBatch";
+}
 
 export class Sqs extends AwsClient {
   constructor(options?: AwsClientOptions) {
@@ -13,7 +29,6 @@ export class Sqs extends AwsClient {
         signingName: "sqs",
         target: "AmazonSQS",
         contentType: "application/x-amz-json-1.0",
-        errors: errorTypeRegistries,
       },
       options,
     );
@@ -27,17 +42,18 @@ export class Sqs extends AwsClient {
     return new URL("/", QueueUrl);
   }
 
-  /** Checks the MD5 that SQS returns for each body that it accepted or delivered. */
-  protected override check(input: object, output: object): void {
-    const { MessageBody, Entries = [] } = shapeOf(input);
-    const { MD5OfMessageBody, Successful = [], Messages = [] } = shapeOf(output);
+  /** Checks the MD5 that SQS returns for each body that it accepted. @throws Error when it is another one */
+  protected override outputOf(command: AwsCommand, answer: Answer): object {
+    const output = super.outputOf(command, answer);
+    const { MessageBody, Entries = [] } = shapeOf(command.input);
+    const { MD5OfMessageBody, Successful = [] } = shapeOf(output);
     if (MessageBody !== undefined) checkDigest(MessageBody, MD5OfMessageBody);
     const sent = new Map(Entries.map((entry) => [entry.Id, entry.MessageBody]));
     for (const entry of Successful) {
       const body = sent.get(entry.Id);
       if (body !== undefined) checkDigest(body, entry.MD5OfMessageBody);
     }
-    for (const { Body = "", MD5OfBody } of Messages) checkDigest(Body, MD5OfBody);
+    return output;
   }
 }
 
@@ -48,7 +64,6 @@ interface Shape {
   readonly MD5OfMessageBody?: string;
   readonly Entries?: readonly { readonly Id?: string; readonly MessageBody?: string }[];
   readonly Successful?: readonly { readonly Id?: string; readonly MD5OfMessageBody?: string }[];
-  readonly Messages?: readonly { readonly Body?: string; readonly MD5OfBody?: string }[];
 }
 
 function shapeOf(value: object): Shape {

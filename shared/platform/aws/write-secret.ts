@@ -1,14 +1,12 @@
 import { randomUUID } from "node:crypto";
 
+import { isAwsError } from "./errors.ts";
 import {
   CreateSecretCommand,
   DeleteSecretCommand,
   PutSecretValueCommand,
-  ResourceExistsException,
-  ResourceNotFoundException,
-} from "@aws-sdk/client-secrets-manager";
-
-import { SecretsManager } from "./secrets-manager.ts";
+  SecretsManager,
+} from "./secrets-manager.ts";
 
 /*
  * Writing a secret of Secrets Manager: the credentials of a carrier, or of the payment provider. Only the operator's commands
@@ -36,7 +34,7 @@ export async function writeSecret(name: string, value: object, whose: string): P
     );
     return created.VersionId ?? "";
   } catch (error) {
-    if (!(error instanceof ResourceExistsException)) throw error;
+    if (!isAwsError(error, "ResourceExistsException")) throw error;
   }
   const { VersionId = "" } = await client.send(
     new PutSecretValueCommand({ SecretId: name, SecretString, ClientRequestToken }),
@@ -50,6 +48,6 @@ export async function deleteSecret(name: string): Promise<void> {
   try {
     await new SecretsManager().send(command);
   } catch (error) {
-    if (!(error instanceof ResourceNotFoundException)) throw error;
+    if (!isAwsError(error, "ResourceNotFoundException")) throw error;
   }
 }

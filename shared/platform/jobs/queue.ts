@@ -1,6 +1,4 @@
-import { SendMessageBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-
-import { Sqs } from "../aws/sqs.ts";
+import { SendMessageBatchCommand, SendMessageCommand, Sqs } from "../aws/sqs.ts";
 import { config } from "../config.ts";
 import type { QueueName } from "../queue-names.ts";
 import type { QueuedJob } from "./job.ts";

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import { BatchGetCommand, GetCommand, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import type * as z from "zod/mini";
 
 import { ApiError } from "../../api/contract/errors.ts";
+import { BatchGetCommand, GetCommand, QueryCommand } from "../aws/dynamodb.ts";
 import { config } from "../config.ts";
 import { client } from "./client.ts";
 import type { EntityName, Readable } from "./entities.ts";

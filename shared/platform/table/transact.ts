@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { TransactionCanceledException, type CancellationReason } from "@aws-sdk/client-dynamodb";
-import { TransactWriteCommand, type TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { CancellationReason } from "@aws-sdk/client-dynamodb";
+import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 
 import { ApiError } from "../../api/contract/errors.ts";
+import { TransactWriteCommand } from "../aws/dynamodb.ts";
+import { isAwsError } from "../aws/errors.ts";
 import { client } from "./client.ts";
 import { toStored } from "./stored-names.ts";
 import { oldItem, parametersOf, type Write } from "./write.ts";
@@ -64,7 +66,7 @@ export async function tryTransact<Name extends string>(
       await client.send(new TransactWriteCommand(command));
       return { outcome: "committed" };
     } catch (error) {
-      if (!(error instanceof TransactionCanceledException)) throw error;
+      if (!isAwsError(error, "TransactionCanceledException")) throw error;
       const reasons = error.CancellationReasons ?? [];
       if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) {
         return { outcome: "rejected", rejections: rejectionsOf(named, reasons) };

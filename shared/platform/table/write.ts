@@ -1,9 +1,9 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type * as z from "zod/mini";
 
 import { dropDeadConnections } from "../aws/connections.ts";
+import { DeleteCommand, PutCommand, UpdateCommand } from "../aws/dynamodb.ts";
+import { isAwsError } from "../aws/errors.ts";
 import { config } from "../config.ts";
 import { bestEffortClient, client, singleEffectClient } from "./client.ts";
 import type { EntityName, Readable, RecordOf } from "./entities.ts";
@@ -202,7 +202,8 @@ async function outcomeOf<Item>(write: () => Promise<Item>): Promise<Outcome<Item
   try {
     return { applied: true, item: await write() };
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return { applied: false, found: oldItem(error) };
+    if (isAwsError(error, "ConditionalCheckFailedException"))
+      return { applied: false, found: oldItem(error) };
     throw error;
   }
 }

@@ -1,0 +1,78 @@
+import type { Template } from "aws-cdk-lib/assertions";
+import { beforeAll, expect, it } from "vitest";
+
+import type { StackTemplates } from "../../infra/nested-stacks.ts";
+import { keptTypes } from "../../infra/replacements.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
+import { synthesized } from "../support/synthesized.ts";
+
+/*
+ * The data and the keys of a stage outlive its stack if its settings require it.
+ */
+
+let prod: Template;
+let dev: Template;
+beforeAll(() => {
+  prod = synthesized(stageNamed("prod")).template;
+  dev = synthesized(stageNamed("dev")).template;
+});
+
+it("has data and keys only in the main stack, and CloudFormation decides before a deployment whether it replaces them", () => {
+  const keptOf = ({ Resources }: StackTemplates["main"]): (typeof Resources)[string][] =>
+    Object.values(Resources).filter(({ Type }) => keptTypes.test(Type));
+  expect([...synthesized(stageNamed("prod")).templates.nested.values()].flatMap(keptOf)).toEqual([]);
+  const kept = keptOf(synthesized(stageNamed("prod")).templates.main);
+  expect(kept).toHaveLength(6);
+  for (const { Properties } of kept) {
+    // These two change in place. A reference elsewhere could make a replacement conditional.
+    const { KeyPolicy: _policy, Replicas: _replicas, ...others } = Properties;
+    expect(JSON.stringify(others)).not.toMatch(/"(Ref|Fn::\w+)":/);
+  }
+});
+
+it("always keeps the table of prod, and deletes that of dev with its stack", () => {
+  const table = {
+    BillingMode: "PAY_PER_REQUEST",
+    TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
+  };
+  const replica = {
+    Region: { Ref: "AWS::Region" },
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  };
+  const [ofProd, ...others] = Object.values(prod.findResources("AWS::DynamoDB::GlobalTable"));
+  expect(others).toEqual([]);
+  const tags = [{ Key: "stage", Value: "prod" }];
+  expect(ofProd).toMatchObject({
+    Properties: { ...table, Replicas: [{ ...replica, DeletionProtectionEnabled: true, Tags: tags }] },
+    DeletionPolicy: "Retain",
+    UpdateReplacePolicy: "Retain",
+  });
+  // Its index has only keys, so that its listing reveals no data.
+  expect(ofProd).toHaveProperty("Properties.GlobalSecondaryIndexes", [
+    {
+      IndexName: "agenda",
+      KeySchema: [
+        { AttributeName: "agenda", KeyType: "HASH" },
+        { AttributeName: "lookAt", KeyType: "RANGE" },
+      ],
+      Projection: { ProjectionType: "KEYS_ONLY" },
+    },
+  ]);
+  const [ofDev] = Object.values(dev.findResources("AWS::DynamoDB::GlobalTable"));
+  expect(ofDev).toMatchObject({
+    Properties: { ...table, Replicas: [{ ...replica, DeletionProtectionEnabled: false }] },
+    DeletionPolicy: "Delete",
+  });
+});
+
+it.each(["WebhookKey", "SecondFactorKey"])(
+  "keeps %s, which the table is read with, as long as the table",
+  (name) => {
+    const keyOf = (template: Template): unknown =>
+      Object.entries(template.findResources("AWS::SecretsManager::Secret")).find(([id]) =>
+        id.startsWith(name),
+      )?.[1];
+    expect(keyOf(prod)).toMatchObject({ DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" });
+    expect(keyOf(dev)).toMatchObject({ DeletionPolicy: "Delete" });
+  },
+);

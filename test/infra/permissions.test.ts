@@ -1,0 +1,212 @@
+import type { Template } from "aws-cdk-lib/assertions";
+import { beforeAll, expect, it } from "vitest";
+
+import { pascalCase } from "../../infra/constructs/names.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
+import { workers } from "../../infra/workers.ts";
+import { routes } from "../../shared/api/routes.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
+import { functionsWith, roleStatements, tableAccess } from "../support/function-roles.ts";
+import { synthesized } from "../support/synthesized.ts";
+
+/*
+ * Which functions may read and write the items that rights, secrets and money depend on.
+ */
+
+let prod: Template;
+let statements: ReturnType<typeof roleStatements>;
+beforeAll(() => {
+  prod = synthesized(stageNamed("prod")).template;
+  statements = roleStatements(prod);
+});
+
+/** Returns the functions with permission for an action on a family. */
+function functionsThatMay(action: string, family: string): string[] {
+  return functionsWith(
+    statements,
+    ({ actions, families }) => actions.includes(`dynamodb:${action}`) && families.includes(`${family}#*`),
+  );
+}
+
+/** Returns the functions that may read a key in Secrets Manager. */
+function functionsWithKey(name: string): string[] {
+  const keyIds = Object.keys(prod.findResources("AWS::SecretsManager::Secret")).filter((id) =>
+    id.startsWith(name),
+  );
+  expect(keyIds).toHaveLength(1);
+  return functionsWith(statements, ({ resource }) =>
+    JSON.stringify(resource).includes(keyIds[0] ?? "no key"),
+  );
+}
+
+it.each([
+  {
+    rule: "login credentials are for functions that create, check or replace them",
+    family: "CREDENTIALS",
+    may: {
+      GetItem: [
+        "ChangePassword",
+        "ConfirmTotp",
+        "DeleteTotp",
+        "Login",
+        "Reauthenticate",
+        "StartTotp",
+        "VerifyEmail",
+      ],
+      Query: ["ExpireAccounts"],
+      PutItem: ["AcceptInvitation", "ChangePassword", "Register", "ResetPassword", "StartTotp"],
+      UpdateItem: ["ChangePassword", "ConfirmTotp", "DeleteTotp", "Login", "Reauthenticate"],
+      DeleteItem: ["DeleteMember", "DeleteTotp", "ExpireAccounts", "ResetPassword"],
+    },
+  },
+  {
+    rule: "only functions that create, change or remove members write roles",
+    family: "MEMBERS",
+    may: {
+      PutItem: ["AcceptInvitation", "InviteMember", "Register", "ResetPassword"],
+      UpdateItem: ["UpdateMember"],
+      DeleteItem: ["AcceptInvitation", "DeleteMember", "ExpireAccounts", "ResetPassword"],
+    },
+  },
+  {
+    // The approval of KYC is in the rights, which its submission may not write.
+    rule: "only registration, verification and changes of members write ownership and verification",
+    family: "RIGHTS",
+    may: {
+      PutItem: ["Register", "ResetPassword"],
+      UpdateItem: ["AcceptInvitation", "DeleteMember", "ResetPassword", "UpdateMember", "VerifyEmail"],
+      DeleteItem: ["ExpireAccounts"],
+    },
+  },
+  {
+    rule: "only a KYC submission writes its data, and no function decides on it",
+    family: "KYC",
+    may: { PutItem: ["SubmitKyc"], UpdateItem: [], DeleteItem: ["ExpireAccounts"] },
+  },
+  {
+    rule: "the secrets of webhooks are for functions that create, replace or use them",
+    family: "WEBHOOK_SECRETS",
+    may: {
+      GetItem: ["DispatchWebhook", "RotateWebhookSecret"],
+      Query: [],
+      PutItem: ["CreateWebhook"],
+      UpdateItem: ["RotateWebhookSecret"],
+      DeleteItem: ["DeleteWebhook", "ExpireAccounts"],
+    },
+  },
+  {
+    rule: "only the operator changes a carrier or a route",
+    family: "CARRIERS",
+    may: { PutItem: [], UpdateItem: [], DeleteItem: [] },
+  },
+])("$rule", ({ family, may }) => {
+  for (const [action, functions] of Object.entries(may)) {
+    expect(functionsThatMay(action, family), action).toEqual(functions);
+  }
+});
+
+it.each([
+  [
+    "SecondFactorKey",
+    ["ChangePassword", "ConfirmTotp", "DeleteTotp", "Login", "Reauthenticate", "StartTotp"],
+  ],
+  ["WebhookKey", ["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"]],
+])("%s is for functions that seal or open secrets", (name, functions) => {
+  expect(functionsWithKey(name)).toEqual(functions);
+});
+
+it("allows only to read the audit log and to append audited events", () => {
+  const ofLog = statements.filter(({ families }) => families.includes("AUDIT#*"));
+  expect(new Set(ofLog.flatMap(({ actions }) => actions))).toEqual(
+    new Set(["dynamodb:PutItem", "dynamodb:Query"]),
+  );
+  expect(tableAccess(statements, "ListAuditLog")).toContain("Query AUDIT#*");
+  for (const [operation, { audited }] of Object.entries<Route>(routes)) {
+    const adds =
+      audited !== undefined ||
+      ["acceptInvitation", "login", "register", "resetPassword", "verifyEmail"].includes(operation);
+    const access = tableAccess(statements, pascalCase(operation));
+    expect(access.includes("PutItem AUDIT#*"), operation).toBe(adds);
+  }
+  for (const name of Object.keys(workers)) {
+    const access = tableAccess(statements, pascalCase(name));
+    expect(access.filter((each) => each.includes("AUDIT#"))).toEqual([]);
+  }
+});
+
+it("lets no function pause sending or payments, or suspend an organization's wallet", () => {
+  const onPauses = statements.filter(({ condition }) => JSON.stringify(condition)?.includes("SENDING#"));
+  expect(new Set(onPauses.flatMap(({ actions }) => actions))).toEqual(new Set(["dynamodb:GetItem"]));
+});
+
+it("gives functions with outside connections no access to wallets", () => {
+  expect(tableAccess(statements, "SendMessage")).toEqual([
+    "GetItem MESSAGES#*",
+    "GetItem OPT_OUTS#*",
+    "GetItem ORG#*",
+    "GetItem PRICES#*",
+    "GetItem SENDER#*",
+    "GetItem SENDING#*",
+    "PutItem DUE#*",
+    "PutItem beside MESSAGES#*",
+    "Query BREAKERS#*",
+    "Query CARRIERS#*",
+    "Query PRICES#*",
+    "UpdateItem BREAKERS#*",
+    "UpdateItem MESSAGES#*",
+    "UpdateItem PACE#*",
+    "UpdateItem SANDBOX#*",
+    "UpdateItem STATS#*",
+    "UpdateItem beside DUE#*",
+  ]);
+  expect(tableAccess(statements, "DispatchWebhook")).toEqual([
+    "DeleteItem DELIVERIES#*",
+    "GetItem INBOUND#*",
+    "GetItem INFLIGHT#*",
+    "GetItem MESSAGES#*",
+    "GetItem ORG#*",
+    "GetItem WEBHOOK_SECRETS#*",
+    "PutItem DELIVERIES#*",
+    "PutItem DUE#*",
+    "Query ORG#*",
+    "UpdateItem DELIVERIES#*",
+    "UpdateItem INFLIGHT#*",
+    "UpdateItem ORG#*",
+  ]);
+});
+
+it("lets a send debit and record, and no more", () => {
+  expect(tableAccess(statements, "SendSms")).toEqual([
+    "BatchGetItem KEY#*",
+    "BatchGetItem ORG#*",
+    "DeleteItem IDEMPOTENCY#*",
+    "DeleteItem MESSAGES#*",
+    "GetItem IDEMPOTENCY#*",
+    "GetItem KEY#*",
+    "GetItem LEDGER#*",
+    "GetItem MEMBERS#*",
+    "GetItem OPT_OUTS#*",
+    "GetItem ORG#*",
+    "GetItem PRICES#*",
+    "GetItem RIGHTS#*",
+    "GetItem SENDER#*",
+    "GetItem USER#*",
+    "GetItem WALLET#*",
+    "PutItem DUE#*",
+    "PutItem HELD#*",
+    "PutItem IDEMPOTENCY#*",
+    "PutItem LEDGER#*",
+    "PutItem MESSAGES#*",
+    "PutItem beside WALLET#*",
+    "Query PRICES#*",
+    "UpdateItem IDEMPOTENCY#*",
+    "UpdateItem KEY_USES#*",
+    "UpdateItem LIMIT#*",
+    "UpdateItem STATS#*",
+    "UpdateItem WALLET#*",
+    "UpdateItem beside DUE#*",
+    "UpdateItem beside HELD#*",
+    "UpdateItem beside LEDGER#*",
+    "UpdateItem beside MESSAGES#*",
+  ]);
+});
