@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 
-import { addedMargin, type Margin } from "../../shared/messages/counts/margins.ts";
-import { readMargins, readMarginsOfMessages } from "../../shared/messages/counts/read-margins.ts";
+import { readMargins, type Margin } from "../../shared/messages/counts/figures.ts";
+import { readMarginsOfMessages } from "../../shared/messages/counts/recount.ts";
+import { addTo } from "../../shared/messages/counts/rows.ts";
 import { amountOf } from "../../shared/money/wallet/money.ts";
 import { listWallets, readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs, dayOf, now } from "../../shared/platform/clock.ts";
@@ -15,10 +16,7 @@ const groupings = ["day", "country", "carrier", "organization"] as const;
 type Grouping = (typeof groupings)[number];
 
 /** Margins of one organization on one day. */
-interface MarginOfDay extends Margin {
-  readonly day: string;
-  readonly organization: string;
-}
+type MarginOfDay = Margin & { readonly day: string; readonly organization: string };
 
 /** The margin of one day, country, carrier or organization. */
 interface MarginRow extends Omit<Margin, "carrier" | "country"> {
@@ -93,10 +91,7 @@ function daysBefore(howMany: number, withToday: boolean): string[] {
 
 function rowsBy(found: readonly MarginOfDay[], by: Grouping): MarginRow[] {
   const sums = new Map<string, MarginOfDay>();
-  for (const each of found) {
-    const sum = sums.get(each[by]);
-    sums.set(each[by], sum === undefined ? each : addedMargin(sum, each));
-  }
+  for (const each of found) addTo(sums, each[by], each);
   const rows = [...sums].map(
     ([name, { messages, segments, revenueMicros, costMicros, messagesWithoutCost }]) => ({
       name,

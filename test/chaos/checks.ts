@@ -1,5 +1,6 @@
 import { WebhookPayload } from "../../shared/api/contract/webhooks.ts";
-import { emptyTally, sumOf, type Tally } from "../../shared/messages/counts/counts.ts";
+import { emptyTally, type Tally } from "../../shared/messages/counts/figures.ts";
+import { added } from "../../shared/messages/counts/rows.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { microsOf } from "../../shared/money/wallet/money.ts";
@@ -183,7 +184,7 @@ function countProblems({ days, messages }: Books): string[] {
     const ofParts = days.filter(({ sk }) => sk === `DAY#${day}`);
     if (ofParts.length === 0 || ofParts.some(({ closedAt }) => closedAt === undefined))
       return [`${day} is not closed`];
-    const found = ofParts.reduce<Tally>(sumOf, emptyTally);
+    const found = ofParts.reduce<Tally>(added, emptyTally);
     const real = {
       accepted: ofDay.length,
       sent: those("sent"),

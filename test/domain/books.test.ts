@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from "vitest";
 
 import { closeBooks } from "../../shared/figures/books/close.ts";
 import { findBooks, findBooksTotal, readBooks } from "../../shared/figures/books/record.ts";
-import { writeMargins } from "../../shared/messages/counts/margins.ts";
+import { noFigures, writeFigures } from "../../shared/messages/counts/figures.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem, putUnchecked } from "../../shared/platform/table/write.ts";
@@ -140,15 +140,15 @@ it("costs that become known after the close are in the next books", async () => 
   const shard = dayShardOf(customer, "2031-03-11");
   const one = { messages: 1, segments: 1, revenueMicros: 10, messagesWithoutCost: 1 };
   const ofDay = (costMicros: number) => [{ country: "GB", carrier: "aws", ...one, costMicros }];
-  await writeMargins(shard, ofDay(400), false);
+  await writeFigures(shard, { ...noFigures, margins: ofDay(400) }, false);
   expect(await close("2031-03", [customer], "2031-04-01T02:00:00.000Z")).toMatchObject({
     costMicros: 400,
     messagesWithoutCost: 1,
     openDays: 1,
   });
   const ofGermany = ofDay(30).map((each) => ({ ...each, country: "DE" }));
-  await writeMargins(shard, [...ofDay(450), ...ofGermany], true);
-  await writeMargins(dayShardOf(customer, "2031-04-11", 3), ofDay(7), true);
+  await writeFigures(shard, { ...noFigures, margins: [...ofDay(450), ...ofGermany] }, true);
+  await writeFigures(dayShardOf(customer, "2031-04-11", 3), { ...noFigures, margins: ofDay(7) }, true);
   expect(await close("2031-04", [customer], "2031-05-01T02:00:00.000Z")).toMatchObject({
     costMicros: 87,
     messagesWithoutCost: 2,

@@ -5,13 +5,14 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { CountsRecord, noteDay } from "../../shared/messages/counts/counts.ts";
 import {
+  noFigures,
+  readMargins,
   sumOfMargins,
-  writeMargins,
+  writeFigures,
   type Margin,
   type MarginsRecord,
-} from "../../shared/messages/counts/margins.ts";
-import { readMargins, readMarginsOfMessages } from "../../shared/messages/counts/read-margins.ts";
-import { messagesOfDay, recount } from "../../shared/messages/counts/recount.ts";
+} from "../../shared/messages/counts/figures.ts";
+import { messagesOfDay, readMarginsOfMessages, recount } from "../../shared/messages/counts/recount.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { markSent } from "../../shared/messages/message/transitions.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -187,7 +188,7 @@ it("is as of the last count while a message waits, and then final, also after la
     [1, 40_000],
     [1, 40_000],
   ]);
-  await writeMargins(dayShardOf(organizationId, day), open?.margins ?? [], false);
+  await writeFigures(dayShardOf(organizationId, day), { ...noFigures, margins: open?.margins ?? [] }, false);
   expect(await allMargins()).toEqual([closed]);
 });
 

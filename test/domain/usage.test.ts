@@ -6,8 +6,8 @@ import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { getUsage } from "../../shared/figures/statements/usage.ts";
 import type { NewMessage } from "../../shared/messages/accept/accept.ts";
 import { CountsRecord, noteDay } from "../../shared/messages/counts/counts.ts";
+import { noFigures, sumOfRows, writeFigures, type UsageRow } from "../../shared/messages/counts/figures.ts";
 import { messagesOfDay, recount } from "../../shared/messages/counts/recount.ts";
-import { sumOfRows, writeUsage, type UsageRow } from "../../shared/messages/counts/usage.ts";
 import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
 import { refundMessage } from "../../shared/messages/outcome/refund.ts";
 import { reconcileWallets } from "../../shared/messages/reconciliation/run.ts";
@@ -147,7 +147,7 @@ it("a day that waits for a message is as of its last count, and a closed one doe
   await closeAt(`${month}-05T00:30:00Z`);
   const { rows } = await read();
   expect(rows).toMatchObject([{ name: "GB", messages: 0, amount: 0 }]);
-  await writeUsage(dayShardOf(organizationId, day), { country: [], campaign: [], key: [] }, false);
+  await writeFigures(dayShardOf(organizationId, day), noFigures, false);
   expect((await read()).rows).toEqual(rows);
 });
 

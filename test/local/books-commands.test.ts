@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
-import { writeMargins } from "../../shared/messages/counts/margins.ts";
+import { noFigures, writeFigures } from "../../shared/messages/counts/figures.ts";
 import { findPayment } from "../../shared/money/payments/record.ts";
 import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -75,7 +75,7 @@ it("the exported books of a closed month add up to the ledger", async () => {
   await inAllShards(closeDays);
   const costs = { messages: 1, segments: 2, revenueMicros: 7_901, costMicros: 5_001, messagesWithoutCost: 0 };
   const margin = { ...costs, country: "GB", carrier: "aws" };
-  await writeMargins(dayShardOf(one.organizationId, "2031-03-13"), [margin], true);
+  await writeFigures(dayShardOf(one.organizationId, "2031-03-13"), { ...noFigures, margins: [margin] }, true);
 
   // A script has lowered a charge that is in the ledger.
   const list = { pk: ledgerOf(withAllShards(one.organizationId)), consistent: true };

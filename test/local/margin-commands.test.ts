@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { writeMargins, type Margin } from "../../shared/messages/counts/margins.ts";
+import { noFigures, writeFigures, type Margin } from "../../shared/messages/counts/figures.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
@@ -27,13 +27,13 @@ let customer: Customer;
 beforeAll(async () => {
   customer = await register();
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2031-03-03T12:00:00Z") });
-  const write = async (day: string, margins: readonly Margin[], isFinal = true): Promise<void> =>
-    writeMargins(dayShardOf(organizationId, day), margins, isFinal);
+  const write = async (day: string, margins: Margin[], isFinal = true): Promise<void> =>
+    writeFigures(dayShardOf(organizationId, day), { ...noFigures, margins }, isFinal);
   await write("2031-01-31", [gb]);
   await write("2031-03-01", [gb, us]);
   await write("2031-03-02", [gb, { ...unknown, messagesWithoutCost: 2 }], false);
   const other = dayShardOf("org_01J00000000000000000000001", "2031-03-02", 3);
-  await writeMargins(other, [us], true);
+  await writeFigures(other, { ...noFigures, margins: [us] }, true);
 });
 afterAll(() => {
   vi.useRealTimers();

@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 import { CampaignRecord } from "../../shared/audience/campaigns/record.ts";
-import { CountsRecord, emptyTally, sumOf, type Tally } from "../../shared/messages/counts/counts.ts";
+import { CountsRecord } from "../../shared/messages/counts/counts.ts";
+import { emptyTally, type Tally } from "../../shared/messages/counts/figures.ts";
+import { added } from "../../shared/messages/counts/rows.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { isLow, WalletRecord } from "../../shared/money/wallet/record.ts";
@@ -748,7 +750,7 @@ class World {
       .filter(isEntity("messageCounts"))
       .map((item) => CountsRecord.parse(item))
       .filter(({ sk }) => sk === daySortKey(day));
-    const counted = counts.reduce<Tally>(sumOf, emptyTally);
+    const counted = counts.reduce<Tally>(added, emptyTally);
     const total = (status: string): number => messages.filter((each) => each.status === status).length;
     const isExact =
       isClosed &&

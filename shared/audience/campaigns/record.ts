@@ -9,7 +9,8 @@ import {
 import { ApiError } from "../../api/contract/errors.ts";
 import type { WebhookEvent } from "../../api/contract/events.ts";
 import { Language, MessageType } from "../../api/contract/sms.ts";
-import { shareOf, type CountsRecord } from "../../messages/counts/counts.ts";
+import { receiptsOf, type CountsRecord } from "../../messages/counts/counts.ts";
+import { emptyTally } from "../../messages/counts/figures.ts";
 import { amountOf } from "../../money/wallet/money.ts";
 import { config } from "../../platform/config.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
@@ -78,9 +79,8 @@ export const CampaignRecord = z.object({
 export type CampaignRecord = z.infer<typeof CampaignRecord>;
 
 export function toApiCampaign(record: CampaignRecord, counts: CountsRecord | undefined): Campaign {
-  const { sent = 0, failed = 0 } = counts ?? {};
-  const delivered = Math.max(0, counts?.delivered ?? 0);
-  const undelivered = Math.max(0, counts?.undelivered ?? 0);
+  const tally = counts ?? emptyTally;
+  const { sent, failed } = tally;
   return {
     id: record.id,
     name: record.name,
@@ -98,9 +98,7 @@ export function toApiCampaign(record: CampaignRecord, counts: CountsRecord | und
       queued: Math.max(0, record.accepted - sent - failed),
       sent,
       failed,
-      delivered,
-      undelivered,
-      receiptRate: shareOf(delivered, delivered + undelivered),
+      ...receiptsOf(tally),
       skipped: {
         optedOut: record.skippedOptedOut,
         unrenderable: record.skippedUnrenderable,

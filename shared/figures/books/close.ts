@@ -1,4 +1,5 @@
 import { ApiError } from "../../api/contract/errors.ts";
+import { added, addTo } from "../../messages/counts/rows.ts";
 import { readWallet } from "../../money/wallet/record.ts";
 import { graceMs } from "../../money/wallet/settlement.ts";
 import { hourMs, now } from "../../platform/clock.ts";
@@ -13,8 +14,8 @@ import {
   findBooks,
   findBooksTotal,
   type BooksRecord,
+  noMessages,
   type BooksTotal,
-  type CountryBooks,
   type PaymentLine,
 } from "./record.ts";
 
@@ -130,29 +131,20 @@ async function closeOrganization({
   if (wallet.seq === 0) return undefined;
   const previous = isAfterBooks ? ((await findBooks(before, organizationId)) ?? nothing) : undefined;
   const {
-    countries: ofLedger,
+    countries: byCountry,
     ofPayments,
     ...movements
   } = await sumOfLedger(wallet, period, previous, accepted);
   const { costs, openDays } = await sumOfCosts(margins, previous?.openDays ?? []);
   const lines = await paymentLines(organizationId, period, ofPayments);
-  const names = new Set([...ofLedger.keys(), ...Object.keys(costs)]);
-  const countries = [...names].toSorted().map((country): CountryBooks => {
-    const sent = ofLedger.get(country) ?? { country, messages: 0, segments: 0, revenueMicros: 0 };
-    return { ...sent, ...(costs[country] ?? { costMicros: 0, messagesWithoutCost: 0 }) };
-  });
-  const sum = (field: Exclude<keyof CountryBooks, "country">): number =>
-    countries.reduce((all, each) => all + each[field], 0);
+  for (const [country, each] of costs) addTo(byCountry, country, { ...noMessages, country, ...each });
+  const countries = [...byCountry.values()].toSorted((one, other) => (one.country < other.country ? -1 : 1));
   const books: BooksRecord = {
     entity: "books",
     organizationId,
     ...movements,
     unexplainedReason: movements.movements["unexplained"] === undefined ? undefined : reason,
-    messages: sum("messages"),
-    segments: sum("segments"),
-    revenueMicros: sum("revenueMicros"),
-    costMicros: sum("costMicros"),
-    messagesWithoutCost: sum("messagesWithoutCost"),
+    ...countries.reduce<typeof noMessages>(added, noMessages),
     feeMicros: lines.reduce((all, { feeMicros }) => all + feeMicros, 0),
     countries,
     openDays,
@@ -184,11 +176,7 @@ function emptyTotal(month: string, closedBy: string): Omit<BooksTotal, "closedAt
     openingMicros: 0,
     closingMicros: 0,
     movements: {},
-    messages: 0,
-    segments: 0,
-    revenueMicros: 0,
-    costMicros: 0,
-    messagesWithoutCost: 0,
+    ...noMessages,
     feeMicros: 0,
     liabilityMicros: 0,
     owedMicros: 0,

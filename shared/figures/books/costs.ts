@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
-import { MarginsRecord } from "../../messages/counts/margins.ts";
+import { MarginsRecord } from "../../messages/counts/figures.ts";
+import { addTo } from "../../messages/counts/rows.ts";
 import { listWallets } from "../../money/wallet/record.ts";
 import { dayMs, dayOf } from "../../platform/clock.ts";
 import { workOnPending } from "../../platform/jobs/pending-work.ts";
@@ -57,15 +58,19 @@ export async function* organizationsWithMargins(
 export async function sumOfCosts(
   margins: readonly Row<MarginsOfDay>[],
   openBefore: readonly OpenDay[],
-): Promise<{ readonly costs: Costs; readonly openDays: OpenDay[] }> {
-  const costs: Costs = {};
+): Promise<{ readonly costs: ReadonlyMap<string, CostsOfCountry>; readonly openDays: OpenDay[] }> {
+  const costs = new Map<string, CostsOfCountry>();
   const openDays: OpenDay[] = [];
   const count = ({ pk, sk, closedAt, margins: ofDay }: MarginsOfDay, counted: Costs = {}): void => {
-    const present: Costs = {};
-    for (const each of ofDay) add(present, each.country, each, 1);
-    for (const [country, each] of Object.entries(present)) add(costs, country, each, 1);
-    for (const [country, each] of Object.entries(counted)) add(costs, country, each, -1);
-    if (closedAt === undefined) openDays.push({ pk, sk, costs: present });
+    const present = new Map<string, CostsOfCountry>();
+    for (const { country, costMicros, messagesWithoutCost } of ofDay) {
+      addTo(present, country, { costMicros, messagesWithoutCost });
+    }
+    for (const [country, each] of present) addTo(costs, country, each);
+    for (const [country, { costMicros, messagesWithoutCost }] of Object.entries(counted)) {
+      addTo(costs, country, { costMicros: -costMicros, messagesWithoutCost: -messagesWithoutCost });
+    }
+    if (closedAt === undefined) openDays.push({ pk, sk, costs: Object.fromEntries(present) });
   };
   for (const { key, item } of margins) {
     if (item === undefined) throw new UnreadableRecordError(key);
@@ -78,14 +83,6 @@ export async function sumOfCosts(
     else count(present, open.costs);
   }
   return { costs, openDays };
-}
-
-function add(costs: Costs, country: string, each: CostsOfCountry, sign: -1 | 1): void {
-  const sum = costs[country] ?? { costMicros: 0, messagesWithoutCost: 0 };
-  costs[country] = {
-    costMicros: sum.costMicros + sign * each.costMicros,
-    messagesWithoutCost: sum.messagesWithoutCost + sign * each.messagesWithoutCost,
-  };
 }
 
 /** Returns the organizations with a day whose messages have not been counted, each with such a day. */

@@ -1,9 +1,10 @@
+import { addTo } from "../../messages/counts/rows.ts";
 import { readLedger, type LedgerEntryRecord } from "../../money/wallet/ledger.ts";
 import type { WalletRecord } from "../../money/wallet/record.ts";
 import { graceMs } from "../../money/wallet/settlement.ts";
 import { minuteMs } from "../../platform/clock.ts";
 import { RejectedError } from "../../platform/rejected-error.ts";
-import type { BooksRecord, CountryBooks } from "./record.ts";
+import { noMessages, type BooksRecord, type CountryBooks } from "./record.ts";
 
 /** A period from its first moment to the first one after it, in ISO 8601. */
 export interface Period {
@@ -16,7 +17,8 @@ type Previous = Pick<BooksRecord, "closedSeq" | "closingMicros" | "readSeq">;
 interface Movements extends Previous {
   readonly openingMicros: number;
   readonly movements: Record<string, number>;
-  readonly countries: Map<string, Omit<CountryBooks, "costMicros" | "messagesWithoutCost">>;
+  /** Without the costs. */
+  readonly countries: Map<string, CountryBooks>;
   /** The entries that payments and the operator made. */
   readonly ofPayments: LedgerEntryRecord[];
 }
@@ -128,14 +130,9 @@ function addToCountry(
   { type, amountMicros, country = "none", messageId, segments = 0 }: LedgerEntryRecord,
 ): void {
   if (type !== "message" && type !== "refund" && type !== "void") return;
-  const sum = countries.get(country) ?? { country, messages: 0, segments: 0, revenueMicros: 0 };
   const sign = type === "message" ? 1 : type === "refund" && messageId !== undefined ? -1 : 0;
-  countries.set(country, {
-    country,
-    messages: sum.messages + sign,
-    segments: sum.segments + sign * segments,
-    revenueMicros: sum.revenueMicros - amountMicros,
-  });
+  const sums = { messages: sign, segments: sign * segments, revenueMicros: -amountMicros };
+  addTo(countries, country, { ...noMessages, country, ...sums });
 }
 
 function unsettled(organizationId: string): RejectedError {

@@ -11,10 +11,8 @@ import { OpenDay } from "./costs.ts";
  * inserted once and never changed. A month is closed when it has its totals.
  */
 
-/** The messages of an organization to one country. Refunds of an earlier month can make the numbers negative. */
-const CountryBooks = z.object({
-  /** As an ISO 3166-1 code, or XK; `none` for numbers without a country, and for entries that do not name one. */
-  country: z.string(),
+/** Sums of messages. */
+const MessageSums = z.object({
   /** Charged messages and their segments, without refunded ones. */
   messages: z.int(),
   segments: z.int(),
@@ -25,6 +23,21 @@ const CountryBooks = z.object({
   /** The sent messages whose cost is unknown and missing from `costMicros`. */
   messagesWithoutCost: z.int(),
 });
+
+export const noMessages: z.infer<typeof MessageSums> = {
+  messages: 0,
+  segments: 0,
+  revenueMicros: 0,
+  costMicros: 0,
+  messagesWithoutCost: 0,
+};
+
+/** The messages of an organization to one country. Refunds of an earlier month can make the numbers negative. */
+const CountryBooks = z.object({
+  /** As an ISO 3166-1 code, or XK; `none` for numbers without a country, and for entries that do not name one. */
+  country: z.string(),
+  ...MessageSums.shape,
+});
 export type CountryBooks = z.infer<typeof CountryBooks>;
 
 /** The sums that organizations and the totals have. */
@@ -33,11 +46,7 @@ const sums = {
   closingMicros: z.int(),
   /** The movements of the ledger by type, and accepted differences as `unexplained`. */
   movements: z.record(z.string(), z.int()),
-  messages: z.int(),
-  segments: z.int(),
-  revenueMicros: z.int(),
-  costMicros: z.int(),
-  messagesWithoutCost: z.int(),
+  ...MessageSums.shape,
   /** The fees of the payment provider. */
   feeMicros: z.int(),
 };

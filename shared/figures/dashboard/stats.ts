@@ -1,6 +1,8 @@
 import type { DashboardStats, MessageCounts } from "../../api/contract/dashboard.ts";
 import { tallyOfDay } from "../../messages/counts/accepted-of-day.ts";
-import { emptyTally, readCounts, shareOf, sumOf, type Tally } from "../../messages/counts/counts.ts";
+import { readCounts, receiptsOf, shareOf } from "../../messages/counts/counts.ts";
+import { emptyTally, type Tally } from "../../messages/counts/figures.ts";
+import { added } from "../../messages/counts/rows.ts";
 import { amountOf } from "../../money/wallet/money.ts";
 import { readWallet } from "../../money/wallet/record.ts";
 import { acceptedOfDay } from "../../money/wallet/spending-limits.ts";
@@ -33,7 +35,7 @@ export async function getDashboardStats(organizationId: string): Promise<Dashboa
     balance: amountOf(wallet.balanceMicros),
     currency: config.currency(),
     today,
-    last30Days: present(tallies.reduce<Tally>(sumOf, emptyTally)),
+    last30Days: present(tallies.reduce<Tally>(added, emptyTally)),
     days: rows,
   };
 }
@@ -45,9 +47,8 @@ function lastDays(at: Date): string[] {
   );
 }
 
-function present({ accepted, cancelled, failed, sent, spentMicros, ...receipts }: Tally): MessageCounts {
-  const delivered = Math.max(0, receipts.delivered);
-  const undelivered = Math.max(0, receipts.undelivered);
+function present(tally: Tally): MessageCounts {
+  const { accepted, cancelled, failed, sent, spentMicros } = tally;
   return {
     accepted,
     // A counter that lost a count is off by it until its day is closed; a negative number helps no one.
@@ -56,9 +57,7 @@ function present({ accepted, cancelled, failed, sent, spentMicros, ...receipts }
     failed,
     cancelled,
     deliveryRate: shareOf(sent, sent + failed),
-    delivered,
-    undelivered,
-    receiptRate: shareOf(delivered, delivered + undelivered),
+    ...receiptsOf(tally),
     spend: amountOf(Math.max(0, spentMicros)),
   };
 }

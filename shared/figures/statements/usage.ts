@@ -3,13 +3,13 @@ import { findCampaign } from "../../audience/campaigns/record.ts";
 import { tallyOfDay } from "../../messages/counts/accepted-of-day.ts";
 import { countDayAfterMs, readCounts } from "../../messages/counts/counts.ts";
 import {
+  addUsage,
   noUsage,
   sumAs,
   sumOfRows,
-  sumOfUsage,
   UsageRecord,
   type UsageRow,
-} from "../../messages/counts/usage.ts";
+} from "../../messages/counts/figures.ts";
 import { amountOf } from "../../money/wallet/money.ts";
 import { readWallet } from "../../money/wallet/record.ts";
 import { acceptedOfDay } from "../../money/wallet/spending-limits.ts";
@@ -82,7 +82,7 @@ async function readDays(organizationId: string, month: string): Promise<Day[]> {
     const records = usage.get(usageSortKey(name)) ?? [];
     // Each shard is counted on its own.
     if (records.length > 0 && records.length >= ofDay.length) {
-      const sum = records.map((each) => each.usage).reduce(sumOfUsage, noUsage);
+      const sum = records.map((each) => each.usage).reduce(addUsage, noUsage);
       return { name, usage: sum, sums: sumAs(name, sum.country), isClosed };
     }
     const tally = tallyOfDay(ofDay, present?.day === name ? present : undefined);

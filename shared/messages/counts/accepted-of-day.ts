@@ -1,7 +1,9 @@
 import type { AcceptedOfDay } from "../../money/wallet/spending-limits.ts";
 import { oneShard, shardsOfDay } from "../../platform/table/shards.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
-import { CountsRecord, emptyTally, sumOf, toBeClosed, type Tally } from "./counts.ts";
+import { CountsRecord, toBeClosed } from "./counts.ts";
+import { emptyTally, type Tally } from "./figures.ts";
+import { added } from "./rows.ts";
 
 /*
  * The wallet's count of a day, and its combination with the counters of the day.
@@ -16,7 +18,7 @@ export async function noteAccepted(
   { day, accepted, acceptedMicros }: AcceptedOfDay,
 ): Promise<void> {
   const [{ counter }] = shardsOfDay({ organizationId, ...oneShard }, day);
-  const { set, setIfAbsent } = toBeClosed(organizationId, day);
+  const { set, setIfAbsent } = toBeClosed({ organizationId, day });
   const noted = { acceptedByWallet: accepted, acceptedByWalletMicros: acceptedMicros };
   // Rejected if the day is closed, or another function has recorded a higher count.
   await updateItem(
@@ -35,7 +37,7 @@ export async function noteAccepted(
  * @param byWallet the wallet's count of that day, if it is the wallet's present day
  */
 export function tallyOfDay(counters: readonly CountsRecord[], byWallet?: AcceptedOfDay): Tally {
-  const sum = counters.reduce<Tally>(sumOf, emptyTally);
+  const sum = counters.reduce<Tally>(added, emptyTally);
   if (counters.length > 0 && counters.every(({ countedAt }) => countedAt !== undefined)) return sum;
   const { accepted, acceptedMicros } = mostAccepted(counters, byWallet);
   if (accepted === 0) return sum;

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { dayMs, hourMs } from "../../platform/clock.ts";
 import { pendingWorkFields, pendingWorkOf } from "../../platform/jobs/pending-work.ts";
 import { log } from "../../platform/log.ts";
-import type { Changes } from "../../platform/table/expressions.ts";
+import type { Changes, Requirements } from "../../platform/table/expressions.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
 import { rowsOf, type List } from "../../platform/table/lists.ts";
 import { findItem } from "../../platform/table/read.ts";
@@ -11,8 +11,8 @@ import { shardOf, type DayShard } from "../../platform/table/shards.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { effectsOf } from "../message/effects.ts";
 import type { FinalDelivery, MessageRecord } from "../message/record.ts";
-import { Margins } from "./margins.ts";
-import { Usage } from "./usage.ts";
+import { emptyTally, Margins, Tally, tallyOf, Usage } from "./figures.ts";
+import { added } from "./rows.ts";
 
 /*
  * The outcomes of messages, counted for each day and each campaign: reading them costs the same for any number of
@@ -23,23 +23,6 @@ import { Usage } from "./usage.ts";
  * present day. When the wallet starts its next day, the figures of the day before are noted in that day's counter.
  * Until the messages have been counted they may include debits without a message.
  */
-
-export const Tally = z.object({
-  accepted: z._default(z.int(), 0),
-  sent: z._default(z.int(), 0),
-  failed: z._default(z.int(), 0),
-  cancelled: z._default(z.int(), 0),
-  /** Messages with a final receipt. */
-  delivered: z._default(z.int(), 0),
-  undelivered: z._default(z.int(), 0),
-  /** The prices of the messages, without those that were or are being returned; see `accepted-of-day.ts`. */
-  spentMicros: z._default(z.int(), 0),
-  /** The prices that were or are being returned. */
-  returnedMicros: z._default(z.int(), 0),
-});
-export type Tally = z.infer<typeof Tally>;
-
-export const emptyTally: Tally = Tally.parse({});
 
 export const CountsRecord = z.extend(Tally, {
   entity: z.literal("messageCounts"),
@@ -75,27 +58,20 @@ export type CountsRecord = z.infer<typeof CountsRecord>;
 /** The time from the end of a day until it is counted: by then its last messages have ended. */
 export const countDayAfterMs = hourMs;
 
-/**
- * Counts messages that have just ended, with one write for each day and each campaign among them. Test messages are not
- * counted.
- */
-export async function countOutcomes(ended: readonly MessageRecord[]): Promise<void> {
-  const messages = ended.filter((message) => effectsOf(message).isCounted);
-  // A campaign's id belongs to one organization only.
-  const ofCampaigns = Map.groupBy(messages, ({ campaignId }) => campaignId);
-  await Promise.all([
-    countOnDays(messages, outcomeOf),
-    ...[...ofCampaigns].map(async ([campaignId, group]) => {
-      const [first] = group;
-      if (first === undefined || campaignId === undefined) return;
-      await count(keys.campaignCounts(first.organizationId, campaignId), outcomeOf(group));
-    }),
-  ]);
+/** A message, and the amounts that its outcome or its receipt adds to its counters. */
+interface Change {
+  readonly message: MessageRecord;
+  readonly tally: Tally;
 }
 
-function outcomeOf(messages: readonly MessageRecord[]): Partial<Tally> {
-  const { sent, failed, cancelled, returnedMicros } = tallyOf(messages);
-  return { sent, failed, cancelled, returnedMicros, spentMicros: -returnedMicros };
+/** Counts messages that have just ended. */
+export async function countOutcomes(ended: readonly MessageRecord[]): Promise<void> {
+  const changes = ended.map((message): Change => {
+    const { sent, failed, cancelled, returnedMicros } = tallyOf([message]);
+    const ends = { sent, failed, cancelled, returnedMicros, spentMicros: -returnedMicros };
+    return { message, tally: { ...emptyTally, ...ends } };
+  });
+  await countChanges("outcome", changes);
 }
 
 /** A change by a receipt: the message, and its delivery status before. */
@@ -104,64 +80,54 @@ export interface RecordedReceipt {
   readonly before: FinalDelivery | undefined;
 }
 
-/**
- * Counts receipts that have just changed something, with one write for each day and each campaign among them. Receipts of
- * test messages are not counted.
- */
+/** Counts receipts that have just changed something. */
 export async function countReceipts(recorded: readonly RecordedReceipt[]): Promise<void> {
-  const heard = recorded.filter(({ message }) => effectsOf(message).isCounted);
-  const countersOf = ({ message }: RecordedReceipt): Key<"counts">[] => {
+  const changes = recorded.map(({ message, before }): Change => {
+    const { delivered, undelivered } = tallyOf([message]);
+    const former = before === "undelivered" ? 1 : 0;
+    return { message, tally: { ...emptyTally, delivered, undelivered: undelivered - former } };
+  });
+  await countChanges("receipt", changes);
+}
+
+/** Writes once for each day and each campaign among the messages. Test messages are not counted. */
+async function countChanges(kind: "outcome" | "receipt", changes: readonly Change[]): Promise<void> {
+  const sums = new Map<
+    string,
+    { readonly key: Key<"counts">; readonly tally: Tally; readonly day?: DayShard }
+  >();
+  for (const { message, tally } of changes.filter((each) => effectsOf(each.message).isCounted)) {
     const { organizationId, campaignId } = message;
-    const ofDay = shardOf(message).counter;
-    return campaignId === undefined ? [ofDay] : [ofDay, keys.campaignCounts(organizationId, campaignId)];
-  };
-  const changes = new Map<string, { readonly key: Key<"counts">; delivered: number; undelivered: number }>();
-  for (const receipt of heard) {
-    for (const key of countersOf(receipt)) {
-      const name = `${key.pk} ${key.sk}`;
-      const change = changes.get(name) ?? { key, delivered: 0, undelivered: 0 };
-      const { deliveryStatus } = receipt.message;
-      if (deliveryStatus === "delivered" || deliveryStatus === "undelivered") change[deliveryStatus] += 1;
-      if (receipt.before === "undelivered") change.undelivered -= 1;
-      changes.set(name, change);
+    const day = shardOf(message);
+    const ofCampaign =
+      campaignId === undefined ? [] : [{ key: keys.campaignCounts(organizationId, campaignId) }];
+    for (const counter of [{ key: day.counter, day }, ...ofCampaign]) {
+      const name = `${counter.key.pk} ${counter.key.sk}`;
+      sums.set(name, { ...counter, tally: added(sums.get(name)?.tally ?? emptyTally, tally) });
     }
   }
   await Promise.all(
-    [...changes.values()].map(async ({ key, ...change }) => count(key, change, {}, { alsoClosed: true })),
-  );
-}
-
-/** Counts messages on the days on which they were accepted. */
-async function countOnDays(
-  messages: readonly MessageRecord[],
-  changeOf: (ofDay: readonly MessageRecord[]) => Partial<Tally>,
-): Promise<void> {
-  const days = Map.groupBy(messages, (message) => {
-    const { pk, sk } = shardOf(message).counter;
-    return `${pk} ${sk}`;
-  });
-  await Promise.all(
-    [...days.values()].map(async (ofDay) => {
-      const [first] = ofDay;
-      if (first === undefined) return;
-      const { organizationId, day, counter } = shardOf(first);
-      await count(counter, changeOf(ofDay), toBeClosed(organizationId, day));
-    }),
+    [...sums.values()].map(async ({ key, tally, day }) =>
+      kind === "outcome"
+        ? count(key, tally, { absent: ["closedAt"] }, day === undefined ? {} : toBeClosed(day))
+        : // Receipts arrive long after all messages have ended.
+          count(key, tally),
+    ),
   );
 }
 
 /** Makes sure that a day with accepted messages is counted once it is over, even if its counts were lost. */
-export async function noteDay({ organizationId, day, counter }: DayShard): Promise<void> {
-  const { set, setIfAbsent } = toBeClosed(organizationId, day);
+export async function noteDay(shard: DayShard): Promise<void> {
+  const { set, setIfAbsent } = toBeClosed(shard);
   const changes = { set: { ...set, entity: "messageCounts" }, setIfAbsent, add: { changes: 0 } } as const;
-  await updateItem(CountsRecord, updateOf(counter, changes, { absent: ["closedAt"] }));
+  await updateItem(CountsRecord, updateOf(shard.counter, changes, { absent: ["closedAt"] }));
 }
 
 /** The changes that list a day in the pending-work index until it is closed. */
-export function toBeClosed(
-  organizationId: string,
-  day: string,
-): Required<Pick<Changes<"counts">, "set" | "setIfAbsent">> {
+export function toBeClosed({
+  organizationId,
+  day,
+}: Pick<DayShard, "day" | "organizationId">): Required<Pick<Changes<"counts">, "set" | "setIfAbsent">> {
   const overAt = Date.parse(`${day}T00:00:00.000Z`) + dayMs;
   return {
     set: { pendingWork: pendingWorkOf("CLOSE-DAY", organizationId) },
@@ -177,23 +143,19 @@ export async function rescheduleDay(key: Key<"counts">, visitAt: string): Promis
 /** Adds to a counter. A failure is only logged, because the recount corrects the counter before it is closed. */
 async function count(
   key: Key<"counts">,
-  change: Partial<Tally>,
+  tally: Tally,
+  requires: Requirements<"counts"> = {},
   { set, setIfAbsent = {} }: Pick<Changes<"counts">, "set" | "setIfAbsent"> = {},
-  { alsoClosed = false } = {},
 ): Promise<void> {
-  const add = Object.fromEntries(Object.entries(change).filter(([, amount]) => amount !== 0));
+  const add = Object.fromEntries(Object.entries(tally).filter(([, amount]) => amount !== 0));
+  const changes = {
+    set: { entity: "messageCounts", ...set },
+    setIfAbsent,
+    add: { ...add, changes: 1 },
+  } as const;
   try {
-    await updateItem(
-      CountsRecord,
-      updateOf(
-        key,
-        { set: { entity: "messageCounts", ...set }, setIfAbsent, add: { ...add, changes: 1 } },
-        // Receipts arrive long after all messages have ended.
-        { absent: alsoClosed ? [] : ["closedAt"] },
-      ),
-      // A double count is as wrong as a missing one, and neither is worth a customer's wait.
-      { bestEffort: true },
-    );
+    // A double count is as wrong as a missing one, and neither is worth a customer's wait.
+    await updateItem(CountsRecord, updateOf(key, changes, requires), { bestEffort: true });
   } catch (error) {
     log.warn("message.count_failed", { error });
   }
@@ -214,31 +176,17 @@ export async function findCampaignCounts(
   return findItem(CountsRecord, keys.campaignCounts(organizationId, campaignId));
 }
 
-/** Counts the statuses and prices of messages. */
-export function tallyOf(messages: readonly MessageRecord[]): Tally {
-  const tally = { ...emptyTally };
-  for (const { status, refund, totalMicros, deliveryStatus } of messages) {
-    tally.accepted += 1;
-    if (deliveryStatus === "delivered" || deliveryStatus === "undelivered") tally[deliveryStatus] += 1;
-    if (status !== "queued") tally[status] += 1;
-    if (refund === undefined) tally.spentMicros += totalMicros;
-    else tally.returnedMicros += totalMicros;
-  }
-  return tally;
-}
-
-/** Adds two tallies. */
-export function sumOf(one: Tally, other: Tally): Tally {
-  return {
-    accepted: one.accepted + other.accepted,
-    sent: one.sent + other.sent,
-    failed: one.failed + other.failed,
-    cancelled: one.cancelled + other.cancelled,
-    delivered: one.delivered + other.delivered,
-    undelivered: one.undelivered + other.undelivered,
-    spentMicros: one.spentMicros + other.spentMicros,
-    returnedMicros: one.returnedMicros + other.returnedMicros,
-  };
+/**
+ * Returns the counts of receipts as customers see them. A counter that lost a count is off by it; a negative number helps
+ * no one.
+ */
+export function receiptsOf(counts: Tally): {
+  delivered: number;
+  undelivered: number;
+  receiptRate: number | null;
+} {
+  const [delivered, undelivered] = [Math.max(0, counts.delivered), Math.max(0, counts.undelivered)];
+  return { delivered, undelivered, receiptRate: shareOf(delivered, delivered + undelivered) };
 }
 
 /** Returns the share of `some` in `all`, to four digits; null if there are none. */

@@ -5,9 +5,20 @@ import { itemsIn, type List } from "../../platform/table/lists.ts";
 import type { DayShard } from "../../platform/table/shards.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { MessageRecord } from "../message/record.ts";
-import { CountsRecord, emptyTally, sumOf, Tally, tallyOf } from "./counts.ts";
-import { marginsOf, sumOfMargins, writeMargins } from "./margins.ts";
-import { noUsage, sumOfUsage, usageOf, writeUsage } from "./usage.ts";
+import { CountsRecord } from "./counts.ts";
+import {
+  addFigures,
+  figuresOf,
+  marginsOf,
+  nameOfMargin,
+  noFigures,
+  tallyOf,
+  writeFigures,
+  type Figures,
+  type Margin,
+  type Tally,
+} from "./figures.ts";
+import { addTo } from "./rows.ts";
 
 /*
  * Counts the messages themselves, which makes a counter exact.
@@ -56,45 +67,58 @@ export type Look = "closed" | "open" | "unfinished";
  * message stays so; a later change has been counted already and is rejected. While some have not ended, the result replaces
  * the counter only if nothing changed in between.
  */
-export async function recount(
-  { messages, counter: key, from, to, includes, ofDay }: Recount,
-  limits = defaultLimits,
-): Promise<Look> {
+export async function recount(recounted: Recount, limits = defaultLimits): Promise<Look> {
+  const { counter: key, includes, ofDay } = recounted;
   const counter = await noteLook(key);
   if (counter === undefined) return "closed";
-  // Without the usage of the first messages, the count starts again.
-  const unfinished = counter.unfinished?.usage === undefined ? undefined : counter.unfinished;
-  const changes = unfinished?.changes ?? counter.changes;
-  const list = {
-    pk: messages,
-    from: firstIdAt("msg", from),
-    to: firstIdAt("msg", new Date(to.getTime() + idDelayMs)),
-    after: unfinished?.after,
-    consistent: true,
-  };
+  const { figures: counted, changes = counter.changes, after } = progressOf(counter);
   const maxRead = limits.batches * limits.batchSize;
   const read: MessageRecord[] = [];
   let isUnfinished = false;
+  const list = { ...listOf(recounted), after, consistent: true };
   for await (const message of itemsIn(MessageRecord, list, limits.batchSize)) {
     isUnfinished = read.length === maxRead;
     if (isUnfinished) break;
     read.push(message);
   }
   const included = read.filter((message) => includes(message));
-  const tally = sumOf(Tally.parse(unfinished ?? emptyTally), tallyOf(included));
-  const before = unfinished?.margins ?? [];
-  const margins = ofDay === undefined ? [] : sumOfMargins([...before, ...marginsOf(included)]);
-  const usage = ofDay === undefined ? noUsage : sumOfUsage(unfinished?.usage ?? noUsage, usageOf(included));
+  // The figures of a campaign are its tally.
+  const more = ofDay === undefined ? { ...noFigures, tally: tallyOf(included) } : figuresOf(included);
+  const { tally, ...others } = addFigures(counted, more);
   if (isUnfinished) {
-    const set = { unfinished: { ...tally, after: read.at(-1)?.id, changes, margins, usage } };
+    const set = { unfinished: { ...tally, after: read.at(-1)?.id, changes, ...others } };
     await updateItem(CountsRecord, updateOf(key, { set }, { absent: ["closedAt"] }));
     return "unfinished";
   }
-  if (ofDay !== undefined) {
-    await writeMargins(ofDay, margins, isAtItsEnd(tally));
-    await writeUsage(ofDay, usage, isAtItsEnd(tally));
-  }
+  if (ofDay !== undefined) await writeFigures(ofDay, others, isAtItsEnd(tally));
   return replaceCounts(key, changes, tally);
+}
+
+/** Calculates the margins of a day's messages that have not been counted. */
+export async function readMarginsOfMessages(shard: DayShard): Promise<Margin[]> {
+  const recounted = messagesOfDay(shard);
+  const sums = new Map<string, Margin>();
+  for await (const message of itemsIn(MessageRecord, listOf(recounted))) {
+    if (!recounted.includes(message)) continue;
+    for (const margin of marginsOf([message])) addTo(sums, nameOfMargin(margin), margin);
+  }
+  return [...sums.values()];
+}
+
+function listOf({ messages, from, to }: Recount): List {
+  const end = new Date(to.getTime() + idDelayMs);
+  return { pk: messages, from: firstIdAt("msg", from), to: firstIdAt("msg", end) };
+}
+
+/** Returns what a count has so far. Without the usage of the first messages, it starts again. */
+function progressOf({ unfinished }: CountsRecord): {
+  readonly figures: Figures;
+  readonly changes?: number;
+  readonly after?: string | undefined;
+} {
+  if (unfinished?.usage === undefined) return { figures: noFigures };
+  const { after, changes, margins, usage, ...tally } = unfinished;
+  return { figures: { tally, margins, usage }, changes, after };
 }
 
 /** Notes that a count begins. @returns the counter, or undefined when it is closed */
@@ -109,25 +133,20 @@ async function noteLook(key: Key<"counts">): Promise<CountsRecord | undefined> {
 }
 
 async function replaceCounts(key: Key<"counts">, changes: number, tally: Tally): Promise<Look> {
+  const isFinal = isAtItsEnd(tally);
   const absent = ["closedAt"] as const;
-  if (isAtItsEnd(tally)) {
-    const remove = ["unfinished", "pendingWork", "visitAt"] as const;
-    const { delivered, undelivered, ...ends } = tally;
-    const closedAt = now().toISOString();
-    const closed = { ...ends, countedAt: closedAt, closedAt };
-    const exact = { set: { ...closed, delivered, undelivered }, remove };
-    const replaced = await updateItem(CountsRecord, updateOf(key, exact, { is: { changes }, absent }));
+  const remove = isFinal ? (["unfinished", "pendingWork", "visitAt"] as const) : (["unfinished"] as const);
+  const { delivered, undelivered, ...ends } = tally;
+  const countedAt = now().toISOString();
+  const counted = { ...ends, countedAt, ...(isFinal ? { closedAt: countedAt } : {}) };
+  const exact = { set: { ...counted, delivered, undelivered }, remove };
+  const replaced = await updateItem(CountsRecord, updateOf(key, exact, { is: { changes }, absent }));
+  if (!replaced.applied) {
     // The final states stay, whatever was counted in between. Receipts can change, and were counted as they arrived.
-    if (!replaced.applied) await updateItem(CountsRecord, updateOf(key, { set: closed, remove }, { absent }));
-    return "closed";
+    const certain = isFinal ? { set: counted, remove } : { remove };
+    await updateItem(CountsRecord, updateOf(key, certain, { absent }));
   }
-  const remove = ["unfinished"] as const;
-  const replaced = await updateItem(
-    CountsRecord,
-    updateOf(key, { set: { ...tally, countedAt: now().toISOString() }, remove }, { is: { changes }, absent }),
-  );
-  if (!replaced.applied) await updateItem(CountsRecord, updateOf(key, { remove }, { absent }));
-  return "open";
+  return isFinal ? "closed" : "open";
 }
 
 /** Whether all messages of a tally have ended; an ended message stays so. */
