@@ -49,12 +49,17 @@ interface Pending {
 interface Instance {
   readonly worker: Worker;
   readonly pending: Map<string, Pending>;
+  /** Ends the thread after its last call. */
+  idleTimer?: NodeJS.Timeout;
 }
+
+/** How long a thread waits for its next call. A new thread starts in about 0.1 seconds. */
+export const maxIdleMs = 30_000;
 
 /**
  * A Lambda function as a worker thread with an environment of its own. The first call starts the thread: its cold start.
- * The thread ends when the function times out, crashes or is killed, and the next call starts another one. Unlike in AWS,
- * one instance runs several calls at the same time.
+ * The thread ends when the function times out, crashes, is killed or is not called for a while, because each one keeps
+ * memory. The next call starts another one. Unlike in AWS, one instance runs several calls at the same time.
  */
 export class FunctionHost {
   readonly #definition: FunctionDefinition;
@@ -84,6 +89,7 @@ export class FunctionHost {
   async invoke(event: unknown, traceId?: string): Promise<unknown> {
     const timeoutMs = this.#definition.timeoutSeconds * 1_000;
     const instance = (this.#instance ??= this.#start());
+    clearTimeout(instance.idleTimer);
     const id = randomUUID();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
@@ -137,15 +143,28 @@ export class FunctionHost {
     const instance: Instance = { worker, pending: new Map() };
     worker.on("message", (message: FunctionMessage) => {
       if ("lines" in message) for (const line of message.lines) this.#log(line);
-      else deliver(instance, message);
+      else this.#deliver(instance, message);
     });
     worker.on("error", (error: Error) => void this.#end(instance, error));
     worker.on("exit", () => void this.#end(instance, new Error(`${name} ended`)));
     return instance;
   }
 
+  #deliver(instance: Instance, result: InvocationResult): void {
+    const pending = instance.pending.get(result.id);
+    if (pending === undefined) return;
+    instance.pending.delete(result.id);
+    clearTimeout(pending.timer);
+    if ("error" in result) pending.reject(new Error(result.error));
+    else pending.resolve(result.value);
+    if (instance.pending.size > 0) return;
+    const idle = new Error(`${this.#definition.name} was not called`);
+    instance.idleTimer = setTimeout(() => void this.#end(instance, idle), maxIdleMs).unref();
+  }
+
   async #end(instance: Instance, reason: Error): Promise<void> {
     if (this.#instance === instance) this.#instance = undefined;
+    clearTimeout(instance.idleTimer);
     for (const pending of instance.pending.values()) {
       clearTimeout(pending.timer);
       pending.reject(reason);
@@ -159,13 +178,4 @@ export class FunctionTimeout extends Error {
   constructor({ name, timeoutSeconds }: FunctionDefinition) {
     super(`${name} timed out after ${timeoutSeconds} seconds`);
   }
-}
-
-function deliver(instance: Instance, result: InvocationResult): void {
-  const pending = instance.pending.get(result.id);
-  if (pending === undefined) return;
-  instance.pending.delete(result.id);
-  clearTimeout(pending.timer);
-  if ("error" in result) pending.reject(new Error(result.error));
-  else pending.resolve(result.value);
 }

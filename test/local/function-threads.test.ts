@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { DataServices } from "../../infra/local/data-services.ts";
-import { FunctionHost, type FunctionsAws } from "../../infra/local/function-host.ts";
+import { FunctionHost, maxIdleMs, type FunctionsAws } from "../../infra/local/function-host.ts";
 import { patience } from "../support/patience.ts";
 
 const portName = 'Symbol.for("sms-gateway.aws-port")';
@@ -35,7 +35,7 @@ async function functionOf(
     description: "Permissions: an example",
     bundleFile,
     environment: {},
-    timeoutSeconds: 10,
+    timeoutSeconds: 900,
     memoryMegabytes: 128,
     queuesForItself: false,
     statements: [],
@@ -96,4 +96,23 @@ it("calls that one instance serves at the same time are separate", async () => {
     return globalThis.awslambda.InvokeStore.getXRayTraceId();`);
   const calls = ["Lineage=A:1", "Lineage=B:2"].map(async (chain) => host.invoke({}, chain));
   expect(await Promise.all(calls)).toEqual(["Lineage=A:1", "Lineage=B:2"]);
+});
+
+it("a thread ends when its function is not called for a while, and never during a call", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  cleanUps.push(async () => void vi.useRealTimers());
+  const host = await functionOf(`
+    globalThis.calls = (globalThis.calls ?? 0) + 1;
+    if (event.waits) await new Promise((resolve) => { globalThis.end = resolve; });
+    else globalThis.end?.();
+    return globalThis.calls;`);
+  expect(await host.invoke({})).toBe(1);
+  vi.advanceTimersByTime(maxIdleMs - 1);
+  expect(await host.invoke({})).toBe(2);
+  vi.advanceTimersByTime(maxIdleMs);
+  expect(await host.invoke({})).toBe(1);
+  const waiting = host.invoke({ waits: true });
+  vi.advanceTimersByTime(maxIdleMs);
+  expect(await host.invoke({})).toBe(3);
+  expect(await waiting).toBe(3);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 
-import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from "@aws-sdk/client-dynamodb";
+import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 import * as z from "zod/mini";
 
@@ -124,19 +124,19 @@ it("a restart keeps accounts, keys, tokens, money and messages", async () => {
 });
 
 it("a table that an older release made gets the index that it lacks", async () => {
-  const before = await start({ dataFolder });
-  const { name: TableName } = before.stack.table;
-  const IndexName = "agenda";
-  const dynamodb = new DynamoDBClient({ endpoint: before.dynamodbEndpoint });
-  const GlobalSecondaryIndexUpdates = [{ Delete: { IndexName } }];
-  await dynamodb.send(new UpdateTableCommand({ TableName, GlobalSecondaryIndexUpdates }));
-  await before.stop();
+  const { name: TableName, KeySchema, ...others } = (await start()).stack.table;
+  const older = await DataServices.start(dataFolder);
+  const isKey = (name: string): boolean => KeySchema.some(({ AttributeName }) => AttributeName === name);
+  const AttributeDefinitions = others.AttributeDefinitions.filter((each) => isKey(each.AttributeName));
+  const definition = { TableName, KeySchema, AttributeDefinitions, BillingMode: "PAY_PER_REQUEST" };
+  await older.request("dynamodb", "CreateTable", definition);
+  await older.stop();
 
   const after = await start({ dataFolder });
   const { Table } = await new DynamoDBClient({ endpoint: after.dynamodbEndpoint }).send(
     new DescribeTableCommand({ TableName }),
   );
-  expect(Table?.GlobalSecondaryIndexes).toMatchObject([{ IndexName }]);
+  expect(Table?.GlobalSecondaryIndexes).toMatchObject([{ IndexName: "agenda" }]);
 });
 
 it("a message that waits on a queue when the gateway stops is sent after it starts again", async () => {

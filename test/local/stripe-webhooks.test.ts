@@ -12,19 +12,12 @@ import {
   card,
   checkout,
   eventsOf,
+  payCheckout,
   saveCard,
   sendForm,
   startStripe,
   type TestStripe,
 } from "../support/stripe.ts";
-
-/** Pays a checkout. @returns the payment's id */
-async function pay({ client }: TestStripe, number = card.number): Promise<string> {
-  const { id, url } = await client.checkout.sessions.create(checkout);
-  await sendForm(url ?? "", { ...card, number });
-  const { payment_intent } = await client.checkout.sessions.retrieve(id);
-  return typeof payment_intent === "string" ? payment_intent : "none";
-}
 
 /** The sorted names of the events. Their order is not the order in which they come, as with Stripe. */
 async function namesOf(stripe: TestStripe, count: number): Promise<string[]> {
@@ -33,7 +26,7 @@ async function namesOf(stripe: TestStripe, count: number): Promise<string[]> {
 
 it("each event has a signature of its own, which Stripe's package verifies", async () => {
   const stripe = await startStripe();
-  const id = await pay(stripe);
+  const { id } = await payCheckout(stripe);
   const events = await eventsOf(stripe, 2);
   expect(events.find(({ type }) => type === "payment_intent.succeeded")).toMatchObject({
     id: expect.stringMatching(/^evt_/),
@@ -74,7 +67,7 @@ it("a checkout that expires, a card that is declined, and a saved card have even
 it("refunds have events when they are made, and when they end", async () => {
   const stripe = await startStripe();
   for (const number of ["4000000000007726", "4000000000005126"]) {
-    await stripe.client.refunds.create({ payment_intent: await pay(stripe, number) });
+    await stripe.client.refunds.create({ payment_intent: (await payCheckout(stripe, number)).id });
   }
   expect((await namesOf(stripe, 8)).slice(0, 2)).toEqual(["charge.refunded", "charge.refunded"]);
   stripe.clock.now += 2_000;
@@ -90,7 +83,7 @@ it("refunds have events when they are made, and when they end", async () => {
 
 it("a dispute has events when it opens by itself, and when the bank decides", async () => {
   const stripe = await startStripe();
-  const payment_intent = await pay(stripe, "4000000000000259");
+  const { id: payment_intent } = await payCheckout(stripe, "4000000000000259");
   await eventsOf(stripe, 2);
   stripe.clock.now += 2_000;
   const created = (await eventsOf(stripe, 3)).at(-1);

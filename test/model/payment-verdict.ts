@@ -9,7 +9,8 @@ import { dayMs } from "../../shared/platform/clock.ts";
 import type { MemoryBucket } from "./documents.ts";
 import type { Item } from "./expressions.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import { feeOf, microsOf, type Intent, type ModelProvider } from "./payment-provider.ts";
+import { feeOf, microsOf, type ModelProvider } from "./payment-provider.ts";
+import type { Intent } from "./provider-account.ts";
 
 /** The checks at each write: what may not be the case even for a moment. */
 export class WriteChecks {

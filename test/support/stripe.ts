@@ -125,3 +125,33 @@ export async function saveCard(
   const { data } = await client.customers.listPaymentMethods(customer);
   return { customer, payment_method: data[0]?.id ?? "" };
 }
+
+/** Pays a checkout. @returns the payment */
+export async function payCheckout(
+  { client }: TestStripe,
+  number = card.number,
+  customer?: string,
+): Promise<Stripe.PaymentIntent> {
+  const input: Stripe.Checkout.SessionCreateParams =
+    customer === undefined ? checkout : { ...checkout, customer };
+  const { id, url } = await client.checkout.sessions.create(input);
+  await sendForm(url ?? "", { ...card, number });
+  const { payment_intent } = await client.checkout.sessions.retrieve(id);
+  return client.paymentIntents.retrieve(idOf(payment_intent));
+}
+
+/** Returns the id of an object, which may be expanded. */
+export function idOf(reference: string | { readonly id: string } | null | undefined): string {
+  return (typeof reference === "string" ? reference : reference?.id) ?? "none";
+}
+
+/** Returns the error of a call that has to fail. */
+export async function errorOf(call: Promise<unknown>): Promise<Stripe.errors.StripeError> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeError) return error;
+    throw error;
+  }
+  throw new Error("the call succeeded");
+}

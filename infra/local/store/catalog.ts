@@ -8,7 +8,6 @@ import type { Rows } from "./rows.ts";
 import { ServiceError, validationError } from "./service-error.ts";
 import {
   tableOf,
-  type Index,
   type IndexDefinition,
   type StoredTable,
   type Table,
@@ -79,7 +78,7 @@ export class Catalog {
     return { Table: this.#description(this.table(TableName)) };
   }
 
-  /** Adds and removes indexes. A new index immediately has entries for all present items. */
+  /** Adds indexes. A new index immediately has entries for all present items. */
   update(changes: z.infer<typeof UpdateTable>): object {
     let table = this.table(changes.TableName);
     const updates = changes.GlobalSecondaryIndexUpdates ?? [];
@@ -89,47 +88,21 @@ export class Catalog {
         "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table",
       );
     }
-    for (const { Create, Delete } of updates) {
+    for (const { Create } of updates) {
       const present = table.stored.definition.GlobalSecondaryIndexes ?? [];
-      const indexes = present.filter(({ IndexName }) => IndexName !== Delete?.IndexName);
-      if (Delete !== undefined && indexes.length === present.length) {
-        throw new ServiceError("ResourceNotFoundException", "Requested resource not found");
-      }
-      if (Create !== undefined && present.some(({ IndexName }) => IndexName === Create.IndexName)) {
+      if (present.some(({ IndexName }) => IndexName === Create.IndexName)) {
         throw validationError(
           `One or more parameter values were invalid: The index ${Create.IndexName} already exists`,
         );
       }
-      table = this.#withIndexes(
-        table,
-        [...indexes, ...(Create === undefined ? [] : [Create])],
-        changes.AttributeDefinitions,
-      );
+      table = this.#withIndex(table, Create, changes.AttributeDefinitions);
     }
     return { TableDescription: this.#description(table) };
   }
 
-  delete({ TableName }: { TableName: string }): object {
-    const table = this.table(TableName);
-    const description = this.#description(table);
-    this.#database.beginWrite();
-    this.#database.guard(() => {
-      for (const { id } of table.indexes) this.#deleteEntries(id);
-      this.#rows.statement("DELETE FROM items WHERE table_id = ?").run(table.id);
-      this.#rows.statement("DELETE FROM tables WHERE id = ?").run(table.id);
-    });
-    this.#tables.delete(TableName);
-    return { TableDescription: { ...description, TableStatus: "DELETING" } };
-  }
-
   list(input: object): object {
-    const { ExclusiveStartTableName: after, Limit } = readInput(ListTables, input);
-    const names = [...this.#tables.keys()].toSorted().filter((name) => after === undefined || name > after);
-    const page = names.slice(0, Limit);
-    return {
-      TableNames: page,
-      ...(page.length < names.length ? { LastEvaluatedTableName: page.at(-1) } : {}),
-    };
+    readInput(ListTables, input);
+    return { TableNames: [...this.#tables.keys()].toSorted() };
   }
 
   describeTimeToLive({ TableName }: { TableName: string }): object {
@@ -163,31 +136,27 @@ export class Catalog {
     return { TimeToLiveSpecification };
   }
 
-  #withIndexes(
+  #withIndex(
     table: Table,
-    indexes: readonly IndexDefinition[],
+    added: IndexDefinition,
     definitions: TableDefinition["AttributeDefinitions"] = [],
   ): Table {
     const { definition, indexIds } = table.stored;
+    const indexes = [...(definition.GlobalSecondaryIndexes ?? []), added];
     const known = new Map(
       [...definition.AttributeDefinitions, ...definitions].map((each) => [each.AttributeName, each]),
     );
     const used = keyAttributeNames(definition, indexes);
-    const lastId = this.#lastIndexId();
     const after = this.#store(table.id, {
       ...table.stored,
       definition: {
         ...definition,
         AttributeDefinitions: [...known.values()].filter(({ AttributeName }) => used.has(AttributeName)),
-        GlobalSecondaryIndexes: indexes.length === 0 ? undefined : [...indexes],
+        GlobalSecondaryIndexes: indexes,
       },
-      indexIds: Object.fromEntries(
-        indexes.map(({ IndexName }) => [IndexName, indexIds[IndexName] ?? lastId + 1]),
-      ),
+      indexIds: { ...indexIds, [added.IndexName]: this.#lastIndexId() + 1 },
     });
-    const isIn = ({ id }: Index, list: readonly Index[]): boolean => list.some((each) => each.id === id);
-    for (const index of after.indexes) if (!isIn(index, table.indexes)) this.#rows.fillIndex(after, index);
-    for (const index of table.indexes) if (!isIn(index, after.indexes)) this.#deleteEntries(index.id);
+    for (const index of after.indexes.slice(-1)) this.#rows.fillIndex(after, index);
     return after;
   }
 
@@ -197,11 +166,6 @@ export class Catalog {
     this.#rows.statement("UPDATE tables SET content = ? WHERE id = ?").run(JSON.stringify(stored), id);
     this.#tables.set(table.name, table);
     return table;
-  }
-
-  #deleteEntries(indexId: number): void {
-    this.#database.beginWrite();
-    this.#rows.statement("DELETE FROM entries WHERE index_id = ?").run(indexId);
   }
 
   #lastIndexId(): number {

@@ -1,5 +1,3 @@
-import { crc32 } from "node:zlib";
-
 import type * as z from "zod/mini";
 
 import { attribute, itemSize, readItem, type AttributeValue, type Item } from "./attribute-values.ts";
@@ -22,12 +20,6 @@ import { namesOf, type Index, type Table } from "./table-definitions.ts";
 const maxPageBytes = 1_048_576;
 
 type Request = Omit<z.infer<typeof Query>, "KeyConditionExpression" | "ScanIndexForward">;
-
-/** A segment of a parallel scan. */
-interface Segment {
-  readonly number: number;
-  readonly of: number;
-}
 
 /** The source, filter and projection of a read. */
 interface Plan {
@@ -73,7 +65,6 @@ export class Reads {
 
   scan(input: object): object {
     const request = readInput(Scan, input);
-    const segment = segmentOf(request);
     const plan = this.#plan(request, undefined);
     const source: Source = {
       ...plan,
@@ -81,7 +72,7 @@ export class Reads {
       isAscending: true,
       startKey: request.ExclusiveStartKey === undefined ? undefined : readItem(request.ExclusiveStartKey),
     };
-    return this.#page(request, plan, source, segment);
+    return this.#page(request, plan, source);
   }
 
   #plan(request: Request, keyCondition: Parsed<unknown> | undefined): Plan {
@@ -96,12 +87,14 @@ export class Reads {
         : parseProjection("ProjectionExpression", ProjectionExpression);
     const placeholders = readPlaceholders(request, [keyCondition, filter, projection]);
     const paths = projection === undefined ? undefined : projectedPaths(projection, placeholders);
-    checkSelect(request, index);
+    if (request.Select !== undefined && ProjectionExpression !== undefined) {
+      throw validationError("Cannot specify the ProjectionExpression when choosing to get only the Count");
+    }
     if (index !== undefined) checkProjected(index, paths, filter, placeholders);
     return { table, index, placeholders, filter: filter?.tree, paths };
   }
 
-  #page(request: Request, plan: Plan, source: Source, segment?: Segment): object {
+  #page(request: Request, plan: Plan, source: Source): object {
     const { table, index, filter, paths, placeholders } = plan;
     const isCount = request.Select === "COUNT";
     const { sql, parameters } = pageQuery(source);
@@ -114,7 +107,6 @@ export class Reads {
     // A partition of a table without a sort key has one item, so there is no next page.
     const hasMore = source.keyRange === undefined || index !== undefined || table.range !== undefined;
     for (const row of this.#rows.statement(sql).iterate(...parameters)) {
-      if (segment !== undefined && !isOfSegment(row["hash"], segment)) continue;
       last = row;
       scanned += 1;
       // To count the items of a table, it need not parse them.
@@ -130,8 +122,7 @@ export class Reads {
       if (isCut) break;
     }
     const meter = new CapacityMeter("read");
-    const isConsistent = request.ConsistentRead === true;
-    meter.read(table, bytes, { isConsistent, index: index?.definition.IndexName ?? "" });
+    meter.read(table, bytes, { isConsistent: request.ConsistentRead === true });
     return {
       ...(isCount ? {} : { Items: items }),
       Count: count,
@@ -155,29 +146,6 @@ function indexOf(table: Table, { IndexName, ConsistentRead }: Request): Index | 
   return index;
 }
 
-function checkSelect({ Select, ProjectionExpression }: Request, index: Index | undefined): void {
-  if (Select === undefined) return;
-  if (Select === "SPECIFIC_ATTRIBUTES") {
-    if (ProjectionExpression !== undefined) return;
-    throw validationError(
-      "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES",
-    );
-  }
-  if (ProjectionExpression !== undefined) {
-    const what = Select === "COUNT" ? "only the Count" : Select;
-    throw validationError(`Cannot specify the ProjectionExpression when choosing to get ${what}`);
-  }
-  if (Select === "ALL_PROJECTED_ATTRIBUTES" && index === undefined) {
-    throw validationError("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
-  }
-  if (Select === "ALL_ATTRIBUTES" && index?.projected !== undefined) {
-    throw invalidParameter(
-      `Select type ALL_ATTRIBUTES is not supported for global secondary index ${index.definition.IndexName} ` +
-        "because its projection type is not ALL",
-    );
-  }
-}
-
 /** @throws ServiceError for a read of attributes that its index does not project */
 function checkProjected(
   { projected, definition: { IndexName } }: Index,
@@ -199,28 +167,6 @@ function checkProjected(
       `Secondary index ${IndexName} does not project one or more filter attributes: [${ofFilter}]`,
     );
   }
-}
-
-function segmentOf({ Segment: number, TotalSegments: of }: z.infer<typeof Scan>): Segment | undefined {
-  if (number === undefined && of === undefined) return undefined;
-  if (number === undefined || of === undefined) {
-    const [required, present] =
-      number === undefined ? ["Segment", "TotalSegments"] : ["TotalSegments", "Segment"];
-    throw validationError(
-      `The ${required} parameter is required but was not present in the request when parameter ${present} is present`,
-    );
-  }
-  if (number >= of) {
-    throw validationError(
-      "The Segment parameter is zero-based and must be less than parameter TotalSegments: " +
-        `Segment: ${number} is not less than TotalSegments: ${of}`,
-    );
-  }
-  return { number, of };
-}
-
-function isOfSegment(hash: unknown, { number, of }: Segment): boolean {
-  return crc32(hash instanceof Uint8Array ? hash : String(hash)) % of === number;
 }
 
 /** Returns the key after which the next page begins: that of the item and, in an index, also that of the entry. */

@@ -17,8 +17,8 @@ export interface StoredItem {
 export interface WriteResult {
   readonly oldSize: number;
   readonly newSize: number;
-  /** The write units of each index that it changed. */
-  readonly indexUnits: ReadonlyMap<string, number>;
+  /** The write units of the entries of indexes that it changed. */
+  readonly indexUnits: number;
 }
 
 const schema = `
@@ -101,8 +101,7 @@ export class Rows {
       const id = this.#writeItem(table, place, old, item, newSize);
       for (const change of changes) this.#writeEntry(change, place, id);
     });
-    const indexUnits = new Map<string, number>();
-    for (const { index, units } of changes) if (units > 0) indexUnits.set(index.definition.IndexName, units);
+    const indexUnits = changes.reduce((sum, { units }) => sum + units, 0);
     return { oldSize: old?.size ?? 0, newSize, indexUnits };
   }
 

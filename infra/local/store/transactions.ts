@@ -2,13 +2,10 @@ import { hash } from "node:crypto";
 
 import type * as z from "zod/mini";
 
-import { readItem } from "./attribute-values.ts";
 import { CapacityMeter } from "./capacity.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Database } from "./database.ts";
-import { project } from "./expressions/projections.ts";
-import { requestedPaths } from "./items.ts";
-import { placeKey, placeOfKey } from "./places.ts";
+import { placeKey } from "./places.ts";
 import {
   planCheck,
   planDelete,
@@ -18,7 +15,7 @@ import {
   type Change,
   type PlannedWrite,
 } from "./planned-writes.ts";
-import { readInput, TransactGetItems, TransactWriteItems, type TransactWrite } from "./requests.ts";
+import { readInput, TransactWriteItems, type TransactWrite } from "./requests.ts";
 import type { Rows, StoredItem } from "./rows.ts";
 import { ServiceError, validationError } from "./service-error.ts";
 
@@ -43,7 +40,7 @@ interface Step {
 
 const nothing: CancellationReason = { Code: "None" };
 
-/** Reads and writes of many items, all or nothing. */
+/** Writes of many items, all or nothing. */
 export class Transactions {
   readonly #database: Database;
   readonly #catalog: Catalog;
@@ -60,23 +57,6 @@ export class Transactions {
       `CREATE TABLE IF NOT EXISTS tokens (token TEXT PRIMARY KEY, digest TEXT NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
        CREATE INDEX IF NOT EXISTS tokens_by_age ON tokens (at_ms)`,
     );
-  }
-
-  read(input: object): object {
-    const request = readInput(TransactGetItems, input);
-    const meter = new CapacityMeter("read", { isTransaction: true });
-    const keys = request.TransactItems.map(({ Get }) => {
-      const table = this.#catalog.table(Get.TableName);
-      return { table, place: placeOfKey(readItem(Get.Key), table), paths: requestedPaths(Get) };
-    });
-    checkDistinct(keys);
-    const Responses = keys.map(({ table, place, paths }) => {
-      const found = this.#rows.find(table, place);
-      meter.read(table, found?.size ?? 0);
-      if (found === undefined) return {};
-      return { Item: paths === undefined ? found.item : project(found.item, paths) };
-    });
-    return { Responses, ...meter.consumedByTable(request.ReturnConsumedCapacity) };
   }
 
   write(input: object): object {
@@ -99,7 +79,7 @@ export class Transactions {
         const { table, place } = plan;
         if (change.isCheck === true) {
           const size = old?.size ?? 0;
-          meter.write(table, { oldSize: size, newSize: size, indexUnits: new Map() });
+          meter.write(table, { oldSize: size, newSize: size, indexUnits: 0 });
           continue;
         }
         meter.write(table, this.#rows.write(table, place, old, change));

@@ -140,14 +140,3 @@ it("tokens outlast a restart, and expired ones are deleted", () => {
   expect(second.sqlite.prepare("SELECT token FROM tokens").all()).toEqual([{ token: "another" }]);
   second.close();
 });
-
-it("a transaction reads items in the requested order", () => {
-  execute("PutItem", { Item: { ...key("1"), a: { S: "a" }, b: { S: "b" } } });
-  const get = (sk: string, more: object = {}): object => ({ Get: { TableName, Key: key(sk), ...more } });
-  const read = (TransactItems: readonly object[]): unknown =>
-    execute("TransactGetItems", { TableName: undefined, TransactItems });
-  expect(read([get("none"), get("1", { ProjectionExpression: "b" })])).toEqual({
-    Responses: [{}, { Item: { b: { S: "b" } } }],
-  });
-  expect(rejectionOf(() => read([get("1"), get("1")])).type).toBe("ValidationException");
-});
