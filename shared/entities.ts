@@ -7,7 +7,7 @@ import type { TemplateRecord } from "./audience/templates/record.ts";
 import type { BreakerRecord } from "./carriers/breaker.ts";
 import type { CarrierRecord, RouteRecord } from "./carriers/record.ts";
 import type { SandboxRecord } from "./carriers/sandbox.ts";
-import type { PaceRecord } from "./carriers/throughput.ts";
+import type { ThroughputRecord } from "./carriers/throughput.ts";
 import type { PaymentLinesRecord, BooksRecord, BooksTotal } from "./figures/books/record.ts";
 import type { HeldMessageRecord } from "./messages/accept/held.ts";
 import type { CountsRecord } from "./messages/counts/counts.ts";
@@ -100,7 +100,7 @@ declare module "./platform/table/entities.ts" {
     number: typeof NumberRecord;
     optOut: typeof OptOutRecord;
     organization: typeof StoredOrganization;
-    pace: typeof PaceRecord;
+    pace: typeof ThroughputRecord;
     password: typeof PasswordRecord;
     pause: typeof PauseRecord;
     payment: typeof PaymentRecord;

@@ -63,7 +63,7 @@ class LostAnswerError extends Error {
 }
 
 /** A response that does not state the outcome of the message. */
-export class UnclearAnswerError extends Error {
+export class NoOutcomeError extends Error {
   constructor(status: number) {
     super("the carrier's response does not state the outcome of the message");
     this.name = `UnclearAnswer${status}`;

@@ -1,5 +1,5 @@
 import { maxValiditySeconds, type MessageErrorCode } from "../api/contract/sms.ts";
-import { callCarrier, UnclearAnswerError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
+import { callCarrier, NoOutcomeError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import { filled, filledJson, type Values } from "./placeholders.ts";
@@ -92,7 +92,7 @@ function submitResultOf(settings: SettingsOf<"http">, response: CarrierResponse)
       return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
     }
     if (status === 429) return { outcome: "throttled", retryAfterSeconds, providerCode };
-    throw new UnclearAnswerError(status);
+    throw new NoOutcomeError(status);
   }
   switch (rule.meaning) {
     case "accepted":

@@ -1,4 +1,4 @@
-import { callCarrier, UnclearAnswerError, type CallOptions, type CarrierResponse } from "./call.ts";
+import { callCarrier, NoOutcomeError, type CallOptions, type CarrierResponse } from "./call.ts";
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import type { SettingsOf } from "./settings.ts";
@@ -86,6 +86,6 @@ function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): S
       if (status === 503 && /temporal failure/i.test(text)) {
         return { outcome: "throttled", retryAfterSeconds, providerCode };
       }
-      throw new UnclearAnswerError(status);
+      throw new NoOutcomeError(status);
   }
 }

@@ -15,7 +15,7 @@ import { type Update, updateItem, updateOf } from "../platform/table/write.ts";
  * messages may use one quarter while marketing waits, and otherwise all of it.
  */
 
-export const PaceRecord = z.object({
+export const ThroughputRecord = z.object({
   entity: z.literal("pace"),
   segmentsPerSecond: z.number(),
   /**
@@ -24,7 +24,7 @@ export const PaceRecord = z.object({
   marketingUntilMs: z.number(),
   urgentUntilMs: z.number(),
 });
-type PaceRecord = z.infer<typeof PaceRecord>;
+type ThroughputRecord = z.infer<typeof ThroughputRecord>;
 
 /** The share of the throughput that marketing may use. */
 const marketingShare = 0.75;
@@ -48,7 +48,7 @@ interface Waiting {
 export class Throughput {
   /** The messages that wait for the current write, by carrier and by whether they are marketing. */
   readonly #waiting = new Map<string, Waiting[]>();
-  readonly #known = new Map<string, PaceRecord>();
+  readonly #known = new Map<string, ThroughputRecord>();
 
   /**
    * Reserves capacity of a carrier for one message.
@@ -101,8 +101,8 @@ export class Throughput {
         segmentsPerSecond,
         atMs: now().getTime(),
       });
-      const written = await updateItem(PaceRecord, update);
-      const present = written.applied ? written.item : PaceRecord.safeParse(written.found).data;
+      const written = await updateItem(ThroughputRecord, update);
+      const present = written.applied ? written.item : ThroughputRecord.safeParse(written.found).data;
       if (present === undefined) this.#known.delete(carrier);
       else this.#known.set(carrier, present);
       if (written.applied) {
@@ -126,7 +126,7 @@ interface Span {
  */
 function reservation(
   key: Key<"pace">,
-  known: PaceRecord | undefined,
+  known: ThroughputRecord | undefined,
   {
     segments,
     isMarketing,

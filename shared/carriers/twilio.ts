@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import type { MessageErrorCode } from "../api/contract/sms.ts";
-import { callCarrier, UnclearAnswerError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
+import { callCarrier, NoOutcomeError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import { providerCodeOf } from "./provider-code.ts";
@@ -75,7 +75,7 @@ function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): S
   if (status === 200 || status === 201) {
     const sid = Sid.safeParse(valueAt(text, "sid"));
     // Without the id of a message the response is not from Twilio, whatever its status is.
-    if (!sid.success) throw new UnclearAnswerError(status);
+    if (!sid.success) throw new NoOutcomeError(status);
     return { outcome: "accepted", carrierReference: sid.data };
   }
   const given = valueAt(text, "code");
@@ -90,5 +90,5 @@ function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): S
   if (status === 401 || status === 403 || status === 404) {
     return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
   }
-  throw new UnclearAnswerError(status);
+  throw new NoOutcomeError(status);
 }

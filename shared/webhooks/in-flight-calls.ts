@@ -236,12 +236,12 @@ export function isToBeDisabled({ failingSince, failedCalls }: FailingHealth): bo
 }
 
 /** Deletes the failures of a webhook, so that it is called like a new one. */
-export async function forgetFailures(webhookId: string): Promise<void> {
+export async function deleteFailures(webhookId: string): Promise<void> {
   await updateInFlightCalls(webhookId, now(), { remove: healthFields });
 }
 
 /** Deletes the records of a webhook that was permanently removed, and of its host for its organization. */
-export async function forgetCalls(callee: Callee): Promise<void> {
+export async function deleteCalls(callee: Callee): Promise<void> {
   for (const whom of [callee.id, hostOf(callee)]) await deleteItem(keys.inFlightCalls(whom));
 }
 

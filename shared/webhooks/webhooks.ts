@@ -9,7 +9,7 @@ import { undefinedIfUnreadable } from "../platform/table/records.ts";
 import { transact } from "../platform/table/transact.ts";
 import { updateItem, updateOf, deleteOf } from "../platform/table/write.ts";
 import { releaseQuota } from "../tenancy/organizations/quota.ts";
-import { findFailingHealth, forgetFailures } from "./in-flight-calls.ts";
+import { findFailingHealth, deleteFailures } from "./in-flight-calls.ts";
 import { toApiWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
 import { checkWebhookUrl } from "./target.ts";
 
@@ -48,7 +48,7 @@ export async function updateWebhook(
   if (url !== undefined) checkWebhookUrl(url);
   const webhook = await readWebhook(viewer, webhookId);
   if (url === undefined && events === undefined && enabled === undefined) return toApiWithHealth(webhook);
-  if (enabled === true || url !== undefined) await forgetFailures(webhookId);
+  if (enabled === true || url !== undefined) await deleteFailures(webhookId);
   const disabled = { disabledAt: now().toISOString(), disabledReason: "by_customer" } as const;
   const changes = {
     set: { url, events },

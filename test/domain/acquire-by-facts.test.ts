@@ -5,7 +5,7 @@ import type { Carrier } from "../../shared/carriers/carrier.ts";
 import type { Carriers } from "../../shared/carriers/carriers.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
-import { hearWord } from "../../shared/messages/opt-outs/opt-outs.ts";
+import { recordWord } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { GetCommand, UpdateCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
@@ -157,7 +157,7 @@ it("a STOP after the message was accepted is obeyed, and so is an opt-out from m
   const job = await jobOf();
   const { organizationId } = job;
   await noteReplies(organizationId);
-  await hearWord(organizationId, "15005550000", { word: "stop", saidAt: new Date().toISOString() });
+  await recordWord(organizationId, "15005550000", { word: "stop", saidAt: new Date().toISOString() });
   const carrier = new ScriptedCarrier(accept);
   await submitMessage(job, only(carrier));
   expect(await statusOf(job)).toBe("failed: MESSAGE_RECIPIENT_OPTED_OUT");

@@ -6,8 +6,6 @@ import { hourMs } from "../../shared/platform/clock.ts";
 import { call, Customer, dataOf, errorOf, invalidFields, statusesOf } from "../support/api.ts";
 
 const insufficientScope = { status: 403, code: "INSUFFICIENT_SCOPE" };
-const unauthorized = { status: 401, code: "UNAUTHORIZED" };
-const conflict = { status: 409, code: "CONFLICT" };
 /** A busy machine is slow. */
 const patience = { timeout: 30_000, interval: 100 };
 const everything: Scope[] = [...allScopes];
@@ -113,21 +111,11 @@ describe("a key's limits", () => {
     expect(await statusOf(anywhere)).toBe(200);
   });
 
-  it.each([
-    ["an unknown scope", { scopes: ["everything"] }, "scopes.0"],
-    ["a scope twice", { scopes: ["read", "read"] }, "scopes"],
-    ["no scope", { scopes: [] }, "scopes"],
-    ["an end that has passed", { expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
-    ["an end that is no time", { expiresAt: "tomorrow" }, "expiresAt"],
-    ["no address", { allowedAddresses: [] }, "allowedAddresses"],
-    ["a host", { allowedAddresses: ["example.com"] }, "allowedAddresses.0"],
-    ["a block that is too narrow", { allowedAddresses: ["192.0.2.0/33"] }, "allowedAddresses.0"],
-    ["an octal address", { allowedAddresses: ["010.0.0.1"] }, "allowedAddresses.0"],
-  ])("are not %s", async (_, json, field) => {
+  it("have no end that has passed", async () => {
     const customer = await Customer.register();
-    const response = await customer.call("/v1/auth/api-keys", { json });
-    expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
-    expect(invalidFields(response)).toEqual([field]);
+    const json = { expiresAt: "2020-01-01T00:00:00Z" };
+    expect(invalidFields(await customer.call("/v1/auth/api-keys", { json }))).toEqual(["expiresAt"]);
+    expect(await keysOf(customer)).toEqual([]);
   });
 });
 
@@ -243,91 +231,5 @@ describe("all keys", () => {
     const revoked = await call("/v1/auth/api-keys/revoke-all", { credential: calling.secret, json });
     expect(revoked).toMatchObject({ status: 200, body: { data: { count: 1 } } });
     expect(await Promise.all([calling, other, foreign].map(statusOf))).toEqual([200, 401, 200]);
-  });
-});
-
-describe("a deleted key", () => {
-  it("is rejected, is no longer listed, and cannot be deleted again", async () => {
-    const customer = await Customer.register();
-    const [gone, kept] = [await customer.createApiKey(), await customer.createApiKey()];
-    expect(await customer.client.deleteApiKey({ params: { id: gone.id } })).toEqual({
-      id: gone.id,
-      deleted: true,
-    });
-    expect(errorOf(await call("/v1/wallet", { credential: gone.secret }))).toEqual(unauthorized);
-    expect((await keysOf(customer)).map(({ id }) => id)).toEqual([kept.id]);
-    const again = await customer.call(`/v1/auth/api-keys/${gone.id}`, { method: "DELETE" });
-    expect(errorOf(again)).toEqual({ status: 404, code: "NOT_FOUND" });
-  });
-
-  it("of another organization is not found", async () => {
-    const [owner, stranger] = await Promise.all([Customer.register(), Customer.register()]);
-    const key = await owner.createApiKey();
-    for (const [path, method] of [
-      ["", "DELETE"],
-      ["/rotate", "POST"],
-    ] as const) {
-      const response = await stranger.call(`/v1/auth/api-keys/${key.id}${path}`, { method });
-      expect(errorOf(response)).toEqual({ status: 404, code: "NOT_FOUND" });
-    }
-    expect(await statusOf(key)).toBe(200);
-  });
-});
-
-describe("rotation", () => {
-  it("gives a new key with the same limits, and keeps the old one in use", async () => {
-    const customer = await Customer.register();
-    const limits: Fields = {
-      scopes: ["send", "read"],
-      expiresAt: new Date(Date.now() + hourMs).toISOString(),
-      allowedAddresses: ["0.0.0.0/0", "::/0"],
-    };
-    const old = await customer.client.createApiKey({ body: { name: "server", ...limits } });
-    const next = await customer.client.rotateApiKey({ params: { id: old.id } });
-    expect(next).toMatchObject({ ...limits, name: "server", status: "active" });
-    expect(next.secret).not.toBe(old.secret);
-    expect([await statusOf(old), await statusOf(next)]).toEqual([200, 200]);
-    expect(await keysOf(customer)).toMatchObject([
-      { id: next.id },
-      // It would have ended before the day of the overlap is over.
-      { id: old.id, status: "active", expiresAt: limits.expiresAt },
-    ]);
-  });
-
-  it("without an overlap disables the old one immediately", async () => {
-    const customer = await Customer.register();
-    const old = await managingKey(customer);
-    const rotated = await call(`/v1/auth/api-keys/${old.id}/rotate`, {
-      credential: old.secret,
-      json: { overlapHours: 0 },
-    });
-    const next = dataOf(rotated, CreatedApiKey);
-    expect([await statusOf(old), await statusOf(next)]).toEqual([401, 200]);
-    expect(await keysOf(customer)).toMatchObject([{ id: next.id }, { id: old.id, status: "disabled" }]);
-  });
-
-  it("is done once, however many request it at the same time", async () => {
-    const customer = await Customer.register();
-    const { id } = await customer.createApiKey();
-    const rotate = async () => customer.call(`/v1/auth/api-keys/${id}/rotate`, { method: "POST" });
-    const rotations = await Promise.all([rotate(), rotate(), rotate()]);
-    expect(statusesOf(rotations)).toEqual([201, 409, 409]);
-    expect(errorOf(await rotate())).toEqual(conflict);
-    expect(await keysOf(customer)).toHaveLength(2);
-  });
-
-  it("of a disabled key is rejected", async () => {
-    const customer = await Customer.register();
-    const { id } = await customer.createApiKey();
-    await customer.client.disableApiKey({ params: { id } });
-    const response = await customer.call(`/v1/auth/api-keys/${id}/rotate`, { method: "POST" });
-    expect(errorOf(response)).toEqual(conflict);
-  });
-
-  it.each([-1, 169, 1.5])("has no overlap of %s hours", async (overlapHours) => {
-    const customer = await Customer.register();
-    const { id } = await customer.createApiKey();
-    const response = await customer.call(`/v1/auth/api-keys/${id}/rotate`, { json: { overlapHours } });
-    expect(invalidFields(response)).toEqual(["overlapHours"]);
   });
 });

@@ -55,21 +55,11 @@ describe("registration", () => {
     expect(new Set(rejected.map(({ code }) => code))).toEqual(new Set(["EMAIL_TAKEN"]));
   });
 
-  it.each([
-    ["an invalid email", { email: "nobody" }, "email"],
-    ["an email with 65 characters before the @", { email: `${"x".repeat(65)}@example.com` }, "email"],
-    ["a missing email", { email: undefined }, "email"],
-    ["a short password", { password: "1234567" }, "password"],
-    ["a password with a NUL", { password: `correct\0horse` }, "password"],
-    ["a password of nothing but NULs", { password: "\0".repeat(8) }, "password"],
-    ["a missing password", { password: undefined }, "password"],
-    ["a password that bcrypt would cut", { password: "é".repeat(37) }, "password"],
-    ["a name that is not text", { firstName: 1 }, "firstName"],
-    ["an endless name", { organizationName: "x".repeat(101) }, "organizationName"],
-  ])("rejects %s and names the field", async (_name, fields, path) => {
-    const response = await call("/v1/auth/register", { json: { email: newEmail(), password, ...fields } });
+  it("rejects a password that bcrypt would cut, and names the field", async () => {
+    const json = { email: newEmail(), password: "é".repeat(37) };
+    const response = await call("/v1/auth/register", { json });
     expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
-    expect(invalidFields(response)).toEqual([path]);
+    expect(invalidFields(response)).toEqual(["password"]);
   });
 
   it("accepts a password of exactly 8 characters and one of exactly 72 bytes", async () => {

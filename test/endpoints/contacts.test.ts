@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { Contact, ImportedContacts } from "../../shared/api/contract/contacts.ts";
+import { Contact } from "../../shared/api/contract/contacts.ts";
 import { maxContacts, findContact, readContacts } from "../../shared/audience/contacts/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { itemsOf } from "../../shared/platform/table/read.ts";
@@ -15,7 +15,6 @@ import {
   statusesOf,
   type ApiResponse,
 } from "../support/api.ts";
-import { patience } from "../support/patience.ts";
 
 const invalid = { status: 400, code: "VALIDATION_ERROR" };
 const notFound = { status: 404, code: "NOT_FOUND" };
@@ -83,30 +82,6 @@ describe("a contact", () => {
     expect(plain).not.toHaveProperty("firstName");
   });
 
-  it.each([
-    ["no number", { phoneNumber: undefined }, "phoneNumber"],
-    ["a number with spaces", { phoneNumber: "+1 500 555 0000" }, "phoneNumber"],
-    ["a firstName of 101 characters", { firstName: "x".repeat(101) }, "firstName"],
-    ["a tag twice", { tags: ["vip", " vip "] }, "tags"],
-    ["21 tags", { tags: Array.from({ length: 21 }, (_, tag) => `t${tag}`) }, "tags"],
-    ["a tag of blanks", { tags: ["vip", "  "] }, "tags.1"],
-    ["a tag of 51 characters", { tags: ["x".repeat(51)] }, "tags.0"],
-    ["a tag with a comma", { tags: ["a,b"] }, "tags.0"],
-    ["an attribute whose name begins with a digit", { attributes: { "1st": "x" } }, "attributes.1st"],
-    ["an attribute that is a number", { attributes: { age: 7 } }, "attributes.age"],
-    ["an attribute of 201 characters", { attributes: { note: "x".repeat(201) } }, "attributes.note"],
-    [
-      "21 attributes",
-      { attributes: Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`a${index}`, "x"])) },
-      "attributes",
-    ],
-    ["optedOut as text", { optedOut: "yes" }, "optedOut"],
-  ])("is rejected with %s", async (_name, fields, path) => {
-    const created = await customer.call("/v1/contacts", { json: { phoneNumber: newNumber(), ...fields } });
-    expect(errorOf(created)).toEqual(invalid);
-    expect(invalidFields(created)).toEqual([path]);
-  });
-
   it("is not found by another organization, which can neither change nor remove it", async () => {
     const contact = await create(customer);
     expect(errorOf(await stranger.call(`/v1/contacts/${contact.id}`))).toEqual(notFound);
@@ -144,73 +119,6 @@ describe("a contact", () => {
   });
 });
 
-describe("attributes with names that every object has", () => {
-  const attributes = { constructor: "a", toString: "b", hasOwnProperty: "c", valueOf: "d", prototype: "e" };
-
-  it("are kept, changed and imported like any other", async () => {
-    const contact = await create(customer, { attributes });
-    expect(await read(customer, contact.id)).toEqual(contact);
-    expect(Object.keys(contact.attributes)).toHaveLength(5);
-    expect(contact.attributes).toEqual(attributes);
-    const plain = await create(customer);
-    expect((await change(customer, plain.id, { attributes })).status).toBe(200);
-    expect(Object.entries((await read(customer, plain.id)).attributes)).toHaveLength(5);
-
-    const rows = [newNumber(), newNumber(), newNumber()].map((phoneNumber) => ({ phoneNumber, attributes }));
-    const imported = await customer.call("/v1/contacts/import", { json: { contacts: rows } });
-    const { totals, results } = dataOf(imported, ImportedContacts);
-    expect(totals).toEqual({ created: 3, duplicates: 0, invalid: 0 });
-    const [first] = results;
-    const id = first?.status === "created" ? first.id : "";
-    expect(Object.entries((await read(customer, id)).attributes)).toHaveLength(5);
-    expect((await list(customer, "limit=100")).rows.map((row) => row.id)).toContain(id);
-  });
-
-  it("fill the placeholders of campaigns and templates only if they are set", async () => {
-    const sender = await Customer.register({ balance: 1 });
-    const named = await create(sender, { attributes });
-    await create(sender);
-    const { id } = await sender.client.createCampaign({
-      body: {
-        name: "Names",
-        message: "{{constructor}}{{toString}}{{hasOwnProperty}}",
-        audience: { all: true },
-        senderId: "ACME",
-      },
-    });
-    await sender.client.launchCampaign({ params: { id } });
-    await vi.waitFor(async () => {
-      const { status, progress } = await sender.client.getCampaign({ params: { id } });
-      expect({ status, unrenderable: progress.skipped.unrenderable }).toEqual({
-        status: "completed",
-        unrenderable: 1,
-      });
-    }, patience);
-    const { rows } = await sender.client.listSms();
-    expect(rows.map(({ to, message }) => ({ to, message }))).toEqual([
-      { to: named.phoneNumber, message: "abc" },
-    ]);
-
-    const body = { name: "names", body: "{{constructor}} {{toString}}" };
-    const { id: templateId } = await sender.client.createTemplate({ body });
-    const send = async (raw: string): Promise<ApiResponse> =>
-      sender.call(`/v1/templates/${templateId}/send`, { raw });
-    const to = '"to":"15005550000","senderId":"ACME"';
-    const missing = await send(`{${to},"values":{"__proto__":{"constructor":"x"}}}`);
-    expect(invalidFields(missing)).toEqual(["values.constructor", "values.toString"]);
-    expect((await send(`{${to},"values":{"constructor":"x","toString":"y"}}`)).status).toBe(202);
-  });
-
-  it("are never the prototype of anything", async () => {
-    const raw = `{"phoneNumber":"${newNumber()}","attributes":{"__proto__":"x","city":"Oslo"}}`;
-    const created = dataOf(await customer.call("/v1/contacts", { raw }), Contact);
-    expect(created.attributes).toEqual({ city: "Oslo" });
-    const contacts = `{"contacts":[${raw.replace(/\d{11}/, newNumber())},{"__proto__":{"phoneNumber":"1"}}]}`;
-    const imported = await customer.call("/v1/contacts/import", { raw: contacts });
-    expect(dataOf(imported, ImportedContacts).totals).toEqual({ created: 1, duplicates: 0, invalid: 1 });
-  });
-});
-
 describe("a change of a contact", () => {
   it("changes only the given fields, and null clears one", async () => {
     const contact = await create(customer, {
@@ -243,17 +151,6 @@ describe("a change of a contact", () => {
     const response = await change(customer, contact.id, {});
     expect(response.status).toBe(200);
     expect(dataOf(response, Contact)).toEqual(contact);
-  });
-
-  it.each([
-    ["a number that is null", { phoneNumber: null }, "phoneNumber"],
-    ["optedOut that is null", { optedOut: null }, "optedOut"],
-    ["a tag twice", { tags: ["a", "a"] }, "tags"],
-  ])("is rejected with %s", async (_name, fields, path) => {
-    const { id } = await create(customer);
-    const response = await change(customer, id, fields);
-    expect(errorOf(response)).toEqual(invalid);
-    expect(invalidFields(response)).toEqual([path]);
   });
 
   it("keeps what others change at the same time", async () => {
@@ -342,98 +239,5 @@ describe("the list of contacts", () => {
     const response = await customer.call(`/v1/contacts?cursor=${cursor}`);
     expect(errorOf(response)).toEqual(invalid);
     expect(invalidFields(response)).toEqual(["cursor"]);
-  });
-});
-
-describe("an import", () => {
-  async function importAll(importer: Customer, contacts: readonly unknown[]): Promise<ImportedContacts> {
-    const response = await importer.call("/v1/contacts/import", { json: { contacts } });
-    expect(response.status).toBe(200);
-    return dataOf(response, ImportedContacts);
-  }
-
-  function newRows(count: number): { phoneNumber: string; firstName: string }[] {
-    return Array.from({ length: count }, (_, row) => ({ phoneNumber: newNumber(), firstName: `Row ${row}` }));
-  }
-
-  it("of 1,000 rows adds each of them, and the same one again adds none", async () => {
-    const importer = await Customer.register();
-    const rows = newRows(1_000);
-    const first = await importAll(importer, rows);
-    expect(first.totals).toEqual({ created: 1_000, duplicates: 0, invalid: 0 });
-    expect(first.results.map(({ index }) => index)).toEqual(rows.map((_, index) => index));
-    expect((await list(importer)).meta.total).toBe(1_000);
-    const stored = itemsOf(await readContacts(importer.organizationId, { limit: maxContacts }));
-    expect(new Set(stored.map(({ phoneNumber, firstName }) => `${phoneNumber} ${firstName}`))).toEqual(
-      new Set(rows.map(({ phoneNumber, firstName }) => `${phoneNumber} ${firstName}`)),
-    );
-
-    const again = await importAll(importer, rows);
-    expect(again.totals).toEqual({ created: 0, duplicates: 1_000, invalid: 0 });
-    expect((await list(importer)).meta.total).toBe(1_000);
-  });
-
-  it("reports the result of each row in order, and no row stops another", async () => {
-    const importer = await Customer.register();
-    const [known, fine, other] = [newNumber(), newNumber(), newNumber()];
-    await create(importer, { phoneNumber: known });
-    const { results, totals } = await importAll(importer, [
-      { phoneNumber: fine, tags: [" vip "] },
-      { phoneNumber: "0123", firstName: 1 },
-      { phoneNumber: known },
-      null,
-      { phoneNumber: fine },
-      { phoneNumber: other },
-    ]);
-    expect(totals).toEqual({ created: 2, duplicates: 2, invalid: 2 });
-    expect(results).toMatchObject([
-      { index: 0, status: "created" },
-      { index: 1, status: "invalid", details: [{ path: "phoneNumber" }, { path: "firstName" }] },
-      { index: 2, status: "duplicate", phoneNumber: known },
-      { index: 3, status: "invalid", details: [{ path: "" }] },
-      { index: 4, status: "duplicate", phoneNumber: fine },
-      { index: 5, status: "created" },
-    ]);
-    const stored = itemsOf(await readContacts(importer.organizationId, { limit: 10 }));
-    expect(stored.map(({ phoneNumber }) => phoneNumber).toSorted()).toEqual([known, fine, other].toSorted());
-    expect(stored.find(({ phoneNumber }) => phoneNumber === fine)?.tags).toEqual(["vip"]);
-  });
-
-  it("adds each row once, also when it runs in parallel or half of it has run before", async () => {
-    const importer = await Customer.register();
-    const rows = newRows(120);
-    await importAll(importer, rows.slice(30, 90));
-    const imports = await Promise.all(Array.from({ length: 3 }, async () => importAll(importer, rows)));
-    const created = imports.reduce((sum, { totals }) => sum + totals.created, 0);
-    expect(created).toBe(60);
-    expect((await list(importer)).meta.total).toBe(120);
-    expect(await readContacts(importer.organizationId, { limit: 1_000 })).toHaveLength(120);
-  });
-
-  it("fills the free places, and reports the rows without one", async () => {
-    const importer = await Customer.register();
-    const known = await create(importer);
-    await pretendContacts(importer, maxContacts - 3);
-    const rows = [...newRows(1), { phoneNumber: known.phoneNumber }, ...newRows(3)];
-    const { results, totals } = await importAll(importer, rows);
-    expect(totals).toEqual({ created: 2, duplicates: 1, invalid: 2 });
-    expect(results.map(({ status }) => status)).toEqual([
-      "created",
-      "duplicate",
-      "created",
-      "invalid",
-      "invalid",
-    ]);
-    expect((await list(importer)).meta.total).toBe(maxContacts);
-  });
-
-  it.each([
-    ["without rows", { contacts: [] }],
-    ["of 1,001 rows", { contacts: Array.from({ length: 1_001 }, () => ({})) }],
-    ["of another type", { contacts: "15005550000" }],
-  ])("%s is rejected as a whole", async (_name, json) => {
-    const response = await customer.call("/v1/contacts/import", { json });
-    expect(errorOf(response)).toEqual(invalid);
-    expect(invalidFields(response)).toEqual(["contacts"]);
   });
 });

@@ -38,32 +38,6 @@ function expectInvalid(response: ApiResponse, field: string): void {
 }
 
 describe("a payment that is rejected", () => {
-  it.each([
-    ["no amount", {}, "amount"],
-    ["null", { amount: null }, "amount"],
-    ["a text", { amount: "50" }, "amount"],
-    ["0", { amount: 0 }, "amount"],
-    ["a negative amount", { amount: -50 }, "amount"],
-    ["three decimals", { amount: 50.001 }, "amount"],
-    ["more than any wallet can hold", { amount: 1e15 }, "amount"],
-    ["an unknown method", { amount: 50, method: "cash" }, "method"],
-    ["an unknown field", { amount: 50, currency: "EUR" }, "currency"],
-    ["no URL", { amount: 50, returnUrl: "console" }, "returnUrl"],
-    ["the URL of a script", { amount: 50, returnUrl: "javascript:alert(1)" }, "returnUrl"],
-    ["a page without https", { amount: 50, returnUrl: "http://shop.example/paid" }, "returnUrl"],
-    [
-      "a page of another host than it seems",
-      { amount: 50, returnUrl: "https://bank@evil.example" },
-      "returnUrl",
-    ],
-    ["such a page without slashes", { amount: 50, returnUrl: "https:bank:1@evil.example" }, "returnUrl"],
-    ["a URL of two lines", { amount: 50, returnUrl: "https://shop.example/\r\nX-Evil: 1" }, "returnUrl"],
-    ["a card that is no id", { amount: 50, paymentMethodId: "../cards" }, "paymentMethodId"],
-  ])("has %s", async (_, json, field) => {
-    expectInvalid(await pay(json), field);
-    expect((await customer.client.listPayments()).rows).toEqual([]);
-  });
-
   it("is outside the stage's bounds", async () => {
     const { minimumPayment, maximumPayment } = billing;
     for (const amount of [minimumPayment - 0.01, maximumPayment + 0.01]) {
@@ -187,24 +161,7 @@ it("a saved card, auto-recharge and the daily spend cap need a scope that a key 
   expect((await call("/v1/wallet", threshold)).status).toBe(200);
 });
 
-describe("billing details", () => {
-  it.each([
-    ["without a name", { country: "GB" }, "name"],
-    ["with an empty name", { name: "" }, "name"],
-    ["with an unknown country", { name: "Ada", country: "ZZ" }, "country"],
-    ["with a country in lower case", { name: "Ada", country: "gb" }, "country"],
-    ["with spaces in the VAT number", { name: "Ada", vatNumber: "DE 123456789" }, "vatNumber"],
-    ["with a VAT number without a country", { name: "Ada", vatNumber: "123456789" }, "vatNumber"],
-    ["with six lines", { name: "Ada", address: ["1", "2", "3", "4", "5", "6"] }, "address"],
-    ["with an empty line", { name: "Ada", address: [""] }, "address.0"],
-    ["with an unknown role", { name: "Ada", emails: { payments: ["boss"] } }, "emails.payments.0"],
-    ["with an unknown kind of email", { name: "Ada", emails: { news: ["owner"] } }, "emails.news"],
-    ["with an unknown field", { name: "Ada", currency: "EUR" }, "currency"],
-  ])("%s are rejected", async (_, details, field) => {
-    expectInvalid(await put("/v1/billing", details), field);
-    expect((await customer.client.getBilling()).details).toEqual(billing.details);
-  });
-});
+describe("billing details", () => {});
 
 describe("auto-recharge", () => {
   it("is rejected with wrong values", async () => {

@@ -3,15 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { SenderIdRequest } from "../../shared/api/contract/sender-ids.ts";
 import { maxSenderIds, readSenderIds } from "../../shared/messages/sender-ids/record.ts";
 import { decideSenderId, listPendingSenderIds } from "../../shared/messages/sender-ids/review.ts";
-import {
-  Customer,
-  dataOf,
-  errorOf,
-  invalidFields,
-  pageOf,
-  statusesOf,
-  type ApiResponse,
-} from "../support/api.ts";
+import { Customer, dataOf, errorOf, pageOf, statusesOf, type ApiResponse } from "../support/api.ts";
 
 const notFound = { status: 404, code: "NOT_FOUND" };
 const conflict = { status: 409, code: "CONFLICT" };
@@ -118,17 +110,6 @@ describe("a request for a sender ID", () => {
     await decideSenderId(customer.organizationId, rejected?.id ?? "", { approved: false, reason: "no" });
     expect(errorOf(await tryRequest("ANOTHER"))).toEqual(conflict);
     await request(rejected?.senderId ?? "");
-  });
-
-  it.each([
-    ["no senderId", { senderId: undefined }, "senderId"],
-    ["a senderId of 12 characters", { senderId: "ABCDEFGHI123" }, "senderId"],
-    ["a senderId with a space", { senderId: "AC ME" }, "senderId"],
-    ["a useCase of 501 characters", { useCase: "x".repeat(501) }, "useCase"],
-  ])("with %s is rejected", async (_name, fields, path) => {
-    const response = await customer.call("/v1/sender-ids", { json: { senderId: "ACME", ...fields } });
-    expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
-    expect(invalidFields(response)).toEqual([path]);
   });
 });
 

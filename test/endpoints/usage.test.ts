@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 
 import { Usage } from "../../shared/api/contract/usage.ts";
-import { Customer, dataOf, errorOf, invalidFields } from "../support/api.ts";
+import { Customer, dataOf } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 
 async function usage(customer: Customer, query = ""): Promise<Usage> {
@@ -32,16 +32,4 @@ it("a month without messages is empty and final, also long ago", async () => {
       total,
     });
   }
-});
-
-it.each([
-  ["month=2026-13", "month"],
-  ["month=2026", "month"],
-  ["month=november", "month"],
-  ["by=carrier", "by"],
-])("a query with %s is rejected", async (query, field) => {
-  const customer = await Customer.register();
-  const response = await customer.call(`/v1/usage?${query}`);
-  expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
-  expect(invalidFields(response)).toEqual([field]);
 });

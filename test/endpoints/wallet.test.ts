@@ -91,18 +91,6 @@ it("all sending is paused and resumed, for a person and each API key", async () 
   expect((await customer.trySend()).status).toBe(202);
 });
 
-it.each([
-  [{ dailySpendCap: 0 }, "dailySpendCap"],
-  [{ dailySpendCap: 0.001 }, "dailySpendCap"],
-  [{ dailySpendCap: "5" }, "dailySpendCap"],
-  [{ lowBalanceThreshold: -1 }, "lowBalanceThreshold"],
-])("a change of the wallet to %j is rejected", async (json, field) => {
-  const customer = await Customer.register();
-  const response = await customer.call("/v1/wallet", { method: "PATCH", json });
-  expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
-  expect(invalidFields(response)).toEqual([field]);
-});
-
 it("transactions are listed newest first with their purpose", async () => {
   const customer = await Customer.register({ balance: 2 });
   const { id, pricing } = await customer.send();
@@ -128,16 +116,7 @@ it("transactions have the number of their message, and are filtered by type and 
   expect(await list(`from=${today}&to=${tomorrow}`)).toMatchObject({ data: [message, { type: "top_up" }] });
   expect(await list(`from=${tomorrow}`)).toMatchObject({ data: [], meta: { total: 0 } });
   expect(await list("to=2024-02-29")).toMatchObject({ data: [], meta: { total: 0 } });
-});
-
-it.each([
-  ["type=charge", "type"],
-  ["from=2025-02-29", "from"],
-  ["to=2025-02-01T00:00:00Z", "to"],
-  ["from=2025-02-02&to=2025-02-01", "to"],
-])("a list of transactions with %s is rejected", async (query, field) => {
-  const customer = await Customer.register();
-  const response = await customer.call(`/v1/wallet/transactions?${query}`);
-  expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
-  expect(invalidFields(response)).toEqual([field]);
+  const backwards = await customer.call("/v1/wallet/transactions?from=2025-02-02&to=2025-02-01");
+  expect(errorOf(backwards)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+  expect(invalidFields(backwards)).toEqual(["to"]);
 });

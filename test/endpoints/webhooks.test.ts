@@ -4,13 +4,8 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { WebhookEvent } from "../../shared/api/contract/events.ts";
-import {
-  CreatedWebhook,
-  Webhook,
-  WebhookDelivery,
-  webhookHeaders,
-} from "../../shared/api/contract/webhooks.ts";
-import { call, Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
+import { CreatedWebhook, Webhook, WebhookDelivery } from "../../shared/api/contract/webhooks.ts";
+import { Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
@@ -60,26 +55,14 @@ describe("webhook endpoints", () => {
     expect((await owner.call("/v1/webhooks")).body).toMatchObject({ data: [] });
   });
 
-  it.each([
-    ["no url", {}, "url"],
-    ["an invalid url", { url: "example" }, "url"],
-    ["a url that is not a web address", { url: "ftp://example.com" }, "url"],
-    ["a url with a user name", { url: "https://user@example.com" }, "url"],
-    ["a url with a password", { url: "https://:secret@example.com" }, "url"],
-    ["a url with a line break", { url: "https://example.com/\r\nX-Admin: 1" }, "url"],
-    ["a url with a tab", { url: "https://exam\tple.com/" }, "url"],
-    ["a url with a blank at its end", { url: "https://example.com/ " }, "url"],
-    ["a url that is written backwards", { url: "https://example.com/\u202Egpj.exe" }, "url"],
-    ["a url with a character without width", { url: "https://exa\u200Bmple.com/" }, "url"],
-    ["a url without end", { url: `https://example.com/${"x".repeat(2_048)}` }, "url"],
-    ["an unknown event", { url: "https://example.com", events: ["message.read"] }, "events.0"],
-    ["an event twice", { url: "https://example.com", events: ["message.sent", "message.sent"] }, "events"],
-    ["no event", { url: "https://example.com", events: [] }, "events"],
-  ])("are rejected with %s", async (_name, json, path) => {
-    const response = await rejected.call("/v1/webhooks", { json });
-    expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
-    expect(invalidFields(response)).toEqual([path]);
-  });
+  it.each(["example", "ftp://example.com", "https://user@example.com", "https://:secret@example.com"])(
+    "are rejected with the url %s",
+    async (url) => {
+      const response = await rejected.call("/v1/webhooks", { json: { url } });
+      expect(errorOf(response)).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+      expect(invalidFields(response)).toEqual(["url"]);
+    },
+  );
 
   it("get an error with all events when they name an unknown one", async () => {
     const response = await rejected.call("/v1/webhooks", {
@@ -302,205 +285,5 @@ describe("a webhook endpoint", () => {
     await hook.waitForCalls(1);
     expect(JSON.parse(hook.calls[0]?.body ?? "")).toMatchObject({ data: { id } });
     await waitForStates(customer, webhook, ["succeeded"]);
-  });
-});
-
-describe("webhook deliveries", () => {
-  it("are retried automatically, with the same id", async () => {
-    const customer = await Customer.register({ balance: 1 });
-    const hook = await receiver((count) => (count === 1 ? 500 : 204));
-    const webhook = await register(customer, { url: hook.url });
-    await customer.send();
-    await waitForStates(customer, webhook, ["succeeded"]);
-    expect((await deliveries(customer, webhook)).rows).toMatchObject([{ attempts: 2 }]);
-    const [first, second, ...more] = hook.calls.map(({ headers }) => headers["webhook-id"]);
-    expect(first).toBe(second);
-    expect(more).toEqual([]);
-  });
-
-  it("are redelivered on request, also successful ones, but not two at the same time", async () => {
-    const customer = await Customer.register();
-    const goOn = Promise.withResolvers<void>();
-    const hook = await receiver((count) =>
-      count === 1 ? 204 : (response) => void goOn.promise.then(() => response.writeHead(204).end()),
-    );
-    const webhook = await register(customer, { url: hook.url });
-    const { id } = await ping(customer, webhook);
-    await waitForStates(customer, webhook, ["succeeded"]);
-    const retry = async (deliveryId = id) =>
-      customer.call(`/v1/webhooks/${webhook.id}/deliveries/${deliveryId}/retry`, { method: "POST" });
-
-    const answers = await Promise.all([retry(), retry(), retry()]);
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 409, 409]);
-    await hook.waitForCalls(2);
-    expect(errorOf(await retry())).toEqual({ status: 409, code: "CONFLICT" });
-    goOn.resolve();
-    await waitForStates(customer, webhook, ["succeeded"]);
-    expect((await deliveries(customer, webhook)).rows).toMatchObject([{ id, attempts: 2 }]);
-    expect(hook.calls).toHaveLength(2);
-    expect(hook.calls[0]?.headers["webhook-id"]).toBe(hook.calls[1]?.headers["webhook-id"]);
-    expect(errorOf(await retry("dlv_01J00000000000000000000000"))).toEqual({
-      status: 404,
-      code: "NOT_FOUND",
-    });
-  });
-
-  it("are listed newest first, by page, by cursor and by state", async () => {
-    const customer = await Customer.register();
-    const hook = await receiver((count) => (count <= 3 ? 204 : 500));
-    const webhook = await register(customer, { url: hook.url });
-    const ids: string[] = [];
-    for (let count = 1; count <= 5; count += 1) {
-      ids.unshift((await ping(customer, webhook)).id);
-      // The failing ones are pending before and after their next call.
-      await hook.waitForCalls(Math.min(count, 3));
-    }
-    await waitForStates(customer, webhook, ["pending", "pending", "succeeded", "succeeded", "succeeded"]);
-    const list = async (query: string) => {
-      const { rows, meta } = await deliveries(customer, webhook, query);
-      return { ids: rows.map(({ id }) => id), meta };
-    };
-    expect(await list("?limit=2&page=2")).toMatchObject({
-      ids: ids.slice(2, 4),
-      meta: { page: 2, limit: 2, total: 5, totalPages: 3 },
-    });
-    const first = await list("?limit=2&state=succeeded");
-    expect(first).toMatchObject({ ids: ids.slice(2, 4), meta: { total: 3, totalPages: 2 } });
-    const second = await list(`?limit=2&state=succeeded&cursor=${String(first.meta.nextCursor)}`);
-    expect(second.ids).toEqual(ids.slice(4));
-    expect(second.meta.nextCursor).toBeUndefined();
-    expect((await list("?state=pending")).ids).toEqual(ids.slice(0, 2));
-    expect((await list("?state=failed")).ids).toEqual([]);
-    expect((await list("?page=9")).ids).toEqual([]);
-    for (const query of ["?state=lost", "?limit=101", "?page=0", "?cursor=%20"]) {
-      const response = await customer.call(`/v1/webhooks/${webhook.id}/deliveries${query}`);
-      expect(errorOf(response), query).toEqual({ status: 400, code: "VALIDATION_ERROR" });
-    }
-  });
-});
-
-describe("webhook calls", () => {
-  it("bring message.sent with the documented body, headers and signature", async () => {
-    const customer = await Customer.register({ balance: 1 });
-    const hook = await receiver();
-    const { secret } = await register(customer, { url: hook.url });
-    const { id, to } = await customer.send();
-    await hook.waitForCalls(1);
-
-    const [received] = hook.calls;
-    const event: unknown = JSON.parse(received?.body ?? "");
-    expect(WebhookEvent.parse(event)).toEqual(event);
-    expect(event).toEqual({
-      event: "message.sent",
-      timestamp: (await customer.message(id)).sentAt,
-      data: { id, to, status: "sent" },
-    });
-    const signature = createHmac("sha256", secret)
-      .update(received?.body ?? "")
-      .digest("hex");
-    expect(received?.headers).toMatchObject({
-      "content-type": "application/json",
-      "x-service-event": "message.sent",
-      "x-service-signature": signature,
-    });
-  });
-
-  it("bring message.failed with a safe errorCode and without a status", async () => {
-    const customer = await Customer.register({ balance: 1 });
-    const hook = await receiver();
-    await register(customer, { url: hook.url });
-    const { id, to } = await customer.send({ to: "15005550006" });
-    await hook.waitForCalls(1);
-    expect(hook.calls[0]?.headers["x-service-event"]).toBe("message.failed");
-    expect(JSON.parse(hook.calls[0]?.body ?? "")).toEqual({
-      event: "message.failed",
-      timestamp: (await customer.message(id)).failedAt,
-      data: { id, to, errorCode: "MESSAGE_PROVIDER_ERROR" },
-    });
-  });
-
-  it("carry every header that the contract names, in the form that it names", async () => {
-    const customer = await Customer.register({ balance: 1 });
-    const hook = await receiver();
-    await register(customer, { url: hook.url });
-    await customer.send();
-    await hook.waitForCalls(1);
-    for (const [name, schema] of Object.entries(webhookHeaders)) {
-      const header = hook.calls[0]?.headers[name.toLowerCase()];
-      expect(schema.safeParse(header).success, `${name}: ${String(header)}`).toBe(true);
-    }
-  });
-
-  it("carry the headers of Standard Webhooks beside the spec's", async () => {
-    const customer = await Customer.register({ balance: 1 });
-    const hook = await receiver();
-    const { secret } = await register(customer, { url: hook.url });
-    await customer.send();
-    await hook.waitForCalls(1);
-    const { headers, body = "" } = hook.calls[0] ?? {};
-    expect(headers?.["webhook-id"]).toMatch(/^evt_/);
-    const signed = `${String(headers?.["webhook-id"])}.${String(headers?.["webhook-timestamp"])}.${body}`;
-    const key = Buffer.from(secret.replace("whsec_", ""), "base64");
-    const expected = createHmac("sha256", key).update(signed).digest("base64");
-    expect(headers?.["webhook-signature"]).toBe(`v1,${expected}`);
-  });
-
-  it("go to every endpoint that subscribes to the event, and to no other", async () => {
-    const [customer, stranger] = await Promise.all([
-      Customer.register({ balance: 1 }),
-      Customer.register({ balance: 1 }),
-    ]);
-    const [both, failedOnly, removed, strangers] = [
-      await receiver(),
-      await receiver(),
-      await receiver(),
-      await receiver(),
-    ];
-    await register(customer, { url: both.url });
-    await register(customer, { url: failedOnly.url, events: ["message.failed"] });
-    const gone = await register(customer, { url: removed.url });
-    await customer.call(`/v1/webhooks/${gone.id}`, { method: "DELETE" });
-    await register(stranger, { url: strangers.url });
-
-    const sent = await customer.send();
-    const failed = await customer.send({ to: "15005550001" });
-    await both.waitForCalls(2);
-    await failedOnly.waitForCalls(1);
-    const idsOf = (hook: WebhookReceiver): string[] =>
-      hook.calls.map(({ body }) => WebhookEvent.parse(JSON.parse(body)).data.id).toSorted();
-    expect(idsOf(both)).toEqual([sent.id, failed.id].toSorted());
-    expect(idsOf(failedOnly)).toEqual([failed.id]);
-    // The stranger's own message is handled after all of the above, so all expected calls have arrived.
-    const own = await stranger.send();
-    await strangers.waitForCalls(1);
-    expect(idsOf(strangers)).toEqual([own.id]);
-    expect(removed.calls).toHaveLength(0);
-  });
-});
-
-describe("routes that do not exist", () => {
-  it.each([
-    ["GET", "/v1"],
-    ["GET", "/v1/sms/send/more"],
-    ["GET", "/v2/sms"],
-    ["GET", "/v1/sms/../../etc/passwd"],
-    ["GET", "//v1//sms"],
-  ])("return our 404 to %s %s", async (method, path) => {
-    expect(errorOf(await call(path, { method }))).toEqual({ status: 404, code: "NOT_FOUND" });
-  });
-
-  it.each([
-    ["POST", "/health", "GET"],
-    ["PUT", "/v1/wallet", "GET, PATCH"],
-    ["OPTIONS", "/v1/webhooks", "GET, POST"],
-    ["PUT", "/v1/webhooks/whk_any", "DELETE, GET, PATCH"],
-  ])("return 405 with the supported methods to %s %s: %s", async (method, path, allow) => {
-    const response = await call(path, { method });
-    expect(errorOf(response)).toEqual({ status: 405, code: "METHOD_NOT_ALLOWED" });
-    expect(response.headers.get("allow")).toBe(allow);
-  });
-
-  it("do not include health, which needs no credential", async () => {
-    expect(await call("/health")).toMatchObject({ status: 200, body: { data: { status: "ok" } } });
   });
 });

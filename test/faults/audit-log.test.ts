@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { AuditEntry } from "../../shared/api/contract/audit-log.ts";
 import { call, Customer, errorOf, pageOf, password } from "../support/api.ts";
-import { dropAnswer, Faults, isBy, loseRequest } from "../support/faults.ts";
-import { startOwnGateway } from "../support/own-gateway.ts";
+import { dropAnswer, type Faults, isBy, loseRequest } from "../support/faults.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 
-const faults = new Faults();
-let gateway: LocalGateway;
+const { gateway, faults } = await gatewayOfFile();
 let customer: Customer;
 
-beforeAll(async () => {
-  gateway = await startOwnGateway(faults);
-});
-afterAll(async () => gateway.stop());
 beforeEach(async () => {
-  faults.clear();
   customer = await Customer.register({ baseUrl: gateway.url });
 });
 

@@ -1,42 +1,23 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import * as z from "zod/mini";
+import { expect, it, vi } from "vitest";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Campaign } from "../../shared/api/contract/campaigns.ts";
-import { Message } from "../../shared/api/contract/sms.ts";
+import type { Message } from "../../shared/api/contract/sms.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
-import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
-import { findItem } from "../../shared/platform/table/read.ts";
-import { Customer, dataOf, pageOf } from "../support/api.ts";
+import { allRows, Customer, dataOf } from "../support/api.ts";
+import { sandboxCalls } from "../support/carriers.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
-import { collision, Faults, isBy } from "../support/faults.ts";
-import { functionNamed, runSchedule } from "../support/functions.ts";
+import { collision, isBy } from "../support/faults.ts";
+import { functionNamed, runSchedule, reconcile } from "../support/functions.ts";
 import { areSendersIdle } from "../support/idle-senders.ts";
-import { startOwnGateway } from "../support/own-gateway.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
-const faults = new Faults();
-let gateway: LocalGateway;
+const { gateway, faults } = await gatewayOfFile();
 
-beforeAll(async () => {
-  gateway = await startOwnGateway(faults);
-});
-afterAll(async () => gateway.stop());
-
-const SandboxRecord = z.object({ calls: z.number() });
-
-async function allMessages(customer: Customer): Promise<Message[]> {
-  const messages: Message[] = [];
-  let cursor = "";
-  do {
-    const { rows, meta } = pageOf(await customer.call(`/v1/sms?limit=100${cursor}`), Message);
-    messages.push(...rows);
-    cursor = meta.nextCursor === undefined ? "" : `&cursor=${meta.nextCursor}`;
-  } while (cursor !== "");
-  return messages;
+async function allMessages({ client }: Customer): Promise<Message[]> {
+  return allRows(async (next) => client.listSms({ query: { limit: 100, ...next } }));
 }
 
 it("a campaign whose block only collides with other transactions retries soon, and sends what its balance allows", async () => {
@@ -96,8 +77,7 @@ it("a campaign whose worker is killed repeatedly reaches each contact once and i
 
   await vi.waitFor(async () => {
     expect(await areSendersIdle(gateway)).toBe(true);
-    gateway.advanceClock(graceMs + minuteMs);
-    await runSchedule(gateway, "ReconcileWallets");
+    await reconcile(gateway);
     await runSchedule(gateway, "ReleaseScheduledJobs");
     expect((await read()).status).toBe("completed");
     expect(await customer.balance()).toBe(10 - contactCount * 0.0079);
@@ -106,10 +86,8 @@ it("a campaign whose worker is killed repeatedly reaches each contact once and i
   expect(messages.map(({ to }) => to).toSorted()).toEqual(
     Array.from({ length: contactCount }, (_, index) => numberOf(index)),
   );
-  const calls = await Promise.all(
-    messages.map(async (message) => findItem(SandboxRecord, keys.sandboxMessage(message.id))),
-  );
-  expect(new Set(calls.map((record) => record?.calls))).toEqual(new Set([1]));
+  const calls = await Promise.all(messages.map(async ({ id: messageId }) => sandboxCalls(messageId)));
+  expect(new Set(calls)).toEqual(new Set([1]));
   expect((await read()).progress).toMatchObject({ accepted: contactCount, sent: contactCount, queued: 0 });
   expect((await verifyWallet(customer.organizationId)).findings).toEqual([]);
 }, 150_000);

@@ -1,33 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Contact, ImportedContacts } from "../../shared/api/contract/contacts.ts";
-import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
-import {
-  answer500,
-  collision,
-  dropAnswer,
-  Faults,
-  isBy,
-  loseRequest,
-  type Fault,
-} from "../support/faults.ts";
-import { functionNamed } from "../support/functions.ts";
-import { startOwnGateway } from "../support/own-gateway.ts";
+import { allRows, Customer, dataOf, errorOf, type ApiResponse } from "../support/api.ts";
+import { answer500, collision, dropAnswer, isBy, loseRequest } from "../support/faults.ts";
+import { killing } from "../support/functions.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 
-const faults = new Faults();
-let gateway: LocalGateway;
+const { gateway, faults } = await gatewayOfFile();
 let customer: Customer;
-
-beforeAll(async () => {
-  gateway = await startOwnGateway(faults);
-});
-afterAll(async () => gateway.stop());
 
 beforeEach(async () => {
   customer = await Customer.register({ baseUrl: gateway.url });
 });
-afterEach(() => faults.clear());
 
 const isCreation = isBy("CreateContact", "dynamodb:TransactWriteItems");
 const isChange = isBy("UpdateContact", "dynamodb:TransactWriteItems");
@@ -39,17 +23,10 @@ async function create(phoneNumber: string): Promise<ApiResponse> {
 
 /** The numbers of all contacts. Their count must equal that of the list. */
 async function stored(): Promise<string[]> {
-  const numbers: string[] = [];
-  let total = 0;
-  let cursor = "";
-  do {
-    const { rows, meta } = pageOf(await customer.call(`/v1/contacts?limit=100${cursor}`), Contact);
-    numbers.push(...rows.map(({ phoneNumber }) => phoneNumber));
-    ({ total } = meta);
-    cursor = meta.nextCursor === undefined ? "" : `&cursor=${meta.nextCursor}`;
-  } while (cursor !== "");
-  expect(numbers).toHaveLength(total);
-  return numbers.toSorted();
+  const { client } = customer;
+  const rows = await allRows(async (next) => client.listContacts({ query: { limit: 100, ...next } }));
+  expect(rows).toHaveLength((await client.listContacts()).meta.total);
+  return rows.map(({ phoneNumber }) => phoneNumber).toSorted();
 }
 
 it.each([
@@ -79,24 +56,15 @@ it("a change succeeds after collisions with other transactions", async () => {
   expect(await stored()).toEqual(["15005551001"]);
 });
 
-it.each(["before", "after"])(
+it.each(["before", "after"] as const)(
   "an import whose function is killed %s it writes a chunk completes when it is sent again",
   async (when) => {
     const contacts = Array.from({ length: 200 }, (_, row) => ({ phoneNumber: String(15_005_551_000 + row) }));
     const importAll = async () => customer.call("/v1/contacts/import", { json: { contacts } });
-    const kill: Fault = async (request, next) => {
-      if (when === "after") await next(request);
-      await functionNamed(gateway, "ApiImportContacts").kill();
-      throw new Error("the function is gone");
-    };
     let chunks = 0;
     faults.next(
-      isChunk,
-      async (request, next) => {
-        chunks += 1;
-        return chunks === 3 ? kill(request, next) : next(request);
-      },
-      3,
+      (request) => isChunk(request) && (chunks += 1) === 3,
+      killing(gateway, "ApiImportContacts", when),
     );
     expect((await importAll()).status).toBe(500);
     const left = await stored();

@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
-import { collision, conflict, dropAnswer, Faults, isBy, throttle } from "../support/faults.ts";
-import { startOwnGateway } from "../support/own-gateway.ts";
+import { collision, conflict, dropAnswer, isBy, throttle } from "../support/faults.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
 /*
@@ -12,18 +11,12 @@ import { patience } from "../support/patience.ts";
  * never that the request is invalid.
  */
 
-const faults = new Faults();
-let gateway: LocalGateway;
+const { gateway, faults } = await gatewayOfFile();
 let customer: Customer;
 
-beforeAll(async () => {
-  gateway = await startOwnGateway(faults);
-});
-afterAll(async () => gateway.stop());
 beforeEach(async () => {
   customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
 });
-afterEach(() => faults.clear());
 
 const unavailable = { status: 503, code: "UNAVAILABLE" };
 

@@ -1,29 +1,17 @@
-import { rm } from "node:fs/promises";
+import { beforeAll, expect, it } from "vitest";
 
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
-
-import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { Customer, errorOf, invalidFields } from "../support/api.ts";
-import { assemblyWithVariables } from "../support/changed-assembly.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 
 /*
  * A gateway whose currency has no decimals.
  */
 
-let assemblyFolder: string;
-let gateway: LocalGateway;
+const { gateway } = await gatewayOfFile({ [environmentNames.currency]: "JPY" });
 let customer: Customer;
-
 beforeAll(async () => {
-  const assembly = await assemblyWithVariables(inject("assembly"), { [environmentNames.currency]: "JPY" });
-  ({ assemblyFolder } = assembly);
-  gateway = await startLocalGateway({ ...assembly, port: 0, log: () => undefined, runsSchedules: false });
   customer = await Customer.register({ balance: 1_000, baseUrl: gateway.url });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await rm(assemblyFolder, { recursive: true });
 });
 
 it("rejects amounts with decimals, also in a request that may be repeated", async () => {

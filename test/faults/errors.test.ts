@@ -13,7 +13,7 @@ import { suspendOrganization } from "../../shared/accounts/organizations/suspens
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/api/contract/errors.ts";
-import { hearWord } from "../../shared/messages/opt-outs/opt-outs.ts";
+import { recordWord } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { publishRateCard } from "../../shared/money/prices/publish.ts";
 import { limitDailySpend } from "../../shared/money/wallet/adjust.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
@@ -189,7 +189,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   },
   OPT_OUT_BY_REPLY: async () => {
     const { organizationId } = customer;
-    await hearWord(organizationId, "15005550001", { word: "stop", saidAt: new Date().toISOString() });
+    await recordWord(organizationId, "15005550001", { word: "stop", saidAt: new Date().toISOString() });
     return customer.call("/v1/opt-outs/15005550001", { method: "DELETE" });
   },
   NOT_FOUND: async () => customer.call("/v1/sms/msg_01J00000000000000000000000"),

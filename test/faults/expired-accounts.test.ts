@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { pendingWorkOf } from "../../shared/platform/jobs/pending-work.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { putItem, updateItem, updateOf, putUnchecked } from "../../shared/platform/table/write.ts";
 import { Customer } from "../support/api.ts";
-import { Faults } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
-import { startOwnGateway } from "../support/own-gateway.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 
-let gateway: LocalGateway;
-
-beforeAll(async () => {
-  gateway = await startOwnGateway(new Faults(), () => undefined);
-});
-afterAll(async () => gateway.stop());
+const { gateway } = await gatewayOfFile();
 
 it("the function that erases unverified accounts has the permissions for all of their items", async () => {
   const { organizationId } = await Customer.register({ baseUrl: gateway.url });

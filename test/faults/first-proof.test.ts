@@ -1,14 +1,8 @@
-import { randomUUID } from "node:crypto";
-
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { Account, Session } from "../../shared/api/contract/accounts.ts";
-import { CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
-import { AcceptedInvitation } from "../../shared/api/contract/members.ts";
-import type { Role } from "../../shared/api/contract/scopes.ts";
+import { Account } from "../../shared/api/contract/accounts.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import type { EntityName } from "../../shared/platform/table/entities.ts";
 import type { Changes } from "../../shared/platform/table/expressions.ts";
@@ -21,10 +15,11 @@ import {
   readRights,
   type Rights,
 } from "../../shared/tenancy/organizations/rights-record.ts";
-import { call, Customer, dataOf, errorOf, password, type ApiResponse } from "../support/api.ts";
+import { accountCallsTo, newEmail, type Joined } from "../support/account-calls.ts";
+import { Customer, dataOf, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { emailsTo, tokenIn, waitForSubject } from "../support/emails.ts";
-import { Faults, isBy, loseRequest } from "../support/faults.ts";
-import { startOwnGateway } from "../support/own-gateway.ts";
+import { isBy, loseRequest } from "../support/faults.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
 
 /*
@@ -32,29 +27,10 @@ import { enableSecondFactor } from "../support/second-factor.ts";
  * emails.
  */
 
-const faults = new Faults();
-let gateway: LocalGateway;
-
-beforeAll(async () => {
-  gateway = await startOwnGateway(faults);
-  process.env["TABLE_NAME"] = gateway.stack.table.name;
-});
-afterAll(async () => gateway.stop());
-afterEach(() => faults.clear());
+const { gateway, faults } = await gatewayOfFile();
+const { post, statusWith, sessionOf, createKey, addMember, invite } = accountCallsTo(gateway);
 
 const newPassword = "staple battery horse";
-
-async function post(path: string, json: object): Promise<ApiResponse> {
-  return call(path, { json, baseUrl: gateway.url });
-}
-
-async function statusWith(credential: string): Promise<number> {
-  return (await call("/v1/auth/me", { credential, baseUrl: gateway.url })).status;
-}
-
-async function sessionOf(email: string, given = password): Promise<string> {
-  return dataOf(await post("/v1/auth/login", { email, password: given }), Session).token;
-}
 
 async function organizationOf({ organizationId }: Customer): Promise<OrganizationRecord> {
   const found = await findOrganization(organizationId, { consistent: true });
@@ -76,19 +52,6 @@ async function resetTokenOf(email: string): Promise<string> {
   return tokenOf(email, "Set a new password");
 }
 
-interface Joined {
-  readonly id: string;
-  readonly email: string;
-}
-
-async function join(role: Role, { client }: Customer): Promise<Joined> {
-  const email = `${randomUUID()}@example.com`;
-  await client.inviteMember({ body: { email, role } });
-  const json = { token: await tokenOf(email, "You are invited"), password };
-  const { user } = dataOf(await post("/v1/auth/accept-invitation", json), AcceptedInvitation);
-  return { id: user.id, email };
-}
-
 async function change<Name extends EntityName>(key: Key<Name>, changes: Changes<Name>): Promise<void> {
   await updateItem(z.unknown(), updateOf(key, changes));
 }
@@ -105,7 +68,7 @@ describe("a verified email", () => {
   it("belongs to its user: another owner's proof does not verify the first owner's email", async () => {
     const owner = await Customer.register({ baseUrl: gateway.url });
     await noteVerifiedEmail(owner.organizationId);
-    const { id, email } = await join("owner", owner);
+    const { id, email } = await addMember("owner", owner.token);
     const ownerId = await forgetProof(owner);
     // The other owner proves their own address.
     const json = { token: await resetTokenOf(email), password: newPassword };
@@ -120,7 +83,7 @@ describe("a verified email", () => {
   it("of the organization is that of its current owner", async () => {
     const owner = await Customer.register({ baseUrl: gateway.url });
     await noteVerifiedEmail(owner.organizationId);
-    const { id } = await join("owner", owner);
+    const { id } = await addMember("owner", owner.token);
     await owner.call(`/v1/members/${(await owner.client.getMe()).user.id}`, {
       method: "PATCH",
       json: { role: "viewer" },
@@ -143,19 +106,15 @@ async function squat(balance: number): Promise<{
   // This email is sent only before the address counts as verified.
   await tokenOf(squatter.email, "Verify your email");
   await noteVerifiedEmail(squatter.organizationId);
-  const member = await join("owner", squatter);
-  const email = `${randomUUID()}@example.com`;
-  await squatter.client.inviteMember({ body: { email, role: "owner" } });
+  const member = await addMember("owner", squatter.token);
+  const email = newEmail();
+  await invite(squatter.token, "owner", email);
   const invited = await tokenOf(email, "You are invited");
   const { secret } = await squatter.createApiKey();
-  const ofMember = await call("/v1/auth/api-keys", {
-    credential: await sessionOf(member.email),
-    method: "POST",
-    baseUrl: gateway.url,
-  });
+  const ofMember = await createKey(await sessionOf(member.email));
   await squatter.client.createWebhook({ body: { url: "https://example.com/hook" } });
   await forgetProof(squatter);
-  return { squatter, member, invited, secrets: [secret, dataOf(ofMember, CreatedApiKey).secret] };
+  return { squatter, member, invited, secrets: [secret, ofMember.secret] };
 }
 
 describe("the first proof of an address", () => {
@@ -271,13 +230,11 @@ describe("the first proof of an address", () => {
   it("of a member who is not an owner removes only what that member made", async () => {
     const owner = await Customer.register({ baseUrl: gateway.url });
     await noteVerifiedEmail(owner.organizationId);
-    const { id, email } = await join("admin", owner);
+    const { id, email } = await addMember("admin", owner.token);
     const own = await owner.createApiKey();
     const credential = await sessionOf(email);
-    const made = await call("/v1/auth/api-keys", { credential, method: "POST", baseUrl: gateway.url });
-    const invited = `${randomUUID()}@example.com`;
-    const invite = { credential, json: { email: invited, role: "viewer" }, baseUrl: gateway.url };
-    expect((await call("/v1/members", invite)).status).toBe(201);
+    const made = await createKey(credential);
+    expect((await invite(credential, "viewer")).status).toBe(201);
     await change(keys.user(id), { remove: ["emailVerifiedAt"] });
     await change(keys.rights(owner.organizationId), { take: { verifiedUserIds: new Set([id]) } });
     const json = { token: await resetTokenOf(email), password: newPassword };
@@ -288,7 +245,7 @@ describe("the first proof of an address", () => {
     // The link is valid for another try.
     expect(await statusWith(credential)).toBe(200);
     expect((await post("/v1/auth/password-reset", json)).status).toBe(200);
-    expect(await statusWith(dataOf(made, CreatedApiKey).secret)).toBe(401);
+    expect(await statusWith(made.secret)).toBe(401);
     expect(await statusWith(own.secret)).toBe(200);
     const { rows } = await owner.client.listMembers();
     expect(rows.map((member) => member.email)).toEqual([owner.email, email]);

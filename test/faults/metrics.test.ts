@@ -1,8 +1,6 @@
-import type { Template } from "aws-cdk-lib/assertions";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { afterEach, describe, expect, inject, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
 import { receiveInboundMessage } from "../../shared/messages/inbound/receive.ts";
@@ -14,7 +12,6 @@ import { paymentPut } from "../../shared/money/payments/record.ts";
 import { findPresentCard } from "../../shared/money/prices/cost.ts";
 import { rateCardCache } from "../../shared/money/prices/current.ts";
 import { debitWallet } from "../../shared/money/wallet/debit.ts";
-import { graceMs } from "../../shared/money/wallet/settlement.ts";
 import { suppressEmail } from "../../shared/notices/emails/suppression-record.ts";
 import { config } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -25,11 +22,11 @@ import { alarmsOf, metricsOfAlarm, type MetricIdentity } from "../support/alarms
 import { call, Customer } from "../support/api.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
-import { Faults, isBy, loseRequest } from "../support/faults.ts";
-import { runSchedule } from "../support/functions.ts";
+import { isBy, loseRequest } from "../support/faults.ts";
+import { runSchedule, reconcile } from "../support/functions.ts";
 import { replyOf } from "../support/inbound-messages.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
-import { startOwnGateway } from "../support/own-gateway.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 import { card, checkout, sendForm, stripeClient } from "../support/stripe.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -40,19 +37,11 @@ import { wholeTemplate } from "../support/whole-template.ts";
  * written metrics with those that the alarms of the same stack watch.
  */
 
-const faults = new Faults();
-const log: string[] = [];
-let gateway: LocalGateway;
-let template: Template;
+const { gateway, faults, log } = await gatewayOfFile();
+const { assemblyFolder, stackName } = inject("assembly");
+const template = wholeTemplate(assemblyFolder, stackName);
 
-beforeAll(async () => {
-  const { assemblyFolder, stackName } = inject("assembly");
-  template = wholeTemplate(assemblyFolder, stackName);
-  gateway = await startOwnGateway(faults, (line) => log.push(line));
-});
-afterAll(async () => gateway.stop());
 afterEach(() => {
-  faults.clear();
   vi.restoreAllMocks();
 });
 
@@ -102,11 +91,6 @@ async function silenceCarrier(): Promise<void> {
   await send("15005550000");
 }
 
-async function reconcile(): Promise<void> {
-  gateway.advanceClock(graceMs + 60_000);
-  await runSchedule(gateway, "ReconcileWallets");
-}
-
 /** Makes a debit whose function died before it recorded its messages. */
 async function loseDebit(): Promise<void> {
   const { organizationId } = await customerWithMoney();
@@ -116,7 +100,7 @@ async function loseDebit(): Promise<void> {
     at: new Date(),
     keepAccepted: async () => undefined,
   });
-  await reconcile();
+  await reconcile(gateway);
 }
 
 /** Lets a carrier fail until its circuit breaker opens, and then accept the one probe message. */
@@ -178,7 +162,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   FailedReconciliations: async () => {
     await send("15005550000");
     faults.next(isBy("ReconcileWallets", "dynamodb:GetItem"), loseRequest, 1_000);
-    await reconcile();
+    await reconcile(gateway);
   },
   InconsistentLedgers: async () => {
     const customer = await customerWithMoney();
@@ -187,7 +171,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
       z.unknown(),
       updateOf(keyOfEntry(customer.organizationId, 2), { set: { amountMicros: 5 } }),
     );
-    await reconcile();
+    await reconcile(gateway);
   },
   FailedPriceReads: async () => {
     vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
@@ -202,7 +186,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
     // Its job goes to a queue of this file, which no function of the gateway reads.
     const text = { message: "hello", senderId: "ACME", language: "English" } as const;
     await acceptMessage(organizationId, { ...text, to: "15005550000" });
-    await reconcile();
+    await reconcile(gateway);
   },
   VoidedDebits: loseDebit,
   FailedPayments: async () => {
@@ -282,74 +266,4 @@ it("every submission counts all possible outcomes of a carrier, so that shares c
     ]);
     expect(counted.reduce((sum, { value }) => sum + Number(value), 0)).toBeGreaterThan(0);
   }
-});
-
-describe("the access log", () => {
-  const Stage = z.object({ Properties: z.object({ AccessLogSettings: z.object({ Format: z.string() }) }) });
-  const Filter = z.object({
-    Properties: z.object({
-      FilterPattern: z.string(),
-      MetricTransformations: z.tuple([
-        z.object({
-          MetricNamespace: z.string(),
-          MetricName: z.string(),
-          MetricValue: z.literal("1"),
-          Dimensions: z.array(z.object({ Key: z.string(), Value: z.string() })),
-        }),
-      ]),
-    }),
-  });
-
-  function format(): string {
-    const [stage] = Object.values(template.findResources("AWS::ApiGatewayV2::Stage"));
-    return Stage.parse(stage).Properties.AccessLogSettings.Format;
-  }
-
-  /** A line as API Gateway writes it, with a hyphen for each unknown value. */
-  function line(values: Readonly<Record<string, string>>): Record<string, unknown> {
-    const known: Readonly<Record<string, string>> = { responseLatency: "12", ...values };
-    const text = format().replaceAll(/\$context\.([A-Za-z.]+)/g, (_, name: string) => known[name] ?? "-");
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
-  }
-
-  /** Whether a line matches a pattern of string comparisons, all of which must hold. */
-  function matches(pattern: string, of: Record<string, unknown>): boolean {
-    const [, conditions = ""] = /^\{ (.+) \}$/.exec(pattern) ?? [];
-    return conditions.split(" && ").every((condition) => {
-      const [, field = "", operator = "", value = ""] =
-        /^\(\$\.(\w+) (=|!=) "([^"]*)"\)$/.exec(condition) ?? [];
-      if (operator === "") throw new Error(`not understood: ${condition}`);
-      return (of[field] === value) === (operator === "=");
-    });
-  }
-
-  it("counts exactly the requests that API Gateway throttles for their alarm", () => {
-    const filters = Object.values(template.findResources("AWS::Logs::MetricFilter"));
-    expect(filters).toHaveLength(1);
-    const { FilterPattern, MetricTransformations } = Filter.parse(filters[0]).Properties;
-    expect(matches(FilterPattern, line({ status: "429" }))).toBe(true);
-    expect(matches(FilterPattern, line({ status: "429", "integration.status": "429" }))).toBe(false);
-    expect(matches(FilterPattern, line({ status: "200", "integration.status": "200" }))).toBe(false);
-    expect(matches(FilterPattern, line({ status: "503" }))).toBe(false);
-    const [{ MetricNamespace, MetricName, Dimensions }] = MetricTransformations;
-    const throttled = line({ status: "429" });
-    expect(
-      alarmsOf(template)
-        .flatMap(metricsOfAlarm)
-        .filter(({ name }) => name === MetricName),
-    ).toEqual([
-      {
-        namespace: MetricNamespace,
-        name: MetricName,
-        dimensions: Object.fromEntries(
-          Dimensions.map(({ Key, Value }) => [Key, throttled[Value.replace("$.", "")]]),
-        ),
-      },
-    ]);
-  });
-
-  it("has the time as a number, and nothing of headers and bodies", () => {
-    expect(line({ status: "200" })).toMatchObject({ stage: "local", status: "200", latencyMs: 12 });
-    expect(format()).not.toMatch(/authoriz|header|body|userAgent|path/i);
-  });
 });

@@ -4,10 +4,10 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
+import { type LocalGateway } from "../../infra/local/gateway.ts";
 import { listenOnLoopback } from "../../infra/loopback.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import type { Campaign } from "../../shared/api/contract/campaigns.ts";
@@ -17,9 +17,9 @@ import { findKyc } from "../../shared/tenancy/kyc/record.ts";
 import { decideKyc } from "../../shared/tenancy/kyc/review.ts";
 import { Customer, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
 import { startAwsAccount } from "../support/aws-account.ts";
-import { assemblyWithVariables } from "../support/changed-assembly.ts";
 import { waitForEmail } from "../support/emails.ts";
 import type { Ended } from "../support/operator.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
 
@@ -27,20 +27,8 @@ import { allowToSend, strictPolicies } from "../support/policies.ts";
  * A gateway with all requirements that a stage can have, which sends to the United States only.
  */
 
-let assemblyFolder: string;
-let gateway: LocalGateway;
+const { gateway } = await gatewayOfFile(strictPolicies("US"));
 let customer: Customer;
-
-beforeAll(async () => {
-  const assembly = await assemblyWithVariables(inject("assembly"), strictPolicies("US"));
-  ({ assemblyFolder } = assembly);
-  gateway = await startLocalGateway({ ...assembly, port: 0, log: () => undefined, runsSchedules: false });
-  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
-});
-afterAll(async () => {
-  await gateway.stop();
-  await rm(assemblyFolder, { recursive: true });
-});
 
 beforeEach(async () => {
   customer = await Customer.register({ baseUrl: gateway.url, balance: 1 });

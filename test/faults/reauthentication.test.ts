@@ -1,46 +1,31 @@
-import { randomUUID } from "node:crypto";
-import { rm } from "node:fs/promises";
-
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import type { SentEmail } from "../../infra/local/mailbox.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { Session } from "../../shared/api/contract/accounts.ts";
 import { CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
-import { AcceptedInvitation, Member } from "../../shared/api/contract/members.ts";
 import type { Role } from "../../shared/api/contract/scopes.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
+import { accountCallsTo, type Joined } from "../support/account-calls.ts";
 import { call, Customer, dataOf, errorOf, password, type ApiResponse } from "../support/api.ts";
-import { assemblyWithVariables } from "../support/changed-assembly.ts";
-import { bringAgain, emailsTo, tokenIn, waitForSubject } from "../support/emails.ts";
+import { bringAgain, emailsTo, waitForSubject } from "../support/emails.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
 
 /*
  * A gateway that requires a recent password before members, keys, webhooks and payments change.
  */
 
-let assemblyFolder: string;
-let gateway: LocalGateway;
+const { gateway } = await gatewayOfFile({
+  [environmentNames.policies.reauthentication]: "before-changes",
+});
+const { as, sessionOf, ...accounts } = accountCallsTo(gateway);
 let owner: Customer;
 let ownerId: string;
 
-beforeAll(async () => {
-  const assembly = await assemblyWithVariables(inject("assembly"), {
-    [environmentNames.policies.reauthentication]: "before-changes",
-  });
-  ({ assemblyFolder } = assembly);
-  gateway = await startLocalGateway({ ...assembly, port: 0, log: () => undefined, runsSchedules: false });
-  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
-});
-afterAll(async () => {
-  await gateway.stop();
-  await rm(assemblyFolder, { recursive: true });
-});
 beforeEach(async () => {
   owner = await Customer.register({ baseUrl: gateway.url });
   ownerId = (await owner.client.getMe()).user.id;
@@ -49,24 +34,12 @@ beforeEach(async () => {
 
 const required = { status: 403, code: "REAUTHENTICATION_REQUIRED" };
 
-async function as(credential: string, method: string, path: string, json?: object): Promise<ApiResponse> {
-  return call(path, { method, credential, baseUrl: gateway.url, ...(json === undefined ? {} : { json }) });
+async function invite(role: Role): Promise<ApiResponse> {
+  return accounts.invite(owner.token, role);
 }
 
-async function logIn(email: string): Promise<string> {
-  const json = { email, password };
-  return dataOf(await call("/v1/auth/login", { json, baseUrl: gateway.url }), Session).token;
-}
-
-async function invite(role: Role, credential = owner.token): Promise<ApiResponse> {
-  return as(credential, "POST", "/v1/members", { email: `${randomUUID()}@example.com`, role });
-}
-
-async function join(role: Role): Promise<{ id: string; email: string }> {
-  const { email } = dataOf(await invite(role), Member);
-  const json = { token: tokenIn(await waitForSubject(gateway, email, "You are invited")), password };
-  const accepted = await call("/v1/auth/accept-invitation", { json, baseUrl: gateway.url });
-  return { id: dataOf(accepted, AcceptedInvitation).user.id, email };
+async function join(role: Role): Promise<Joined> {
+  return accounts.addMember(role, owner.token);
 }
 
 function subjectsOf(subject: string): SentEmail[] {
@@ -94,7 +67,7 @@ describe("all owners get an email", () => {
     for (const subject of ["An owner was invited", "There is a new owner"]) {
       expect((await waitForSubject(gateway, owner.email, subject)).text).toContain(first.email);
     }
-    const thief = await logIn(first.email);
+    const thief = await sessionOf(first.email);
     expect((await as(thief, "DELETE", `/v1/members/${ownerId}`)).status).toBe(200);
     for (const email of [owner.email, first.email]) {
       expect((await waitForSubject(gateway, email, "An owner was removed")).text).toContain(owner.email);
@@ -172,7 +145,7 @@ describe("all owners get an email", () => {
 
   it("about a member who has switched their second factor off", async () => {
     const { email } = await join("developer");
-    const token = await logIn(email);
+    const token = await sessionOf(email);
     const { recoveryCodes } = await enableSecondFactor({
       call: async (path, options) => call(path, { credential: token, baseUrl: gateway.url, ...options }),
     });
@@ -272,7 +245,7 @@ describe("a session whose password was given more than ten minutes ago", () => {
   });
 
   it("does not profit from another session of its user", async () => {
-    const stolen = await logIn(owner.email);
+    const stolen = await sessionOf(owner.email);
     gateway.advanceClock(10 * minuteMs);
     expect((await reauthenticate(owner.token)).status).toBe(200);
     expect(errorOf(await makeKey(stolen, {}))).toEqual(required);

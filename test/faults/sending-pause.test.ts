@@ -1,30 +1,14 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import * as z from "zod/mini";
+import { expect, it, vi } from "vitest";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { pause, resume } from "../../shared/platform/jobs/pause.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
-import { findItem } from "../../shared/platform/table/read.ts";
 import { Customer } from "../support/api.ts";
-import { Faults, isBy } from "../support/faults.ts";
+import { sandboxCalls } from "../support/carriers.ts";
+import { isBy } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
-import { startOwnGateway } from "../support/own-gateway.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 
-const faults = new Faults();
-let gateway: LocalGateway;
-
-beforeAll(async () => {
-  gateway = await startOwnGateway(faults);
-});
-afterAll(async () => gateway.stop());
-
-const SandboxRecord = z.object({ calls: z.number() });
-
-async function carrierCalls(ids: readonly string[]): Promise<number[]> {
-  const found = await Promise.all(ids.map(async (id) => findItem(SandboxRecord, keys.sandboxMessage(id))));
-  return found.map((record) => record?.calls ?? 0);
-}
+const { gateway, faults } = await gatewayOfFile();
 
 /** The number of times that a sender has checked whether a message is still paused. */
 function looks(id: string): number {
@@ -59,7 +43,7 @@ it("messages that an hour's pause delayed are sent once each after it, and none 
     await vi.waitFor(() => expect(looks(ids[0] ?? "")).toBeGreaterThan(before + 1), { timeout: 20_000 });
   }
   await vi.waitFor(() => expect(Math.min(...ids.map(looks))).toBeGreaterThan(0), { timeout: 20_000 });
-  expect(await carrierCalls(ids)).toEqual([0, 0, 0]);
+  expect(await Promise.all(ids.map(sandboxCalls))).toEqual([0, 0, 0]);
   const waiting = await Promise.all(ids.map(async (id) => customer.message(id)));
   expect(waiting.map(({ status }) => status)).toEqual(["queued", "queued", "queued"]);
 
@@ -72,5 +56,5 @@ it("messages that an hour's pause delayed are sent once each after it, and none 
     },
     { timeout: 20_000, interval: 200 },
   );
-  expect(await carrierCalls(ids)).toEqual([1, 1, 1]);
+  expect(await Promise.all(ids.map(sandboxCalls))).toEqual([1, 1, 1]);
 }, 120_000);

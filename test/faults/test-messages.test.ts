@@ -1,48 +1,36 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { beforeAll, beforeEach, expect, it, vi } from "vitest";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
 import type { Message } from "../../shared/api/contract/sms.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { Customer } from "../support/api.ts";
-import { dropAnswer, Faults, loseRequest, type Fault } from "../support/faults.ts";
-import { functionNamed, runSchedule } from "../support/functions.ts";
-import { startOwnGateway } from "../support/own-gateway.ts";
+import { dropAnswer, loseRequest } from "../support/faults.ts";
+import { runSchedule, killing } from "../support/functions.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
-const faults = new Faults();
-let gateway: LocalGateway;
+const { gateway, faults } = await gatewayOfFile();
 let tester: Customer;
 
 beforeAll(async () => {
-  gateway = await startOwnGateway(faults);
   // The scheduler begins at the minute of its first run.
   await runSchedule(gateway, "ReleaseScheduledJobs");
 });
-afterAll(async () => gateway.stop());
 beforeEach(async () => {
   tester = await (await Customer.register({ baseUrl: gateway.url })).withApiKey({ test: true });
 });
-afterEach(() => faults.clear());
 
 /** The transaction that records a test message. */
 function isRecord({ operation, body }: AwsRequest): boolean {
   return operation === "dynamodb:TransactWriteItems" && body.includes("MESSAGES#test#");
 }
 
-/** Kills the function that sends, after its request was executed. */
-const killedAfter: Fault = async (request, next) => {
-  await next(request);
-  await functionNamed(gateway, "ApiSendSms").kill();
-  throw new Error("the function is gone");
-};
-
 async function messages(): Promise<Message[]> {
   return (await tester.client.listSms()).rows;
 }
 
 it("a test message is sent although its function is killed before it queues the message", async () => {
-  faults.next(isRecord, killedAfter);
+  faults.next(isRecord, killing(gateway, "ApiSendSms", "after"));
   expect((await tester.trySend()).status).toBeGreaterThanOrEqual(500);
   expect(await messages()).toMatchObject([{ status: "queued" }]);
   gateway.advanceClock(17 * minuteMs);

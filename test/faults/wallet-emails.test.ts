@@ -1,25 +1,18 @@
 import { randomUUID } from "node:crypto";
 
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { Session } from "../../shared/api/contract/accounts.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { call, Customer, dataOf, password } from "../support/api.ts";
 import { bringAgain, emailsTo, waitForEmail, waitForSubject } from "../support/emails.ts";
-import { Faults, isBy } from "../support/faults.ts";
+import { isBy } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
-import { startOwnGateway } from "../support/own-gateway.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
-const faults = new Faults();
-let gateway: LocalGateway;
-
-beforeAll(async () => {
-  gateway = await startOwnGateway(faults);
-});
-afterAll(async () => gateway.stop());
+const { gateway, faults } = await gatewayOfFile();
 
 /** The jobs that the dispatcher of events has queued for emails. */
 function jobsOfEvents(): unknown[] {

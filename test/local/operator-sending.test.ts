@@ -6,7 +6,7 @@ import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { listInbound } from "../../shared/messages/inbound/list.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { assignNumber } from "../../shared/messages/numbers/record.ts";
-import { getOptOut, hearWord } from "../../shared/messages/opt-outs/opt-outs.ts";
+import { getOptOut, recordWord } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
@@ -119,7 +119,7 @@ it("a parked START of AWS that is redriven does not lift a later STOP", async ()
 
 it("the operator lifts a STOP, which is in the audit log without the number; the customer cannot", async () => {
   const { client, email, organizationId } = await register();
-  await hearWord(organizationId, phoneNumber, { word: "stop", saidAt: new Date().toISOString() });
+  await recordWord(organizationId, phoneNumber, { word: "stop", saidAt: new Date().toISOString() });
   const params = { phoneNumber };
   await expect(client.deleteOptOut({ params })).rejects.toMatchObject({ code: "OPT_OUT_BY_REPLY" });
   expect(await client.getOptOut({ params })).toMatchObject({ source: "reply" });

@@ -100,6 +100,13 @@ export function pageOf<Row>(response: ApiResponse, row: z.ZodMiniType<Row>): { r
   return { rows: data, meta };
 }
 
+/** Reads a list to its end. */
+export async function allRows<Row>(...list: Parameters<typeof everyRow<Row>>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const row of everyRow(...list)) rows.push(row);
+  return rows;
+}
+
 export const password = "correct horse battery";
 
 const message = { to: "15005550000", message: "hello", senderId: "ACME" };
@@ -163,9 +170,10 @@ export class Customer {
     return this.client.sendSms({ body: { ...message, ...fields } });
   }
 
-  /** Sends a message that may be rejected. */
-  async trySend(fields: Record<string, unknown> = {}): Promise<ApiResponse> {
-    return this.call("/v1/sms/send", { json: { ...message, ...fields } });
+  /** Sends a message that may be rejected, with an `Idempotency-Key` if one is given. */
+  async trySend(fields: Record<string, unknown> = {}, key?: string): Promise<ApiResponse> {
+    const headers = key === undefined ? {} : { "Idempotency-Key": key };
+    return this.call("/v1/sms/send", { json: { ...message, ...fields }, headers });
   }
 
   async message(id: string): Promise<Message> {
@@ -178,11 +186,9 @@ export class Customer {
 
   /** The whole ledger, oldest first. */
   async ledger(): Promise<Transaction[]> {
-    const entries: Transaction[] = [];
-    const newestFirst = everyRow(async (next) =>
+    const newestFirst = await allRows(async (next) =>
       this.client.listTransactions({ query: { limit: 100, ...next } }),
     );
-    for await (const entry of newestFirst) entries.push(entry);
-    return entries.toReversed();
+    return newestFirst.toReversed();
   }
 }

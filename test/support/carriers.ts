@@ -1,7 +1,11 @@
+import * as z from "zod/mini";
+
 import type { Carrier, SubmitResult, OutgoingMessage } from "../../shared/carriers/carrier.ts";
 import type { Carriers, NamedCarrier } from "../../shared/carriers/carriers.ts";
 import type { Sender } from "../../shared/messages/send/choose-carrier.ts";
 import { noLimits } from "../../shared/messages/send/test-sender.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
 import { stateOfOrganization } from "../../shared/tenancy/organizations/record.ts";
 
 /** A carrier with scripted results, which records the submitted messages. */
@@ -61,4 +65,11 @@ export function inOrder(
 /** The id of the message that a carrier's reference names. */
 export function messageIdIn(reference: string): string {
   return reference.slice(reference.indexOf(".") + 1);
+}
+
+const SandboxRecord = z.object({ calls: z.number() });
+
+/** The number of calls to the sandbox carrier for a message. */
+export async function sandboxCalls(messageId: string): Promise<number> {
+  return (await findItem(SandboxRecord, keys.sandboxMessage(messageId), { consistent: true }))?.calls ?? 0;
 }

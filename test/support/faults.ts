@@ -119,12 +119,6 @@ export function isMessage({ operation, functionName, body }: AwsRequest): boolea
   return operation === "dynamodb:PutItem" && functionName.includes("SendSms") && body.includes("MESSAGES#");
 }
 
-/** The transaction that writes a void entry, so that the message's own entry is rejected. */
-export function isVoidEntry({ operation, functionName, body }: AwsRequest): boolean {
-  const isBySender = operation === "dynamodb:TransactWriteItems" && functionName.includes("SendSms");
-  return isBySender && body.includes('"void"');
-}
-
 /** Any request of one function. */
 export function isBy(name: string, operation?: string): (request: AwsRequest) => boolean {
   return (request) =>

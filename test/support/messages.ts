@@ -5,7 +5,7 @@ import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import type { Sender } from "../../shared/messages/send/choose-carrier.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
-import { findItem } from "../../shared/platform/table/read.ts";
+import { findItem, queryItems } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { acceptMessage } from "./as-organization.ts";
 import { only } from "./carriers.ts";
@@ -74,6 +74,12 @@ export async function acceptedMessage(fields: Partial<SendSmsRequest> = {}): Pro
 export async function recordOf({ organizationId, messageId }: MessageJob): Promise<MessageRecord> {
   const key = messageKey({ organizationId, id: messageId });
   return MessageRecord.parse(await findItem(MessageRecord, key, { consistent: true }));
+}
+
+/** The messages of an organization in the table, at most ten, paid or not. */
+export async function storedMessages(organizationId: string): Promise<MessageRecord[]> {
+  const { pk } = messageKey({ organizationId, id: "" });
+  return queryItems(MessageRecord, { pk, limit: 10, consistent: true });
 }
 
 /** The state of a message, with the code of its failure. */

@@ -2,11 +2,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { afterAll, beforeAll, inject } from "vitest";
+import { afterAll, afterEach, beforeAll, inject } from "vitest";
 
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
 import { Customer } from "./api.ts";
-import type { Faults } from "./faults.ts";
+import { assemblyWithVariables } from "./changed-assembly.ts";
+import { Faults } from "./faults.ts";
 
 /**
  * Starts a gateway that a test file has for itself, with faults between its functions and AWS. Its scheduled functions
@@ -16,9 +17,10 @@ import type { Faults } from "./faults.ts";
 export async function startOwnGateway(
   faults: Faults,
   log: (line: string) => void = () => undefined,
+  assembly = inject("assembly"),
 ): Promise<LocalGateway> {
   const gateway = await startLocalGateway({
-    ...inject("assembly"),
+    ...assembly,
     port: 0,
     log,
     interceptor: faults.interceptor,
@@ -26,6 +28,39 @@ export async function startOwnGateway(
   });
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
   return gateway;
+}
+
+/** The gateway of a test file, with the faults and the lines of the log of the present test. */
+interface GatewayOfFile {
+  readonly gateway: LocalGateway;
+  readonly faults: Faults;
+  readonly log: string[];
+}
+
+/**
+ * Starts a gateway for the calling test file, as `startOwnGateway` does, and stops it after the file's last test. Each test begins
+ * without faults and with an empty log.
+ * @param variables environment variables that its functions get in addition
+ */
+export async function gatewayOfFile(
+  variables: Readonly<Record<string, string>> = {},
+): Promise<GatewayOfFile> {
+  const faults = new Faults();
+  const log: string[] = [];
+  const isChanged = Object.keys(variables).length > 0;
+  const assembly = isChanged
+    ? await assemblyWithVariables(inject("assembly"), variables)
+    : inject("assembly");
+  const gateway = await startOwnGateway(faults, (line) => log.push(line), assembly);
+  afterEach(() => {
+    faults.clear();
+    log.length = 0;
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    if (isChanged) await rm(assembly.assemblyFolder, { recursive: true });
+  });
+  return { gateway, faults, log };
 }
 
 /**

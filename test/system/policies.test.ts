@@ -4,8 +4,6 @@ import * as z from "zod/mini";
 import { nextRecipients, withinLimits } from "../../shared/audience/campaigns/recipients.ts";
 import { readCampaign } from "../../shared/audience/campaigns/record.ts";
 import { runCampaign } from "../../shared/audience/campaigns/run.ts";
-import { createContact, updateContact } from "../../shared/audience/contacts/contacts.ts";
-import { importContacts } from "../../shared/audience/contacts/import.ts";
 import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
 import { receiveInboundMessage } from "../../shared/messages/inbound/receive.ts";
 import { getMessage, readMessage } from "../../shared/messages/message/read.ts";
@@ -274,104 +272,6 @@ it.each([
   await runCampaign({ organizationId, campaignId });
   const campaign = await readCampaign(organizationId, campaignId);
   expect(campaign).toMatchObject({ status: "failed", errorCode, accepted: 0 });
-});
-
-/** Numbers that a stage rejects for no reason but its countries and number types. */
-const countries = ["AU", "DE", "FR", "GB", "IN", "US"];
-
-it.each([
-  ["a German premium number", "49900123456"],
-  ["a German number for mass calls", "491371234567"],
-  ["a German number of shared cost", "491801234567"],
-  ["a French premium number", "33899123456"],
-  ["a French number of shared cost", "33810123456"],
-  ["an Australian premium number", "611901234567"],
-  ["a premium number without its last digit", "61190123456"],
-  ["an Australian number of shared cost", "611300123456"],
-  ["a free Australian number", "611800123456"],
-  ["an Australian satellite", "61147123456"],
-  ["a free Indian number", "9118001234567"],
-  ["an American exchange that takes money", "12029765000"],
-  ["an American premium number", "19005550100"],
-  ["a fixed line", "442071838750"],
-  ["a number that its regulator does not assign", "447700900123"],
-  ["an area code that is not assigned", "15551234567"],
-])("a stage that sends to mobile numbers sends nothing to %s", async (_name, to) => {
-  for (const [name, value] of Object.entries(strictPolicies(...countries))) vi.stubEnv(name, value);
-  const rejected = acceptMessage(organizationId, { ...message, to });
-  await expect(rejected).rejects.toMatchObject({ code: "DESTINATION_NOT_ALLOWED" });
-});
-
-it.each(["6114712345678", "12025559", "120255501001234", "9991234567"])(
-  "a stage with one policy for numbers neither stores %s, which no phone can have, nor sends to it",
-  async (to) => {
-    vi.stubEnv("ALLOWED_COUNTRIES", "any");
-    vi.stubEnv("ALLOWED_NUMBER_TYPES", "any");
-    expect((await acceptMessage(organizationId, { ...message, to })).status).toBe("queued");
-    vi.stubEnv("ALLOWED_COUNTRIES", "AU US");
-    const rejected = acceptMessage(organizationId, { ...message, to });
-    const reason = expect.stringMatching(
-      /^This (cannot be a phone number: .* after it|begins with no country .*)\.$/,
-    );
-    await expect(rejected).rejects.toMatchObject({ code: "DESTINATION_NOT_ALLOWED", message: reason });
-    const details = [{ path: "phoneNumber", message: expect.stringMatching(/^(cannot be|begins with)/) }];
-    const contact = { phoneNumber: to, tags: [], attributes: {}, optedOut: false };
-    await expect(createContact(organizationId, contact)).rejects.toMatchObject({ details });
-    const imported = await importContacts(organizationId, { contacts: [contact] });
-    expect(imported.results).toEqual([{ index: 0, status: "invalid", details }]);
-    const { id } = await customer.client.createContact({ body: { phoneNumber: "447400123456" } });
-    await updateItem(z.unknown(), updateOf(keys.contact(organizationId, id), { set: { phoneNumber: to } }));
-    await expect(updateContact(organizationId, id, { phoneNumber: to })).rejects.toMatchObject({ details });
-    expect((await customer.client.getContact({ params: { id } })).phoneNumber).toBe(to);
-    const campaign = await createCampaign(organizationId, {
-      name: "Spring",
-      message: "hello",
-      audience: { contactIds: [id] },
-      senderId: "ACME",
-      language: "English",
-      messageType: "marketing",
-      scheduledAt: new Date(Date.now() + hourMs).toISOString(),
-    });
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hourMs + minuteMs });
-    await runCampaign({ organizationId, campaignId: campaign.id });
-    expect(await readCampaign(organizationId, campaign.id)).toMatchObject({
-      accepted: 0,
-      skippedDestinationNotAllowed: 1,
-    });
-  },
-);
-
-it.each(["4915112345678", "33612345678", "61412345678", "919812345678", "447400123456", "12125550100"])(
-  "a stage that sends to mobile numbers sends to %s",
-  async (to) => {
-    for (const [name, value] of Object.entries(strictPolicies(...countries))) vi.stubEnv(name, value);
-    expect(await accepted({ to })).toMatchObject({ organizationId });
-  },
-);
-
-it("the error for a number states the reason", async () => {
-  const rejectionOf = async (to: string): Promise<unknown> =>
-    acceptMessage(organizationId, { ...message, to }).catch((error: unknown) => error);
-  expect(await rejectionOf("19005550100")).toMatchObject({
-    message: "This gateway sends only to numbers of the type mobile; this one is of the type premium.",
-  });
-  expect(await rejectionOf("12115550100")).toMatchObject({
-    message: "No messages are sent to numbers of no country from here.",
-  });
-  expect(await rejectionOf("447400123456")).toMatchObject({
-    message: "No messages are sent to numbers of GB from here.",
-  });
-});
-
-it("the sandbox's special numbers pass only if it is the carrier of the stage", async () => {
-  for (const [name, value] of Object.entries(strictPolicies("GB"))) vi.stubEnv(name, value);
-  for (let last = 0; last <= 10; last += 1) {
-    expect(await accepted({ to: `${15_005_550_000 + last}` })).toMatchObject({ organizationId });
-  }
-  const rejected = { code: "DESTINATION_NOT_ALLOWED" };
-  await expect(accepted({ to: "15005550011" })).rejects.toMatchObject(rejected);
-  vi.stubEnv("CARRIER", "aws");
-  await expect(accepted()).rejects.toMatchObject(rejected);
 });
 
 async function forget(field: "kycApprovedAt" | "verifiedUserIds"): Promise<void> {

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import type { LocalGateway } from "../../infra/local/gateway.ts";
 import { everyRow } from "../../shared/api/client/client.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { graceMs } from "../../shared/money/wallet/settlement.ts";
-import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import type { MetricName } from "../../shared/platform/metrics.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
@@ -13,21 +11,17 @@ import { messageKey, reshard } from "../../shared/platform/table/shards.ts";
 import { deleteItem, putItem, putUnchecked } from "../../shared/platform/table/write.ts";
 import { listReviews } from "../../shared/tenancy/reviews.ts";
 import { Customer, errorOf, pageOf } from "../support/api.ts";
-import { Faults } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
-import { startOwnGateway } from "../support/own-gateway.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
-const lines: string[] = [];
-let gateway: LocalGateway;
+const { gateway, log: lines } = await gatewayOfFile();
 let customer: Customer;
 let organizationId: string;
 let webhookId: string;
 
 beforeAll(async () => {
-  gateway = await startOwnGateway(new Faults(), (line) => lines.push(line));
-  process.env[environmentNames.tableName] = gateway.stack.table.name;
   customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   ({ organizationId } = customer);
   const { client } = customer;
@@ -44,7 +38,6 @@ beforeAll(async () => {
 beforeEach(() => {
   lines.length = 0;
 });
-afterAll(async () => gateway.stop());
 
 /** A field that a later release might have written, or a mistake. */
 async function putUnreadable(key: Key): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import {
-  hasSaidStop,
+  hasSentStop,
   lastWord,
   optOutOf,
   type PersonsWord,
@@ -40,5 +40,5 @@ it("the person's STOP comes before the organization's note, which outlives a STA
   expect(optOutOf("1", { said: stop, noted })).toMatchObject({ source: "reply", createdAt: stop?.saidAt });
   expect(optOutOf("1", { said: start, noted })).toMatchObject({ source: "api" });
   expect(optOutOf("1", { said: start })).toBeUndefined();
-  expect([hasSaidStop({ said: stop }), hasSaidStop({ said: start, noted })]).toEqual([true, false]);
+  expect([hasSentStop({ said: stop }), hasSentStop({ said: start, noted })]).toEqual([true, false]);
 });

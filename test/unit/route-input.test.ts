@@ -1,36 +1,13 @@
 import { describe, expect, it } from "vitest";
 
-import { ApiError } from "../../shared/api/contract/errors.ts";
 import { routes } from "../../shared/api/routes.ts";
 import type { Route } from "../../shared/api/routes/route.ts";
-import { requestInput } from "../../shared/platform/http/request-input.ts";
-import { eventFor, requestOf } from "../support/events.ts";
+import { inputErrorOf } from "../support/events.ts";
 
 /*
  * The rules for the body and the query of each row of the route table. `test/endpoints/bodies.test.ts` and
  * `test/endpoints/unknown-fields.test.ts` send requests to three routes.
  */
-
-type Input = Parameters<typeof eventFor>[2];
-
-/** Returns the error of a request, undefined if its input is accepted. */
-async function errorOf(
-  route: Route,
-  input: Input,
-  contentType = "application/json",
-): Promise<ApiError | undefined> {
-  // Ids are not the subject: a row without its path accepts the same bodies and queries.
-  const { params: _params, ...withoutPath } = route;
-  try {
-    await requestInput(withoutPath).before?.(
-      requestOf(eventFor(route, { "content-type": contentType }, input)),
-    );
-    return undefined;
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
-}
 
 const rows = Object.entries<Route>(routes);
 
@@ -59,23 +36,25 @@ describe.each(withBody)("the body of %s", (operation, route) => {
   it("is JSON of storable text, or is rejected", async () => {
     const lone = '{"email":"\\ud800","to":"\\ud800","name":"\\ud800","url":"\\ud800","amount":"\\ud800"}';
     for (const body of ['{"to":', lone])
-      expect((await errorOf(route, { body }))?.code).toBe("VALIDATION_ERROR");
-    expect((await errorOf(route, { body: "{}" }, "text/plain"))?.code).toBe("UNSUPPORTED_MEDIA_TYPE");
+      expect((await inputErrorOf(route, { body }))?.code).toBe("VALIDATION_ERROR");
+    expect((await inputErrorOf(route, { body: "{}" }, "text/plain"))?.code).toBe("UNSUPPORTED_MEDIA_TYPE");
   });
 
   it("is at most as large as its row allows, or else 64 KB", async () => {
     const maxKilobytes = route.maxBodyKilobytes ?? 64;
     const ofSize = (bytes: number): string => `{"padding":"${"x".repeat(bytes - '{"padding":""}'.length)}"}`;
-    const error = await errorOf(route, { body: ofSize(maxKilobytes * 1024 + 1) });
+    const error = await inputErrorOf(route, { body: ofSize(maxKilobytes * 1024 + 1) });
     expect(error).toMatchObject({ code: "PAYLOAD_TOO_LARGE" });
     expect(error?.message).toContain(`larger than ${maxKilobytes} KB`);
-    expect((await errorOf(route, { body: ofSize(maxKilobytes * 1024) }))?.code).not.toBe("PAYLOAD_TOO_LARGE");
+    expect((await inputErrorOf(route, { body: ofSize(maxKilobytes * 1024) }))?.code).not.toBe(
+      "PAYLOAD_TOO_LARGE",
+    );
   });
 
   it("carries unknown fields only where they change nothing", async () => {
     const body = '{"__proto__":{"admin":true},"constructor":1,"unknownField":[1,2,3]}';
-    const error = await errorOf(route, { body }, "Application/JSON; charset=utf-8");
-    const named = await errorOf(route, { body: "{}" });
+    const error = await inputErrorOf(route, { body }, "Application/JSON; charset=utf-8");
+    const named = await inputErrorOf(route, { body: "{}" });
     const isStrict = /^(PATCH|PUT)$/.test(route.method) || rejectsUnknownFields.has(operation);
     expect(error?.code).toBe(isStrict ? "VALIDATION_ERROR" : named?.code);
     const unknown = { path: "unknownField", message: "unknown field" };
@@ -87,7 +66,7 @@ describe.each(withBody)("the body of %s", (operation, route) => {
 
   it("is required exactly where the contract states it", async () => {
     const isOptional = route.body?.safeParse(undefined).success === true;
-    expect((await errorOf(route, {}))?.code).toBe(isOptional ? undefined : "VALIDATION_ERROR");
+    expect((await inputErrorOf(route, {}))?.code).toBe(isOptional ? undefined : "VALIDATION_ERROR");
   });
 });
 
@@ -95,7 +74,7 @@ const lists = rows.filter(([, { paged }]) => paged === true);
 
 it.each(lists)("the query of %s has no unknown parameters and a largest page", async (_operation, route) => {
   const detailsOf = async (queryStringParameters: Record<string, string>) =>
-    (await errorOf(route, { queryStringParameters }))?.details;
+    (await inputErrorOf(route, { queryStringParameters }))?.details;
   expect(await detailsOf({ Limit: "5", campaignId: "x" })).toEqual([
     { path: "Limit", message: "unknown parameter; did you mean `limit`?" },
     { path: "campaignId", message: "unknown parameter" },

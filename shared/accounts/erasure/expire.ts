@@ -1,4 +1,4 @@
-import { forgetWallet } from "../../money/wallet/record.ts";
+import { keysOfNewWallet } from "../../money/wallet/record.ts";
 import { minuteMs, now, secondMs } from "../../platform/clock.ts";
 import { workOnPending } from "../../platform/jobs/pending-work.ts";
 import { shardCount } from "../../platform/jobs/shards.ts";
@@ -78,6 +78,6 @@ async function expire(organizationId: string): Promise<boolean> {
   }
   const { messagesLeft } = await eraseOrganization(organizationId);
   if (messagesLeft > 0) return false;
-  for (const key of forgetWallet(organizationId)) await deleteItem(key);
+  for (const key of keysOfNewWallet(organizationId)) await deleteItem(key);
   return true;
 }

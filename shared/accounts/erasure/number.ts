@@ -4,7 +4,7 @@ import { MessageStatus } from "../../api/contract/sms.ts";
 import { eraseContact } from "../../audience/contacts/contacts.ts";
 import { markErased } from "../../messages/inbound/erased.ts";
 import { redactedText } from "../../messages/message/record.ts";
-import { forgetLifted, findOptOut } from "../../messages/opt-outs/record.ts";
+import { deleteLifted, findOptOut } from "../../messages/opt-outs/record.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
 import { forEachOf } from "../../platform/table/lists.ts";
 import { messageKey, messagesOf, testMessagesOf, withAllShards } from "../../platform/table/shards.ts";
@@ -87,7 +87,7 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
       else left += 1;
     });
   }
-  await forgetLifted(organizationId, phoneNumber);
+  await deleteLifted(organizationId, phoneNumber);
   return {
     contacts: contact === "gone" ? 1 : 0,
     optOutsKept: (await findOptOut(organizationId, phoneNumber)) === undefined ? 0 : 1,

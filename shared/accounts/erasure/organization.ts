@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { releaseNumbersOf } from "../../messages/numbers/record.ts";
-import { forgetName } from "../../messages/sender-ids/names.ts";
+import { deleteName } from "../../messages/sender-ids/names.ts";
 import { moneyText } from "../../money/wallet/money.ts";
 import { readWallet } from "../../money/wallet/record.ts";
 import { now } from "../../platform/clock.ts";
@@ -13,7 +13,7 @@ import { countersOf, messagesOf, testMessagesOf, withAllShards } from "../../pla
 import { transact } from "../../platform/table/transact.ts";
 import { deleteItem, updateItem, updateOf } from "../../platform/table/write.ts";
 import { findUser } from "../../tenancy/users/record.ts";
-import { forgetCalls } from "../../webhooks/in-flight-calls.ts";
+import { deleteCalls } from "../../webhooks/in-flight-calls.ts";
 
 /*
  * Erases all items of an organization, except its wallet, its ledger, its payments with their references, and its invoices.
@@ -105,7 +105,7 @@ export async function eraseOrganization(
   const { pk, sk } = keys.organization(organizationId);
   await forEachOf(Stored, pk, async (item) => {
     if (item.entity === "webhook") await eraseCallsOf(item, erase);
-    if (item.entity === "senderId") await forgetName(organizationId, String(item["senderId"]));
+    if (item.entity === "senderId") await deleteName(organizationId, String(item["senderId"]));
     if (item.sk !== sk) await erase(...namedBy(item), item);
   });
   if (messagesLeft === 0) {
@@ -173,7 +173,7 @@ async function eraseCallsOf(
   await forEachOf(Stored, keys.webhookDelivery(id, "").pk, async (delivery) => erase(delivery));
   if (typeof organizationId !== "string" || typeof url !== "string") return;
   await erase(keys.webhookSecrets(organizationId, id));
-  await forgetCalls({ id, organizationId, url });
+  await deleteCalls({ id, organizationId, url });
 }
 
 /** Returns the keys of the items that belong to an item of an organization. */

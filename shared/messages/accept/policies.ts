@@ -9,7 +9,7 @@ import { impossibility } from "../destinations/impossible-numbers.ts";
 import { countryOfNumber, typesOfNumber } from "../destinations/numbering-plan.ts";
 import { effectsOf } from "../message/effects.ts";
 import type { MessageRecord } from "../message/record.ts";
-import { findOptOut, hasSaidStopTo } from "../opt-outs/record.ts";
+import { findOptOut, hasSentStopTo } from "../opt-outs/record.ts";
 import { isApprovedSenderId } from "../sender-ids/names.ts";
 
 /*
@@ -136,7 +136,7 @@ async function isUnwanted(
     case "marketing":
       return (await findOptOut(organizationId, to)) !== undefined;
     case "transactional":
-      return mayHaveReplies && (await hasSaidStopTo(organizationId, to));
+      return mayHaveReplies && (await hasSentStopTo(organizationId, to));
   }
 }
 

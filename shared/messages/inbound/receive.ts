@@ -12,8 +12,8 @@ import { effectsOf } from "../message/effects.ts";
 import { testExpiry } from "../message/test-messages.ts";
 import { keywordOf } from "../numbers/keywords.ts";
 import { addresseesOf, findNumber, type Addressee } from "../numbers/record.ts";
-import { hearWord } from "../opt-outs/opt-outs.ts";
-import { forgetLifted } from "../opt-outs/record.ts";
+import { recordWord } from "../opt-outs/opt-outs.ts";
+import { deleteLifted } from "../opt-outs/record.ts";
 import { wasErasedSince } from "./erased.ts";
 import { inboundMessageJob, type TestInboundJob } from "./inbound-message-job.ts";
 import { inboundPuts, InboundRecord, toApiInboundMessage, TakenRecord, takenKey } from "./record.ts";
@@ -149,6 +149,6 @@ async function obey(
   // A name or a short code cannot receive messages.
   if (!PhoneNumber.safeParse(from).success) return;
   if (keyword !== "stop" && keyword !== "start") return;
-  await hearWord(organizationId, from, { word: keyword, saidAt: receivedAt });
-  if (isErased) await forgetLifted(organizationId, from);
+  await recordWord(organizationId, from, { word: keyword, saidAt: receivedAt });
+  if (isErased) await deleteLifted(organizationId, from);
 }

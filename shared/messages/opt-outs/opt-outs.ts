@@ -7,7 +7,7 @@ import { readWantedPage } from "../../platform/table/page.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { updateOf, type Write } from "../../platform/table/write.ts";
 import { findOptOut, inForce, OptOutRecord, readStanding, replaceWishes, type Standing } from "./record.ts";
-import { hasSaidStop, lastWord, optOutOf, type OwnNote, type PersonsWord, type Wishes } from "./standing.ts";
+import { hasSentStop, lastWord, optOutOf, type OwnNote, type PersonsWord, type Wishes } from "./standing.ts";
 
 /**
  * Opts a number out for an organization, also on the contact that has the number. An existing note stays as it is.
@@ -31,7 +31,7 @@ export async function optOut(
  * arrives. START lifts an opt-out by STOP, but not the organization's own note.
  * @throws ApiError UNAVAILABLE when too many other changes came in between
  */
-export async function hearWord(
+export async function recordWord(
   organizationId: string,
   phoneNumber: string,
   heard: PersonsWord,
@@ -120,7 +120,7 @@ export async function deleteOptOut(organizationId: string, phoneNumber: string):
  * @throws ApiError OPT_OUT_BY_REPLY when the person's last word was STOP
  */
 export function withoutNote(known: Wishes): Wishes {
-  if (hasSaidStop(known)) throw new ApiError("OPT_OUT_BY_REPLY");
+  if (hasSentStop(known)) throw new ApiError("OPT_OUT_BY_REPLY");
   return { said: known.said };
 }
 

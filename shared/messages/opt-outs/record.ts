@@ -6,7 +6,7 @@ import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { changesOfPatch, type Update, updateOf, type Write, deleteOf } from "../../platform/table/write.ts";
-import { hasSaidStop, optOutOf, type OwnNote, type Wishes } from "./standing.ts";
+import { hasSentStop, optOutOf, type OwnNote, type Wishes } from "./standing.ts";
 
 /*
  * Opt-outs from the messages of an organization. An opt-out belongs to a number, with or without a contact, and
@@ -91,8 +91,8 @@ export async function findOptOut(organizationId: string, phoneNumber: string): P
 }
 
 /** Whether a person's last word to an organization was STOP, as it is now. */
-export async function hasSaidStopTo(organizationId: string, phoneNumber: string): Promise<boolean> {
-  return hasSaidStop(wishesOf(await findOptOutRecord(organizationId, phoneNumber)));
+export async function hasSentStopTo(organizationId: string, phoneNumber: string): Promise<boolean> {
+  return hasSentStop(wishesOf(await findOptOutRecord(organizationId, phoneNumber)));
 }
 
 /** Returns the opt-out in a record, if one is in force. */
@@ -164,7 +164,7 @@ export function noteOptOut(organizationId: string, phoneNumber: string, note: Ow
  * Deletes the record of a number that has no opt-out in force. Such a record has only the person's last word and its
  * time.
  */
-export async function forgetLifted(organizationId: string, phoneNumber: string): Promise<void> {
+export async function deleteLifted(organizationId: string, phoneNumber: string): Promise<void> {
   const seen = await findOptOutRecord(organizationId, phoneNumber);
   if (seen === undefined || inForce(seen) !== undefined) return;
   // The write is rejected if a new word has arrived; the record then stays.

@@ -36,7 +36,7 @@ export function lastWord(known: PersonsWord | undefined, heard: PersonsWord): Pe
 }
 
 /** Whether the person's last word was STOP. The person then receives one-time codes only. */
-export function hasSaidStop({ said }: Wishes): boolean {
+export function hasSentStop({ said }: Wishes): boolean {
   return said?.word === "stop";
 }
 

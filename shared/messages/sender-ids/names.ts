@@ -37,7 +37,7 @@ export function giveUpName(organizationId: string, senderId: string): Update<"se
 }
 
 /** Releases a name, if the organization has it, and deletes one that no organization has. */
-export async function forgetName(organizationId: string, senderId: string): Promise<void> {
+export async function deleteName(organizationId: string, senderId: string): Promise<void> {
   await updateItem(SenderNameRecord, giveUpName(organizationId, senderId));
   await deleteItem(keys.senderName(senderId), { absent: ["organizationIds"] });
 }

@@ -94,7 +94,7 @@ export function newWallet(
 }
 
 /** Returns the keys of a new wallet's items, to delete a wallet that never changed. It has no ledger. */
-export function forgetWallet(organizationId: string): Key[] {
+export function keysOfNewWallet(organizationId: string): Key[] {
   const shard = shardIndex(walletListShards, organizationId);
   return [keys.walletListing(shard, organizationId), keys.wallet(organizationId)];
 }

@@ -5,7 +5,7 @@ import { correctClock, signingTime } from "./clock-skew.ts";
 import type { AwsCommand } from "./command.ts";
 import { currentCredentials } from "./credentials.ts";
 import { currentRegion, endpointOf } from "./endpoint.ts";
-import { errorOf, type Answer } from "./errors.ts";
+import { errorOf, type AwsResponse } from "./errors.ts";
 import { sendOverHttp, TimeoutError, type TimeLimits } from "./http-transport.ts";
 import { localPort } from "./local-port.ts";
 import { mayRepeat, RetryBudget, retryDelayMs, retryKindOf, type RetryRules } from "./retry.ts";
@@ -86,7 +86,7 @@ export class AwsClient {
   }
 
   /** Returns the output of a command. */
-  protected outputOf(_command: AwsCommand, { body }: Answer): object {
+  protected outputOf(_command: AwsCommand, { body }: AwsResponse): object {
     return body === "" ? {} : this.parse(body);
   }
 
@@ -101,7 +101,7 @@ export class AwsClient {
   }
 
   /** Sends a request until it succeeds, at most as often as the rules allow. */
-  async #answerTo(request: Request): Promise<Answer> {
+  async #answerTo(request: Request): Promise<AwsResponse> {
     let hasCorrectedClock = false;
     for (let attempts = 1; ; attempts += 1) {
       try {
@@ -124,7 +124,7 @@ export class AwsClient {
     }
   }
 
-  async #attempt({ operation, input, method, path, query, headers, body }: Request): Promise<Answer> {
+  async #attempt({ operation, input, method, path, query, headers, body }: Request): Promise<AwsResponse> {
     const traceId = currentTraceId();
     const { signingName } = this.#service;
     if (localPort?.services.has(signingName) === true && typeof body === "string") {

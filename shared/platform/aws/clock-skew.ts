@@ -1,5 +1,5 @@
 import { minuteMs, now } from "../clock.ts";
-import type { Answer } from "./errors.ts";
+import type { AwsResponse } from "./errors.ts";
 
 /** The errors of a request whose signature has another time than the clock of AWS. */
 const skewErrors = new Set([
@@ -25,7 +25,7 @@ export function signingTime(at: Date): Date {
  * Corrects the time by the response that rejected a request because of its time.
  * @returns whether requests are now signed for another time
  */
-export function correctClock(errorName: string, { headers }: Answer): boolean {
+export function correctClock(errorName: string, { headers }: AwsResponse): boolean {
   if (!skewErrors.has(errorName)) return false;
   const { date } = headers;
   const foundMs = Date.parse(typeof date === "string" ? date : "") - now().getTime();

@@ -3,7 +3,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 
 import { AwsClient, type AwsClientOptions } from "./client.ts";
 import { AwsCommand } from "./command.ts";
-import type { Answer } from "./errors.ts";
+import type { AwsResponse } from "./errors.ts";
 
 /*
  * The operations of DynamoDB that the table layer needs. Their inputs and outputs have plain values where DynamoDB has attributes
@@ -85,7 +85,7 @@ export class DynamoDb extends AwsClient {
     return convertedAt(input, inputItems, toAttributes);
   }
 
-  protected override outputOf(command: ItemCommand, answer: Answer): object {
+  protected override outputOf(command: ItemCommand, answer: AwsResponse): object {
     return convertedAt(super.outputOf(command, answer), command.outputItems, fromAttributes);
   }
 

@@ -1,7 +1,7 @@
 import type { AttributeValue, CancellationReason } from "@aws-sdk/client-dynamodb";
 
 /** A response of AWS, or of a local stand-in for it. */
-export interface Answer {
+export interface AwsResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
@@ -41,7 +41,7 @@ export function isAwsError(error: unknown, ...names: readonly string[]): error i
 }
 
 /** Returns the error of a response. @param parse reads a body */
-export function errorOf(answer: Answer, parse: (body: string) => object): AwsError {
+export function errorOf(answer: AwsResponse, parse: (body: string) => object): AwsError {
   const { status, headers } = answer;
   const body = parsedOrEmpty(answer.body, parse);
   const { __type, code, Code, message, Message, ...details } = Object(body);

@@ -1,7 +1,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 
 import { keepingAgent } from "./connections.ts";
-import type { Answer } from "./errors.ts";
+import type { AwsResponse } from "./errors.ts";
 
 /** How long a request may take. */
 export interface TimeLimits {
@@ -74,7 +74,7 @@ async function loadHttp(protocol: Protocol): Promise<Http> {
 export async function sendOverHttp(
   { endpoint, method, path, headers, body }: HttpRequest,
   { connectionMs, requestMs, keepsConnections }: HttpOptions,
-): Promise<Answer> {
+): Promise<AwsResponse> {
   const http = await loadHttp(endpoint.protocol === "http:" ? "http:" : "https:");
   return new Promise((resolve, reject) => {
     const options: RequestOptions = {

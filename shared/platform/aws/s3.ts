@@ -1,7 +1,7 @@
 import { AwsClient, type AwsClientOptions, type CommandRequest } from "./client.ts";
 import { AwsCommand } from "./command.ts";
 import { endpointOf, namedEndpoint } from "./endpoint.ts";
-import type { Answer } from "./errors.ts";
+import type { AwsResponse } from "./errors.ts";
 import { encodedPath } from "./signature.ts";
 
 export interface ObjectPlace {
@@ -54,7 +54,7 @@ export class S3 extends AwsClient {
     return { ...place, method: "PUT", headers, body: Body };
   }
 
-  protected override outputOf(_command: AwsCommand, { bytes }: Answer): object {
+  protected override outputOf(_command: AwsCommand, { bytes }: AwsResponse): object {
     return { Body: bytes };
   }
 }

@@ -4,7 +4,7 @@ import type * as sdk from "@aws-sdk/client-sqs";
 
 import { AwsClient, type AwsClientOptions } from "./client.ts";
 import { AwsCommand } from "./command.ts";
-import type { Answer } from "./errors.ts";
+import type { AwsResponse } from "./errors.ts";
 
 export class SendMessageCommand extends AwsCommand<
   sdk.SendMessageCommandInput,
@@ -43,7 +43,7 @@ export class Sqs extends AwsClient {
   }
 
   /** Checks the MD5 that SQS returns for each body that it accepted. @throws Error when it is another one */
-  protected override outputOf(command: AwsCommand, answer: Answer): object {
+  protected override outputOf(command: AwsCommand, answer: AwsResponse): object {
     const output = super.outputOf(command, answer);
     const { MessageBody, Entries = [] } = shapeOf(command.input);
     const { MD5OfMessageBody, Successful = [] } = shapeOf(output);

@@ -1,5 +1,5 @@
 import { passagesOf, type Passage } from "./passages.ts";
-import { words } from "./words.ts";
+import { words, wordsOfNames } from "./words.ts";
 
 export interface Finding {
   line: number;
@@ -51,13 +51,15 @@ const causalFor = new RegExp(
 
 /** A label, such as a heading or the text of a button, is no sentence. */
 const isLabel = ({ kind }: Passage, sentence: string): boolean =>
-  kind === "heading" || (kind === "string" && !/[.!?]["')]*$/.test(sentence) && countWords(sentence) <= 8);
+  kind === "heading" ||
+  kind === "name" ||
+  (kind === "string" && !/[.!?]["')]*$/.test(sentence) && countWords(sentence) <= 8);
 
 /** Yields what is wrong in a text, with its position in the text. */
 export function* findingsInText(passage: Passage): Generator<Omit<Finding, "line"> & { index: number }> {
   const text = withoutCode(passage.text);
   const own = withoutQuotations(text);
-  for (const { pattern, replacement } of words) {
+  for (const { pattern, replacement } of passage.kind === "name" ? [...words, ...wordsOfNames] : words) {
     for (const { 0: found, index } of own.matchAll(pattern)) yield { index, found, advice: replacement };
   }
   for (const { 0: found, index } of own.matchAll(causalFor)) yield { index, found, advice: "because" };
@@ -75,6 +77,7 @@ export function* findingsInText(passage: Passage): Generator<Omit<Finding, "line
 export function findingsIn(file: string, source: string): Finding[] {
   const findings: Finding[] = [];
   for (const passage of passagesOf(file, source)) {
+    if (passage.kind === "name" && file.startsWith("test/")) continue;
     for (const { index, found, advice } of findingsInText(passage)) {
       const line = source.slice(0, passage.offsetOf(index)).split("\n").length;
       findings.push({ line, found, advice });

@@ -2,7 +2,7 @@ import { parseSync, Visitor, type Expression, type JSXElement } from "oxc-parser
 
 /** A piece of prose in a file, with the position of each of its parts. */
 export interface Passage {
-  kind: "comment" | "string" | "page" | "heading";
+  kind: "comment" | "string" | "page" | "heading" | "name";
   text: string;
   /** @returns the offset in the file of a character of `text` */
   offsetOf: (index: number) => number;
@@ -35,7 +35,7 @@ class PassageBuilder {
 const startsItem = /^\s*(?:[-*•]|\d+[.)])\s/;
 const startsTag = /^\s*@\w+/;
 
-/** Adds a line of a comment or of a page. An empty line, the item of a list, and a tag of JSDoc start a new sentence. */
+/** Adds a line of a comment. An empty line, the item of a list, and a tag of JSDoc start a new sentence. */
 function addLine(builder: PassageBuilder, line: string, offset: number): void {
   if (line.trim() === "" || startsItem.test(line) || startsTag.test(line)) builder.add(lineBreak, offset);
   const mark = startsItem.exec(line)?.[0] ?? startsTag.exec(line)?.[0] ?? /^\s*/.exec(line)?.[0] ?? "";
@@ -122,13 +122,23 @@ function nameOf(element: JSXElement): string {
   return name.type === "JSXIdentifier" ? name.name : "";
 }
 
-/** Reads the comments, strings, templates and JSX of a file of TypeScript. */
+/** Reads the words of an exported name, such as `drop answer` of `dropAnswer`. */
+function exportedName({ value, start }: { value: string; start: number }): Passage {
+  const text = value.replaceAll(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)/g, " ");
+  return { kind: "name", text, offsetOf: () => start };
+}
+
+/** Reads the comments, strings, templates, JSX and exported names of a file of TypeScript. */
 function passagesOfCode(file: string, source: string): Passage[] {
-  const { program, comments } = parseSync(file, source);
+  const { program, comments, module } = parseSync(file, source);
   const lines = comments.filter(({ type }) => type === "Line");
   const blocks = comments.filter(({ type, value }) => type === "Block" && !isDirective.test(value));
   const passages = lineComments(source, lines);
   for (const { value, start } of blocks) passages.push(blockComment(value, start + 2));
+  for (const { exportName } of module.staticExports.flatMap(({ entries }) => entries)) {
+    const { name: value, start } = exportName;
+    if (value !== null && start !== null) passages.push(exportedName({ value, start }));
+  }
 
   const done = new Set<number>();
   const skip = (node: { start: number } | null | undefined): void => {
@@ -204,43 +214,9 @@ function passagesOfCode(file: string, source: string): Passage[] {
   return passages;
 }
 
-/** Reads the paragraphs, headings, items and cells of a page. */
-function passagesOfPage(source: string): Passage[] {
-  const passages: Passage[] = [];
-  let paragraph = new PassageBuilder();
-  const finish = (): void => {
-    passages.push(paragraph.build("page"));
-    paragraph = new PassageBuilder();
-  };
-  let fence: string | undefined;
-  for (const [line, offset] of linesOf(source, 0)) {
-    const mark = /^\s*(```+|~~~+)/.exec(line)?.[1];
-    if (mark !== undefined) {
-      if (fence === undefined) fence = mark;
-      else if (mark.startsWith(fence)) fence = undefined;
-      finish();
-    } else if (fence === undefined) {
-      if (/^\s*<!--/.test(line)) finish();
-      else if (/^#+ /.test(line) || line.startsWith("|")) {
-        finish();
-        let at = offset;
-        for (const cell of line.split(/(?<!\\)[|#]/)) {
-          const builder = new PassageBuilder();
-          builder.add(cell, at);
-          passages.push(builder.build("heading"));
-          at += cell.length + 1;
-        }
-      } else addLine(paragraph, line, offset);
-    }
-  }
-  finish();
-  return passages;
-}
-
-/** Reads all prose of a file. */
+/** Reads all prose of a file that is no page. */
 export function passagesOf(file: string, source: string): Passage[] {
   if (/\.[mc]?[jt]sx?$/.test(file)) return passagesOfCode(file, source);
-  if (file.endsWith(".md")) return passagesOfPage(source);
   if (file.endsWith(".css"))
     return [...source.matchAll(/\/\*([^]*?)\*\//g)].map(({ 1: value = "", index }) =>
       blockComment(value, index + 2),

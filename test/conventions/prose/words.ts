@@ -1,5 +1,5 @@
-// The words that this project does not write, with their replacements. The checks of pages, comments and strings share
-// this list; `.github/STYLE.md` explains it.
+// The words that this project does not write, with their replacements. The checks of pages, comments, strings and exported
+// names share this list; `.github/STYLE.md` explains it.
 
 export interface Word {
   pattern: RegExp;
@@ -109,3 +109,6 @@ export const words: readonly Word[] = [
   ),
   word("whilst|learnt|burnt|judgement|defence|offence|centre|grey|programme", "American spelling"),
 ];
+
+/** Words that a sentence may have about persons, and that no name in code has. */
+export const wordsOfNames: readonly Word[] = [word("asks?|asked|asking", "request, query, call or prompt")];

@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, it, vi } from "vitest";
+
+import { Contact, ImportedContacts } from "../../shared/api/contract/contacts.ts";
+import { Customer, dataOf, invalidFields, pageOf, type ApiResponse } from "../support/api.ts";
+import { patience } from "../support/patience.ts";
+
+let lastNumber = 15_005_551_000;
+function newNumber(): string {
+  lastNumber += 1;
+  return String(lastNumber);
+}
+
+async function create(customer: Customer, fields: Record<string, unknown> = {}): Promise<Contact> {
+  const response = await customer.call("/v1/contacts", { json: { phoneNumber: newNumber(), ...fields } });
+  expect(response.status).toBe(201);
+  return dataOf(response, Contact);
+}
+
+async function change(customer: Customer, id: string, json: Record<string, unknown>): Promise<ApiResponse> {
+  return customer.call(`/v1/contacts/${id}`, { method: "PATCH", json });
+}
+
+async function read(customer: Customer, id: string): Promise<Contact> {
+  return dataOf(await customer.call(`/v1/contacts/${id}`), Contact);
+}
+
+async function list(customer: Customer, query = ""): Promise<ReturnType<typeof pageOf<Contact>>> {
+  return pageOf(await customer.call(`/v1/contacts?${query}`), Contact);
+}
+
+let customer: Customer;
+beforeAll(async () => {
+  customer = await Customer.register();
+});
+
+describe("attributes with names that every object has", () => {
+  const attributes = { constructor: "a", toString: "b", hasOwnProperty: "c", valueOf: "d", prototype: "e" };
+
+  it("are kept, changed and imported like any other", async () => {
+    const contact = await create(customer, { attributes });
+    expect(await read(customer, contact.id)).toEqual(contact);
+    expect(Object.keys(contact.attributes)).toHaveLength(5);
+    expect(contact.attributes).toEqual(attributes);
+    const plain = await create(customer);
+    expect((await change(customer, plain.id, { attributes })).status).toBe(200);
+    expect(Object.entries((await read(customer, plain.id)).attributes)).toHaveLength(5);
+
+    const rows = [newNumber(), newNumber(), newNumber()].map((phoneNumber) => ({ phoneNumber, attributes }));
+    const imported = await customer.call("/v1/contacts/import", { json: { contacts: rows } });
+    const { totals, results } = dataOf(imported, ImportedContacts);
+    expect(totals).toEqual({ created: 3, duplicates: 0, invalid: 0 });
+    const [first] = results;
+    const id = first?.status === "created" ? first.id : "";
+    expect(Object.entries((await read(customer, id)).attributes)).toHaveLength(5);
+    expect((await list(customer, "limit=100")).rows.map((row) => row.id)).toContain(id);
+  });
+
+  it("fill the placeholders of campaigns and templates only if they are set", async () => {
+    const sender = await Customer.register({ balance: 1 });
+    const named = await create(sender, { attributes });
+    await create(sender);
+    const { id } = await sender.client.createCampaign({
+      body: {
+        name: "Names",
+        message: "{{constructor}}{{toString}}{{hasOwnProperty}}",
+        audience: { all: true },
+        senderId: "ACME",
+      },
+    });
+    await sender.client.launchCampaign({ params: { id } });
+    await vi.waitFor(async () => {
+      const { status, progress } = await sender.client.getCampaign({ params: { id } });
+      expect({ status, unrenderable: progress.skipped.unrenderable }).toEqual({
+        status: "completed",
+        unrenderable: 1,
+      });
+    }, patience);
+    const { rows } = await sender.client.listSms();
+    expect(rows.map(({ to, message }) => ({ to, message }))).toEqual([
+      { to: named.phoneNumber, message: "abc" },
+    ]);
+
+    const body = { name: "names", body: "{{constructor}} {{toString}}" };
+    const { id: templateId } = await sender.client.createTemplate({ body });
+    const send = async (raw: string): Promise<ApiResponse> =>
+      sender.call(`/v1/templates/${templateId}/send`, { raw });
+    const to = '"to":"15005550000","senderId":"ACME"';
+    const missing = await send(`{${to},"values":{"__proto__":{"constructor":"x"}}}`);
+    expect(invalidFields(missing)).toEqual(["values.constructor", "values.toString"]);
+    expect((await send(`{${to},"values":{"constructor":"x","toString":"y"}}`)).status).toBe(202);
+  });
+
+  it("are never the prototype of anything", async () => {
+    const raw = `{"phoneNumber":"${newNumber()}","attributes":{"__proto__":"x","city":"Oslo"}}`;
+    const created = dataOf(await customer.call("/v1/contacts", { raw }), Contact);
+    expect(created.attributes).toEqual({ city: "Oslo" });
+    const contacts = `{"contacts":[${raw.replace(/\d{11}/, newNumber())},{"__proto__":{"phoneNumber":"1"}}]}`;
+    const imported = await customer.call("/v1/contacts/import", { raw: contacts });
+    expect(dataOf(imported, ImportedContacts).totals).toEqual({ created: 1, duplicates: 0, invalid: 1 });
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod/mini";
+
+import { Contact, ImportedContacts } from "../../shared/api/contract/contacts.ts";
+import { maxContacts, readContacts } from "../../shared/audience/contacts/record.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { itemsOf } from "../../shared/platform/table/read.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { Customer, dataOf, pageOf } from "../support/api.ts";
+
+let lastNumber = 15_005_551_000;
+function newNumber(): string {
+  lastNumber += 1;
+  return String(lastNumber);
+}
+
+async function create(customer: Customer, fields: Record<string, unknown> = {}): Promise<Contact> {
+  const response = await customer.call("/v1/contacts", { json: { phoneNumber: newNumber(), ...fields } });
+  expect(response.status).toBe(201);
+  return dataOf(response, Contact);
+}
+
+async function list(customer: Customer, query = ""): Promise<ReturnType<typeof pageOf<Contact>>> {
+  return pageOf(await customer.call(`/v1/contacts?${query}`), Contact);
+}
+
+/** Makes the organization look as if it had this number of contacts more. */
+async function pretendContacts(customer: Customer, contacts: number): Promise<void> {
+  await updateItem(
+    z.unknown(),
+    updateOf(keys.organization(customer.organizationId), { add: { contactCount: contacts } }),
+  );
+}
+
+describe("an import", () => {
+  async function importAll(importer: Customer, contacts: readonly unknown[]): Promise<ImportedContacts> {
+    const response = await importer.call("/v1/contacts/import", { json: { contacts } });
+    expect(response.status).toBe(200);
+    return dataOf(response, ImportedContacts);
+  }
+
+  function newRows(count: number): { phoneNumber: string; firstName: string }[] {
+    return Array.from({ length: count }, (_, row) => ({ phoneNumber: newNumber(), firstName: `Row ${row}` }));
+  }
+
+  it("of 1,000 rows adds each of them, and the same one again adds none", async () => {
+    const importer = await Customer.register();
+    const rows = newRows(1_000);
+    const first = await importAll(importer, rows);
+    expect(first.totals).toEqual({ created: 1_000, duplicates: 0, invalid: 0 });
+    expect(first.results.map(({ index }) => index)).toEqual(rows.map((_, index) => index));
+    expect((await list(importer)).meta.total).toBe(1_000);
+    const stored = itemsOf(await readContacts(importer.organizationId, { limit: maxContacts }));
+    expect(new Set(stored.map(({ phoneNumber, firstName }) => `${phoneNumber} ${firstName}`))).toEqual(
+      new Set(rows.map(({ phoneNumber, firstName }) => `${phoneNumber} ${firstName}`)),
+    );
+
+    const again = await importAll(importer, rows);
+    expect(again.totals).toEqual({ created: 0, duplicates: 1_000, invalid: 0 });
+    expect((await list(importer)).meta.total).toBe(1_000);
+  });
+
+  it("reports the result of each row in order, and no row stops another", async () => {
+    const importer = await Customer.register();
+    const [known, fine, other] = [newNumber(), newNumber(), newNumber()];
+    await create(importer, { phoneNumber: known });
+    const { results, totals } = await importAll(importer, [
+      { phoneNumber: fine, tags: [" vip "] },
+      { phoneNumber: "0123", firstName: 1 },
+      { phoneNumber: known },
+      null,
+      { phoneNumber: fine },
+      { phoneNumber: other },
+    ]);
+    expect(totals).toEqual({ created: 2, duplicates: 2, invalid: 2 });
+    expect(results).toMatchObject([
+      { index: 0, status: "created" },
+      { index: 1, status: "invalid", details: [{ path: "phoneNumber" }, { path: "firstName" }] },
+      { index: 2, status: "duplicate", phoneNumber: known },
+      { index: 3, status: "invalid", details: [{ path: "" }] },
+      { index: 4, status: "duplicate", phoneNumber: fine },
+      { index: 5, status: "created" },
+    ]);
+    const stored = itemsOf(await readContacts(importer.organizationId, { limit: 10 }));
+    expect(stored.map(({ phoneNumber }) => phoneNumber).toSorted()).toEqual([known, fine, other].toSorted());
+    expect(stored.find(({ phoneNumber }) => phoneNumber === fine)?.tags).toEqual(["vip"]);
+  });
+
+  it("adds each row once, also when it runs in parallel or half of it has run before", async () => {
+    const importer = await Customer.register();
+    const rows = newRows(120);
+    await importAll(importer, rows.slice(30, 90));
+    const imports = await Promise.all(Array.from({ length: 3 }, async () => importAll(importer, rows)));
+    const created = imports.reduce((sum, { totals }) => sum + totals.created, 0);
+    expect(created).toBe(60);
+    expect((await list(importer)).meta.total).toBe(120);
+    expect(await readContacts(importer.organizationId, { limit: 1_000 })).toHaveLength(120);
+  });
+
+  it("fills the free places, and reports the rows without one", async () => {
+    const importer = await Customer.register();
+    const known = await create(importer);
+    await pretendContacts(importer, maxContacts - 3);
+    const rows = [...newRows(1), { phoneNumber: known.phoneNumber }, ...newRows(3)];
+    const { results, totals } = await importAll(importer, rows);
+    expect(totals).toEqual({ created: 2, duplicates: 1, invalid: 2 });
+    expect(results.map(({ status }) => status)).toEqual([
+      "created",
+      "duplicate",
+      "created",
+      "invalid",
+      "invalid",
+    ]);
+    expect((await list(importer)).meta.total).toBe(maxContacts);
+  });
+});
