@@ -2,12 +2,9 @@ import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { projectRoot } from "../../infra/project-root.ts";
-import { startReceiver } from "../../infra/webhook-receiver.ts";
-import { median, type Figure, type Suite } from "./figures.ts";
+import type { Figure, Suite } from "./figures.ts";
 import { load, type HttpCall } from "./http-load.ts";
-import { organizationPuts, RowWriter } from "./rows.ts";
 import {
-  message,
   openCustomer,
   sendCall,
   serveGateway,
@@ -18,8 +15,6 @@ import {
 // `npm run bench -- load`: the calls a second of the local gateway, as `npm start` runs it, with its data on the
 // disk, and the CPU time of one. The seconds depend on this machine and its other work.
 // `--against` measures another checkout alternately, so that both meet the same conditions.
-
-const manyOrganizations = 1_000;
 
 /** How long a round may take to finalize the messages that it accepted. */
 const deliverTimeoutMs = 120_000;
@@ -44,8 +39,7 @@ export function loadSuiteAgainst(against: string | undefined): Suite {
     }
     const figures: Figure[] = [];
     const measure = async (what: string, options: Round): Promise<void> => {
-      const inTurns = sides.filter(({ label }) => options.isOnAll || label === "");
-      for (const side of inTurns) {
+      for (const side of sides) {
         const measured = await measureRound(side, what, options);
         figures.push(...measured);
         // A run that is ended early has printed its results.
@@ -57,31 +51,9 @@ export function loadSuiteAgainst(against: string | undefined): Suite {
     const connectionCounts = isQuick ? [16] : [1, 16, 64];
     for (const [name, callOf] of Object.entries(calls)) {
       for (const connections of connectionCounts) {
-        await measure(`${name}, ${connections} connections`, {
-          callOf,
-          connections,
-          durationMs,
-          isOnAll: true,
-        });
+        await measure(`${name}, ${connections} connections`, { callOf, connections, durationMs });
       }
     }
-    for (const side of sides) figures.push(await measureWebhooks(side, isQuick ? 10 : 50));
-    const organizations = isQuick ? manyOrganizations / 10 : manyOrganizations;
-    note(`load: writing ${organizations} organizations`);
-    const [own] = sides;
-    if (own === undefined) throw new Error("there is nothing to measure");
-    const secrets = await openOrganizations(own.gateway, organizations);
-    let last = 0;
-    const callOf = ({ gateway }: Side): HttpCall => {
-      last = (last + 1) % secrets.length;
-      return sendCall(gateway, `Bearer ${secrets[last]}`);
-    };
-    await measure(`send, 16 connections, ${organizations} organizations`, {
-      callOf,
-      connections: 16,
-      durationMs,
-      isOnAll: false,
-    });
     for (const { label, gateway } of sides) {
       const { memoryMegabytes } = await gateway.usage();
       const atMost = label === "" ? { atMost: 700 } : {};
@@ -108,8 +80,6 @@ interface Round {
   readonly callOf: (side: Side) => HttpCall;
   readonly connections: number;
   readonly durationMs: number;
-  /** Whether the other checkout is measured too. */
-  readonly isOnAll: boolean;
 }
 
 /** A round of calls. It waits for the consequences of sends, which are in the CPU time. */
@@ -147,37 +117,4 @@ async function settled({ customer }: Side): Promise<void> {
     if (performance.now() > deadline) throw new Error("messages did not become final");
     await delay(settlePollMs);
   }
-}
-
-/** How long it takes from a send to the call of the customer's webhook, one after another on a gateway at rest. */
-async function measureWebhooks({ label, customer: { client } }: Side, count: number): Promise<Figure> {
-  const tookMs: number[] = [];
-  let called = (): void => undefined;
-  const receiver = await startReceiver({ onCall: () => called() });
-  const { id } = await client.createWebhook({ body: { url: receiver.url } });
-  for (let sends = 0; sends < count; sends += 1) {
-    const call = new Promise<void>((resolve) => {
-      called = resolve;
-    });
-    const startedAt = performance.now();
-    await client.sendSms({ body: message });
-    const isCalled = await Promise.race([
-      call.then(() => true),
-      delay(deliverTimeoutMs, false, { ref: false }),
-    ]);
-    if (!isCalled) throw new Error("a webhook call did not come");
-    tookMs.push(performance.now() - startedAt);
-  }
-  await client.deleteWebhook({ params: { id } });
-  receiver.close();
-  return { suite: "load", what: `${label}send to its webhook, median`, value: median(tookMs), unit: "ms" };
-}
-
-async function openOrganizations(gateway: ServedGateway, count: number): Promise<readonly string[]> {
-  const { endpoint, name } = await gateway.table();
-  const writer = new RowWriter(endpoint, name);
-  const organizations = Array.from({ length: count }, () => organizationPuts(1_000_000_000));
-  await writer.write(organizations.flatMap(({ puts }) => puts));
-  writer.close();
-  return organizations.map(({ secret }) => secret);
 }

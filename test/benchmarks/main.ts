@@ -1,16 +1,13 @@
 import { Command } from "commander";
 
 import { benchmarkBusyWallet } from "./busy-wallet.ts";
-import { benchmarkCampaign } from "./campaign.ts";
 import { benchmarkCapacity, capacitySuite } from "./capacity.ts";
 import { coldStartSuite } from "./cold-start.ts";
-import { benchmarkDashboard } from "./dashboard.ts";
 import { tableOfFigures, type Figure, type Suite } from "./figures.ts";
 import { print } from "./gateway.ts";
 import { growthSuiteOf } from "./growth.ts";
 import { loadSuiteAgainst } from "./load.ts";
 import { warmSuite } from "./warm.ts";
-import { benchmarkWebhooks } from "./webhooks.ts";
 
 // `npm run bench`: all figures in one table. `npm run bench -- <suite>`: one suite. It ends with 1 if
 // an assertion of a suite fails; the table shows which budgets are missed.
@@ -88,27 +85,9 @@ program
   );
 
 program
-  .command("webhooks")
-  .description("how much longer a customer's webhook calls take beside an endpoint that hangs")
-  .action(async () => end(await benchmarkWebhooks()));
-
-program
-  .command("campaign")
-  .description(
-    "how long a campaign takes whose worker is ended three times on the way, and whether it is exact",
-  )
-  .option("--contacts <count>", "contacts that it goes to", Number, 10_000)
-  .action(async ({ contacts }: { contacts: number }) => end(await benchmarkCampaign(contacts)));
-
-program
   .command("busy-wallet")
   .description("whether refunds get through to a wallet that is debited hundreds of times a second")
   .action(async () => end(await benchmarkBusyWallet()));
-
-program
-  .command("dashboard")
-  .description("how long the dashboard takes for a customer with few messages and for one with many")
-  .action(async () => end(await benchmarkDashboard()));
 
 await program.parseAsync();
 

@@ -1,10 +1,7 @@
 import path from "node:path";
 
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { BatchWriteCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 
-import { localCredentials, localRegion } from "../../infra/local/connections.ts";
 import { Database } from "../../infra/local/store/database.ts";
 import { Tables } from "../../infra/local/store/tables.ts";
 import type { StackDefinition } from "../../infra/local/template.ts";
@@ -20,40 +17,9 @@ import type { OrganizationRecord } from "../../shared/tenancy/organizations/reco
 import { insertRights } from "../../shared/tenancy/organizations/rights-record.ts";
 
 /*
- * Rows that are written directly into a gateway's table, in the form of the project's own records. The registration of a
- * thousand customers would take minutes, and a million messages would take days.
+ * Rows that are written directly into a gateway's table, in the form of the project's own records. A million
+ * messages would take days otherwise.
  */
-
-/** DynamoDB's limit for one request. */
-const maxBatch = 25;
-
-/** Writes items by batches. */
-export class RowWriter {
-  readonly #client: DynamoDBDocumentClient;
-  readonly #tableName: string;
-
-  constructor(endpoint: string, tableName: string) {
-    this.#client = DynamoDBDocumentClient.from(
-      new DynamoDBClient({ region: localRegion, endpoint, credentials: localCredentials }),
-      { marshallOptions: { removeUndefinedValues: true } },
-    );
-    this.#tableName = tableName;
-  }
-
-  async write(puts: readonly Put[]): Promise<void> {
-    for (let start = 0; start < puts.length; start += maxBatch) {
-      const requests = puts.slice(start, start + maxBatch).map(({ put }) => ({ PutRequest: { Item: put } }));
-      const { UnprocessedItems = {} } = await this.#client.send(
-        new BatchWriteCommand({ RequestItems: { [this.#tableName]: requests } }),
-      );
-      if (Object.keys(UnprocessedItems).length > 0) throw new Error("the table did not take all items");
-    }
-  }
-
-  close(): void {
-    this.#client.destroy();
-  }
-}
 
 /** Fills the file of a table before its gateway starts, many times as fast as by requests. */
 export class TableFile {
@@ -93,7 +59,7 @@ interface OrganizationSize {
 /** An organization that has money and an API key, and no user. */
 export function organizationPuts(
   balanceMicros: number,
-  { messageCount, ...counts }: OrganizationSize = { contactCount: 0, campaignCount: 0, messageCount: 0 },
+  { messageCount, ...counts }: OrganizationSize,
 ): { readonly organizationId: string; readonly secret: string; readonly puts: readonly Put[] } {
   const organizationId = newId("org");
   const userId = newId("usr");

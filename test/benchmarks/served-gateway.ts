@@ -7,8 +7,6 @@ import { createInterface } from "node:readline";
 
 import * as z from "zod/mini";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import { readConnections } from "../../infra/local/connections.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { createClient, type Client } from "../../shared/api/client/client.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -18,8 +16,6 @@ import type { HttpCall } from "./http-load.ts";
 /** A gateway as `npm start` runs it: in a separate process, with its data on the disk. */
 export interface ServedGateway {
   readonly url: string;
-  /** The folder of its table, which a checkout of an earlier release may not print. */
-  table(): Promise<{ readonly endpoint: string; readonly name: string }>;
   /** The CPU time and the memory of its processes. */
   usage(): Promise<ProcessUsage>;
   stop(): Promise<void>;
@@ -51,12 +47,6 @@ export async function serveGateway(folder = projectRoot): Promise<ServedGateway>
   if (pid === undefined) throw new Error("the gateway has no process");
   return {
     url: `http://127.0.0.1:${port}`,
-    table: async () => {
-      const { dynamodb, outputs } = await readConnections(dataFolder);
-      const name = outputs.find((output) => output.name === outputNames.tableName)?.value;
-      if (name === undefined) throw new Error("the stack does not say which table is its own");
-      return { endpoint: dynamodb, name };
-    },
     usage: async () => usageOf(pid),
     stop: async () => {
       process.off("exit", killAtExit);

@@ -10,7 +10,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { messageIdIn } from "../support/carriers.ts";
 import { HttpCarrier } from "../support/http-carrier.ts";
-import type { Random } from "./random.ts";
+import { caseOf, type Random } from "./random.ts";
 
 /** The prefix of the numbers that are routed to the two carriers. All others are the sandbox's. */
 export const routedPrefix = "44";
@@ -173,14 +173,7 @@ export class Carriers {
 
   #pick(): Behaviour {
     if (this.#random === undefined) return "accepts";
-    let left = this.#random();
-    for (const [behaviour, likelihood] of Object.entries(odds)) {
-      left -= likelihood;
-      // The entries are those of the table of behaviors.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      if (left < 0) return behaviour as Behaviour;
-    }
-    return "accepts";
+    return caseOf(this.#random, odds) ?? "accepts";
   }
 }
 

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import type { Books } from "./books.ts";
+import { patientNumbers } from "./numbers.ts";
 import { randomFrom } from "./random.ts";
 import { alarming, settle, worldProblems } from "./settlement.ts";
-import { patientNumbers, Traffic, type Tenant } from "./traffic.ts";
+import { Traffic, type Tenant } from "./traffic.ts";
 import { World } from "./world.ts";
 
 /*

@@ -8,14 +8,9 @@ import { dayOf } from "../../shared/platform/clock.ts";
 import { serviceSignature, standardSignature } from "../../shared/webhooks/signature.ts";
 import { openEnds, type Books } from "./books.ts";
 import { isRouted } from "./carriers.ts";
-import {
-  isDefinite,
-  patientNumbers,
-  rejectedNumbers,
-  topUpAmount,
-  type Send,
-  type Tenant,
-} from "./traffic.ts";
+import { patientNumbers, rejectedNumbers } from "./numbers.ts";
+import { isDefinite } from "./responses.ts";
+import { topUpAmount, type Send, type Tenant } from "./traffic.ts";
 
 /** The carrier throttles a patient number in its first two calls, and accepts the message in the third. */
 const patientCalls = 3;

@@ -23,3 +23,16 @@ export function oneOf<Thing>(random: Random, things: readonly Thing[]): Thing {
 export function between(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }
+
+/** Chooses one of several cases by their likelihood, or none of them. */
+export function caseOf<Case extends string>(
+  random: Random,
+  odds: Readonly<Record<Case, number>>,
+): Case | undefined {
+  let left = random();
+  for (const name in odds) {
+    left -= odds[name];
+    if (left < 0) return name;
+  }
+  return undefined;
+}

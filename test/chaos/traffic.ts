@@ -4,27 +4,9 @@ import { reshard } from "../../shared/platform/table/shards.ts";
 import { Customer, dataOf, type ApiCall, type ApiResponse } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
-import { routedPrefix } from "./carriers.ts";
+import { acceptedNumbers, patientNumbers, rejectedNumbers, routedNumbers } from "./numbers.ts";
 import { between, oneOf, randomFrom, type Random } from "./random.ts";
-
-/** Numbers that the sandbox throttles at first, so that they can wait for a carrier to recover. */
-export const patientNumbers: readonly string[] = ["15005550003", "15005550004"];
-/** Numbers that the sandbox rejects. */
-export const rejectedNumbers: readonly string[] = ["15005550001", "15005550002", "15005550006"];
-/** Numbers that it accepts immediately, more than of the other kinds. */
-const acceptedNumbers: readonly string[] = [
-  "15005550000",
-  "15005550005",
-  "15005550010",
-  "15005550011",
-  "15005550009",
-];
-
-/** Numbers of the two carriers, which behave at random. */
-const routedNumbers: readonly string[] = Array.from(
-  { length: 5 },
-  (_, index) => `${routedPrefix}770090012${index}`,
-);
+import { answered, isDefinite, noAnswer } from "./responses.ts";
 
 /** The number of simultaneous requests. */
 const concurrency = 16;
@@ -291,22 +273,6 @@ export class Traffic {
 
 /** The amount of each top-up after the first one, in USD. */
 export const topUpAmount = 1;
-
-/** Noted in place of a status when the connection broke before the response. */
-const noAnswer = 0;
-
-/** Whether a response shows the final outcome of a request. */
-export function isDefinite(status: number): boolean {
-  return status !== noAnswer && status < 500 && status !== 409;
-}
-
-/** The status of a response, or `noAnswer`: fetch reports a broken connection as a TypeError. */
-async function answered(response: Promise<ApiResponse>): Promise<{ readonly status: number }> {
-  return response.catch((error: unknown) => {
-    if (error instanceof TypeError) return { status: noAnswer };
-    throw error;
-  });
-}
 
 /** Makes a request and notes its status. Repeats it up to the maximum if it has an Idempotency-Key and no clear outcome. */
 async function repeatable(

@@ -1,4 +1,3 @@
-import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
 import * as z from "zod/mini";
@@ -11,7 +10,8 @@ import {
 } from "../../infra/local/local-aws.ts";
 import { secondMs } from "../../shared/platform/clock.ts";
 import { isDebit } from "../support/faults.ts";
-import type { Random } from "./random.ts";
+import { readJobs, responseTo, type Job } from "./queued-jobs.ts";
+import { caseOf, type Random } from "./random.ts";
 
 /** The likelihood of each kind of fault for one request. */
 const odds = {
@@ -23,7 +23,6 @@ const odds = {
   "function ended before": 0.00025,
   "function ended after": 0.00025,
 };
-type Fault = keyof typeof odds;
 
 /** The likelihood of each fault that only DynamoDB has. */
 const conflictOdds = 0.01;
@@ -48,15 +47,6 @@ const maxOldMs = secondMs;
 /** A delay that exceeds the functions' timeout. */
 const tooLateMs = 2_500;
 
-const Job = z.object({
-  Id: z._default(z.string(), "0"),
-  MessageBody: z.string(),
-  MessageGroupId: z.string(),
-  DelaySeconds: z._default(z.int(), 0),
-});
-type Job = z.infer<typeof Job>;
-const Batch = z.object({ QueueUrl: z.string(), Entries: z.array(Job) });
-const Single = z.extend(Job, { QueueUrl: z.string() });
 const Transaction = z.object({ TransactItems: z.array(z.unknown()) });
 
 const singleWrites: ReadonlySet<string> = new Set([
@@ -168,20 +158,8 @@ export class UnreliableAws {
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
 
-  #pickFault(): Fault | undefined {
-    if (this.#random === undefined) return undefined;
-    let left = this.#random();
-    for (const [fault, likelihood] of Object.entries(odds)) {
-      left -= likelihood;
-      // The entries are those of the table of faults.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      if (left < 0) return fault as Fault;
-    }
-    return undefined;
-  }
-
   async #withFaults(request: AwsRequest, carryOut: () => Promise<AwsResponse>): Promise<AwsResponse> {
-    const fault = this.#pickFault();
+    const fault = this.#random === undefined ? undefined : caseOf(this.#random, odds);
     if (fault === undefined) return carryOut();
     this.#count(fault);
     switch (fault) {
@@ -274,10 +252,7 @@ export class UnreliableAws {
 
   /** Puts jobs on a queue: some twice, some later than others, and some of a batch not at all. */
   async #sendJobs(request: AwsRequest, next: AwsHandler): Promise<AwsResponse> {
-    const parsed: unknown = JSON.parse(request.body);
-    const isBatch = request.operation === "sqs:SendMessageBatch";
-    const { QueueUrl } = z.pick(Single, { QueueUrl: true }).parse(parsed);
-    const jobs = isBatch ? Batch.parse(parsed).Entries : [Single.parse(parsed)];
+    const { QueueUrl, isBatch, jobs } = readJobs(request);
     const isHalf = isBatch && this.#happens("half of a batch rejected", halfBatchOdds);
     const failed = isHalf ? jobs.filter((_, index) => index % 2 === 1) : [];
     const taken = jobs.filter((job) => !failed.includes(job));
@@ -292,17 +267,7 @@ export class UnreliableAws {
         if (this.#happens("job twice", repeatOdds)) await this.#enqueue(job, send);
       }),
     );
-    const answers = taken.map(({ Id, MessageBody }) => ({
-      Id,
-      MessageId: randomUUID(),
-      MD5OfMessageBody: createHash("md5").update(MessageBody).digest("hex"),
-    }));
-    const Failed = failed.map(({ Id }) => ({ Id, Code: "InternalError", SenderFault: false }));
-    return {
-      status: 200,
-      headers: { "content-type": "application/x-amz-json-1.0" },
-      body: JSON.stringify(isBatch ? { Successful: answers, Failed } : answers[0]),
-    };
+    return responseTo(isBatch, taken, failed);
   }
 
   async #enqueue({ DelaySeconds }: Job, send: () => Promise<unknown>): Promise<void> {

@@ -18,8 +18,44 @@ export interface Facts {
   readonly provenMs?: number | undefined;
 }
 
+interface Verdict {
+  /** All problems with the outcomes and the costs, in words. */
+  readonly problems: readonly string[];
+  /** The number of messages with each outcome. */
+  readonly ends: ReadonlyMap<string, number>;
+  /** The number of messages that only a receipt shows as sent. */
+  readonly shownByReceipt: number;
+  /** The price of all sent messages. */
+  readonly sentMicros: number;
+}
+
+/** @param chargeOf the carriers' charge for a message, in micro-units */
+export function judgeMessages(
+  messages: readonly MessageRecord[],
+  { factsOf, chargeOf }: { factsOf: (id: string) => Facts; chargeOf: (id: string) => number },
+): Verdict {
+  const problems: string[] = [];
+  const ends = new Map<string, number>();
+  const costs = { recorded: 0, charged: 0 };
+  let sentMicros = 0;
+  let shownByReceipt = 0;
+  for (const message of messages) {
+    const end = message.errorCode ?? message.status;
+    ends.set(end, (ends.get(end) ?? 0) + 1);
+    problems.push(...problemsOf(message, factsOf(message.id)).map((problem) => `${message.id} ${problem}`));
+    if (message.status !== "sent") continue;
+    sentMicros += message.totalMicros;
+    costs.recorded += message.costMicros ?? 0;
+    costs.charged += chargeOf(message.id);
+    if (message.carrierReference === undefined) shownByReceipt += 1;
+  }
+  if (costs.recorded !== costs.charged)
+    problems.push(`the costs are ${costs.recorded}, and the carriers charge ${costs.charged}`);
+  return { problems, ends, shownByReceipt, sentMicros };
+}
+
 /** The problems with the outcome of a message, in words. */
-export function problemsOf(message: MessageRecord, facts: Facts): string[] {
+function problemsOf(message: MessageRecord, facts: Facts): string[] {
   const { status, errorCode, refund, carrier = "" } = message;
   const takes = [...facts.takes.values()].reduce((sum, count) => sum + count, 0);
   const problems = takes > 1 ? [`was accepted ${takes} times`] : [];

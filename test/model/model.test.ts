@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
+import type { Mutation } from "./book-mutations.ts";
 import { booksAreInOrder } from "./property.ts";
-import type { Mutation } from "./simulation.ts";
 import { digestOf } from "./trace.ts";
 
 const seed = Number(process.env["MODEL_SEED"] ?? Date.now() % 2 ** 31);

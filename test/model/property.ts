@@ -1,6 +1,7 @@
 import fc from "fast-check";
 
-import { simulate, type Plan, type Step } from "./simulation.ts";
+import type { Step } from "./actions.ts";
+import { simulate, type Plan } from "./simulation.ts";
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {

@@ -10,6 +10,9 @@ import { projectRoot } from "../../infra/project-root.ts";
 
 const folder = "test/endpoints";
 
+/** Whether this is the nightly run, which also compares with other programs. */
+export const isNightly = (process.env["NIGHTLY"] ?? "") !== "";
+
 const filesOfEachRun = {
   /** Tests of features that only a deployed stage has: API Gateway's routes and encoding of bodies, event sources, and calls to customers. */
   miniStack: ["carrier-callbacks", "console", "docs", "methods", "webhook-deliveries"],
@@ -26,6 +29,5 @@ export function endpointTestsOf(opinion: keyof typeof filesOfEachRun): string[] 
   const ofEachRun = filesOfEachRun[opinion].map((name) => `${name}.test.ts`);
   const missing = ofEachRun.filter((file) => !all.includes(file));
   if (missing.length > 0) throw new Error(`${folder} has no ${missing.join(", ")}`);
-  const isNightly = (process.env["NIGHTLY"] ?? "") !== "";
   return (isNightly ? all : ofEachRun).map((file) => `${folder}/${file}`);
 }
