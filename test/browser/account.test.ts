@@ -1,25 +1,19 @@
 import { randomUUID } from "node:crypto";
 
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, inject } from "vitest";
 
 import { call, Customer, password } from "../support/api.ts";
-import { launchBrowser, watch, type Watched } from "../support/browser.ts";
+import { it, watch, type Watched } from "../support/browser.ts";
 import { linkIn } from "../support/emails.ts";
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => browser.close());
 
 let page: Page;
 let watched: Watched;
-beforeEach(async () => {
+it.beforeEach(async ({ browser }) => {
   page = await browser.newPage();
   watched = watch(page);
 });
-afterEach(async () => page.close());
+it.afterEach(async () => page.close());
 
 async function logIn({ email }: Customer, given: string): Promise<number> {
   return (await call("/v1/auth/login", { json: { email, password: given } })).status;

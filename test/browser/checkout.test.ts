@@ -1,28 +1,12 @@
-import { mkdir } from "node:fs/promises";
-import path from "node:path";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
 
-import axe from "axe-core";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import * as z from "zod/mini";
-
-import { launchBrowser, watch } from "../support/browser.ts";
-import { looks } from "../support/console.ts";
+import { faultsOn, it, watch } from "../support/browser.ts";
 import { card, checkout, startStripe, type TestStripe } from "../support/stripe.ts";
 
 /*
- * The pages of the local payment provider, as a customer and a developer use them. `SCREENS=1` also takes screenshots.
+ * The pages of the local payment provider, as a customer and a developer use them.
  */
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => browser.close());
-
-const Findings = z.object({
-  violations: z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) })),
-});
 
 /** Opens a checkout whose success page is the provider's dashboard. */
 async function openCheckout({ client, server }: TestStripe, page: Page): Promise<void> {
@@ -40,23 +24,11 @@ async function fillCard(page: Page, number: string): Promise<void> {
   await page.getByRole("button", { name: "Pay €59.50" }).click();
 }
 
-it.each(looks)("all pages are accessible at $width pixels, $colorScheme", async ({ colorScheme, width }) => {
+it("all pages fit and are accessible", async ({ browser }) => {
   const stripe = await startStripe();
-  const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
-  await context.addInitScript({ content: axe.source });
-  const page = await context.newPage();
+  const page = await browser.newPage({ reducedMotion: "reduce" });
   const { complaints } = watch(page);
-  const check = async (name: string): Promise<void> => {
-    const { violations } = Findings.parse(await page.evaluate("axe.run()"));
-    expect(violations, name).toEqual([]);
-    const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-    expect(await page.evaluate(overflow), name).toBe(0);
-    if (process.env["SCREENS"] === undefined) return;
-    const folder = path.join(".build", "screens");
-    await mkdir(folder, { recursive: true });
-    const file = path.join(folder, `${name}-${width}-${colorScheme}.png`);
-    await page.screenshot({ path: file, fullPage: true });
-  };
+  const check = async (name: string): Promise<void> => expect(await faultsOn(page, name)).toEqual([]);
 
   await openCheckout(stripe, page);
   await check("checkout");
@@ -86,10 +58,10 @@ it.each(looks)("all pages are accessible at $width pixels, $colorScheme", async 
   await page.getByRole("heading", { name: "This checkout has expired" }).waitFor();
   await check("checkout-expired");
   expect(complaints).toEqual([]);
-  await context.close();
+  await page.close();
 });
 
-it("a success page on another origin is reached, as the security policy allows it", async () => {
+it("a success page on another origin is reached, as the security policy allows it", async ({ browser }) => {
   const stripe = await startStripe();
   const page = await browser.newPage();
   await page.route("https://example.com/**", async (route) => route.fulfill({ body: "Thank you" }));

@@ -1,9 +1,8 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, it, vi } from "vitest";
+import { beforeAll, vi } from "vitest";
 
 import { Customer, password } from "../support/api.ts";
-import { launchBrowser } from "../support/browser.ts";
-import { ConsoleVisitor, looks, type Look } from "../support/console.ts";
+import { faultsOn, widths } from "../support/browser.ts";
+import { it } from "../support/console.ts";
 import { joinAs } from "../support/members.ts";
 import { patience } from "../support/patience.ts";
 import { payByCard, saveCardOf } from "../support/payments.ts";
@@ -20,15 +19,15 @@ interface View {
   readonly name: string;
   readonly address: string;
   readonly heading: RegExp | string;
+  /** Whether a new customer sees an empty list there. */
+  readonly isEmptyAtFirst?: boolean;
 }
 
-let browser: Browser;
 let customer: Customer;
 let newcomer: Customer;
 let views: readonly View[];
 
 beforeAll(async () => {
-  browser = await launchBrowser();
   newcomer = await Customer.register();
   customer = await Customer.register({ balance: 20 });
   const { client } = customer;
@@ -92,135 +91,116 @@ beforeAll(async () => {
   views = [
     { name: "overview", address: "", heading: "Overview" },
     { name: "send", address: "send", heading: "Send a message" },
-    { name: "messages", address: "messages", heading: "Messages" },
+    { name: "messages", address: "messages", heading: "Messages", isEmptyAtFirst: true },
     { name: "message-sent", address: `messages/${sent.id}`, heading: "Message to 15005550000" },
     { name: "message-failed", address: `messages/${failing.id}`, heading: "Message to 15005550001" },
-    { name: "contacts", address: "contacts", heading: "Contacts" },
+    { name: "contacts", address: "contacts", heading: "Contacts", isEmptyAtFirst: true },
     { name: "contact", address: `contacts/${contact.id}`, heading: /onerror/ },
     { name: "contacts-import", address: "contacts/import", heading: "Import contacts" },
     { name: "held-messages", address: "held-messages", heading: "Held messages" },
-    { name: "inbound", address: "inbound", heading: "Inbound messages" },
-    { name: "opt-outs", address: "opt-outs", heading: "Opt-outs" },
-    { name: "templates", address: "templates", heading: "Templates" },
+    { name: "inbound", address: "inbound", heading: "Inbound messages", isEmptyAtFirst: true },
+    { name: "opt-outs", address: "opt-outs", heading: "Opt-outs", isEmptyAtFirst: true },
+    { name: "templates", address: "templates", heading: "Templates", isEmptyAtFirst: true },
     { name: "template-new", address: "templates/new", heading: "New template" },
     { name: "template", address: `templates/${template.id}`, heading: /onerror/ },
-    { name: "campaigns", address: "campaigns", heading: "Campaigns" },
+    { name: "campaigns", address: "campaigns", heading: "Campaigns", isEmptyAtFirst: true },
     { name: "campaign-new", address: "campaigns/new", heading: "New campaign" },
     { name: "campaign-draft", address: `campaigns/${draft.id}`, heading: /onerror/ },
     { name: "campaign-completed", address: `campaigns/${launched.id}`, heading: "Autumn sale" },
-    { name: "api-keys", address: "api-keys", heading: "API keys" },
-    { name: "webhooks", address: "webhooks", heading: "Webhooks" },
+    { name: "api-keys", address: "api-keys", heading: "API keys", isEmptyAtFirst: true },
+    { name: "webhooks", address: "webhooks", heading: "Webhooks", isEmptyAtFirst: true },
     { name: "webhook", address: `webhooks/${webhook.id}`, heading: "Webhook" },
-    { name: "wallet", address: "wallet", heading: "Wallet" },
-    { name: "usage", address: "usage", heading: "Usage" },
-    { name: "payments", address: "payments", heading: "Payments" },
+    { name: "wallet", address: "wallet", heading: "Wallet", isEmptyAtFirst: true },
+    { name: "usage", address: "usage", heading: "Usage", isEmptyAtFirst: true },
+    { name: "payments", address: "payments", heading: "Payments", isEmptyAtFirst: true },
     { name: "payment-paid", address: `payments/${paid.id}?new`, heading: "Payment of US$60.00" },
     { name: "payment-unpaid", address: `payments/${unpaid.id}`, heading: "Payment of US$24.00" },
     { name: "payment-transfer", address: `payments/${transfer.id}`, heading: "Payment of US$600.00" },
-    { name: "payments-cards", address: "payments/cards", heading: "Cards and auto-recharge" },
-    { name: "payments-invoices", address: "payments/invoices", heading: "Invoices" },
+    {
+      name: "payments-cards",
+      address: "payments/cards",
+      heading: "Cards and auto-recharge",
+      isEmptyAtFirst: true,
+    },
+    { name: "payments-invoices", address: "payments/invoices", heading: "Invoices", isEmptyAtFirst: true },
     { name: "payments-billing", address: "payments/billing", heading: "Billing details" },
     { name: "prices", address: "prices", heading: "Prices" },
-    { name: "sender-ids", address: "sender-ids", heading: "Sender IDs" },
+    { name: "sender-ids", address: "sender-ids", heading: "Sender IDs", isEmptyAtFirst: true },
     { name: "kyc", address: "kyc", heading: "Business verification" },
-    { name: "members", address: "members", heading: "Members" },
+    { name: "members", address: "members", heading: "Members", isEmptyAtFirst: true },
     { name: "audit-log", address: "audit-log", heading: "Audit log" },
     { name: "security", address: "security", heading: "Security" },
     { name: "not-found", address: "nowhere", heading: "Page not found" },
   ];
 });
-afterAll(async () => browser.close());
 
-/** The faults of the open view, each with the name of the view. */
-async function faults(visitor: ConsoleVisitor, name: string, look: Look): Promise<string[]> {
-  if (process.env["SCREENS"] !== undefined) await visitor.screenshot(name, look);
-  const overflowPx = await visitor.overflowPx();
-  const found = [...(await visitor.violations()), ...(overflowPx > 0 ? [`${overflowPx} px too wide`] : [])];
-  return found.map((each) => `${name}: ${each}`);
-}
+it.concurrent("all views look well", { timeout: 400_000 }, async ({ arrive, expect }) => {
+  const visitor = await arrive();
+  const { page } = visitor;
+  const found = await faultsOn(page, "login");
+  for (const [link, heading, name] of [
+    ["Sign up", "Sign up", "sign-up"],
+    ["Log in", "Log in", undefined],
+    ["Forgot your password?", "Reset your password", "forgot-password"],
+    ["Log in", "Log in", undefined],
+  ] as const) {
+    await page.getByRole("link", { name: link }).click();
+    await visitor.heading(heading);
+    if (name !== undefined) found.push(...(await faultsOn(page, name)));
+  }
+  await visitor.login(customer.email);
+  for (const { name, address, heading } of views) {
+    await visitor.open(address, heading);
+    found.push(...(await faultsOn(page, name)));
+  }
+  expect(found).toEqual([]);
+});
 
-it.concurrent.for(looks)(
-  "all views look well, $colorScheme and $width px wide",
-  { timeout: 400_000 },
-  async (look, { expect }) => {
-    const found: string[] = [];
-    const visitor = await ConsoleVisitor.arrive(browser, look);
-    found.push(...(await faults(visitor, "login", look)));
-    await visitor.page.getByRole("link", { name: "Sign up" }).click();
-    await visitor.heading("Sign up");
-    found.push(...(await faults(visitor, "sign-up", look)));
-    await visitor.page.getByRole("link", { name: "Log in" }).click();
-    await visitor.page.getByRole("link", { name: "Forgot your password?" }).click();
-    await visitor.heading("Reset your password");
-    found.push(...(await faults(visitor, "forgot-password", look)));
-    await visitor.page.getByRole("link", { name: "Log in" }).click();
-    await visitor.heading("Log in");
-    await visitor.login(customer.email);
-    for (const { name, address, heading } of views) {
-      await visitor.open(address, heading);
-      found.push(...(await faults(visitor, name, look)));
-    }
-    for (const [address, heading, button] of [
-      ["api-keys", "API keys", "New key"],
-      ["webhooks", "Webhooks", "New webhook"],
-      ["members", "Members", "Invite member"],
-      ["wallet", "Wallet", "Top up"],
-      ["payments", "Payments", "Pay"],
-    ] as const) {
-      await visitor.open(address, heading);
-      await visitor.page.getByRole("button", { name: button }).click();
-      await visitor.page.getByRole("dialog").waitFor();
-      await visitor.settle();
-      found.push(...(await faults(visitor, `${address}-new`, look)));
-      await visitor.page.keyboard.press("Escape");
-    }
-    await visitor.open("api-keys", "API keys");
-    await visitor.page
+it.concurrent("all dialogs and menus look well", { timeout: 400_000 }, async ({ arriveAs, expect }) => {
+  const visitor = await arriveAs(customer);
+  const { page } = visitor;
+  const found: string[] = [];
+  for (const [address, heading, button] of [
+    ["api-keys", "API keys", "New key"],
+    ["webhooks", "Webhooks", "New webhook"],
+    ["members", "Members", "Invite member"],
+    ["wallet", "Wallet", "Top up"],
+    ["payments", "Payments", "Pay"],
+  ] as const) {
+    await visitor.open(address, heading);
+    await page.getByRole("button", { name: button }).click();
+    await page.getByRole("dialog").waitFor();
+    await visitor.settle();
+    found.push(...(await faultsOn(page, `${address}-new`)));
+    await page.keyboard.press("Escape");
+  }
+  await visitor.open("api-keys", "API keys");
+  for (const width of widths) {
+    // The menu has its place from the width in which it opens.
+    await page.setViewportSize({ width, height: 900 });
+    await page
       .getByRole("button", { name: /Actions for the key/ })
       .first()
       .click();
-    await visitor.page.getByRole("menu").waitFor();
-    found.push(...(await faults(visitor, "api-keys-menu", look)));
-    await visitor.page.keyboard.press("Escape");
-    await visitor.open("security", "Security");
-    await visitor.page.getByLabel("Confirm your password").fill(password);
-    await visitor.page.getByRole("button", { name: "Enable" }).click();
-    await visitor.page.getByLabel("Authentication code").waitFor();
-    found.push(...(await faults(visitor, "security-set-up", look)));
-    await visitor.leave();
-    expect(found).toEqual([]);
-  },
-);
+    await page.getByRole("menu").waitFor();
+    found.push(...(await faultsOn(page, "api-keys-menu", [width])));
+    await page.keyboard.press("Escape");
+  }
+  await visitor.open("security", "Security");
+  await page.getByLabel("Confirm your password").fill(password);
+  await page.getByRole("button", { name: "Enable" }).click();
+  await page.getByLabel("Authentication code").waitFor();
+  found.push(...(await faultsOn(page, "security-set-up")));
+  expect(found).toEqual([]);
+});
 
-it.concurrent.for(looks)(
-  "empty lists say what to do next, $colorScheme and $width px wide",
-  { timeout: 400_000 },
-  async (look, { expect }) => {
-    const found: string[] = [];
-    const visitor = await ConsoleVisitor.arriveAs(browser, newcomer, look);
-    const empty = new Set([
-      "messages",
-      "inbound",
-      "contacts",
-      "opt-outs",
-      "templates",
-      "campaigns",
-      "api-keys",
-      "webhooks",
-      "wallet",
-      "usage",
-      "payments",
-      "payments-cards",
-      "payments-invoices",
-      "sender-ids",
-      "members",
-    ]);
-    for (const { name, address, heading } of views.filter((view) => empty.has(view.name))) {
-      await visitor.open(address, heading);
-      await visitor.page.locator(".empty").waitFor();
-      found.push(...(await faults(visitor, `${name}-empty`, look)));
-    }
-    await visitor.leave();
-    expect(found).toEqual([]);
-  },
-);
+it.concurrent("empty lists say what to do next", { timeout: 400_000 }, async ({ arriveAs, expect }) => {
+  const visitor = await arriveAs(newcomer);
+  const found: string[] = [];
+  for (const { name, address, heading } of views.filter(({ isEmptyAtFirst }) => isEmptyAtFirst)) {
+    await visitor.open(address, heading);
+    await visitor.page.locator(".empty").waitFor();
+    found.push(...(await faultsOn(visitor.page, `${name}-empty`)));
+  }
+  expect(found).toEqual([]);
+});

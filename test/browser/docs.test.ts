@@ -1,33 +1,31 @@
-import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import * as z from "zod/mini";
+import { expect, inject } from "vitest";
 
 import { Customer } from "../support/api.ts";
-import { launchBrowser, watch } from "../support/browser.ts";
-import { looks } from "../support/console.ts";
+import { faultsOn, it as withBrowser, watch, widths, type Watched } from "../support/browser.ts";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => browser.close());
-
-/** Opens a page of the documentation, and returns it with what it requested and reported. */
-async function open(path: string, options: Parameters<Browser["newPage"]>[0] = {}) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
-  const watched = watch(page);
-  await page.goto(`${inject("baseUrl")}${path}`);
-  await page.getByRole("heading", { level: 1 }).waitFor();
-  return { page, watched };
-}
+/** A test that opens pages of the documentation, each with what it requested and reported. */
+const it = withBrowser.extend(
+  "open",
+  ({ browser }) =>
+    async (
+      path: string,
+      options: Parameters<Browser["newPage"]>[0] = {},
+    ): Promise<{ page: Page; watched: Watched }> => {
+      const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+      const watched = watch(page);
+      await page.goto(`${inject("baseUrl")}${path}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      return { page, watched };
+    },
+);
 
 async function searchFor(page: Page, words: string): Promise<void> {
   await page.getByRole("button", { name: "Search" }).click();
   await page.getByRole("searchbox").fill(words);
 }
 
-const pages = [
+it.for([
   "/docs",
   "/docs/guides/webhooks",
   "/docs/operations/sendSms",
@@ -36,25 +34,14 @@ const pages = [
   "/docs/errors/INSUFFICIENT_BALANCE",
   "/docs/events/message.sent",
   "/docs/changelog",
-];
-
-const Findings = z.object({
-  violations: z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) })),
+])("%s is accessible and fits", async (path, { open }) => {
+  const { page, watched } = await open(path);
+  expect(await faultsOn(page, path.slice(1).replaceAll("/", "-"))).toEqual([]);
+  expect(watched.complaints).toEqual([]);
+  await page.close();
 });
 
-describe.each(looks)("at $width pixels, $colorScheme", ({ colorScheme, width }) => {
-  it.each(pages)("%s is accessible and fits", async (path) => {
-    const { page, watched } = await open(path, { colorScheme, viewport: { width, height: 900 } });
-    await page.evaluate(axe.source);
-    expect(Findings.parse(await page.evaluate("axe.run()")).violations).toEqual([]);
-    const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-    expect(await page.evaluate(overflow)).toBe(0);
-    expect(watched.complaints).toEqual([]);
-    await page.close();
-  });
-});
-
-it("loads everything from the gateway itself, within its own security policy", async () => {
+it("loads everything from the gateway itself, within its own security policy", async ({ open }) => {
   const { page, watched } = await open("/docs/operations/sendSms");
   await page.waitForLoadState("networkidle");
   const requested = watched.requested.map((each) =>
@@ -70,7 +57,9 @@ it("loads everything from the gateway itself, within its own security policy", a
   await page.close();
 });
 
-it("is readable without scripts: text, samples of another language, and the menu of a phone", async () => {
+it("is readable without scripts: text, samples of another language, and the menu of a phone", async ({
+  open,
+}) => {
   const { page } = await open("/docs/operations/sendSms", {
     javaScriptEnabled: false,
     viewport: { width: 360, height: 800 },
@@ -84,7 +73,7 @@ it("is readable without scripts: text, samples of another language, and the menu
   await page.close();
 });
 
-it("finds an operation, an error and a part of a guide", async () => {
+it("finds an operation, an error and a part of a guide", async ({ open }) => {
   const { page, watched } = await open("/docs");
   await searchFor(page, "rotate secret");
   await page.getByRole("link", { name: /Replace the secret/ }).waitFor();
@@ -109,7 +98,7 @@ it("finds an operation, an error and a part of a guide", async () => {
   await page.close();
 });
 
-it.each([1280, 360])("breaks an error code after an underscore only, at %i pixels", async (width) => {
+it.for(widths)("breaks an error code after an underscore only, at %i pixels", async (width, { open }) => {
   const lines = new Map<string, number>();
   for (const path of ["/docs/operations/sendSms", "/docs/errors", "/docs/guides/errors"]) {
     const { page } = await open(path, { viewport: { width, height: 900 } });
@@ -129,7 +118,7 @@ it.each([1280, 360])("breaks an error code after an underscore only, at %i pixel
   expect([...lines].filter(([, count]) => count > 1)).toEqual([]);
 });
 
-it("remembers the language of samples on other pages", async () => {
+it("remembers the language of samples on other pages", async ({ open }) => {
   const { page } = await open("/docs/operations/sendSms");
   await page.getByText("Go", { exact: true }).click();
   await page.getByText("http.NewRequest").waitFor();
@@ -139,7 +128,7 @@ it("remembers the language of samples on other pages", async () => {
   await page.close();
 });
 
-it("sends a request with the reader's own key, and keeps the key in the tab", async () => {
+it("sends a request with the reader's own key, and keeps the key in the tab", async ({ open }) => {
   const { token } = await Customer.register({ balance: 5 });
   const { page, watched } = await open("/docs/operations/sendSms");
   await page.getByLabel("API key or session token").fill(token);

@@ -1,24 +1,14 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { expect, inject } from "vitest";
 
-import { launchBrowser } from "../support/browser.ts";
-import { ConsoleVisitor, looks } from "../support/console.ts";
+import { faultsOn } from "../support/browser.ts";
+import { it } from "../support/console.ts";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => browser.close());
-
-it.each(looks)("the start page fits and is accessible in $colorScheme at $width px", async (look) => {
-  const visitor = await ConsoleVisitor.arrive(browser, look);
+it("the start page fits, is accessible, and leads to the registration", async ({ arrive }) => {
+  const visitor = await arrive();
   const { page } = visitor;
   await page.goto(`${inject("baseUrl")}/`);
   await page.getByRole("heading", { level: 1, name: "Send SMS from your code or your browser" }).waitFor();
-  expect(await visitor.violations()).toEqual([]);
-  expect(await visitor.overflowPx()).toBe(0);
-  await visitor.screenshot("start-page", look);
+  expect(await faultsOn(page, "start-page")).toEqual([]);
   await page.getByRole("link", { name: "Create an account" }).click();
   await visitor.heading("Sign up");
-  await visitor.leave();
 });

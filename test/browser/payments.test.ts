@@ -1,54 +1,33 @@
 import { readFile } from "node:fs/promises";
 
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, inject, vi } from "vitest";
 
 import { Customer } from "../support/api.ts";
-import { launchBrowser } from "../support/browser.ts";
-import { ConsoleVisitor } from "../support/console.ts";
-import { joinAs } from "../support/members.ts";
+import { it } from "../support/console.ts";
 import { patience } from "../support/patience.ts";
 import { payByCard, saveCardOf } from "../support/payments.ts";
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(async () => browser.close());
-
-/** The person at the console. Leaving fails the test if a page had an error. */
-let visitor: ConsoleVisitor;
-afterEach(async ({ task }) => {
-  if (task.result?.state === "fail") await visitor.page.screenshot({ path: ".build/screens/failed.png" });
-  await visitor.leave();
-});
 
 const goodCard = "4242424242424242";
 const declinedCard = "4000000000000002";
 const disputedCard = "4000000000000259";
 
-/** Enters a card on the provider's page. */
-async function enterCard(number: string): Promise<void> {
-  const { page } = visitor;
-  await page.getByLabel("Card number").fill(number);
-  await page.getByLabel("Expiry (MM/YY)").fill("12/40");
-  await page.getByLabel("CVC").fill("123");
-  await page.getByLabel("Name on card").fill("Ada Lovelace");
-  await page.getByRole("button", { name: /^(Pay|Save card)/ }).click();
+/** Opens the form to pay, and chooses an amount. */
+async function chooseAmount(page: Page, amount: string): Promise<void> {
+  await page.getByRole("button", { name: "Pay", exact: true }).click();
+  await page.getByRole("button", { name: amount, exact: true }).click();
 }
 
 /** Chooses 50 in the form to pay, and continues to the checkout of a new card. */
-async function openCheckout(): Promise<void> {
-  const { page } = visitor;
-  await page.getByRole("button", { name: "Pay", exact: true }).click();
-  await page.getByRole("button", { name: "50", exact: true }).click();
+async function openCheckout(page: Page): Promise<void> {
+  await chooseAmount(page, "50");
   await page.getByRole("button", { name: "Continue to checkout" }).click();
   await page.getByRole("heading", { name: "Pay $60.00" }).waitFor();
 }
 
-it("leads from an empty wallet to a paid invoice in under a minute", async () => {
+it("leads from an empty wallet to a paid invoice in under a minute", async ({ arrive }) => {
   const customer = await Customer.register();
-  visitor = await ConsoleVisitor.arrive(browser);
+  const visitor = await arrive();
   const { page } = visitor;
   const beganAtMs = performance.now();
   await visitor.login(customer.email);
@@ -61,14 +40,12 @@ it("leads from an empty wallet to a paid invoice in under a minute", async () =>
   await page.getByText("US$60.00").waitFor();
   await page.getByLabel("Save this card for later").check();
   await page.getByRole("button", { name: "Continue to checkout" }).click();
-  await enterCard(goodCard);
+  await visitor.enterCard(goodCard);
 
   await visitor.heading("Payment of US$60.00");
   await page.getByText("Paid. Your balance is now US$50.00").waitFor();
   await page.getByText(/^INV-\d{4}-\d{6}$/).waitFor();
-  const downloading = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Download PDF" }).click();
-  const download = await downloading;
+  const download = await visitor.save("Download PDF");
   expect(download.suggestedFilename()).toMatch(/^INV-\d{4}-\d{6}\.pdf$/);
   expect((await readFile(await download.path(), "latin1")).slice(0, 5)).toBe("%PDF-");
   const tookMs = performance.now() - beganAtMs;
@@ -87,12 +64,13 @@ it("leads from an empty wallet to a paid invoice in under a minute", async () =>
   expect((await customer.client.listPaymentMethods()).map(({ last4 }) => last4)).toEqual(["4242"]);
 });
 
-it("continues a checkout that was left after a declined card, also with the Back button", async () => {
-  visitor = await ConsoleVisitor.arriveAs(browser, await Customer.register());
+it("continues a checkout that was left after a declined card, also with the Back button", async ({
+  arriveAs,
+}) => {
+  const visitor = await arriveAs(await Customer.register(), "payments", "Payments");
   const { page } = visitor;
-  await visitor.open("payments", "Payments");
-  await openCheckout();
-  await enterCard(declinedCard);
+  await openCheckout(page);
+  await visitor.enterCard(declinedCard);
   await page.getByText("Your card was declined.").waitFor();
   await page.getByRole("link", { name: "Cancel" }).click();
   await visitor.heading("Payment of US$60.00");
@@ -103,42 +81,41 @@ it("continues a checkout that was left after a declined card, also with the Back
   await page.goBack();
   await visitor.heading("Payment of US$60.00");
   await page.getByRole("button", { name: "Continue to checkout" }).click();
-  await enterCard(goodCard);
+  await visitor.enterCard(goodCard);
   await page.getByText("Paid. Your balance is now US$50.00").waitFor();
 });
 
-it("shows a payment after the Back button, without a result, and after it was abandoned", async () => {
+it("shows a payment after the Back button, without a result, and after it was abandoned", async ({
+  arriveAs,
+}) => {
   const customer = await Customer.register();
-  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const visitor = await arriveAs(customer, "payments", "Payments");
   const { page } = visitor;
-  await visitor.open("payments", "Payments");
-  await openCheckout();
+  await openCheckout(page);
   const checkout = new URL(page.url());
   await page.goBack();
   await visitor.heading("Payment of US$60.00");
   await page.getByText("This payment is not complete yet.").waitFor();
   // The provider gives up on the checkout, and the open page notices.
-  const expired = await fetch(
-    `${checkout.origin}/v1/checkout/sessions/${checkout.pathname.split("/")[2]}/expire`,
-    {
-      method: "POST",
-      headers: { Authorization: "Bearer sk_test_1" },
-    },
-  );
+  const session = `${checkout.origin}/v1/checkout/sessions/${checkout.pathname.split("/")[2]}`;
+  const expired = await fetch(`${session}/expire`, {
+    method: "POST",
+    headers: { Authorization: "Bearer sk_test_1" },
+  });
   expect(expired.status).toBe(200);
   await page.getByText("This payment was not completed in time. Nothing was charged.").waitFor();
   expect(await visitor.violations()).toEqual([]);
   await page.getByRole("button", { name: "Try again" }).click();
   expect(await page.getByLabel("Amount (USD)").inputValue()).toBe("50");
   await page.getByRole("button", { name: "Continue to checkout" }).click();
-  await enterCard(goodCard);
+  await visitor.enterCard(goodCard);
   await page.getByText("Paid. Your balance is now US$50.00").waitFor();
 });
 
-it("waits for the invoice of a new payment", async () => {
+it("waits for the invoice of a new payment", async ({ arriveAs }) => {
   const customer = await Customer.register();
   const { id } = await payByCard(customer, 50);
-  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const visitor = await arriveAs(customer);
   const { page } = visitor;
   let requests = 0;
   await page.route(`**/v1/payments/${id}`, async (route) => {
@@ -149,14 +126,12 @@ it("waits for the invoice of a new payment", async () => {
     await route.fulfill({ response, body });
   });
   await visitor.open(`payments/${id}?new`, "Payment of US$60.00");
-  const downloading = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Download PDF" }).click();
-  await downloading;
+  await visitor.save("Download PDF");
   expect(requests).toBe(2);
 });
 
-it("keeps the session on the way to another site and back", async () => {
-  visitor = await ConsoleVisitor.arriveAs(browser, await Customer.register());
+it("keeps the session on the way to another site and back", async ({ arriveAs }) => {
+  const visitor = await arriveAs(await Customer.register());
   const { page } = visitor;
   await page.route("**/v1/payments", async (route) => {
     const response = await route.fetch();
@@ -178,8 +153,7 @@ it("keeps the session on the way to another site and back", async () => {
     }),
   );
   await visitor.open("payments", "Payments");
-  await page.getByRole("button", { name: "Pay", exact: true }).click();
-  await page.getByRole("button", { name: "20", exact: true }).click();
+  await chooseAmount(page, "20");
   await page.getByRole("button", { name: "Continue to checkout" }).click();
   await page.getByRole("link", { name: "Return" }).click();
   await visitor.heading("Payment of US$24.00");
@@ -187,12 +161,13 @@ it("keeps the session on the way to another site and back", async () => {
   expect(returnUrl).toBe(`${inject("baseUrl")}/console#/payments?returned`);
 });
 
-it("shows wrong amounts at the field, and pays once with a saved card although the response is lost", async () => {
+it("shows wrong amounts at the field, and pays once with a saved card although the response is lost", async ({
+  arriveAs,
+}) => {
   const customer = await Customer.register();
   await saveCardOf(customer, goodCard);
-  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const visitor = await arriveAs(customer, "payments", "Payments");
   const { page } = visitor;
-  await visitor.open("payments", "Payments");
   const open = page.getByRole("button", { name: "Pay", exact: true });
   const amount = page.getByLabel("Amount (USD)");
   const pay = page.getByRole("button", { name: "Pay now" });
@@ -226,13 +201,11 @@ it("shows wrong amounts at the field, and pays once with a saved card although t
   expect((await customer.client.listPayments()).meta.total).toBe(1);
 });
 
-it("shows how to pay by bank transfer", async () => {
+it("shows how to pay by bank transfer", async ({ arriveAs }) => {
   const customer = await Customer.register();
-  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const visitor = await arriveAs(customer, "payments", "Payments");
   const { page } = visitor;
-  await visitor.open("payments", "Payments");
-  await page.getByRole("button", { name: "Pay", exact: true }).click();
-  await page.getByRole("button", { name: "100", exact: true }).click();
+  await chooseAmount(page, "100");
   await page.getByLabel("Pay with").selectOption("Bank transfer");
   expect(await page.getByLabel("Save this card").count()).toBe(0);
   await page.getByRole("button", { name: "Show bank details" }).click();
@@ -247,100 +220,20 @@ it("shows how to pay by bank transfer", async () => {
   expect(await visitor.violations()).toEqual([]);
 });
 
-it("saves a card, recharges automatically, and removes the card", async () => {
-  const customer = await Customer.register({ balance: 30 });
-  visitor = await ConsoleVisitor.arriveAs(browser, customer);
-  const { page } = visitor;
-  await visitor.open("payments/cards", "Cards and auto-recharge");
-  await page.getByText("Add a card first.").waitFor();
-  await page.getByRole("button", { name: "Add card" }).click();
-  await page.getByRole("heading", { name: "Save a card" }).waitFor();
-  await enterCard(goodCard);
-  await visitor.heading("Cards and auto-recharge");
-  await page.getByRole("cell", { name: "Visa •••• 4242" }).waitFor();
-
-  await page.getByLabel("When the balance falls below (USD)").fill("40");
-  await page.getByLabel("Amount of a recharge (USD)").fill("50");
-  const limit = page.getByLabel("Monthly limit (USD)");
-  await limit.fill("40");
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Must be at least the amount of one recharge.").waitFor();
-  await limit.fill("80");
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Auto-recharge is on.").waitFor();
-  await vi.waitFor(async () => expect((await customer.client.getWallet()).balance).toBe(80), patience);
-  await page.reload();
-  await page.getByText("US$50.00 of US$80.00").waitFor();
-  await visitor.open("payments", "Payments");
-  await page.getByRole("cell", { name: "Auto-recharge" }).waitFor();
-
-  await visitor.open("payments/cards", "Cards and auto-recharge");
-  await page.getByRole("button", { name: "Remove" }).click();
-  await page.getByText("Auto-recharge uses this card.").waitFor();
-  expect(await visitor.violations()).toEqual([]);
-  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-  await page.getByText("Card removed.").waitFor();
-  expect(await customer.client.listPaymentMethods()).toEqual([]);
-});
-
-it("saves billing details, which decide the tax and who gets emails", async () => {
-  const customer = await Customer.register();
-  visitor = await ConsoleVisitor.arriveAs(browser, customer);
-  const { page } = visitor;
-  await visitor.open("payments/billing", "Billing details");
-  await page.getByLabel("Name on invoices").fill("Ada's shop GmbH");
-  await page.getByLabel("Address (optional)").fill("Hauptstraße 1\n\n10115 Berlin");
-  await page.getByLabel("Country").selectOption("Germany");
-  await page.getByLabel("VAT number (optional)").fill("123");
-  await page.getByRole("group", { name: "Warnings by email" }).getByLabel("Developer").check();
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Must be a VAT number such as DE123456789, without spaces.").waitFor();
-  await page.getByLabel("VAT number (optional)").fill("de 123 456 789");
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Billing details saved.").waitFor();
-  expect((await customer.client.getBilling()).details).toEqual({
-    name: "Ada's shop GmbH",
-    address: ["Hauptstraße 1", "10115 Berlin"],
-    country: "DE",
-    vatNumber: "DE123456789",
-    emails: { payments: ["billing"], warnings: ["billing", "developer"] },
-  });
-  await visitor.open("payments", "Payments");
-  await page.getByRole("button", { name: "Pay", exact: true }).click();
-  await page.getByRole("button", { name: "100", exact: true }).click();
-  await page.getByText("You payUS$100.00").waitFor();
-});
-
-it("lets members with the billing role pay, and explains to developers that they cannot", async () => {
-  const customer = await Customer.register();
-  visitor = await ConsoleVisitor.arriveAs(browser, await joinAs("billing", customer));
-  await visitor.open("payments", "Payments");
-  await visitor.page.getByText("No payments yet").waitFor();
-  await visitor.leave();
-  visitor = await ConsoleVisitor.arriveAs(browser, await joinAs("developer", customer));
-  await visitor.open("payments", "Payments");
-  await visitor.page.getByText("Your role does not allow this.").waitFor();
-  expect(await visitor.page.getByRole("button", { name: "Pay", exact: true }).count()).toBe(0);
-});
-
-it("explains a negative balance, and leads to the payments on a stage without top-ups", async () => {
+it("explains a negative balance, and leads to the payments on a stage without top-ups", async ({
+  arriveAs,
+}) => {
   const customer = await Customer.register();
   await payByCard(customer, 20, disputedCard);
   await customer.send();
   await vi.waitFor(async () => expect((await customer.client.getWallet()).balance).toBeLessThan(0), patience);
-  visitor = await ConsoleVisitor.arriveAs(browser, customer);
+  const visitor = await arriveAs(customer);
   const { page } = visitor;
-  await page.route("**/console", async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, body: (await response.text()).replace(" top-up", "") });
-  });
-  await page.reload();
+  await visitor.replaceInPage(" top-up", "");
   await page.getByText("Your balance is negative.").waitFor();
   expect(await page.getByRole("link", { name: "Add funds" }).getAttribute("href")).toBe("#/payments");
   await visitor.open("send", "Send a message");
-  await page.getByLabel("To", { exact: true }).fill("15005550000");
-  await page.getByLabel("From").fill("ACME");
-  await page.getByLabel("Message").fill("hello");
+  await visitor.fillMessage("15005550000", "hello");
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByText("Your balance is negative, because a bank took back a payment.").waitFor();
   await visitor.open("wallet", "Wallet");

@@ -118,7 +118,7 @@ export class Customer {
   readonly organizationId: string;
   /** For calls that must succeed; `call` is for those that may not. */
   readonly client: Client;
-  readonly #session: Session;
+  readonly session: Session;
   readonly #baseUrl: string;
 
   private constructor(email: string, session: Session, baseUrl: string) {
@@ -126,7 +126,7 @@ export class Customer {
     this.token = session.token;
     this.organizationId = session.organization.id;
     this.client = createClient({ baseUrl, credential: session.token, fetch: checkedFetch });
-    this.#session = session;
+    this.session = session;
     this.#baseUrl = baseUrl;
   }
 
@@ -144,13 +144,13 @@ export class Customer {
 
   /** The same customer, calling another gateway. */
   at(baseUrl: string): Customer {
-    return new Customer(this.email, this.#session, baseUrl);
+    return new Customer(this.email, this.session, baseUrl);
   }
 
   /** The same customer, calling with an API key, which outlives a session. */
   async withApiKey(body: CreateApiKeyRequest = {}): Promise<Customer> {
     const { secret } = await this.client.createApiKey({ body });
-    return new Customer(this.email, { ...this.#session, token: secret }, this.#baseUrl);
+    return new Customer(this.email, { ...this.session, token: secret }, this.#baseUrl);
   }
 
   async call(path: string, options: ApiCall = {}): Promise<ApiResponse> {

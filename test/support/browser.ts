@@ -1,7 +1,10 @@
-import { access, constants } from "node:fs/promises";
+import { access, constants, mkdir } from "node:fs/promises";
 import path from "node:path";
 
+import axe from "axe-core";
 import { chromium, type Browser, type Page } from "playwright-core";
+import { test } from "vitest";
+import * as z from "zod/mini";
 
 const browserNames = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -43,9 +46,76 @@ export function watch(page: Page): Watched {
 }
 
 /** Starts the first browser on the PATH. */
-export async function launchBrowser(): Promise<Browser> {
+async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: await findBrowser(),
     args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
   });
+}
+
+/** A test with a browser, which the tests of a file share. */
+// Vitest reads the names of other fixtures in the pattern.
+// oxlint-disable-next-line no-empty-pattern
+export const it = test.extend("browser", { scope: "file" }, async ({}, { onCleanup }) => {
+  const browser = await launchBrowser();
+  onCleanup(async () => browser.close());
+  return browser;
+});
+
+const Findings = z.object({
+  violations: z.array(
+    z.object({
+      id: z.string(),
+      nodes: z.array(z.object({ html: z.string(), failureSummary: z.string() })),
+    }),
+  ),
+});
+
+/** The findings of axe on a page, each with its places. Without `rules`, axe checks all of them. */
+export async function violationsOn(page: Page, rules: readonly string[] = []): Promise<string[]> {
+  if (await page.evaluate("globalThis.axe === undefined")) await page.evaluate(axe.source);
+  const runOnly = rules.length === 0 ? undefined : rules;
+  const options = JSON.stringify({ runOnly, resultTypes: ["violations"] });
+  const { violations } = Findings.parse(await page.evaluate(`axe.run(${options})`));
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
+  );
+}
+
+/** The folder for screenshots. */
+const screensFolder = path.join(".build", "screens");
+
+/** The rules about colors that axe checks by default. */
+const colorRules = ["color-contrast", "link-in-text-block"];
+
+/** The widths that the tests check, of a desktop and a phone. */
+export const widths = [1280, 360] as const;
+
+/**
+ * The faults of a page in light and dark, on a phone and on a desktop: findings of axe, and pages wider than the screen.
+ * Dark differs in colors only, so only the rules about colors are checked there. `SCREENS=1` also takes screenshots.
+ */
+export async function faultsOn(
+  page: Page,
+  name: string,
+  ofWidths: readonly number[] = widths,
+): Promise<string[]> {
+  const faults: string[] = [];
+  for (const width of ofWidths) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const found = await violationsOn(page, colorScheme === "dark" ? colorRules : []);
+      const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+      const overflowPx = z.number().parse(await page.evaluate(overflow));
+      if (overflowPx > 0) found.push(`${overflowPx} px too wide`);
+      faults.push(...found.map((each) => `${name}, ${width} px, ${colorScheme}: ${each}`));
+      if (process.env["SCREENS"] === undefined) continue;
+      await mkdir(screensFolder, { recursive: true });
+      const file = path.join(screensFolder, `${name}-${width}-${colorScheme}.png`);
+      await page.screenshot({ path: file, fullPage: true });
+    }
+  }
+  await page.setViewportSize({ width: widths[0], height: 900 });
+  return faults;
 }

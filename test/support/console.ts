@@ -1,26 +1,18 @@
-import { mkdir } from "node:fs/promises";
-import path from "node:path";
-
-import axe from "axe-core";
-import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
-import { inject } from "vitest";
+import type { Browser, BrowserContext, Download, Locator, Page } from "playwright-core";
+import { inject, vi } from "vitest";
 import * as z from "zod/mini";
 
+import { createClient } from "../../shared/api/client/client.ts";
+import type { Session } from "../../shared/api/contract/accounts.ts";
 import { password } from "./api.ts";
-import { watch, type Watched } from "./browser.ts";
+import { it as withBrowser, violationsOn, watch, widths, type Watched } from "./browser.ts";
+import { patience } from "./patience.ts";
 
-/** The folder for screenshots of the console. */
-const screensFolder = path.join(".build", "screens");
-
-export interface Look {
-  readonly colorScheme: "dark" | "light";
-  readonly width: number;
+/** Someone with a login. */
+interface Person {
+  readonly email: string;
+  readonly session?: Session;
 }
-
-/** The looks that the tests check. */
-export const looks: readonly Look[] = (["light", "dark"] as const).flatMap((colorScheme) =>
-  [360, 1280].map((width) => ({ colorScheme, width })),
-);
 
 /** Four bytes a pixel: red, green, blue, opacity. */
 const Pixels = z.object({
@@ -34,7 +26,7 @@ const Pixels = z.object({
 type Pixels = z.infer<typeof Pixels>;
 
 /** A browser with the console open, and its errors. */
-export class ConsoleVisitor {
+class ConsoleVisitor {
   readonly page: Page;
   readonly context: BrowserContext;
   readonly watched: Watched;
@@ -45,33 +37,29 @@ export class ConsoleVisitor {
     this.watched = watch(page);
   }
 
-  /** Opens the console without a session. */
-  static async arrive(browser: Browser, look: Partial<Look> = {}): Promise<ConsoleVisitor> {
-    const { colorScheme = "light", width = 1280 } = look;
+  /** Opens a page of its own. */
+  static async create(browser: Browser): Promise<ConsoleVisitor> {
     const context = await browser.newContext({
-      colorScheme,
-      viewport: { width, height: 900 },
+      colorScheme: "light",
+      viewport: { width: widths[0], height: 900 },
       locale: "en-GB",
       timezoneId: "Europe/Berlin",
       reducedMotion: "reduce",
       permissions: ["clipboard-read", "clipboard-write"],
     });
-    await context.addInitScript({ content: axe.source });
-    const visitor = new ConsoleVisitor(context, await context.newPage());
-    await visitor.page.goto(`${inject("baseUrl")}/console`);
-    await visitor.heading("Log in");
-    return visitor;
+    return new ConsoleVisitor(context, await context.newPage());
   }
 
-  /** Opens the console and logs a customer in. */
-  static async arriveAs(
-    browser: Browser,
-    { email }: { email: string },
-    look: Partial<Look> = {},
-  ): Promise<ConsoleVisitor> {
-    const visitor = await ConsoleVisitor.arrive(browser, look);
-    await visitor.login(email);
-    return visitor;
+  /** Begins the session of a person in this tab, as the form for logging in does. */
+  async beginSession({ email, session }: Person): Promise<void> {
+    const baseUrl = inject("baseUrl");
+    const begun = session ?? (await createClient({ baseUrl }).login({ body: { email, password } }));
+    const stored = JSON.stringify({ ...begun, endsAtMs: Date.parse(begun.expiresAt) });
+    // Any page of the gateway's origin reaches the storage of this tab.
+    const blank = `${baseUrl}/blank`;
+    await this.page.route(blank, async (route) => route.fulfill({ contentType: "text/html", body: "" }));
+    await this.page.goto(blank);
+    await this.page.evaluate((text) => sessionStorage.setItem("session", text), stored);
   }
 
   async login(email: string): Promise<void> {
@@ -98,41 +86,68 @@ export class ConsoleVisitor {
     await this.page.locator("p[role=status] progress").first().waitFor({ state: "detached" });
   }
 
+  /** Changes the page of the console from now on, as the page of another stage differs. */
+  async replaceInPage(text: string, replacement: string): Promise<void> {
+    await this.page.route("**/console", async (route) => {
+      const response = await route.fetch();
+      const body = await response.text();
+      if (!body.includes(text)) throw new Error(`the page does not contain ${text}`);
+      await route.fulfill({ response, body: body.replace(text, replacement) });
+    });
+    await this.page.reload();
+  }
+
+  /** Presses a button, and the button with the same name in its dialog. */
+  async confirm(name: string, button = this.page.getByRole("button", { name, exact: true })): Promise<void> {
+    await button.first().click();
+    await this.page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+  }
+
+  /** Chooses an item of the menu of a table row, and confirms it. */
+  async choose(row: string, item: string): Promise<void> {
+    await this.page.getByRole("button", { name: `Actions for ${row}` }).click();
+    await this.confirm(item, this.page.getByRole("menuitem", { name: item }));
+  }
+
+  /** Fills in the form that sends a message. */
+  async fillMessage(to: string, message: string): Promise<void> {
+    await this.page.getByLabel("To", { exact: true }).fill(to);
+    await this.page.getByLabel("From").fill("ACME");
+    await this.page.getByLabel("Message").fill(message);
+  }
+
+  /** Enters a card on the page of the payment provider. */
+  async enterCard(number: string): Promise<void> {
+    await this.page.getByLabel("Card number").fill(number);
+    await this.page.getByLabel("Expiry (MM/YY)").fill("12/40");
+    await this.page.getByLabel("CVC").fill("123");
+    await this.page.getByLabel("Name on card").fill("Ada Lovelace");
+    await this.page.getByRole("button", { name: /^(Pay|Save card)/ }).click();
+  }
+
+  /** Presses a button, and returns the file that the page saves. */
+  async save(button: string): Promise<Download> {
+    const saved = this.page.waitForEvent("download");
+    await this.page.getByRole("button", { name: button }).click();
+    return saved;
+  }
+
+  /** Waits until an element with this text or name has the focus. */
+  async focusOn(name: string): Promise<void> {
+    await vi.waitFor(async () => {
+      const focused = await this.focused();
+      if (focused !== name) throw new Error(`${String(focused)} has the focus`);
+    }, patience);
+  }
+
+  /** The name of the focused field, or else the text of the focused element. */
+  async focused(): Promise<unknown> {
+    return this.page.evaluate("document.activeElement.name || document.activeElement.textContent");
+  }
+
   /** The findings of axe on the current page, each with its places. */
   async violations(): Promise<string[]> {
-    const found: unknown = await this.page.evaluate("axe.run()");
-    const { violations } = z
-      .object({
-        violations: z.array(
-          z.object({
-            id: z.string(),
-            nodes: z.array(z.object({ html: z.string(), failureSummary: z.string() })),
-          }),
-        ),
-      })
-      .parse(found);
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
-    );
-  }
-
-  /** By how many pixels the page is wider than the screen. */
-  async overflowPx(): Promise<number> {
-    return z
-      .number()
-      .parse(
-        await this.page.evaluate(
-          "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-        ),
-      );
-  }
-
-  async screenshot(name: string, { colorScheme, width }: Look): Promise<void> {
-    await mkdir(screensFolder, { recursive: true });
-    await this.page.screenshot({
-      path: path.join(screensFolder, `${name}-${width}-${colorScheme}.png`),
-      fullPage: true,
-    });
+    return violationsOn(this.page);
   }
 
   /** The pixels of an element. */
@@ -161,3 +176,36 @@ export class ConsoleVisitor {
     if (complaints.length > 0) throw new Error(`the page complained: ${complaints.join("; ")}`);
   }
 }
+
+interface Arrivals {
+  /** Opens the console without a session. */
+  readonly arrive: () => Promise<ConsoleVisitor>;
+  /** Opens a view of the console in the session of a person. */
+  readonly arriveAs: (person: Person, address?: string, heading?: RegExp | string) => Promise<ConsoleVisitor>;
+}
+
+/** A test with people at the console. They leave at its end, which fails the test if a page had an error. */
+export const it = withBrowser.extend<Arrivals & { visitors: ConsoleVisitor[] }>({
+  visitors: async ({ task }, use) => {
+    const visitors: ConsoleVisitor[] = [];
+    await use(visitors);
+    if (task.result?.state === "fail")
+      await visitors.at(-1)?.page.screenshot({ path: ".build/screens/failed.png" });
+    for (const visitor of visitors) await visitor.leave();
+  },
+  arrive: async ({ browser, visitors }, use) =>
+    use(async () => {
+      const visitor = await ConsoleVisitor.create(browser);
+      visitors.push(visitor);
+      await visitor.open("", "Log in");
+      return visitor;
+    }),
+  arriveAs: async ({ browser, visitors }, use) =>
+    use(async (person, address = "", heading = "Overview") => {
+      const visitor = await ConsoleVisitor.create(browser);
+      visitors.push(visitor);
+      await visitor.beginSession(person);
+      await visitor.open(address, heading);
+      return visitor;
+    }),
+});

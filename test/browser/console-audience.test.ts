@@ -1,0 +1,137 @@
+import { expect } from "vitest";
+import * as z from "zod/mini";
+
+import { PageMeta } from "../../shared/api/contract/primitives.ts";
+import { Customer } from "../support/api.ts";
+import { it } from "../support/console.ts";
+
+it("imports 10,000 contacts from a spreadsheet, and explains each row that was not imported", async ({
+  arriveAs,
+}) => {
+  const customer = await Customer.register();
+  const visitor = await arriveAs(customer, "contacts/import", "Import contacts");
+  const { page } = visitor;
+  const good = Array.from(
+    { length: 10_000 },
+    (_, index) => `"+1 500 ${1_000_000 + index}";Grace;"gold; ${index % 3}";Łódź`,
+  );
+  const bad = ["12;Too short;;", `+1 500 1000000;Again;;`, `not a number;<img src=x onerror=alert(1)>;;`];
+  const csv = ["Phone number;First name;Groups;City of birth", ...good, ...bad].join("\r\n");
+  const choose = async (text: string): Promise<void> =>
+    page
+      .getByLabel("CSV file")
+      .setInputFiles({ name: "contacts.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+  await choose('Phone number\n"15005550000');
+  await page.getByText("a quoted value is not closed").waitFor();
+  await choose(`\uFEFF${csv}`);
+  await page.getByText("10,001 of 10,003 rows can be imported.").waitFor();
+  await page.getByText("City: Łódź").or(page.getByText("City_of_birth: Łódź")).first().waitFor();
+  await page.getByLabel("Tags for all contacts").fill("newsletter");
+  await page.getByRole("button", { name: "Import 10,001 contacts" }).click();
+  await page.getByText("10,000 contacts imported.", { exact: true }).first().waitFor({ timeout: 100_000 });
+  await page.getByText("a contact with this number already exists").waitFor();
+  expect(await visitor.violations()).toEqual([]);
+  const { rows, meta } = await customer.client.listContacts({ query: { limit: 1 } });
+  expect(meta.total).toBe(10_000);
+  expect(rows[0]).toMatchObject({ firstName: "Grace", attributes: { City_of_birth: "Łódź" } });
+  expect(rows[0]?.tags).toEqual(expect.arrayContaining(["gold", "newsletter"]));
+});
+
+it("creates a campaign, estimates its audience and cost, launches it and sees it completed", async ({
+  arriveAs,
+}) => {
+  const customer = await Customer.register({ balance: 1 });
+  await customer.client.importContacts({
+    body: {
+      contacts: [
+        { phoneNumber: "15005550010", firstName: "Grace", tags: ["customers"] },
+        { phoneNumber: "447700900123", firstName: "Ada", tags: ["customers"] },
+        { phoneNumber: "15005550011", tags: ["customers"] },
+        { phoneNumber: "15005550012", firstName: "Edsger", tags: ["customers"], optedOut: true },
+        { phoneNumber: "15005550013", firstName: "Alan", tags: ["others"] },
+      ],
+    },
+  });
+  await customer.client.createTemplate({
+    body: { name: "sale", body: "Hello {{firstName}}, the sale begins." },
+  });
+  const visitor = await arriveAs(customer, "campaigns/new", "New campaign");
+  const { page } = visitor;
+  await page.getByLabel("Name").fill("Autumn sale");
+  await page.getByLabel("Use a template").selectOption("sale");
+  await page.getByLabel("From").fill("ADASHOP");
+  await page.getByLabel("customers (4)").check();
+  await page.getByText("2 messages, US$0.0539").waitFor();
+  await page.getByText("1 skipped", { exact: true }).waitFor();
+  await page.getByText("1 skipped: missing value or text too long").waitFor();
+  await page.getByRole("button", { name: "Save draft" }).click();
+  await visitor.heading("Autumn sale");
+  await page.getByText("2 messages, US$0.0539").waitFor();
+  await visitor.confirm("Launch");
+  await page.getByText("✓ completed").waitFor();
+  // The gateway's result matches the estimate.
+  const [campaign] = (await customer.client.listCampaigns()).rows;
+  expect(campaign?.progress).toMatchObject({
+    accepted: 2,
+    charged: 0.0539,
+    skipped: { optedOut: 1, unrenderable: 1 },
+  });
+});
+
+it("shows a minimum for a campaign with more contacts than it has read", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 1 });
+  await customer.client.createContact({ body: { phoneNumber: "15005550010" } });
+  const visitor = await arriveAs(customer);
+  const { page } = visitor;
+  await page.route(/\/v1\/contacts\?/, async (route) => {
+    const response = await route.fetch();
+    const Contacts = z.object({ data: z.array(z.unknown()).check(z.length(1)), meta: PageMeta });
+    const { data, meta } = Contacts.parse(await response.json());
+    await route.fulfill({
+      json: {
+        data: Array.from({ length: 10_000 }, () => data[0]),
+        meta: { ...meta, total: 23_000, nextCursor: "more" },
+      },
+    });
+  });
+  await visitor.open("campaigns/new", "New campaign");
+  await page.getByLabel("Send to all contacts").check();
+  await page.getByLabel("Message", { exact: true }).fill("Hello");
+  await page.getByText("At least 10,000 messages, US$79.00").waitFor();
+  await page.getByText("This estimate covers the newest 10,000 of 23,000 contacts.").waitFor();
+  await page.getByLabel("Send to all contacts").uncheck();
+  await page.getByText("The tags of your newest 10,000 contacts.").waitFor();
+  expect(await visitor.violations()).toEqual([]);
+});
+
+it("adds, changes and deletes a contact, and adds and removes an opt-out", async ({ arriveAs }) => {
+  const customer = await Customer.register();
+  const visitor = await arriveAs(customer, "contacts", "Contacts");
+  const { page } = visitor;
+  await page.getByRole("button", { name: "Add contact" }).first().click();
+  await page.getByLabel("Phone number").fill("+1 500 555 0010");
+  await page.getByLabel("Tags").fill("customers, London");
+  await page.getByLabel("Attributes").fill("city: London");
+  await page.getByRole("dialog").getByRole("button", { name: "Add contact" }).click();
+  await page.getByRole("link", { name: "15005550010" }).click();
+  await visitor.heading("15005550010");
+  await page.getByLabel("First name").fill("Grace");
+  await page.getByRole("button", { name: "Save" }).click();
+  await visitor.heading("Grace");
+  const [contact] = (await customer.client.listContacts()).rows;
+  expect(contact).toMatchObject({
+    firstName: "Grace",
+    tags: ["customers", "London"],
+    attributes: { city: "London" },
+  });
+  await visitor.confirm("Delete");
+  await page.getByText("No contacts yet").waitFor();
+  await page.getByRole("link", { name: "Opt-outs" }).click();
+  await visitor.heading("Opt-outs");
+  await page.getByRole("button", { name: "Add opt-out" }).click();
+  await page.getByLabel("Phone number").fill("+1 500 555 0012");
+  await page.getByRole("button", { name: "Opt out", exact: true }).click();
+  await page.getByText("Added by you").waitFor();
+  await visitor.confirm("Remove");
+  await page.getByText("No opt-outs yet").waitFor();
+});

@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+
+import { expect } from "vitest";
+
+import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
+import { Customer } from "../support/api.ts";
+import { it } from "../support/console.ts";
+import { joinAs } from "../support/members.ts";
+
+it("invites a member, changes the role, and removes the member", async ({ arriveAs }) => {
+  const customer = await Customer.register();
+  await noteVerifiedEmail(customer.organizationId);
+  const visitor = await arriveAs(customer, "members", "Members");
+  const { page } = visitor;
+  await page.getByText("Only owner", { exact: true }).waitFor();
+  const invite = async (email: string): Promise<void> => {
+    await page.getByLabel("Email").fill(email);
+    await page.getByRole("button", { name: "Send invitation" }).click();
+  };
+  await page.getByRole("button", { name: "Invite member" }).click();
+  await invite("no email");
+  await page.getByText("must be an email address").waitFor();
+  await invite(customer.email);
+  await page.getByText("This email already belongs to a member.").waitFor();
+  const guest = `${randomUUID()}@example.com`;
+  await page.getByLabel("Role").selectOption("viewer");
+  await invite(guest);
+  const invited = page.getByRole("row").filter({ hasText: guest });
+  await invited.getByText("◷ invited").waitFor();
+  await invited.getByRole("button", { name: `Actions for the invitation to ${guest}` }).click();
+  expect(await visitor.violations()).toEqual([]);
+  await page.getByRole("menuitem", { name: "Resend invitation" }).click();
+  await page.getByText("Invitation sent again.").waitFor();
+  await visitor.choose(`the invitation to ${guest}`, "Revoke");
+  await page.getByText("No pending invitations").waitFor();
+
+  const { email } = await joinAs("viewer", customer);
+  await page.reload();
+  const member = page.getByRole("row").filter({ hasText: email });
+  await page.getByRole("button", { name: `Actions for ${email}` }).click();
+  await page.getByRole("menuitem", { name: "Change role" }).click();
+  await page.getByRole("dialog").getByLabel("Role").selectOption("admin");
+  expect(await visitor.violations()).toEqual([]);
+  await page.getByRole("button", { name: "Save" }).click();
+  await member.getByRole("cell", { name: "Admin", exact: true }).waitFor();
+  await visitor.choose(email, "Remove");
+  await member.waitFor({ state: "detached" });
+  expect((await customer.client.listMembers()).rows.map((each) => each.email)).toEqual([customer.email]);
+});
+
+it("offers members only the actions of their role, and lets an admin leave", async ({ arriveAs }) => {
+  const customer = await Customer.register();
+  const viewer = await joinAs("viewer", customer);
+  const { page: readOnly } = await arriveAs(viewer, "members", "Members");
+  await readOnly.getByText("Only owners and admins can invite, change and remove members.").waitFor();
+  expect(await readOnly.locator("main").getByRole("button").count()).toBe(0);
+
+  const visitor = await arriveAs(await joinAs("admin", customer), "members", "Members");
+  const { page } = visitor;
+  await page.getByRole("button", { name: "Invite member" }).click();
+  const roles = await page.getByLabel("Role").getByRole("option").allInnerTexts();
+  expect(roles).toEqual(["Admin", "Billing", "Developer", "Viewer"]);
+  await page.keyboard.press("Escape");
+  const owner = page.getByRole("row").filter({ hasText: customer.email });
+  expect(await owner.getByRole("button").count()).toBe(0);
+  await page.getByRole("button", { name: `Actions for ${viewer.email}` }).click();
+  expect(await page.getByRole("menuitem").allInnerTexts()).toEqual(["Change role", "Remove"]);
+  await page.keyboard.press("Escape");
+  await page.getByRole("row").filter({ hasText: "you" }).getByRole("button").click();
+  await page.getByRole("menuitem", { name: "Leave" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+  await visitor.heading("Log in");
+  const { rows } = await customer.client.listMembers();
+  expect(rows.map(({ email }) => email)).toEqual([customer.email, viewer.email]);
+});

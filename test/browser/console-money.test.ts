@@ -1,0 +1,151 @@
+import { readFile } from "node:fs/promises";
+
+import type { Download } from "playwright-core";
+import { expect, vi } from "vitest";
+
+import { Customer } from "../support/api.ts";
+import { it } from "../support/console.ts";
+import { patience } from "../support/patience.ts";
+
+async function linesOf(saved: Download): Promise<string[]> {
+  return (await readFile(await saved.path(), "utf8")).trim().split("\r\n");
+}
+
+it("exports the whole ledger", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 5 });
+  const { id } = await customer.send();
+  const visitor = await arriveAs(customer, "wallet", "Wallet");
+  const lines = await linesOf(await visitor.save("Export CSV"));
+  expect(lines).toHaveLength(3);
+  expect(lines[0]).toBe(
+    "createdAt,id,type,amount,balanceAfter,currency,messageId,to,country,segments,campaignId,paymentId,reason,reference",
+  );
+  expect(lines[1]).toContain(`message,-0.0079,4.9921,USD,${id},15005550000,US,1,,,,`);
+  expect(lines[2]).toContain("top_up,5,5,USD,,");
+});
+
+it("groups the ledger by day with its sum, and filters it by type and day", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 5 });
+  const { pricing } = await customer.send({ to: "447400123456" });
+  const visitor = await arriveAs(customer, "wallet", "Wallet");
+  const { page } = visitor;
+  const rows = page.getByRole("table", { name: "Ledger" }).getByRole("row");
+  const today = new Date();
+  const day = today.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+  const sum = `Total +US$${String(5 - pricing.total)}`;
+  expect((await rows.nth(1).innerText()).split(/\s*\n\s*/)).toEqual([`${day} (UTC)`, sum]);
+  expect(await rows.nth(2).innerText()).toMatch(/Message\s+447400123456 United Kingdom, 1 segment/);
+  const choose = async (label: string, date: Date): Promise<void> => {
+    await page.getByLabel(label).fill(date.toISOString().slice(0, 10));
+    await page.getByRole("button", { name: "Filter" }).click();
+  };
+  await page.getByLabel("Type", { exact: true }).selectOption("Top-up");
+  await choose("From (UTC)", today);
+  await page.getByRole("row", { name: `${day} (UTC) Total +US$5.00` }).waitFor();
+  expect(await rows.count()).toBe(3);
+  expect(await linesOf(await visitor.save("Export CSV"))).toHaveLength(2);
+  await choose("From (UTC)", new Date(today.getTime() + 86_400_000));
+  await page.getByText("No entries match").waitFor();
+});
+
+it("shows the usage of a month, and exports the statement", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 5 });
+  for (const to of ["447700900123", "15005550001"]) await customer.send({ to });
+  await vi.waitFor(
+    async () => expect((await customer.client.getUsage()).total.refunded).toBe(0.0079),
+    patience,
+  );
+  const visitor = await arriveAs(customer);
+  const { page } = visitor;
+  await page.getByRole("link", { name: "Usage" }).click();
+  await visitor.heading("Usage");
+  const today = new Date().toISOString().slice(0, 10);
+  const { amount } = (await customer.client.getUsage()).total;
+  await page.getByRole("row").nth(1).waitFor();
+  const statement = await visitor.save("Export CSV");
+  expect(statement.suggestedFilename()).toBe(`statement-${today.slice(0, 7)}.csv`);
+  expect(await linesOf(statement)).toEqual([
+    "day,label,messages,segments,amount,refunded,currency",
+    `${today},,1,,${amount},0.0079,USD`,
+  ]);
+  await page.getByLabel("Group by").selectOption("Country");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByText("Not included:").waitFor();
+  await page.getByText("No messages", { exact: true }).waitFor();
+});
+
+it("shows a balance to the cent on one line, and the days of the chart to pointers and keys", async ({
+  arriveAs,
+}) => {
+  const customer = await Customer.register({ balance: 1_000 });
+  for (let count = 0; count < 3; count += 1) await customer.send();
+  const visitor = await arriveAs(customer);
+  const { page } = visitor;
+  const balance = page.locator(".tile").filter({ hasText: "Balance" }).locator(".number");
+  await page.getByText("US$999.97", { exact: true }).waitFor();
+  expect(await balance.getAttribute("title")).toBe("US$999.9763");
+  const { height = 0 } = (await balance.boundingBox()) ?? {};
+  const fontSize = await page.evaluate("getComputedStyle(document.querySelector('.tile .number')).fontSize");
+  expect(height).toBeLessThan(2 * Number.parseFloat(String(fontSize)));
+
+  const reading = page.locator(".reading");
+  await reading.getByText("3 accepted").waitFor();
+  const day = page.getByRole("slider", { name: "Day" });
+  await day.focus();
+  await page.keyboard.press("ArrowLeft");
+  await reading.getByText("0 accepted").waitFor();
+  expect(await day.getAttribute("aria-valuetext")).toBe(await reading.innerText());
+  const box = await day.boundingBox();
+  if (box === null) throw new Error("the chart is not shown");
+  await page.mouse.click(box.x + box.width - 3, box.y + box.height / 2);
+  await reading.getByText("3 accepted").waitFor();
+  await page.getByRole("button", { name: "7 days" }).click();
+  expect(await day.getAttribute("aria-valuemax")).toBe("7");
+  expect(await visitor.violations()).toEqual([]);
+});
+
+it("shows amounts in a currency without decimals, which has no cents to show or to enter", async ({
+  arriveAs,
+}) => {
+  const customer = await Customer.register({ balance: 1_000 });
+  await customer.send();
+  const visitor = await arriveAs(customer);
+  const { page } = visitor;
+  await visitor.replaceInPage('name="currency" content="USD"', 'name="currency" content="JPY"');
+  await visitor.open("wallet", "Wallet");
+  await page.getByText("JP¥999", { exact: true }).waitFor();
+  expect(await page.getByText("JP¥999.9921").count()).toBeGreaterThan(0);
+  await page.getByLabel("Daily spending limit (JPY)").waitFor();
+  await page.getByRole("button", { name: "Top up" }).click();
+  await page.getByLabel("Amount (JPY)").waitFor();
+  await page.getByText("Use a whole number.").waitFor();
+});
+
+it("requests a sender ID, submits KYC, sets a limit, and finds all of it in the audit log", async ({
+  arriveAs,
+}) => {
+  const customer = await Customer.register({ balance: 1 });
+  const visitor = await arriveAs(customer, "sender-ids", "Sender IDs");
+  const { page } = visitor;
+  await page.getByRole("button", { name: "Request sender ID" }).click();
+  await page.getByLabel("Sender ID", { exact: true }).fill("ADASHOP");
+  await page.getByRole("button", { name: "Request", exact: true }).click();
+  await page.getByText("◷ pending").waitFor();
+  await visitor.open("kyc", "Business verification");
+  await page.getByLabel("Business name").fill("Ada's shop Ltd");
+  await page.getByLabel("Country").selectOption("United Kingdom");
+  await page.getByRole("button", { name: "Submit" }).click();
+  await page.getByText("The gateway operator is reviewing your submission.").waitFor();
+  await visitor.open("wallet", "Wallet");
+  await page.getByLabel("Daily spending limit").fill("much");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Enter an amount such as 25").waitFor();
+  await page.getByLabel("Daily spending limit").fill("25");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Limits saved.").waitFor();
+  expect((await customer.client.getWallet()).dailySpendCap).toBe(25);
+  await visitor.open("audit-log", "Audit log");
+  for (const action of ["POST /v1/sender-ids", "POST /v1/kyc", "PATCH /v1/wallet"]) {
+    await page.getByText(action).waitFor();
+  }
+});
