@@ -58,7 +58,7 @@ import type { WebhookSecretRecord } from "./webhooks/secrets.ts";
 
 /**
  * The schema of each kind of item in the table, by the name that its key has in `platform/table/keys.ts`. The table layer
- * types reads and writes by it, and imports no noun.
+ * types reads and writes by it, and imports no business code.
  */
 declare module "./platform/table/entities.ts" {
   interface Entities {

@@ -13,6 +13,7 @@ import {
   testMessagesOf,
   withAllShards,
 } from "../../shared/platform/table/shards.ts";
+import { toStored } from "../../shared/platform/table/stored-names.ts";
 import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { command, Organization, personal, RequiredText } from "./command.ts";
 import { errorText } from "./error-text.ts";
@@ -28,7 +29,7 @@ type Stored = z.infer<typeof Stored>;
  * customer.
  */
 function exported({ pk: _pk, sk: _sk, ...fields }: Stored): Record<string, unknown> {
-  const shown = Object.entries(fields).filter(
+  const shown = Object.entries(toStored(fields)).filter(
     ([name]) =>
       !/secret|hash|token|password|^(carrier|deliveryCarrier|costMicros|rejectedBy|attemptLog|deliveryProviderCode)$/i.test(
         name,

@@ -18,7 +18,7 @@ export function newTestId(prefix: "inb" | "msg"): string {
   return `${newId(prefix)}${testMark}`;
 }
 
-/** Returns the id of the inbound test message that replies to a test message. The same message has the same reply. */
+/** Returns the id of the inbound test message that replies to a test message. The same message always gets the same reply. */
 export function replyIdOf(testMessageId: string): string {
   return `${derivedId("inb", momentOf(testMessageId), testMessageId)}${testMark}`;
 }
@@ -38,13 +38,13 @@ const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const randomDigits = 16;
 const ulidLength = 26;
 
-/** Returns an id that is derived from a moment and a purpose. The same input has the same id. */
+/** Returns an id that is derived from a moment and a purpose. The same input always gets the same id. */
 export function derivedId(prefix: IdPrefix, moment: Date, purpose: string): string {
   const hash = createHash("sha256").update(purpose).digest().subarray(0, randomDigits);
   return `${prefix}_${encodeTime(moment.getTime())}${[...hash].map((byte) => digits[byte % digits.length]).join("")}`;
 }
 
-/** Returns a number from 0 to below `count` for an id. Its last character is random, and distributes ids evenly. */
+/** Returns a number from 0 to below `count` for an id. Its last character spreads ids over all shards. */
 export function shardIndex(count: number, id: string): number {
   return id.charCodeAt(id.length - 1) % count;
 }
@@ -55,7 +55,7 @@ export function momentOf(id: string): Date {
   return new Date(decodeTime(id.slice(start, start + ulidLength)));
 }
 
-/** Returns a text that sorts before all ids from a moment on, and after all earlier ones. No id is older than 1970. */
+/** Returns a text that sorts before all ids from a moment on, and after all earlier ones. A moment before 1970 counts as 1970. */
 export function firstIdAt(prefix: IdPrefix, moment: Date): string {
   return `${prefix}_${encodeTime(Math.max(0, moment.getTime()))}`;
 }

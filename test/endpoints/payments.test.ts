@@ -54,6 +54,8 @@ describe("a payment that is rejected", () => {
     }
     const unsaved = await pay({ amount, method: "card", paymentMethodId: "pm_unknown" });
     expect(errorOf(unsaved)).toEqual(has("card") ? invalid : disabled);
+    const transfer = await pay({ amount, method: "bank_transfer", paymentMethodId: "pm_unknown" });
+    expect(errorOf(transfer)).toEqual(has("bank_transfer") ? invalid : disabled);
   });
 });
 
@@ -160,8 +162,6 @@ it("a saved card, auto-recharge and the daily spend cap need a scope that a key 
   const threshold = { method: "PATCH", json: { lowBalanceThreshold: 1 }, credential: limited };
   expect((await call("/v1/wallet", threshold)).status).toBe(200);
 });
-
-describe("billing details", () => {});
 
 describe("auto-recharge", () => {
   it("is rejected with wrong values", async () => {

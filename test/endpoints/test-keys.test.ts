@@ -53,6 +53,19 @@ describe("a test key", () => {
     expect(invalidFields(response)).toEqual(["scopes"]);
   });
 
+  it("cannot change a live webhook, and the audit log has the attempt", async () => {
+    const { id } = await customer.client.createWebhook({ body: { url: "https://example.com/hook" } });
+    const rejected = await tester.call(`/v1/webhooks/${id}`, { method: "DELETE" });
+    expect(errorOf(rejected)).toEqual({ status: 404, code: "NOT_FOUND" });
+    expect((await customer.client.listWebhooks()).rows).toHaveLength(1);
+    const { rows } = await customer.client.listAuditLog();
+    expect(rows[0]).toMatchObject({
+      action: "DELETE /v1/webhooks/{id}",
+      subject: { id },
+      outcome: "refused",
+    });
+  });
+
   it("needs no sender ID, and can read the account", async () => {
     const { id } = await tester.client.sendSms({ body: { to: "15005550000", message: "hello" } });
     expect(await tester.message(id)).toMatchObject({ senderId: "TEST" });

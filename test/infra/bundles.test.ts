@@ -154,7 +154,12 @@ it.each([
     changed: "One jazzy message ".repeat(1_000),
     users: ["mcp/call-mcp", "sms/get-sms"],
   },
-  { column: "errors", value: "errors: []", changed: 'errors: ["WALLET_MISSING"]', users: ["sms/get-sms"] },
+  {
+    column: "errors",
+    value: "data: Message,",
+    changed: 'data: Message,\n  errors: ["WALLET_MISSING"],',
+    users: ["sms/get-sms"],
+  },
   // Only the document needs the schema of an operation's response.
   { column: "schema", value: "data: Message", changed: "data: Transaction", users: [] },
 ])(

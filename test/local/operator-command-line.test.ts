@@ -211,7 +211,7 @@ it("commands start without the packages that only deployments and the local gate
     'const { createRequire } = await import("node:module");' +
     'console.log(Object.keys(createRequire("/").cache).join("\\n"))';
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script]);
-  expect(stdout).toContain("/node_modules/@aws-sdk/client-dynamodb/");
+  expect(stdout).toContain("/node_modules/@aws-sdk/util-dynamodb/");
   expect(stdout).not.toMatch(/\/node_modules\/(aws-cdk-lib|constructs|esbuild)\//);
 });
 

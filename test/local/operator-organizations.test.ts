@@ -121,6 +121,8 @@ it("all data of an organization is exported, without secrets, to the output or a
   expect([countOf("ledgerEntry"), countOf("message")]).toEqual([5, 4]);
   expect(countOf("messageCounts")).toBeGreaterThan(0);
   expect(rows).toContainEqual({ note: "from another time" });
+  // Items have the names of the table.
+  expect(rows.filter((row) => "openClaims" in row)).toHaveLength(4);
   expect(rows).toContainEqual({});
   for (const entity of ["auditEntry", "auditOutcome"]) expect(countOf(entity)).toBeGreaterThan(4);
   // The name of an operation is not a secret.

@@ -18,7 +18,7 @@ import { isRescheduledTooLong, reschedule } from "./reschedule.ts";
 import { Submission, hasTimeToSubmit } from "./submission.ts";
 import { testSender } from "./test-sender.ts";
 
-/** A job, with what its steps need: the parts of the sender, and the state of the organization. */
+/** A job, the dependencies of its sender, and the state of its organization. */
 interface Call {
   readonly job: MessageJob;
   readonly sender: Sender;
@@ -28,18 +28,20 @@ interface Call {
 /**
  * Submits one message to a carrier, at most once however often its job arrives. It ends as sent, or as failed with its
  * refund queued, and its webhook event is queued. If a carrier definitely did not accept the message, it fails over to the
- * next one of its route. A message with an unknown outcome goes to no other carrier. A test message goes to the sandbox.
+ * next one of its route. A message with an unknown outcome goes to no other carrier. A test message goes to the sandbox. If it
+ * cannot be submitted now, a later job is queued.
  * @returns the message, if it has ended now and is to be counted
  * @throws Error when the job has to return later: another sender has its lease, or a write failed
  */
 export async function submitMessage(job: MessageJob, present: Sender): Promise<MessageRecord | undefined> {
   const sender = effectsOf({ id: job.messageId }).usesSandbox ? testSender(present) : present;
-  // Before the lease is acquired: if a read failed after that, the outcome would count as unknown.
+  // These reads come before the lease. A later failed read would make the outcome unknown.
   const [organization, read] = await Promise.all([
     sender.stateOf(job.organizationId),
     job.facts === undefined ? findOfJob(job) : undefined,
   ]);
   const call = { job, sender, organization };
+  // The job of most messages carries the fields that decide the route, so that the message need not be read.
   const choiceByFacts = await chooseByFacts(job, sender, organization);
   let found: MessageRecord | undefined;
   if (choiceByFacts?.kind === "submit") {
@@ -56,9 +58,9 @@ export async function submitMessage(job: MessageJob, present: Sender): Promise<M
     await enqueue(laterJob);
     return undefined;
   }
-  // A start that was reserved for it is not reserved twice.
-  const isAsInJob = choiceByFacts?.kind === "wait" && message.attempts === 0;
-  const choice = isAsInJob ? choiceByFacts : await chooseOrFail(message, call);
+  // The choice to wait may have reserved a start already, so it is not made again.
+  const keepsChoice = choiceByFacts?.kind === "wait" && message.attempts === 0;
+  const choice = keepsChoice ? choiceByFacts : await chooseOrFail(message, call);
   if (choice.kind === "wait") return reschedule(message, choice, job);
   if (choice.kind === "submit") requireTimeToSubmit(sender);
   const leased = await acquireMessage(message, choice);
@@ -69,7 +71,7 @@ function reportMissing({ organizationId, messageId }: MessageJob): undefined {
   log.warn("message.job_without_message", { organizationId, messageId });
 }
 
-/** Publishes a message that has ended: an earlier sender may have ended between the final state and its publication. */
+/** Publishes a message that has ended: an earlier sender may have stopped between the final state and its publication. */
 async function publishAgain(ended: MessageRecord, { organization }: Call): Promise<undefined> {
   await publishOutcome(ended, organization);
 }
@@ -108,7 +110,7 @@ async function submitLeased(
 }
 
 /**
- * Requires time for a submission before the lease is acquired, because a sender that ends later leaves the outcome open.
+ * Requires time for a submission before the lease is acquired, because a sender that runs out of time leaves the outcome open.
  * The queue delivers the job again.
  * @throws Error when too little time is left
  */
@@ -122,7 +124,7 @@ async function findOfJob({ organizationId, messageId }: MessageJob): Promise<Mes
   return (await findItem(MessageRecord, key)) ?? (await findItem(MessageRecord, key, { consistent: true }));
 }
 
-/** Chooses a carrier, unless a change since the message was accepted forbids it. */
+/** Chooses a carrier. The message fails instead if it has expired, or if a change since its acceptance forbids it. */
 async function chooseOrFail(message: MessageRecord, { job, sender, organization }: Call): Promise<Choice> {
   const { isSuspended, isPaused, mayHaveReplies } = organization;
   const rejection = isSuspended

@@ -61,8 +61,9 @@ export function newPayment({ id = newId("pay"), billing, ...fields }: NewPayment
 }
 
 /**
- * Begins a payment: opens a checkout, charges a saved card, or returns how to transfer money. A checkout is opened before
+ * Begins a payment: opens a checkout, queues the charge of a saved card, or returns how to transfer money. A checkout is opened before
  * the payment is recorded: without the record no one knows its address, so no one can pay there.
+ * @param attempt the idempotent request whose response is stored
  * @throws ApiError VALIDATION_ERROR for an amount outside the stage's bounds, and for an unknown card;
  *   PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE (also during a pause), WALLET_MISSING. RATE_LIMITED when saved
  *   cards were charged with the most for a day.
@@ -80,6 +81,9 @@ export async function createPayment(
   }
   if ((await readWallet(organizationId)).closedAt !== undefined) throw walletClosed();
   const billing = await readBilling(organizationId);
+  if (method !== "card" && paymentMethodId !== undefined) {
+    throw invalidField("paymentMethodId", "is for payments by card");
+  }
   const isSaved = paymentMethodId !== undefined;
   const origin = isSaved ? "saved_card" : "checkout";
   const fields = { organizationId, method, origin, amountMicros, billing } as const;

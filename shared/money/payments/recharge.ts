@@ -61,7 +61,7 @@ export async function setAutoRecharge(
     ? { set: { rechargeBelowMicros: settings.thresholdMicros }, remove: ["rechargeNotBefore"] }
     : { remove: ["rechargeBelowMicros", "rechargeNotBefore"] };
   const notices = await changeNotices(organizationId, "autoRechargeChanged");
-  await transact({
+  const changed = await transact({
     notices: notices.map(owedEmail),
     billing: updateOf(keys.billing(organizationId), {
       set: { entity: "billing", organizationId, autoRecharge: settings, rechargeFailures: 0 },
@@ -69,6 +69,7 @@ export async function setAutoRecharge(
     }),
     wallet: updateOf(keys.wallet(organizationId), walletChanges, { present: ["pk"] }),
   });
+  if (changed.outcome === "rejected") throw new ApiError("WALLET_MISSING");
   await queueOwedEmails(notices);
   await requestRecharge(await readWallet(organizationId));
   return stateOf(settings, await readBilling(organizationId), await readWallet(organizationId));
@@ -76,7 +77,7 @@ export async function setAutoRecharge(
 
 /**
  * Makes the payment of a recharge that the wallet has noted. Does nothing if the wallet names another recharge, or if the
- * payment exists. The provider is not called before the payment is stored: then the payment is pending work until it ends.
+ * payment exists. The payment is stored first: from then on it is pending work. Only then is the provider called.
  */
 export async function startRecharge({ organizationId, paymentId }: PaymentKey): Promise<void> {
   await untilUndisturbed(async () => {

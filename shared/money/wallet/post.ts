@@ -27,7 +27,7 @@ export interface Posting extends OfMessage {
   /** The operator's reason, and the reference of the movement. */
   readonly reason?: string;
   readonly reference?: string;
-  /** The payment that the ledger entry names. A recharge of the wallet ends with it. */
+  /** The payment that the ledger entry names. If it is the wallet's present recharge, the recharge ends. */
   readonly paymentId?: string;
   /** Whether an erased wallet rejects it. */
   readonly needsCustomer?: boolean;
@@ -42,7 +42,7 @@ export interface Posting extends OfMessage {
 /** Above this an amount in micro-units is not exact. */
 const maxBalanceMicros = Number.MAX_SAFE_INTEGER;
 
-/** How often and for how long a posting is tried when others come in between or hold the lock. */
+/** How often and for how long a posting is tried while other changes of the wallet come first. */
 const postingAttempts = 100;
 const postingTimeMs = 8 * secondMs;
 const maxPostingDelayMs = 50;
@@ -129,7 +129,7 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting) {
   };
 }
 
-/** Resolves a posting whose response was lost, by its entry. Without an entry it may still be applied, so a 503. */
+/** Resolves a posting whose response was lost, by its entry. Without an entry it may still be applied, so the caller receives a 503. */
 async function resolveAmbiguousPosting(after: WalletRecord, entryId: string, error: unknown) {
   const { organizationId, seq } = after;
   log.warn("wallet.posting_ambiguous", { organizationId, error });
@@ -162,8 +162,9 @@ function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting)
   const { type, settlement, notAccepted, paymentId, needsCustomer = false } = posting;
   const { balanceMicros, seq, lastId, lastAt } = after;
   const settled = settlement === undefined ? undefined : settling(settlement);
-  const { add: uncounted, requires } = notAccepted === undefined ? {} : unreserve(seen, notAccepted);
-  const gone = type === "top_up" ? (["closedAt"] as const) : needsCustomer ? (["erasedAt"] as const) : [];
+  const { add: givenBack, requires } = notAccepted === undefined ? {} : unreserve(seen, notAccepted);
+  const mustBeAbsent =
+    type === "top_up" ? (["closedAt"] as const) : needsCustomer ? (["erasedAt"] as const) : [];
   const endsRecharge = type === "payment" && paymentId !== undefined && paymentId === seen.rechargeId;
   const { set, setIfAbsent } = toBeSettled(seen.organizationId, lastAt);
   return updateOf(
@@ -171,7 +172,7 @@ function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting)
     {
       set: { ...set, balanceMicros, seq, lastId, lastAt, ...settled?.set },
       setIfAbsent,
-      add: { ...settled?.add, ...uncounted },
+      add: { ...settled?.add, ...givenBack },
       remove: [
         ...leaseFieldNames,
         ...(isLow(after) ? [] : (["lowBalanceNotedAt"] as const)),
@@ -186,7 +187,7 @@ function walletUpdate(seen: WalletRecord, after: WalletRecord, posting: Posting)
         ...(endsRecharge ? { rechargeId: paymentId } : {}),
       },
       present: requires?.present ?? [],
-      absent: [...(requires?.absent ?? []), ...gone],
+      absent: [...(requires?.absent ?? []), ...mustBeAbsent],
     },
   );
 }

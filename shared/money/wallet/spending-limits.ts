@@ -25,11 +25,11 @@ const Limit = z.union([z.literal("none"), z.int().check(z.positive())]);
 export const spendingLimitFields = {
   /** The operator's cap for this organization, in micro-units. Without it, the cap of the stage applies. */
   operatorDailyCap: z.optional(Limit),
-  /** The lower cap that the customer set. */
+  /** The customer's own cap. The smaller one of both applies. */
   customerDailyCapMicros: z.optional(z.int().check(z.positive())),
   /** The operator's rate limit for this organization. Without it, the limit of the stage applies. */
   operatorSendsPerSecond: z.optional(Limit),
-  /** The day of the last reset, and what was spent on it. */
+  /** The day of the last `startDay`, and what was spent on it. */
   spendDay: z.string(),
   spentTodayMicros: z.int().check(z.nonnegative()),
   /** The messages of that day and their prices, which the organization's statistics show. */
@@ -45,7 +45,7 @@ export const spendingLimitFields = {
 const SpendingLimits = z.object({ organizationId: z.string(), ...spendingLimitFields });
 type SpendingLimits = z.infer<typeof SpendingLimits>;
 
-/** More than any organization has. */
+/** Stands for no limit: more money or messages than any organization has. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
 /** Returns the operator's daily cap in micro-units; undefined is no cap. */
@@ -92,7 +92,7 @@ export interface AcceptedOfDay {
   readonly acceptedMicros: number;
 }
 
-/** Returns what the wallet counted on its last day; undefined if nothing. */
+/** Returns what the wallet counted on its `spendDay`; undefined if nothing. */
 export function acceptedOfDay({
   spendDay,
   acceptedToday = 0,
@@ -199,7 +199,7 @@ export async function startDay(
   const isNext = day.spendDay !== seen.spendDay;
   const accepted = acceptedOfDay(seen);
   if (isNext && accepted !== undefined) await keep(accepted);
-  // A rate limit that the stage changed applies from the next day on.
+  // A new day also starts a second, with the present rate limit.
   const next = isNext ? { ...newSecond(seen), acceptedToday: 0, acceptedTodayMicros: 0 } : {};
   await resetFields(seen, { ...day, ...next }, [
     "operatorDailyCap",

@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 
 /**
  * The schema of each kind of item in the table, by the name that its keys have in `keys.ts`. `shared/entities.ts` fills it, so
- * that the table layer imports no noun. Reads and writes are typed by it: a wrong field or key does not compile.
+ * that the table layer imports no business code. Reads and writes are typed by it: a wrong field or key does not compile.
  * @public
  */
 export interface Entities {}

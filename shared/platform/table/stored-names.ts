@@ -1,6 +1,6 @@
 /**
  * The stored names of fields for which the code has other words, because older items have them. Only the table layer knows
- * them: it changes the names of each item that it reads or writes.
+ * them: it changes the names of each item that it reads or writes. No other field may have one of these names.
  */
 const storedNames: Readonly<Record<string, string>> = {
   /** The kind of work that an item waits for, and its shard. */
@@ -13,7 +13,7 @@ const storedNames: Readonly<Record<string, string>> = {
   sendsLeft: "paceLeft",
   secondSince: "paceSince",
 };
-const ownNames = Object.fromEntries(Object.entries(storedNames).map(([name, stored]) => [stored, name]));
+const codeNames = Object.fromEntries(Object.entries(storedNames).map(([name, stored]) => [stored, name]));
 
 export function storedNameOf(name: string): string {
   return storedNames[name] ?? name;
@@ -26,7 +26,7 @@ export function toStored(item: object): Record<string, unknown> {
 
 /** Returns a stored item with the names of the code. */
 export function fromStored(item: object): Record<string, unknown> {
-  return renamed(item, ownNames);
+  return renamed(item, codeNames);
 }
 
 function renamed(item: object, names: Readonly<Record<string, string>>): Record<string, unknown> {

@@ -74,7 +74,7 @@ export function insertOf<Name extends EntityName>(key: Key<Name>, record: Record
   return putOf(key, record, { absent: ["pk"] });
 }
 
-/** Returns an update of one item. */
+/** Returns an update of one item. It makes a missing item, unless it requires `present: ["pk"]`. */
 export function updateOf<Name extends EntityName>(
   key: Key<Name>,
   changes: Changes<Name>,

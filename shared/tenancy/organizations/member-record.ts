@@ -126,7 +126,11 @@ export async function findMember(organizationId: string, userId: string): Promis
  * The role of a user in an organization. It has an item of its own, because only functions that manage members may
  * write it.
  */
-export const RoleOfMember = z.object({ entity: z.literal("member"), userId: z.string(), role: Role });
+export const RoleOfMember = z.object({
+  entity: z.literal("member"),
+  userId: z.optional(z.string()),
+  role: Role,
+});
 
 /** Finds a user of an organization with their role, also a user who is being removed. The read is consistent. */
 export async function findActiveMember(

@@ -110,7 +110,7 @@ export function Webhook({ id, query }: ViewProps) {
   );
 }
 
-/** The first retry happens within this time; later ones are not awaited. */
+/** The first retry comes sooner than this. The page does not wait for later ones. */
 const soonMs = 30_000;
 
 /** Whether a delivery may end within seconds, not hours. */
@@ -118,7 +118,7 @@ function isEndingSoon(delivery: WebhookDelivery, repeated: Readonly<Record<strin
   const { id, state, attempts, lastAttemptAt, nextAttemptAt } = delivery;
   if (state !== "pending") return false;
   if (repeated[id] === attempts || lastAttemptAt === undefined || nextAttemptAt === undefined) return true;
-  // Both times come from the gateway's clock. During an attempt, `nextAttemptAt` is the later one.
+  // Both times come from the gateway's clock. During an attempt, `lastAttemptAt` is the later one.
   return Date.parse(nextAttemptAt) - Date.parse(lastAttemptAt) < soonMs;
 }
 
