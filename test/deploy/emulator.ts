@@ -6,6 +6,7 @@ import path from "node:path";
 import { projectRoot } from "../../infra/project-root.ts";
 import { pythonPrograms } from "../../infra/python-programs.ts";
 import { freePort, waitForPort } from "../support/ports.ts";
+import { localhostNames } from "./program.ts";
 
 /** The files of a run, for inspection. */
 export const workFolder = path.join(projectRoot, ".build/deploy");
@@ -35,6 +36,8 @@ export async function startEmulator(): Promise<Emulator> {
       GATEWAY_PORT: String(port),
       LOG_LEVEL: "WARNING",
       LAMBDA_EXECUTOR: "local",
+      // The MCP server calls the API of its stage.
+      NODE_OPTIONS: `--import ${localhostNames}`,
       // The quota of accounts that are not new. The tests of `infra/account.ts` check lower quotas.
       LAMBDA_ACCOUNT_CONCURRENCY: "1000",
       // Calls that wait for a process occupy a thread, and running calls need more threads.

@@ -1,8 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import path from "node:path";
 import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
 
 import { projectRoot } from "../../infra/project-root.ts";
+
+/** The file that a process loads to reach the names that the emulator gives APIs. */
+export const localhostNames = pathToFileURL(path.join(projectRoot, "test/deploy/localhost-names.ts")).href;
 
 export interface Ended {
   readonly code: number;

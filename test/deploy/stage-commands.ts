@@ -1,20 +1,14 @@
-import path from "node:path";
-import { pathToFileURL } from "node:url";
-
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { vi } from "vitest";
 import * as z from "zod/mini";
 
 import { connect } from "../../infra/operator/context.ts";
-import { projectRoot } from "../../infra/project-root.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import type { Client } from "../../shared/api/client/client.ts";
-import { mustRun, run, type Ended } from "./program.ts";
+import { localhostNames, mustRun, run, type Ended } from "./program.ts";
 
 /** A deployment takes half a minute where two cores do all that an AWS does. */
 export const deploymentTimeoutMs = 240_000;
-
-const localhostNames = pathToFileURL(path.join(projectRoot, "test/deploy/localhost-names.ts")).href;
 
 /** Runs a command of the operator, which must succeed. */
 export async function operator(stage: string, ...args: readonly string[]): Promise<Ended> {

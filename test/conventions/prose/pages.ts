@@ -49,6 +49,8 @@ const markdownlintConfig = {
   // "More" is a good name of a link in parentheses.
   MD059: false,
   MD010: { code_blocks: false },
+  // Each release in the changelog has a section with the same name.
+  MD024: { siblings_only: true },
 };
 
 /** Finds what has to change in a page. */
