@@ -49,6 +49,9 @@ afterAll(async () => {
   kms.close();
   kms.closeAllConnections();
   await once(kms, "close");
+  // Other test files run in this process.
+  delete process.env["AWS_ENDPOINT_URL_KMS"];
+  delete process.env[environmentNames.sessionKeyId];
 });
 afterEach(() => {
   vi.useRealTimers();
