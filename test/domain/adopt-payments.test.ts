@@ -9,12 +9,10 @@ import type { ListedPayment } from "../../shared/money/payments/provider.ts";
 import { readPayment } from "../../shared/money/payments/record.ts";
 import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { workOnPayment } from "../../shared/money/payments/work.ts";
-import { environmentNames } from "../../shared/platform/config.ts";
-import { connectStripe, stripe } from "../support/connected-stripe.ts";
+import { stripe } from "../support/connected-stripe.ts";
 import { balanceOf, differences } from "../support/lost-payments.ts";
-import { bucket } from "../support/memory-objects.ts";
-import { restorePoint, useOwnTable } from "../support/own-table.ts";
-import { setPayments } from "../support/stored-payments.ts";
+import { restorePoint } from "../support/own-table.ts";
+import { openRehearsal } from "../support/payment-rehearsal.ts";
 import { card, sendForm } from "../support/stripe.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -26,18 +24,7 @@ import { openWallet } from "../support/wallets.ts";
 vi.mock("../../shared/platform/aws/objects.ts", async () => import("../support/memory-objects.ts"));
 vi.mock("../../shared/money/payments/stripe-client.ts", async () => import("../support/connected-stripe.ts"));
 
-beforeEach(async () => {
-  await useOwnTable();
-  bucket.clear();
-  await connectStripe();
-  vi.stubEnv(environmentNames.documentsBucket, "documents");
-  vi.stubEnv(environmentNames.stage, "prod");
-  setPayments({
-    cards: "stripe",
-    seller: { name: "Example SMS Ltd", address: ["1 Sample Street"], country: "DE" },
-    tax: { rates: { DE: 20, FR: 20 }, reverseCharge: ["FR"] },
-  });
-});
+beforeEach(openRehearsal);
 
 it("a payment of an earlier release is adopted with its amount by hand, which has to agree with its total", async () => {
   const organizationId = await openWallet(0);

@@ -20,6 +20,7 @@ import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, updateItem, putOf } from "../../shared/platform/table/write.ts";
 import { oneOf, randomFrom, type Random } from "../chaos/random.ts";
+import { sentMessage } from "../support/message-records.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { inAllShards } from "../support/shards.ts";
@@ -35,22 +36,10 @@ beforeEach(async () => {
 
 /** A message of the day as the table has it. */
 async function put(organizationId: string, fields: Partial<MessageRecord>): Promise<MessageRecord> {
-  const message = MessageRecord.parse({
-    entity: "message",
-    id: newId("msg"),
-    organizationId,
-    status: "sent",
+  const message = sentMessage(organizationId, {
     to: "447700900123",
-    message: "hello",
-    senderId: "ACME",
-    language: "English",
-    encoding: "GSM-7",
-    segments: 1,
     unitPriceMicros: 46_000,
     totalMicros: 46_000,
-    queuedAt: new Date().toISOString(),
-    attempts: 1,
-    unresolvedAttempts: 1,
     ...fields,
   });
   await putItem(putOf(messageKey(message), message));

@@ -16,15 +16,15 @@ import { requestRecharge } from "../../shared/money/wallet/recharge.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
-import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { pause, resume } from "../../shared/platform/jobs/pause.ts";
 import { advance } from "../support/clock.ts";
-import { connectStripe, stripe } from "../support/connected-stripe.ts";
+import { stripe } from "../support/connected-stripe.ts";
 import { balanceOf, differences } from "../support/lost-payments.ts";
 import { bucket } from "../support/memory-objects.ts";
-import { restorePoint, useOwnTable } from "../support/own-table.ts";
-import { paymentJobs, paymentsIn, setPayments, workOnPayments } from "../support/stored-payments.ts";
+import { restorePoint } from "../support/own-table.ts";
+import { openRehearsal } from "../support/payment-rehearsal.ts";
+import { paymentJobs, paymentsIn, workOnPayments } from "../support/stored-payments.ts";
 import { card, checkout, sendForm } from "../support/stripe.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -36,18 +36,7 @@ import { openWallet } from "../support/wallets.ts";
 vi.mock("../../shared/platform/aws/objects.ts", async () => import("../support/memory-objects.ts"));
 vi.mock("../../shared/money/payments/stripe-client.ts", async () => import("../support/connected-stripe.ts"));
 
-beforeEach(async () => {
-  await useOwnTable();
-  bucket.clear();
-  await connectStripe();
-  vi.stubEnv(environmentNames.documentsBucket, "documents");
-  vi.stubEnv(environmentNames.stage, "prod");
-  setPayments({
-    cards: "stripe",
-    seller: { name: "Example SMS Ltd", address: ["1 Sample Street"], country: "DE" },
-    tax: { rates: { DE: 20, FR: 20 }, reverseCharge: ["FR"] },
-  });
-});
+beforeEach(openRehearsal);
 
 /** Pays at a checkout, and processes the event. */
 async function pay(organizationId: string, amount: number): Promise<PaymentRecord> {

@@ -1,32 +1,15 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { Contact, ImportedContacts } from "../../shared/api/contract/contacts.ts";
-import { Customer, dataOf, invalidFields, pageOf, type ApiResponse } from "../support/api.ts";
+import { Customer, dataOf, invalidFields, type ApiResponse } from "../support/api.ts";
+import {
+  changeContact,
+  createContact,
+  listContacts,
+  newNumber,
+  readContact,
+} from "../support/contact-calls.ts";
 import { patience } from "../support/patience.ts";
-
-let lastNumber = 15_005_551_000;
-function newNumber(): string {
-  lastNumber += 1;
-  return String(lastNumber);
-}
-
-async function create(customer: Customer, fields: Record<string, unknown> = {}): Promise<Contact> {
-  const response = await customer.call("/v1/contacts", { json: { phoneNumber: newNumber(), ...fields } });
-  expect(response.status).toBe(201);
-  return dataOf(response, Contact);
-}
-
-async function change(customer: Customer, id: string, json: Record<string, unknown>): Promise<ApiResponse> {
-  return customer.call(`/v1/contacts/${id}`, { method: "PATCH", json });
-}
-
-async function read(customer: Customer, id: string): Promise<Contact> {
-  return dataOf(await customer.call(`/v1/contacts/${id}`), Contact);
-}
-
-async function list(customer: Customer, query = ""): Promise<ReturnType<typeof pageOf<Contact>>> {
-  return pageOf(await customer.call(`/v1/contacts?${query}`), Contact);
-}
 
 let customer: Customer;
 beforeAll(async () => {
@@ -37,13 +20,13 @@ describe("attributes with names that every object has", () => {
   const attributes = { constructor: "a", toString: "b", hasOwnProperty: "c", valueOf: "d", prototype: "e" };
 
   it("are kept, changed and imported like any other", async () => {
-    const contact = await create(customer, { attributes });
-    expect(await read(customer, contact.id)).toEqual(contact);
+    const contact = await createContact(customer, { attributes });
+    expect(await readContact(customer, contact.id)).toEqual(contact);
     expect(Object.keys(contact.attributes)).toHaveLength(5);
     expect(contact.attributes).toEqual(attributes);
-    const plain = await create(customer);
-    expect((await change(customer, plain.id, { attributes })).status).toBe(200);
-    expect(Object.entries((await read(customer, plain.id)).attributes)).toHaveLength(5);
+    const plain = await createContact(customer);
+    expect((await changeContact(customer, plain.id, { attributes })).status).toBe(200);
+    expect(Object.entries((await readContact(customer, plain.id)).attributes)).toHaveLength(5);
 
     const rows = [newNumber(), newNumber(), newNumber()].map((phoneNumber) => ({ phoneNumber, attributes }));
     const imported = await customer.call("/v1/contacts/import", { json: { contacts: rows } });
@@ -51,14 +34,14 @@ describe("attributes with names that every object has", () => {
     expect(totals).toEqual({ created: 3, duplicates: 0, invalid: 0 });
     const [first] = results;
     const id = first?.status === "created" ? first.id : "";
-    expect(Object.entries((await read(customer, id)).attributes)).toHaveLength(5);
-    expect((await list(customer, "limit=100")).rows.map((row) => row.id)).toContain(id);
+    expect(Object.entries((await readContact(customer, id)).attributes)).toHaveLength(5);
+    expect((await listContacts(customer, "limit=100")).rows.map((row) => row.id)).toContain(id);
   });
 
   it("fill the placeholders of campaigns and templates only if they are set", async () => {
     const sender = await Customer.register({ balance: 1 });
-    const named = await create(sender, { attributes });
-    await create(sender);
+    const named = await createContact(sender, { attributes });
+    await createContact(sender);
     const { id } = await sender.client.createCampaign({
       body: {
         name: "Names",

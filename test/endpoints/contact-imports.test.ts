@@ -1,28 +1,13 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { Contact, ImportedContacts } from "../../shared/api/contract/contacts.ts";
+import { ImportedContacts } from "../../shared/api/contract/contacts.ts";
 import { maxContacts, readContacts } from "../../shared/audience/contacts/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { itemsOf } from "../../shared/platform/table/read.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { Customer, dataOf, pageOf } from "../support/api.ts";
-
-let lastNumber = 15_005_551_000;
-function newNumber(): string {
-  lastNumber += 1;
-  return String(lastNumber);
-}
-
-async function create(customer: Customer, fields: Record<string, unknown> = {}): Promise<Contact> {
-  const response = await customer.call("/v1/contacts", { json: { phoneNumber: newNumber(), ...fields } });
-  expect(response.status).toBe(201);
-  return dataOf(response, Contact);
-}
-
-async function list(customer: Customer, query = ""): Promise<ReturnType<typeof pageOf<Contact>>> {
-  return pageOf(await customer.call(`/v1/contacts?${query}`), Contact);
-}
+import { Customer, dataOf } from "../support/api.ts";
+import { createContact, listContacts, newNumber } from "../support/contact-calls.ts";
 
 /** Makes the organization look as if it had this number of contacts more. */
 async function pretendContacts(customer: Customer, contacts: number): Promise<void> {
@@ -49,7 +34,7 @@ describe("an import", () => {
     const first = await importAll(importer, rows);
     expect(first.totals).toEqual({ created: 1_000, duplicates: 0, invalid: 0 });
     expect(first.results.map(({ index }) => index)).toEqual(rows.map((_, index) => index));
-    expect((await list(importer)).meta.total).toBe(1_000);
+    expect((await listContacts(importer)).meta.total).toBe(1_000);
     const stored = itemsOf(await readContacts(importer.organizationId, { limit: maxContacts }));
     expect(new Set(stored.map(({ phoneNumber, firstName }) => `${phoneNumber} ${firstName}`))).toEqual(
       new Set(rows.map(({ phoneNumber, firstName }) => `${phoneNumber} ${firstName}`)),
@@ -57,13 +42,13 @@ describe("an import", () => {
 
     const again = await importAll(importer, rows);
     expect(again.totals).toEqual({ created: 0, duplicates: 1_000, invalid: 0 });
-    expect((await list(importer)).meta.total).toBe(1_000);
+    expect((await listContacts(importer)).meta.total).toBe(1_000);
   });
 
   it("reports the result of each row in order, and no row stops another", async () => {
     const importer = await Customer.register();
     const [known, fine, other] = [newNumber(), newNumber(), newNumber()];
-    await create(importer, { phoneNumber: known });
+    await createContact(importer, { phoneNumber: known });
     const { results, totals } = await importAll(importer, [
       { phoneNumber: fine, tags: [" vip "] },
       { phoneNumber: "0123", firstName: 1 },
@@ -93,13 +78,13 @@ describe("an import", () => {
     const imports = await Promise.all(Array.from({ length: 3 }, async () => importAll(importer, rows)));
     const created = imports.reduce((sum, { totals }) => sum + totals.created, 0);
     expect(created).toBe(60);
-    expect((await list(importer)).meta.total).toBe(120);
+    expect((await listContacts(importer)).meta.total).toBe(120);
     expect(await readContacts(importer.organizationId, { limit: 1_000 })).toHaveLength(120);
   });
 
   it("fills the free places, and reports the rows without one", async () => {
     const importer = await Customer.register();
-    const known = await create(importer);
+    const known = await createContact(importer);
     await pretendContacts(importer, maxContacts - 3);
     const rows = [...newRows(1), { phoneNumber: known.phoneNumber }, ...newRows(3)];
     const { results, totals } = await importAll(importer, rows);
@@ -111,6 +96,6 @@ describe("an import", () => {
       "invalid",
       "invalid",
     ]);
-    expect((await list(importer)).meta.total).toBe(maxContacts);
+    expect((await listContacts(importer)).meta.total).toBe(maxContacts);
   });
 });

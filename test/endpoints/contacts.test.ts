@@ -6,46 +6,21 @@ import { maxContacts, findContact, readContacts } from "../../shared/audience/co
 import { keys } from "../../shared/platform/table/keys.ts";
 import { itemsOf } from "../../shared/platform/table/read.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { Customer, dataOf, errorOf, invalidFields, statusesOf, type ApiResponse } from "../support/api.ts";
 import {
-  Customer,
-  dataOf,
-  errorOf,
-  invalidFields,
-  pageOf,
-  statusesOf,
-  type ApiResponse,
-} from "../support/api.ts";
+  changeContact,
+  createContact,
+  listContacts,
+  newNumber,
+  readContact,
+} from "../support/contact-calls.ts";
 
 const invalid = { status: 400, code: "VALIDATION_ERROR" };
 const notFound = { status: 404, code: "NOT_FOUND" };
 const conflict = { status: 409, code: "CONFLICT" };
 
-let lastNumber = 15_005_551_000;
-function newNumber(): string {
-  lastNumber += 1;
-  return String(lastNumber);
-}
-
-async function create(customer: Customer, fields: Record<string, unknown> = {}): Promise<Contact> {
-  const response = await customer.call("/v1/contacts", { json: { phoneNumber: newNumber(), ...fields } });
-  expect(response.status).toBe(201);
-  return dataOf(response, Contact);
-}
-
-async function change(customer: Customer, id: string, json: Record<string, unknown>): Promise<ApiResponse> {
-  return customer.call(`/v1/contacts/${id}`, { method: "PATCH", json });
-}
-
 async function remove(customer: Customer, id: string): Promise<ApiResponse> {
   return customer.call(`/v1/contacts/${id}`, { method: "DELETE" });
-}
-
-async function read(customer: Customer, id: string): Promise<Contact> {
-  return dataOf(await customer.call(`/v1/contacts/${id}`), Contact);
-}
-
-async function list(customer: Customer, query = ""): Promise<ReturnType<typeof pageOf<Contact>>> {
-  return pageOf(await customer.call(`/v1/contacts?${query}`), Contact);
 }
 
 /** Makes the organization look as if it had this number of contacts more. */
@@ -72,46 +47,46 @@ describe("a contact", () => {
       attributes: { city: "Hà Nội", Code_1: "" },
       optedOut: true,
     };
-    const full = await create(customer, { ...fields, unknown: 1 });
+    const full = await createContact(customer, { ...fields, unknown: 1 });
     expect(full).toMatchObject(fields);
     expect(full.updatedAt).toBe(full.createdAt);
-    expect(await read(customer, full.id)).toEqual(full);
+    expect(await readContact(customer, full.id)).toEqual(full);
 
-    const plain = await create(customer);
+    const plain = await createContact(customer);
     expect(plain).toMatchObject({ tags: [], attributes: {}, optedOut: false });
     expect(plain).not.toHaveProperty("firstName");
   });
 
   it("is not found by another organization, which can neither change nor remove it", async () => {
-    const contact = await create(customer);
+    const contact = await createContact(customer);
     expect(errorOf(await stranger.call(`/v1/contacts/${contact.id}`))).toEqual(notFound);
-    expect(errorOf(await change(stranger, contact.id, { firstName: "Mallory" }))).toEqual(notFound);
+    expect(errorOf(await changeContact(stranger, contact.id, { firstName: "Mallory" }))).toEqual(notFound);
     expect(errorOf(await remove(stranger, contact.id))).toEqual(notFound);
-    expect(await read(customer, contact.id)).toEqual(contact);
-    expect((await list(stranger)).meta.total).toBe(0);
+    expect(await readContact(customer, contact.id)).toEqual(contact);
+    expect((await listContacts(stranger)).meta.total).toBe(0);
     expect(await findContact(stranger.organizationId, contact.id)).toBeUndefined();
   });
 
   it("is removed, once, and its number is free again", async () => {
-    const { id, phoneNumber } = await create(customer);
+    const { id, phoneNumber } = await createContact(customer);
     expect(await remove(customer, id)).toMatchObject({ status: 200, body: { data: { id, deleted: true } } });
     expect(errorOf(await remove(customer, id))).toEqual(notFound);
     expect(errorOf(await customer.call(`/v1/contacts/${id}`))).toEqual(notFound);
-    expect((await create(customer, { phoneNumber })).id).not.toBe(id);
+    expect((await createContact(customer, { phoneNumber })).id).not.toBe(id);
   });
 
   it("frees its place once, however many remove it at the same time", async () => {
-    const { id } = await create(customer);
-    const { total } = (await list(customer)).meta;
+    const { id } = await createContact(customer);
+    const { total } = (await listContacts(customer)).meta;
     const responses = await Promise.all(Array.from({ length: 5 }, async () => remove(customer, id)));
     expect(statusesOf(responses)).toEqual([200, 404, 404, 404, 404]);
-    expect((await list(customer)).meta.total).toBe(total - 1);
+    expect((await listContacts(customer)).meta.total).toBe(total - 1);
   });
 
   it("is rejected when the organization is at its limit", async () => {
     const full = await Customer.register();
     await pretendContacts(full, maxContacts - 1);
-    const { id } = await create(full);
+    const { id } = await createContact(full);
     const json = { phoneNumber: newNumber() };
     expect(errorOf(await full.call("/v1/contacts", { json }))).toEqual(conflict);
     await remove(full, id);
@@ -121,14 +96,18 @@ describe("a contact", () => {
 
 describe("a change of a contact", () => {
   it("changes only the given fields, and null clears one", async () => {
-    const contact = await create(customer, {
+    const contact = await createContact(customer, {
       firstName: "Ada",
       lastName: "King",
       tags: ["vip"],
       attributes: { city: "London", plan: "gold" },
     });
     const changed = dataOf(
-      await change(customer, contact.id, { firstName: null, attributes: { city: "Paris" }, optedOut: true }),
+      await changeContact(customer, contact.id, {
+        firstName: null,
+        attributes: { city: "Paris" },
+        optedOut: true,
+      }),
       Contact,
     );
     expect(changed).toEqual({
@@ -142,45 +121,47 @@ describe("a change of a contact", () => {
       updatedAt: changed.updatedAt,
     });
     expect(Date.parse(changed.updatedAt)).toBeGreaterThanOrEqual(Date.parse(contact.updatedAt));
-    const cleared = await change(customer, contact.id, { tags: null, attributes: null });
+    const cleared = await changeContact(customer, contact.id, { tags: null, attributes: null });
     expect(dataOf(cleared, Contact)).toMatchObject({ tags: [], attributes: {}, lastName: "King" });
   });
 
   it("without a field changes nothing", async () => {
-    const contact = await create(customer, { firstName: "Ada" });
-    const response = await change(customer, contact.id, {});
+    const contact = await createContact(customer, { firstName: "Ada" });
+    const response = await changeContact(customer, contact.id, {});
     expect(response.status).toBe(200);
     expect(dataOf(response, Contact)).toEqual(contact);
   });
 
   it("keeps what others change at the same time", async () => {
-    const { id } = await create(customer);
+    const { id } = await createContact(customer);
     const fields = { firstName: "Ada", lastName: "King", tags: ["vip"], optedOut: true };
     const phoneNumber = newNumber();
     const responses = await Promise.all(
       Object.entries({ ...fields, phoneNumber }).map(async ([field, value]) =>
-        change(customer, id, { [field]: value }),
+        changeContact(customer, id, { [field]: value }),
       ),
     );
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    expect(await read(customer, id)).toMatchObject({ ...fields, phoneNumber });
+    expect(await readContact(customer, id)).toMatchObject({ ...fields, phoneNumber });
   });
 
   it("may name its present number, and frees the old one for others when it gets another", async () => {
-    const { id, phoneNumber } = await create(customer);
-    expect((await change(customer, id, { phoneNumber })).status).toBe(200);
+    const { id, phoneNumber } = await createContact(customer);
+    expect((await changeContact(customer, id, { phoneNumber })).status).toBe(200);
     const another = newNumber();
-    expect(dataOf(await change(customer, id, { phoneNumber: another }), Contact).phoneNumber).toBe(another);
-    await create(customer, { phoneNumber });
-    expect(errorOf(await change(customer, id, { phoneNumber }))).toEqual(conflict);
+    expect(dataOf(await changeContact(customer, id, { phoneNumber: another }), Contact).phoneNumber).toBe(
+      another,
+    );
+    await createContact(customer, { phoneNumber });
+    expect(errorOf(await changeContact(customer, id, { phoneNumber }))).toEqual(conflict);
   });
 });
 
 describe("a phone number", () => {
   it("belongs to one contact of an organization, and to one of each", async () => {
-    const { phoneNumber } = await create(customer);
+    const { phoneNumber } = await createContact(customer);
     expect(errorOf(await customer.call("/v1/contacts", { json: { phoneNumber } }))).toEqual(conflict);
-    const { id } = await create(stranger, { phoneNumber });
+    const { id } = await createContact(stranger, { phoneNumber });
     await remove(stranger, id);
   });
 
@@ -191,22 +172,28 @@ describe("a phone number", () => {
     );
     expect(statusesOf(created)).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
 
-    const contacts = await Promise.all([create(customer), create(customer), create(customer)]);
+    const contacts = await Promise.all([
+      createContact(customer),
+      createContact(customer),
+      createContact(customer),
+    ]);
     const phoneNumber = newNumber();
-    const changed = await Promise.all(contacts.map(async ({ id }) => change(customer, id, { phoneNumber })));
+    const changed = await Promise.all(
+      contacts.map(async ({ id }) => changeContact(customer, id, { phoneNumber })),
+    );
     expect(statusesOf(changed)).toEqual([200, 409, 409]);
-    const now = await Promise.all(contacts.map(async ({ id }) => read(customer, id)));
+    const now = await Promise.all(contacts.map(async ({ id }) => readContact(customer, id)));
     expect(now.filter((contact) => contact.phoneNumber === phoneNumber)).toHaveLength(1);
   });
 
   it("is left to no one when its contact is removed while it changes its number", async () => {
-    const { id, phoneNumber } = await create(customer);
+    const { id, phoneNumber } = await createContact(customer);
     const another = newNumber();
-    await Promise.all([change(customer, id, { phoneNumber: another }), remove(customer, id)]);
+    await Promise.all([changeContact(customer, id, { phoneNumber: another }), remove(customer, id)]);
     // In both orders, both numbers are free once the contact is gone.
     expect((await customer.call(`/v1/contacts/${id}`)).status).toBe(404);
-    await create(customer, { phoneNumber });
-    await create(customer, { phoneNumber: another });
+    await createContact(customer, { phoneNumber });
+    await createContact(customer, { phoneNumber: another });
   });
 });
 
@@ -214,15 +201,15 @@ describe("the list of contacts", () => {
   it("is newest first, by page and by cursor, and readable in order by campaigns", async () => {
     const lister = await Customer.register();
     const ids: string[] = [];
-    for (let count = 0; count < 5; count += 1) ids.push((await create(lister)).id);
+    for (let count = 0; count < 5; count += 1) ids.push((await createContact(lister)).id);
     const newestFirst = ids.toReversed();
     const idsOf = ({ rows }: { rows: readonly { id: string }[] }) => rows.map(({ id }) => id);
 
-    const first = await list(lister, "limit=3");
+    const first = await listContacts(lister, "limit=3");
     expect(idsOf(first)).toEqual(newestFirst.slice(0, 3));
     expect(first.meta).toMatchObject({ page: 1, limit: 3, total: 5, totalPages: 2 });
-    expect(idsOf(await list(lister, "limit=3&page=2"))).toEqual(newestFirst.slice(3));
-    const next = await list(lister, `limit=3&cursor=${first.meta.nextCursor}`);
+    expect(idsOf(await listContacts(lister, "limit=3&page=2"))).toEqual(newestFirst.slice(3));
+    const next = await listContacts(lister, `limit=3&cursor=${first.meta.nextCursor}`);
     expect(idsOf(next)).toEqual(newestFirst.slice(3));
     expect(next.meta.nextCursor).toBeUndefined();
 

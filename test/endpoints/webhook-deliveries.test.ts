@@ -1,61 +1,29 @@
 import { createHmac } from "node:crypto";
 
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { WebhookEvent } from "../../shared/api/contract/events.ts";
-import { CreatedWebhook, WebhookDelivery, webhookHeaders } from "../../shared/api/contract/webhooks.ts";
-import { Customer, dataOf, errorOf, pageOf } from "../support/api.ts";
-import { patience } from "../support/patience.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { webhookHeaders } from "../../shared/api/contract/webhooks.ts";
+import { Customer, errorOf } from "../support/api.ts";
+import {
+  deliveriesOf,
+  ping,
+  receiversOfFile,
+  registerWebhook,
+  waitForStates,
+} from "../support/webhook-calls.ts";
+import { type WebhookReceiver } from "../support/webhook-receiver.ts";
 
-const receivers: WebhookReceiver[] = [];
-afterEach(async () => {
-  await Promise.all(receivers.splice(0).map(async (started) => started.stop()));
-});
-
-async function receiver(...answer: Parameters<typeof startWebhookReceiver>): Promise<WebhookReceiver> {
-  const started = await startWebhookReceiver(...answer);
-  receivers.push(started);
-  return started;
-}
-
-async function register(customer: Customer, json: Record<string, unknown>): Promise<CreatedWebhook> {
-  const response = await customer.call("/v1/webhooks", { json });
-  expect(response.status).toBe(201);
-  return dataOf(response, CreatedWebhook);
-}
-
-/** Requests a ping, which must be accepted. */
-async function ping(customer: Customer, { id }: { id: string }): Promise<WebhookDelivery> {
-  const response = await customer.call(`/v1/webhooks/${id}/test`, { method: "POST" });
-  expect(response.status).toBe(202);
-  return dataOf(response, WebhookDelivery);
-}
-
-async function deliveries(
-  customer: Customer,
-  { id }: { id: string },
-  query = "",
-): Promise<ReturnType<typeof pageOf<WebhookDelivery>>> {
-  return pageOf(await customer.call(`/v1/webhooks/${id}/deliveries${query}`), WebhookDelivery);
-}
-
-/** Waits until an endpoint's newest deliveries are in these states. */
-async function waitForStates(customer: Customer, webhook: { id: string }, states: string[]): Promise<void> {
-  await vi.waitFor(
-    async () => expect((await deliveries(customer, webhook)).rows.map(({ state }) => state)).toEqual(states),
-    patience,
-  );
-}
+const receiver = receiversOfFile();
 
 describe("webhook deliveries", () => {
   it("are retried automatically, with the same id", async () => {
     const customer = await Customer.register({ balance: 1 });
     const hook = await receiver((count) => (count === 1 ? 500 : 204));
-    const webhook = await register(customer, { url: hook.url });
+    const webhook = await registerWebhook(customer, { url: hook.url });
     await customer.send();
     await waitForStates(customer, webhook, ["succeeded"]);
-    expect((await deliveries(customer, webhook)).rows).toMatchObject([{ attempts: 2 }]);
+    expect((await deliveriesOf(customer, webhook)).rows).toMatchObject([{ attempts: 2 }]);
     const [first, second, ...more] = hook.calls.map(({ headers }) => headers["webhook-id"]);
     expect(first).toBe(second);
     expect(more).toEqual([]);
@@ -67,7 +35,7 @@ describe("webhook deliveries", () => {
     const hook = await receiver((count) =>
       count === 1 ? 204 : (response) => void goOn.promise.then(() => response.writeHead(204).end()),
     );
-    const webhook = await register(customer, { url: hook.url });
+    const webhook = await registerWebhook(customer, { url: hook.url });
     const { id } = await ping(customer, webhook);
     await waitForStates(customer, webhook, ["succeeded"]);
     const retry = async (deliveryId = id) =>
@@ -79,7 +47,7 @@ describe("webhook deliveries", () => {
     expect(errorOf(await retry())).toEqual({ status: 409, code: "CONFLICT" });
     goOn.resolve();
     await waitForStates(customer, webhook, ["succeeded"]);
-    expect((await deliveries(customer, webhook)).rows).toMatchObject([{ id, attempts: 2 }]);
+    expect((await deliveriesOf(customer, webhook)).rows).toMatchObject([{ id, attempts: 2 }]);
     expect(hook.calls).toHaveLength(2);
     expect(hook.calls[0]?.headers["webhook-id"]).toBe(hook.calls[1]?.headers["webhook-id"]);
     expect(errorOf(await retry("dlv_01J00000000000000000000000"))).toEqual({
@@ -91,7 +59,7 @@ describe("webhook deliveries", () => {
   it("are listed newest first, by page, by cursor and by state", async () => {
     const customer = await Customer.register();
     const hook = await receiver((count) => (count <= 3 ? 204 : 500));
-    const webhook = await register(customer, { url: hook.url });
+    const webhook = await registerWebhook(customer, { url: hook.url });
     const ids: string[] = [];
     for (let count = 1; count <= 5; count += 1) {
       ids.unshift((await ping(customer, webhook)).id);
@@ -100,7 +68,7 @@ describe("webhook deliveries", () => {
     }
     await waitForStates(customer, webhook, ["pending", "pending", "succeeded", "succeeded", "succeeded"]);
     const list = async (query: string) => {
-      const { rows, meta } = await deliveries(customer, webhook, query);
+      const { rows, meta } = await deliveriesOf(customer, webhook, query);
       return { ids: rows.map(({ id }) => id), meta };
     };
     expect(await list("?limit=2&page=2")).toMatchObject({
@@ -126,7 +94,7 @@ describe("webhook calls", () => {
   it("bring message.sent with the documented body, headers and signatures", async () => {
     const customer = await Customer.register({ balance: 1 });
     const hook = await receiver();
-    const { secret } = await register(customer, { url: hook.url });
+    const { secret } = await registerWebhook(customer, { url: hook.url });
     const { id, to } = await customer.send();
     await hook.waitForCalls(1);
 
@@ -162,7 +130,7 @@ describe("webhook calls", () => {
   it("bring message.failed with a safe errorCode and without a status", async () => {
     const customer = await Customer.register({ balance: 1 });
     const hook = await receiver();
-    await register(customer, { url: hook.url });
+    await registerWebhook(customer, { url: hook.url });
     const { id, to } = await customer.send({ to: "15005550006" });
     await hook.waitForCalls(1);
     expect(hook.calls[0]?.headers["x-service-event"]).toBe("message.failed");
@@ -184,11 +152,11 @@ describe("webhook calls", () => {
       await receiver(),
       await receiver(),
     ];
-    await register(customer, { url: both.url });
-    await register(customer, { url: failedOnly.url, events: ["message.failed"] });
-    const gone = await register(customer, { url: removed.url });
+    await registerWebhook(customer, { url: both.url });
+    await registerWebhook(customer, { url: failedOnly.url, events: ["message.failed"] });
+    const gone = await registerWebhook(customer, { url: removed.url });
     await customer.call(`/v1/webhooks/${gone.id}`, { method: "DELETE" });
-    await register(stranger, { url: strangers.url });
+    await registerWebhook(stranger, { url: strangers.url });
 
     const sent = await customer.send();
     const failed = await customer.send({ to: "15005550001" });

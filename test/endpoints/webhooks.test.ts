@@ -1,30 +1,21 @@
 import { createHmac } from "node:crypto";
 
 import { Webhook as StandardWebhook } from "standardwebhooks";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { WebhookEvent } from "../../shared/api/contract/events.ts";
-import { CreatedWebhook, Webhook, WebhookDelivery } from "../../shared/api/contract/webhooks.ts";
+import { CreatedWebhook, Webhook } from "../../shared/api/contract/webhooks.ts";
 import { Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import {
+  deliveriesOf,
+  ping,
+  receiversOfFile,
+  registerWebhook,
+  waitForStates,
+} from "../support/webhook-calls.ts";
 
-const receivers: WebhookReceiver[] = [];
-afterEach(async () => {
-  await Promise.all(receivers.splice(0).map(async (started) => started.stop()));
-});
-
-async function receiver(...answer: Parameters<typeof startWebhookReceiver>): Promise<WebhookReceiver> {
-  const started = await startWebhookReceiver(...answer);
-  receivers.push(started);
-  return started;
-}
-
-async function register(customer: Customer, json: Record<string, unknown>): Promise<CreatedWebhook> {
-  const response = await customer.call("/v1/webhooks", { json });
-  expect(response.status).toBe(201);
-  return dataOf(response, CreatedWebhook);
-}
+const receiver = receiversOfFile();
 
 describe("webhook endpoints", () => {
   /** Has no endpoint, because all its registrations are rejected. */
@@ -35,7 +26,7 @@ describe("webhook endpoints", () => {
 
   it("show their secret once and never again", async () => {
     const customer = await Customer.register();
-    const webhook = await register(customer, { url: "https://example.com/hook" });
+    const webhook = await registerWebhook(customer, { url: "https://example.com/hook" });
     expect(webhook.secret).toMatch(/^whsec_[0-9A-Za-z+/]{43}=$/);
     const listed = await customer.call("/v1/webhooks");
     expect(listed.body).toMatchObject({
@@ -47,7 +38,7 @@ describe("webhook endpoints", () => {
 
   it("are removed, once, and not by another organization", async () => {
     const [owner, stranger] = await Promise.all([Customer.register(), Customer.register()]);
-    const { id } = await register(owner, { url: "https://example.com/hook" });
+    const { id } = await registerWebhook(owner, { url: "https://example.com/hook" });
     const remove = async (customer: Customer) => customer.call(`/v1/webhooks/${id}`, { method: "DELETE" });
     expect(errorOf(await remove(stranger))).toEqual({ status: 404, code: "NOT_FOUND" });
     expect(await remove(owner)).toMatchObject({ status: 200, body: { data: { id, deleted: true } } });
@@ -73,33 +64,10 @@ describe("webhook endpoints", () => {
   });
 });
 
-/** Requests a ping, which must be accepted. */
-async function ping(customer: Customer, { id }: { id: string }): Promise<WebhookDelivery> {
-  const response = await customer.call(`/v1/webhooks/${id}/test`, { method: "POST" });
-  expect(response.status).toBe(202);
-  return dataOf(response, WebhookDelivery);
-}
-
-async function deliveries(
-  customer: Customer,
-  { id }: { id: string },
-  query = "",
-): Promise<ReturnType<typeof pageOf<WebhookDelivery>>> {
-  return pageOf(await customer.call(`/v1/webhooks/${id}/deliveries${query}`), WebhookDelivery);
-}
-
-/** Waits until an endpoint's newest deliveries are in these states. */
-async function waitForStates(customer: Customer, webhook: { id: string }, states: string[]): Promise<void> {
-  await vi.waitFor(
-    async () => expect((await deliveries(customer, webhook)).rows.map(({ state }) => state)).toEqual(states),
-    patience,
-  );
-}
-
 describe("a webhook endpoint", () => {
   it("is read and changed by its organization alone", async () => {
     const [owner, stranger] = await Promise.all([Customer.register(), Customer.register()]);
-    const { id } = await register(owner, { url: "https://example.com/hook" });
+    const { id } = await registerWebhook(owner, { url: "https://example.com/hook" });
     const path = `/v1/webhooks/${id}`;
     const patch = async (json: unknown, customer = owner) => customer.call(path, { method: "PATCH", json });
 
@@ -150,7 +118,7 @@ describe("a webhook endpoint", () => {
   it("gets a new secret, and for a day both sign the header that can carry two signatures", async () => {
     const customer = await Customer.register();
     const hook = await receiver();
-    const webhook = await register(customer, { url: hook.url });
+    const webhook = await registerWebhook(customer, { url: hook.url });
     const rotated = await customer.call(`/v1/webhooks/${webhook.id}/rotate-secret`, { method: "POST" });
     expect(rotated.status).toBe(200);
     const { secret } = dataOf(rotated, CreatedWebhook);
@@ -174,15 +142,15 @@ describe("a webhook endpoint", () => {
   it("gets a ping when its customer requests one, with any subscription, and no other endpoint does", async () => {
     const customer = await Customer.register();
     const [hook, other] = [await receiver(), await receiver()];
-    const webhook = await register(customer, { url: hook.url, events: ["message.failed"] });
-    await register(customer, { url: other.url });
+    const webhook = await registerWebhook(customer, { url: hook.url, events: ["message.failed"] });
+    await registerWebhook(customer, { url: other.url });
     const { id, eventId, payload } = await ping(customer, webhook);
     await hook.waitForCalls(1);
     expect(hook.calls[0]?.headers).toMatchObject({ "x-service-event": "ping", "webhook-id": eventId });
     expect(JSON.parse(hook.calls[0]?.body ?? "")).toEqual(payload);
     expect(payload).toMatchObject({ event: "ping", data: { id: eventId } });
     await waitForStates(customer, webhook, ["succeeded"]);
-    expect((await deliveries(customer, webhook)).rows).toMatchObject([
+    expect((await deliveriesOf(customer, webhook)).rows).toMatchObject([
       { id, payload, attempts: 1, lastStatus: 204 },
     ]);
     expect(other.calls).toHaveLength(0);
@@ -192,7 +160,7 @@ describe("a webhook endpoint", () => {
     const customer = await Customer.register();
     const answers = [204, 500];
     const hook = await receiver((count) => answers[count - 1] ?? 204);
-    const webhook = await register(customer, { url: hook.url });
+    const webhook = await registerWebhook(customer, { url: hook.url });
     const succeeded = await ping(customer, webhook);
     expect(succeeded).toMatchObject({ state: "succeeded", attempts: 1, lastStatus: 204 });
     expect(succeeded.lastDurationMs).toBeGreaterThanOrEqual(0);
@@ -200,7 +168,7 @@ describe("a webhook endpoint", () => {
 
     const failed = await ping(customer, webhook);
     expect(failed).toMatchObject({ attempts: 1, lastStatus: 500, lastError: "responded with 500" });
-    const unreachable = await register(customer, { url: "http://127.0.0.1:9/" });
+    const unreachable = await registerWebhook(customer, { url: "http://127.0.0.1:9/" });
     const unanswered = await ping(customer, unreachable);
     expect(unanswered).toMatchObject({ attempts: 1, lastError: "connection refused" });
     expect(unanswered.lastStatus).toBeUndefined();
@@ -212,7 +180,7 @@ describe("a webhook endpoint", () => {
     const customer = await Customer.register({ balance: 1 });
     let status = 503;
     const hook = await receiver(() => status);
-    const webhook = await register(customer, { url: hook.url });
+    const webhook = await registerWebhook(customer, { url: hook.url });
     const show = async () => dataOf(await customer.call(`/v1/webhooks/${webhook.id}`), Webhook);
     expect((await show()).failingSince).toBeUndefined();
     await customer.send();
@@ -230,8 +198,8 @@ describe("a webhook endpoint", () => {
   it("gets campaign.completed, if it subscribes to it, once all messages were sent or have failed", async () => {
     const customer = await Customer.register({ balance: 1 });
     const [hook, other] = [await receiver(), await receiver()];
-    await register(customer, { url: hook.url, events: ["campaign.completed"] });
-    await register(customer, { url: other.url });
+    await registerWebhook(customer, { url: hook.url, events: ["campaign.completed"] });
+    await registerWebhook(customer, { url: other.url });
     const { client } = customer;
     for (const phoneNumber of ["15005550000", "15005550001"])
       await client.createContact({ body: { phoneNumber } });
@@ -265,13 +233,13 @@ describe("a webhook endpoint", () => {
   it("gets no calls while it is disabled, and its missed deliveries can be listed and sent later", async () => {
     const customer = await Customer.register({ balance: 1 });
     const hook = await receiver();
-    const webhook = await register(customer, { url: hook.url });
+    const webhook = await registerWebhook(customer, { url: hook.url });
     const patch = async (enabled: boolean) =>
       customer.call(`/v1/webhooks/${webhook.id}`, { method: "PATCH", json: { enabled } });
     await patch(false);
     const { id } = await customer.send();
     await waitForStates(customer, webhook, ["failed"]);
-    const [missed] = (await deliveries(customer, webhook)).rows;
+    const [missed] = (await deliveriesOf(customer, webhook)).rows;
     expect(missed).toMatchObject({ attempts: 0, lastError: "the endpoint is disabled" });
     const retry = async () =>
       customer.call(`/v1/webhooks/${webhook.id}/deliveries/${String(missed?.id)}/retry`, { method: "POST" });

@@ -23,7 +23,7 @@ import { gatewayOfFile } from "../support/own-gateway.ts";
 
 const { gateway, faults } = await gatewayOfFile();
 const accounts = accountCallsTo(gateway);
-const { as, logIn, accept } = accounts;
+const { accept, as, logIn, removeMember, setRole } = accounts;
 let owner: Customer;
 let ownerId: string;
 
@@ -39,14 +39,6 @@ const badToken = { status: 400, code: "INVALID_EMAIL_TOKEN" };
 
 async function invite(email: string, role: Role, credential = owner.token): Promise<ApiResponse> {
   return accounts.invite(credential, role, email);
-}
-
-async function setRole(credential: string, id: string, role: Role): Promise<ApiResponse> {
-  return as(credential, "PATCH", `/v1/members/${id}`, { role });
-}
-
-async function remove(credential: string, id: string): Promise<ApiResponse> {
-  return as(credential, "DELETE", `/v1/members/${id}`);
 }
 
 /** The token of the link in an invitation email. */
@@ -122,7 +114,7 @@ describe("an invitation", () => {
     const email = newEmail();
     expect((await invite(email, "admin", admin.token)).status).toBe(201);
     const token = tokenIn(await waitForEmail(gateway, email));
-    expect((await remove(owner.token, admin.id)).status).toBe(200);
+    expect((await removeMember(owner.token, admin.id)).status).toBe(200);
     expect(errorOf(await accept(token))).toEqual(badToken);
     expect((await members()).map(({ status }) => status)).toEqual(["active", "expired"]);
     // Another manager may invite the same person.
@@ -184,9 +176,9 @@ describe("an invitation", () => {
     const [, invited] = await members();
     const id = invited?.id ?? "";
     expect(dataOf(await setRole(owner.token, id, "viewer"), Member)).toMatchObject({ id, role: "viewer" });
-    expect((await remove(owner.token, id)).status).toBe(200);
+    expect((await removeMember(owner.token, id)).status).toBe(200);
     expect(errorOf(await accept(token))).toEqual(badToken);
-    expect(errorOf(await remove(owner.token, id))).toEqual(notFound);
+    expect(errorOf(await removeMember(owner.token, id))).toEqual(notFound);
     expect(await members()).toHaveLength(1);
     expect((await organization()).furtherMemberCount).toBe(0);
   });

@@ -15,13 +15,13 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { findUser } from "../../shared/tenancy/users/record.ts";
 import { accountCallsTo, type Person } from "../support/account-calls.ts";
-import { Customer, dataOf, errorOf, pageOf, password, type ApiResponse } from "../support/api.ts";
+import { Customer, dataOf, errorOf, pageOf, password } from "../support/api.ts";
 import { isBy } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
 
 const { gateway, faults } = await gatewayOfFile();
 const accounts = accountCallsTo(gateway);
-const { post, as, statusWith, logIn, createKey } = accounts;
+const { as, createKey, logIn, post, removeMember, setRole, statusWith } = accounts;
 let owner: Customer;
 
 beforeEach(async () => {
@@ -31,14 +31,6 @@ beforeEach(async () => {
 
 const unauthorized = { status: 401, code: "UNAUTHORIZED" };
 const notFound = { status: 404, code: "NOT_FOUND" };
-
-async function setRole(credential: string, id: string, role: Role): Promise<ApiResponse> {
-  return as(credential, "PATCH", `/v1/members/${id}`, { role });
-}
-
-async function remove(credential: string, id: string): Promise<ApiResponse> {
-  return as(credential, "DELETE", `/v1/members/${id}`);
-}
 
 async function join(role: Role): Promise<Person> {
   return accounts.join(role, owner.token);
@@ -137,7 +129,7 @@ describe("a member who is removed", () => {
       await as(owner.token, "POST", `/v1/auth/api-keys/${second.id}/rotate`, {}),
       CreatedApiKey,
     );
-    const removed = dataOf(await remove(owner.token, member.id), RemovedMember);
+    const removed = dataOf(await removeMember(owner.token, member.id), RemovedMember);
     // Integrations keep working: the response names the webhooks that the owner may want to delete.
     expect(removed).toMatchObject({ id: member.id, deleted: true });
     expect(removed.webhooks).toMatchObject([ofPerson, ofKey]);
@@ -148,7 +140,7 @@ describe("a member who is removed", () => {
     expect(await statusWith(own.secret)).toBe(200);
     expect(await statusWith(adopted.secret)).toBe(200);
     expect(errorOf(await logIn(member.email))).toEqual({ status: 401, code: "INVALID_CREDENTIALS" });
-    expect(errorOf(await remove(owner.token, member.id))).toEqual(notFound);
+    expect(errorOf(await removeMember(owner.token, member.id))).toEqual(notFound);
     // Nothing is left of the member, so their email is free.
     expect(await findUser(member.id)).toBeUndefined();
     const json = { email: member.email, password };
@@ -169,11 +161,11 @@ describe("a member who is removed", () => {
     const isOfKeys = (request: AwsRequest): boolean =>
       isBy("ApiDeleteMember", "dynamodb:Query")(request) && request.body.includes('"ORG#');
     faults.next(isOfKeys, async () => errorResponse("ValidationException", "no"), Number.POSITIVE_INFINITY);
-    expect((await remove(owner.token, member.id)).status).toBe(500);
+    expect((await removeMember(owner.token, member.id)).status).toBe(500);
     expect(errorOf(await as(member.token, "GET", "/v1/wallet"))).toEqual(unauthorized);
     expect(await members()).toHaveLength(1);
     faults.clear();
-    expect((await remove(owner.token, member.id)).status).toBe(200);
+    expect((await removeMember(owner.token, member.id)).status).toBe(200);
     expect(errorOf(await as(secret, "GET", "/v1/wallet"))).toEqual(unauthorized);
     expect(await findUser(member.id)).toBeUndefined();
   });

@@ -11,7 +11,7 @@ import { gatewayOfFile } from "../support/own-gateway.ts";
 
 const { gateway } = await gatewayOfFile();
 const accounts = accountCallsTo(gateway);
-const { as } = accounts;
+const { as, removeMember, setRole } = accounts;
 let owner: Customer;
 let ownerId: string;
 
@@ -27,14 +27,6 @@ const lastOwner = { status: 409, code: "LAST_OWNER" };
 
 async function invite(email: string, role: Role, credential = owner.token): Promise<ApiResponse> {
   return accounts.invite(credential, role, email);
-}
-
-async function setRole(credential: string, id: string, role: Role): Promise<ApiResponse> {
-  return as(credential, "PATCH", `/v1/members/${id}`, { role });
-}
-
-async function remove(credential: string, id: string): Promise<ApiResponse> {
-  return as(credential, "DELETE", `/v1/members/${id}`);
 }
 
 async function join(role: Role): Promise<Person> {
@@ -77,8 +69,8 @@ describe("a role", () => {
         invite(newEmail(), "viewer", token),
         setRole(token, id, "admin"),
         setRole(token, ownerId, "viewer"),
-        remove(token, ownerId),
-        remove(token, id),
+        removeMember(token, ownerId),
+        removeMember(token, id),
       ]) {
         expect(errorOf(await attempt)).toEqual(insufficientScope);
       }
@@ -103,14 +95,14 @@ describe("a role", () => {
       setRole(admin.token, admin.id, "owner"),
       setRole(admin.token, ownerId, "viewer"),
       setRole(admin.token, invited.id, "viewer"),
-      remove(admin.token, ownerId),
-      remove(admin.token, invited.id),
+      removeMember(admin.token, ownerId),
+      removeMember(admin.token, invited.id),
     ]) {
       expect(errorOf(await attempt)).toEqual(insufficientScope);
     }
     const viewer = await join("viewer");
     expect((await setRole(admin.token, viewer.id, "developer")).status).toBe(200);
-    expect((await remove(admin.token, viewer.id)).status).toBe(200);
+    expect((await removeMember(admin.token, viewer.id)).status).toBe(200);
   });
 
   it("of a member of another organization cannot be changed", async () => {
@@ -118,7 +110,7 @@ describe("a role", () => {
     const invited = dataOf(await invite(newEmail(), "viewer"), Member);
     for (const id of [ownerId, invited.id]) {
       expect(errorOf(await setRole(stranger.token, id, "viewer"))).toEqual(notFound);
-      expect(errorOf(await remove(stranger.token, id))).toEqual(notFound);
+      expect(errorOf(await removeMember(stranger.token, id))).toEqual(notFound);
     }
     expect(await members()).toHaveLength(2);
   });
@@ -127,14 +119,17 @@ describe("a role", () => {
 describe("the last owner", () => {
   it("cannot be removed or demoted by any member", async () => {
     await join("admin");
-    expect(errorOf(await remove(owner.token, ownerId))).toEqual(lastOwner);
+    expect(errorOf(await removeMember(owner.token, ownerId))).toEqual(lastOwner);
     expect(errorOf(await setRole(owner.token, ownerId, "viewer"))).toEqual(lastOwner);
     expect((await owner.call("/v1/wallet")).status).toBe(200);
   });
 
   it("is one of two owners who remove each other at the same moment", async () => {
     const other = await join("owner");
-    const answers = await Promise.all([remove(owner.token, other.id), remove(other.token, ownerId)]);
+    const answers = await Promise.all([
+      removeMember(owner.token, other.id),
+      removeMember(other.token, ownerId),
+    ]);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const left = answers[0].status === 200 ? owner.token : other.token;
     const [stays, ...others] = await members(left);
@@ -142,7 +137,7 @@ describe("the last owner", () => {
     expect(stays?.role).toBe("owner");
     expect(await rights()).toMatchObject({ ownerId: stays?.id, ownerIds: [stays?.id] });
     expect(await organization()).toMatchObject({ furtherMemberCount: 0 });
-    expect(errorOf(await remove(left, stays?.id ?? ""))).toEqual(lastOwner);
+    expect(errorOf(await removeMember(left, stays?.id ?? ""))).toEqual(lastOwner);
   });
 
   it("is one of several owners who all demote themselves at the same moment", async () => {

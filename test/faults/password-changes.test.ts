@@ -5,38 +5,16 @@ import { Session } from "../../shared/api/contract/accounts.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { accountCallsTo } from "../support/account-calls.ts";
 import { type Customer, dataOf, errorOf, invalidFields, password, type ApiResponse } from "../support/api.ts";
-import { emailsTo, tokenIn, waitForSubject } from "../support/emails.ts";
+import { waitForSubject } from "../support/emails.ts";
 import { isBy } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
+import { actionsOf, newPassword, passwordResetsOn } from "../support/password-resets.ts";
 
 const { gateway, faults } = await gatewayOfFile();
-const { post, statusWith, logIn, sessionOf, register } = accountCallsTo(gateway);
+const { statusWith, logIn, sessionOf, register } = accountCallsTo(gateway);
+const { reset, resetTokenFor } = passwordResetsOn(gateway);
 
-const newPassword = "staple battery horse";
 const unauthorized = { status: 401, code: "UNAUTHORIZED" };
-
-async function askForReset(email: string): Promise<ApiResponse> {
-  return post("/v1/auth/password-reset/request", { email });
-}
-
-async function reset(token: string, fields: object = {}): Promise<ApiResponse> {
-  return post("/v1/auth/password-reset", { token, password: newPassword, ...fields });
-}
-
-/** Requests a link, and returns its token. */
-async function resetTokenFor({ email }: Customer): Promise<string> {
-  const subject = "Set a new password";
-  const before = emailsTo(gateway, email).filter((each) => each.subject === subject).length;
-  expect((await askForReset(email)).status).toBe(202);
-  const received = await waitForSubject(gateway, email, subject, before + 1);
-  expect(received.text).toContain(`${gateway.url}/account#reset=usr_`);
-  return tokenIn(received);
-}
-
-async function actionsOf(customer: Customer, credential: string): Promise<string[]> {
-  const answer = await customer.call("/v1/audit-log", { credential });
-  return [...answer.text.matchAll(/"action":"([^"]+)"/g)].map(([, action = ""]) => action);
-}
 
 describe("a log-in in progress", () => {
   const readsPassword = ({ functionName, operation, body }: AwsRequest): boolean =>

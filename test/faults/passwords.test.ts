@@ -7,41 +7,19 @@ import { rememberNetwork } from "../../shared/accounts/passwords/known-networks.
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { networkOf } from "../../shared/platform/source-network.ts";
 import { accountCallsTo } from "../support/account-calls.ts";
-import { type Customer, errorOf, invalidFields, password, type ApiResponse } from "../support/api.ts";
+import { type Customer, errorOf, invalidFields, password } from "../support/api.ts";
 import { bringAgain, emailsTo, tokenIn, waitForEmail, waitForSubject } from "../support/emails.ts";
 import { isBy } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
+import { actionsOf, newPassword, passwordResetsOn } from "../support/password-resets.ts";
 import { patience } from "../support/patience.ts";
 
 const { gateway, faults } = await gatewayOfFile();
 const { post, statusWith, logIn, sessionOf, createKey, registerUnverified, register } =
   accountCallsTo(gateway);
+const { requestReset, reset, resetTokenFor } = passwordResetsOn(gateway);
 
-const newPassword = "staple battery horse";
 const invalidToken = { status: 400, code: "INVALID_EMAIL_TOKEN" };
-
-async function askForReset(email: string): Promise<ApiResponse> {
-  return post("/v1/auth/password-reset/request", { email });
-}
-
-async function reset(token: string, fields: object = {}): Promise<ApiResponse> {
-  return post("/v1/auth/password-reset", { token, password: newPassword, ...fields });
-}
-
-/** Requests a link, and returns its token. */
-async function resetTokenFor({ email }: Customer): Promise<string> {
-  const subject = "Set a new password";
-  const before = emailsTo(gateway, email).filter((each) => each.subject === subject).length;
-  expect((await askForReset(email)).status).toBe(202);
-  const received = await waitForSubject(gateway, email, subject, before + 1);
-  expect(received.text).toContain(`${gateway.url}/account#reset=usr_`);
-  return tokenIn(received);
-}
-
-async function actionsOf(customer: Customer, credential: string): Promise<string[]> {
-  const answer = await customer.call("/v1/audit-log", { credential });
-  return [...answer.text.matchAll(/"action":"([^"]+)"/g)].map(([, action = ""]) => action);
-}
 
 describe("a reset of the password", () => {
   it("allows log-ins with the new password, ends all sessions, and notifies the user", async () => {
@@ -93,10 +71,10 @@ describe("a reset of the password", () => {
     const customer = await register();
     const unknown = `${randomUUID()}@example.com`;
     faults.clear();
-    const ofUnknown = await askForReset(unknown);
+    const ofUnknown = await requestReset(unknown);
     const asksOfUnknown = faults.seen.filter(isBy("RequestPasswordReset")).map(({ operation }) => operation);
     faults.clear();
-    const ofKnown = await askForReset(customer.email.toUpperCase());
+    const ofKnown = await requestReset(customer.email.toUpperCase());
     const asksOfKnown = faults.seen.filter(isBy("RequestPasswordReset")).map(({ operation }) => operation);
     expect([ofUnknown.status, ofUnknown.body]).toEqual([ofKnown.status, ofKnown.body]);
     expect(ofKnown.status).toBe(202);
@@ -120,20 +98,20 @@ describe("a reset of the password", () => {
     gateway.advanceClock(61 * minuteMs);
     const customer = await register();
     for (const email of [customer.email, `${randomUUID()}@example.com`]) {
-      for (let count = 0; count < 5; count += 1) expect((await askForReset(email)).status).toBe(202);
-      expect(errorOf(await askForReset(email))).toEqual({ status: 429, code: "RATE_LIMITED" });
+      for (let count = 0; count < 5; count += 1) expect((await requestReset(email)).status).toBe(202);
+      expect(errorOf(await requestReset(email))).toEqual({ status: 429, code: "RATE_LIMITED" });
     }
-    const others = Array.from({ length: 12 }, async () => askForReset(`${randomUUID()}@example.com`));
+    const others = Array.from({ length: 12 }, async () => requestReset(`${randomUUID()}@example.com`));
     expect((await Promise.all(others)).filter(({ status }) => status === 429).length).toBeGreaterThan(0);
     gateway.advanceClock(61 * minuteMs);
-    expect((await askForReset(customer.email)).status).toBe(202);
+    expect((await requestReset(customer.email)).status).toBe(202);
   });
 
   it("can be requested from a network in which the owner logged in, whatever strangers request", async () => {
     gateway.advanceClock(61 * minuteMs);
     const customer = await register();
-    for (let count = 0; count < 5; count += 1) expect((await askForReset(customer.email)).status).toBe(202);
-    expect((await askForReset(customer.email)).status).toBe(429);
+    for (let count = 0; count < 5; count += 1) expect((await requestReset(customer.email)).status).toBe(202);
+    expect((await requestReset(customer.email)).status).toBe(429);
     // Each is beyond the limit of the address in a day.
     for (let count = 0; count < 10; count += 1) {
       await bringAgain(gateway, {
@@ -144,7 +122,7 @@ describe("a reset of the password", () => {
     }
     await rememberNetwork(customer.email, networkOf("127.0.0.1"));
     const before = emailsTo(gateway, customer.email).length;
-    expect((await askForReset(customer.email)).status).toBe(202);
+    expect((await requestReset(customer.email)).status).toBe(202);
     await waitForEmail(gateway, customer.email, before + 1);
   });
 

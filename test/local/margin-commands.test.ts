@@ -2,11 +2,10 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { noFigures, writeFigures, type Margin } from "../../shared/messages/counts/figures.ts";
-import { MessageRecord } from "../../shared/messages/message/record.ts";
-import { newId } from "../../shared/platform/ids.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import type { Customer } from "../support/api.ts";
+import { sentMessage } from "../support/message-records.ts";
 import { jsonOf, outputOf } from "../support/operator.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
@@ -80,25 +79,7 @@ it("margins are a CSV file with --csv", async () => {
 });
 
 it("margins include today with --today", async () => {
-  const message = MessageRecord.parse({
-    entity: "message",
-    id: newId("msg"),
-    organizationId: customer.organizationId,
-    status: "sent",
-    to: "15005550000",
-    message: "hello",
-    senderId: "ACME",
-    language: "English",
-    encoding: "GSM-7",
-    segments: 1,
-    unitPriceMicros: 7_900,
-    totalMicros: 7_900,
-    queuedAt: new Date().toISOString(),
-    attempts: 1,
-    unresolvedAttempts: 1,
-    carrier: "aws",
-    costMicros: 5_000,
-  });
+  const message = sentMessage(customer.organizationId, { carrier: "aws", costMicros: 5_000 });
   await putItem(putOf(messageKey(message), message));
   const lines = (await outputOf("margins --days 1 --today --csv")).split("\n");
   expect(lines.slice(1)).toEqual([

@@ -76,6 +76,12 @@ export function accountCallsTo(gateway: LocalGateway) {
     return { id: user.id, email };
   };
 
+  const setRole = async (credential: string, id: string, role: Role): Promise<ApiResponse> =>
+    as(credential, "PATCH", `/v1/members/${id}`, { role });
+
+  const removeMember = async (credential: string, id: string): Promise<ApiResponse> =>
+    as(credential, "DELETE", `/v1/members/${id}`);
+
   /** Adds a member who is logged in. */
   const join = async (role: Role, credential: string): Promise<Person> => {
     const joined = await addMember(role, credential);
@@ -94,6 +100,8 @@ export function accountCallsTo(gateway: LocalGateway) {
     invite,
     accept,
     addMember,
+    setRole,
+    removeMember,
     join,
   };
 }
