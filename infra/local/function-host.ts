@@ -49,8 +49,8 @@ interface Pending {
 interface Instance {
   readonly worker: Worker;
   readonly pending: Map<string, Pending>;
-  /** Ends the thread after its last call. */
-  idleTimer?: NodeJS.Timeout;
+  /** Ends the thread when no call comes. The end of each call starts it again. */
+  readonly idleTimer: NodeJS.Timeout;
 }
 
 /** How long a thread waits for its next call. A new thread starts in about 0.1 seconds. */
@@ -89,7 +89,6 @@ export class FunctionHost {
   async invoke(event: unknown, traceId?: string): Promise<unknown> {
     const timeoutMs = this.#definition.timeoutSeconds * 1_000;
     const instance = (this.#instance ??= this.#start());
-    clearTimeout(instance.idleTimer);
     const id = randomUUID();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
@@ -140,7 +139,11 @@ export class FunctionHost {
       stdout: true,
       stderr: true,
     });
-    const instance: Instance = { worker, pending: new Map() };
+    const pending: Instance["pending"] = new Map();
+    const idleTimer = setTimeout(() => {
+      if (pending.size === 0) void this.#end(instance, new Error(`${name} was not called`));
+    }, maxIdleMs).unref();
+    const instance: Instance = { worker, pending, idleTimer };
     worker.on("message", (message: FunctionMessage) => {
       if ("lines" in message) for (const line of message.lines) this.#log(line);
       else this.#deliver(instance, message);
@@ -157,9 +160,7 @@ export class FunctionHost {
     clearTimeout(pending.timer);
     if ("error" in result) pending.reject(new Error(result.error));
     else pending.resolve(result.value);
-    if (instance.pending.size > 0) return;
-    const idle = new Error(`${this.#definition.name} was not called`);
-    instance.idleTimer = setTimeout(() => void this.#end(instance, idle), maxIdleMs).unref();
+    instance.idleTimer.refresh();
   }
 
   async #end(instance: Instance, reason: Error): Promise<void> {

@@ -119,7 +119,7 @@ async function newFile<Row>(
   await writeFile(file, `${Object.keys(columns).join(",")}\n`, { flag: "wx", mode: 0o600 });
   return async (rows) => {
     const lines = rows.map((row) => `${textsOf(row, columns).map(cellOf).join(",")}\n`);
-    await appendFile(file, lines.join(""));
+    if (lines.length > 0) await appendFile(file, lines.join(""));
   };
 }
 

@@ -10,49 +10,55 @@ import type { AwsResponse } from "./errors.ts";
  * that name their types.
  */
 
-/** A command with the places of items, or of parts of items, in its input and output. `*` stands for every member. */
+/** A path to an item, or to a part of one. `*` stands for every member. */
+type Place = readonly string[];
+
+/** A command with the places of items in its input and output. */
 abstract class ItemCommand<Input extends object = object, Output extends object = object> extends AwsCommand<
   Input,
   Output
 > {
-  abstract readonly inputItems: readonly string[];
-  readonly outputItems: readonly string[] = [];
+  abstract readonly inputItems: readonly Place[];
+  readonly outputItems: readonly Place[] = [];
 }
 
 export class GetCommand extends ItemCommand<sdk.GetCommandInput, sdk.GetCommandOutput> {
   readonly operation = "GetItem";
-  readonly inputItems = ["Key"];
-  override readonly outputItems = ["Item"];
+  readonly inputItems = [["Key"]];
+  override readonly outputItems = [["Item"]];
 }
 
 export class BatchGetCommand extends ItemCommand<sdk.BatchGetCommandInput, sdk.BatchGetCommandOutput> {
   readonly operation = "BatchGetItem";
-  readonly inputItems = ["RequestItems.*.Keys.*"];
-  override readonly outputItems = ["Responses.*.*", "UnprocessedKeys.*.Keys.*"];
+  readonly inputItems = [["RequestItems", "*", "Keys", "*"]];
+  override readonly outputItems = [
+    ["Responses", "*", "*"],
+    ["UnprocessedKeys", "*", "Keys", "*"],
+  ];
 }
 
 export class QueryCommand extends ItemCommand<sdk.QueryCommandInput, sdk.QueryCommandOutput> {
   readonly operation = "Query";
-  readonly inputItems = ["ExpressionAttributeValues", "ExclusiveStartKey"];
-  override readonly outputItems = ["Items.*", "LastEvaluatedKey"];
+  readonly inputItems = [["ExpressionAttributeValues"], ["ExclusiveStartKey"]];
+  override readonly outputItems = [["Items", "*"], ["LastEvaluatedKey"]];
 }
 
 export class PutCommand extends ItemCommand<sdk.PutCommandInput, sdk.PutCommandOutput> {
   readonly operation = "PutItem";
-  readonly inputItems = ["Item", "ExpressionAttributeValues"];
-  override readonly outputItems = ["Attributes"];
+  readonly inputItems = [["Item"], ["ExpressionAttributeValues"]];
+  override readonly outputItems = [["Attributes"]];
 }
 
 export class UpdateCommand extends ItemCommand<sdk.UpdateCommandInput, sdk.UpdateCommandOutput> {
   readonly operation = "UpdateItem";
-  readonly inputItems = ["Key", "ExpressionAttributeValues"];
-  override readonly outputItems = ["Attributes"];
+  readonly inputItems = [["Key"], ["ExpressionAttributeValues"]];
+  override readonly outputItems = [["Attributes"]];
 }
 
 export class DeleteCommand extends ItemCommand<sdk.DeleteCommandInput, sdk.DeleteCommandOutput> {
   readonly operation = "DeleteItem";
-  readonly inputItems = ["Key", "ExpressionAttributeValues"];
-  override readonly outputItems = ["Attributes"];
+  readonly inputItems = [["Key"], ["ExpressionAttributeValues"]];
+  override readonly outputItems = [["Attributes"]];
 }
 
 export class TransactWriteCommand extends ItemCommand<
@@ -61,9 +67,9 @@ export class TransactWriteCommand extends ItemCommand<
 > {
   readonly operation = "TransactWriteItems";
   readonly inputItems = [
-    "TransactItems.*.*.Item",
-    "TransactItems.*.*.Key",
-    "TransactItems.*.*.ExpressionAttributeValues",
+    ["TransactItems", "*", "*", "Item"],
+    ["TransactItems", "*", "*", "Key"],
+    ["TransactItems", "*", "*", "ExpressionAttributeValues"],
   ];
 }
 
@@ -105,11 +111,11 @@ const toAttributes: Convert = (item) => marshall(item, marshallOptions);
 const fromAttributes: Convert = (item) => unmarshall(Object(item));
 
 /** Converts the items at some places of an input or output. */
-function convertedAt(value: object, places: readonly string[], convert: Convert): object {
-  return places.reduce((each, place) => Object(converted(each, place.split("."), convert)), value);
+function convertedAt(value: object, places: readonly Place[], convert: Convert): object {
+  return places.reduce((each, place) => Object(converted(each, place, convert)), value);
 }
 
-function converted(value: unknown, [name, ...rest]: readonly string[], convert: Convert): unknown {
+function converted(value: unknown, [name, ...rest]: Place, convert: Convert): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (name === undefined) return convert(Object(value));
   if (Array.isArray(value)) return value.map((member) => converted(member, rest, convert));

@@ -13,7 +13,8 @@ const storedNames: Readonly<Record<string, string>> = {
   sendsLeft: "paceLeft",
   secondSince: "paceSince",
 };
-const codeNames = Object.fromEntries(Object.entries(storedNames).map(([name, stored]) => [stored, name]));
+const toTable = Object.entries(storedNames);
+const toCode = toTable.map(([name, stored]) => [stored, name] as const);
 
 export function storedNameOf(name: string): string {
   return storedNames[name] ?? name;
@@ -21,14 +22,24 @@ export function storedNameOf(name: string): string {
 
 /** Returns an item with its stored names. */
 export function toStored(item: object): Record<string, unknown> {
-  return renamed(item, storedNames);
+  return renamed(item, toTable);
 }
 
 /** Returns a stored item with the names of the code. */
 export function fromStored(item: object): Record<string, unknown> {
-  return renamed(item, codeNames);
+  return renamed(item, toCode);
 }
 
-function renamed(item: object, names: Readonly<Record<string, string>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(item).map(([name, value]) => [names[name] ?? name, value]));
+/** Runs for each item that is read or written, so it touches only the renamed fields. */
+function renamed(
+  item: object,
+  names: readonly (readonly [from: string, to: string])[],
+): Record<string, unknown> {
+  const copy: Record<string, unknown> = { ...item };
+  for (const [from, to] of names) {
+    if (copy[from] === undefined) continue;
+    copy[to] = copy[from];
+    Reflect.deleteProperty(copy, from);
+  }
+  return copy;
 }
