@@ -76,6 +76,10 @@ function isKnownDifference(request: Request, own: Response, other: Response): bo
     // It checks conditions before it checks for two writes of one item.
     return errors === "ValidationException, TransactionCanceledException";
   }
+  // It returns a further old element if an update removes two elements of a list, one of them after the list's end.
+  if (operation === "UpdateItem" && input["ReturnValues"] === "UPDATED_OLD") {
+    return removesTwoElements(String(input["UpdateExpression"])) && isEqualWithout("Attributes", own, other);
+  }
   if (operation !== "Query") return false;
   // It omits LastEvaluatedKey when a full page ends at the last key that the range allows.
   if (errors === "undefined, undefined" && "Limit" in input && !hasField(other, "LastEvaluatedKey")) {
@@ -85,6 +89,11 @@ function isKnownDifference(request: Request, own: Response, other: Response): bo
   return "ExclusiveStartKey" in input && errors === "undefined, ValidationException"
     ? JSON.stringify(own.body).includes('"ScannedCount":0')
     : false;
+}
+
+/** Whether an update removes two elements of one list. */
+function removesTwoElements(expression: string): boolean {
+  return /REMOVE [^A-Z]*(?<list>#?\w+)\[\d+\][^A-Z]*, \k<list>\[\d+\]/.test(expression);
 }
 
 const KeyRange = z.looseObject({ ExpressionAttributeValues: z.record(z.string(), z.unknown()) });
