@@ -20,6 +20,7 @@ export const alarming = /"event":"ledger\.|in one chain of calls/;
 
 /** Runs a reliable world until no work is left and the day is over. @returns the records of each tenant */
 export async function settle(world: World, traffic: Traffic): Promise<Map<Tenant, Books>> {
+  await world.waitForDelays();
   for (let step = 0; ; step += 1) {
     await world.runSchedules();
     await traffic.launchCampaigns();

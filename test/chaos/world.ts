@@ -148,6 +148,19 @@ export class World {
     return (await this.#countJobs("ApproximateNumberOfMessages", false)) === 0;
   }
 
+  /**
+   * Waits until the queues have no delayed job. Only gateways that were killed leave such jobs: a world's own wait in
+   * {@link UnreliableAws}. Setting the clock forward does not hasten them, because queues count in real time.
+   * @throws Error on timeout
+   */
+  async waitForDelays(): Promise<void> {
+    const deadline = Date.now() + restTimeoutMs;
+    while ((await this.#countJobs("ApproximateNumberOfMessagesDelayed", false)) > 0) {
+      if (Date.now() > deadline) throw new Error("delayed jobs stay in the queues");
+      await delay(restPollMs);
+    }
+  }
+
   /** The number of jobs that were received and not finished. */
   async hiddenJobs(): Promise<number> {
     return this.#countJobs("ApproximateNumberOfMessagesNotVisible", false);
@@ -159,7 +172,7 @@ export class World {
   }
 
   async #countJobs(
-    attribute: "ApproximateNumberOfMessages" | "ApproximateNumberOfMessagesNotVisible",
+    attribute: `ApproximateNumberOfMessages${"" | "Delayed" | "NotVisible"}`,
     isParked: boolean,
   ): Promise<number> {
     const queues = this.gateway.stack.queues.filter(
