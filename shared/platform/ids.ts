@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 
-import { decodeTime, encodeTime, ulid } from "ulid";
+import { decodeTime, encodeTime } from "ulid";
 
 import type { IdPrefix } from "../api/contract/primitives.ts";
 import { now } from "./clock.ts";
 
 /** Returns a new public id, for example `msg_01K4…`. Ids of one kind sort by the millisecond of their creation. */
 export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${ulid(now().getTime())}`;
+  // The package would ask for random values once for each digit.
+  return idOf(prefix, now(), globalThis.crypto.getRandomValues(new Uint8Array(randomDigits)));
 }
 
 /** The end of the ids of test messages. Release 0.3.0 reads it as a shard that does not exist, and finds no message there. */
@@ -41,7 +42,14 @@ const ulidLength = 26;
 /** Returns an id that is derived from a moment and a purpose. The same input always gets the same id. */
 export function derivedId(prefix: IdPrefix, moment: Date, purpose: string): string {
   const hash = createHash("sha256").update(purpose).digest().subarray(0, randomDigits);
-  return `${prefix}_${encodeTime(moment.getTime())}${[...hash].map((byte) => digits[byte % digits.length]).join("")}`;
+  return idOf(prefix, moment, hash);
+}
+
+/** Returns the id of a moment with a digit for each byte. */
+function idOf(prefix: IdPrefix, moment: Date, bytes: Uint8Array): string {
+  let id = `${prefix}_${encodeTime(moment.getTime())}`;
+  for (const byte of bytes) id += digits[byte % digits.length];
+  return id;
 }
 
 /** Returns a number from 0 to below `count` for an id. Its last character spreads ids over all shards. */

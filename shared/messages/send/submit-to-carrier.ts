@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { clearTimeout, setTimeout } from "node:timers";
 
 import type { SubmitResult } from "../../carriers/carrier.ts";
 import type { NamedCarrier } from "../../carriers/carriers.ts";
@@ -50,8 +50,12 @@ export async function submitToCarrier(message: MessageRecord, named: NamedCarrie
 }
 
 async function responseOf(message: MessageRecord, { carrier }: NamedCarrier): Promise<SubmitOutcome> {
-  const responded = new AbortController();
-  const silence = delay(carrierTimeoutMs, undefined, { signal: responded.signal, ref: false });
+  const silence = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    silence.reject(
+      Object.assign(new Error("the carrier did not respond in time"), { name: "NoAnswerInTime" }),
+    );
+  }, carrierTimeoutMs);
   try {
     return await Promise.race([
       carrier.send({
@@ -64,16 +68,13 @@ async function responseOf(message: MessageRecord, { carrier }: NamedCarrier): Pr
         isPromotional: trafficClass(message) === "marketing",
         validitySeconds: validitySeconds(message),
       }),
-      silence.then(() => {
-        throw Object.assign(new Error("the carrier did not respond in time"), { name: "NoAnswerInTime" });
-      }),
+      silence.promise,
     ]);
   } catch (error) {
     // Only its name: the message of a carrier's error may contain anything, including secrets.
     return { outcome: "unknown", errorName: error instanceof Error ? error.name : typeof error };
   } finally {
-    silence.catch(() => undefined);
-    responded.abort();
+    clearTimeout(timer);
   }
 }
 

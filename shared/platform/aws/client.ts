@@ -76,13 +76,13 @@ export class AwsClient {
     const { target, contentType } = this.#service;
     const headers: Record<string, string> = { "content-type": contentType };
     if (target !== undefined) headers["x-amz-target"] = `${target}.${command.operation}`;
-    const body = JSON.stringify(this.wireInputOf(command), withBase64);
+    const body = this.bodyOf(command);
     return { method: "POST", path: command.path, query: "", headers, body };
   }
 
-  /** Returns the input of a command as AWS reads it, apart from binary values. */
-  protected wireInputOf({ input }: AwsCommand): object {
-    return input;
+  /** Returns the input of a command as AWS reads it. */
+  protected bodyOf({ input }: AwsCommand): string {
+    return JSON.stringify(input, withBase64);
   }
 
   /** Returns the output of a command. */

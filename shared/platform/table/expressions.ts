@@ -112,6 +112,9 @@ const tests = {
   contains: (name, value) => `contains(${name}, ${value})`,
   sizeBelow: (name, value) => `size(${name}) < ${value}`,
 } satisfies Record<keyof Tests<never>, (name: string, value: string) => string>;
+// The compiler has no type for the names of an object's properties.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const kindsOfTests = Object.keys(tests) as (keyof Tests<never>)[];
 
 /** Changes and requirements in DynamoDB's language. It rejects empty parts, so they are undefined. */
 interface Expressions {
@@ -126,7 +129,7 @@ interface Expressions {
  * @throws Error for a required value that is undefined, because the write would then apply to other items too
  */
 export function expressionsOf(changes: UntypedChanges, requirements: UntypedRequirements): Expressions {
-  const { set = {}, setIfAbsent = {}, remove = [], add = {}, take = {} } = changes;
+  const { set = {}, setIfAbsent, remove = [], add, take } = changes;
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = {};
   const nameOf = (name: string): string => {
@@ -142,38 +145,46 @@ export function expressionsOf(changes: UntypedChanges, requirements: UntypedRequ
     values[placeholder] = given;
     return placeholder;
   };
-  const pairs = (fields: Fields): (readonly [string, string])[] =>
-    Object.entries(fields).map(([name, given]) => [nameOf(name), valueOf(name, given)]);
-  const testsOf = (wanted: UntypedTests): (readonly [string, string])[] => {
-    const given: Readonly<Record<string, Fields | undefined>> = { ...wanted };
-    return Object.entries(tests).flatMap(([kind, write]) =>
-      pairs(given[kind] ?? {}).map(([name, value]) => [name, write(name, value)] as const),
-    );
+  // Each request runs this, so it makes few lists.
+  const write = (
+    parts: string[],
+    fields: Fields | undefined,
+    partOf: (name: string, value: string) => string,
+  ): void => {
+    if (fields === undefined) return;
+    for (const [name, given] of Object.entries(fields))
+      parts.push(partOf(nameOf(name), valueOf(name, given)));
   };
   const conditionOf = (required: UntypedRequirements): string => {
-    const { ifPresent = {}, present = [], absent = [], anyOf } = required;
-    return [
-      ...testsOf(required).map(([, test]) => test),
-      ...testsOf(ifPresent).map(([name, test]) => `(attribute_not_exists(${name}) OR ${test})`),
-      ...present.map((name) => `attribute_exists(${nameOf(name)})`),
-      ...absent.map((name) => `attribute_not_exists(${nameOf(name)})`),
-      ...(anyOf === undefined ? [] : [`(${anyOf.map(conditionOf).join(" OR ")})`]),
-    ].join(" AND ");
+    const { ifPresent, present = [], absent = [], anyOf } = required;
+    const parts: string[] = [];
+    for (const kind of kindsOfTests) write(parts, required[kind], tests[kind]);
+    for (const kind of ifPresent === undefined ? [] : kindsOfTests) {
+      const orAbsent = (name: string, value: string): string =>
+        `(attribute_not_exists(${name}) OR ${tests[kind](name, value)})`;
+      write(parts, ifPresent?.[kind], orAbsent);
+    }
+    for (const name of present) parts.push(`attribute_exists(${nameOf(name)})`);
+    for (const name of absent) parts.push(`attribute_not_exists(${nameOf(name)})`);
+    if (anyOf !== undefined) parts.push(`(${anyOf.map(conditionOf).join(" OR ")})`);
+    return parts.join(" AND ");
   };
-  const settable = Object.fromEntries(Object.entries(set).filter(([, given]) => given !== undefined));
   const clauses = {
-    SET: [
-      ...pairs(settable).map(([name, value]) => `${name} = ${value}`),
-      ...pairs(setIfAbsent).map(([name, value]) => `${name} = if_not_exists(${name}, ${value})`),
-    ],
+    SET: [] as string[],
     REMOVE: remove.map(nameOf),
-    ADD: pairs(add).map((pair) => pair.join(" ")),
-    DELETE: pairs(take).map((pair) => pair.join(" ")),
+    ADD: [] as string[],
+    DELETE: [] as string[],
   };
-  const update = Object.entries(clauses)
-    .filter(([, parts]) => parts.length > 0)
-    .map(([keyword, parts]) => `${keyword} ${parts.join(", ")}`)
-    .join(" ");
+  for (const [name, given] of Object.entries(set)) {
+    if (given !== undefined) clauses.SET.push(`${nameOf(name)} = ${valueOf(name, given)}`);
+  }
+  write(clauses.SET, setIfAbsent, (name, value) => `${name} = if_not_exists(${name}, ${value})`);
+  write(clauses.ADD, add, (name, value) => `${name} ${value}`);
+  write(clauses.DELETE, take, (name, value) => `${name} ${value}`);
+  let update = "";
+  for (const [keyword, parts] of Object.entries(clauses)) {
+    if (parts.length > 0) update += `${update === "" ? "" : " "}${keyword} ${parts.join(", ")}`;
+  }
   const condition = conditionOf(requirements);
   return {
     UpdateExpression: update === "" ? undefined : update,
