@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
-import type { Permissions } from "./aws-requests.ts";
 import { localRegion } from "./connections.ts";
 import type { FunctionPort } from "./data-services.ts";
 import type { FunctionDefinition } from "./template.ts";
@@ -36,8 +35,8 @@ export type FunctionMessage = InvocationResult | { readonly lines: readonly stri
 /** How functions reach AWS. */
 export interface FunctionsAws {
   readonly endpoint: string;
-  /** Opens a port to the local store; absent where an interceptor must see all requests. */
-  readonly openPort?: (permissions: Permissions) => FunctionPort | undefined;
+  /** Opens a function's port to the local store; without one, all requests go to the endpoint. */
+  readonly openPort?: (definition: FunctionDefinition) => FunctionPort | undefined;
 }
 
 interface Pending {

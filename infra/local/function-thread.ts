@@ -33,11 +33,41 @@ const http = process.getBuiltinModule("node:http");
 for (const name of ["CloseEvent", "MessageEvent", "WebSocket"]) Reflect.deleteProperty(http, name);
 
 /** Gives the functions' AWS client a way to the local store without HTTP. */
-if (store !== undefined) {
-  Object.assign(globalThis, {
-    [Symbol.for("sms-gateway.aws-port")]: new StorePort(store.port, store.services),
-  });
+const storePort = store && new StorePort(store.port, store.services);
+if (storePort !== undefined) {
+  Object.assign(globalThis, { [Symbol.for("sms-gateway.aws-port")]: storePort });
+  holdRequests(storePort);
 }
+
+/**
+ * The store responds before the disk has its writes. So a request of this thread gets its connection only when the disk has
+ * all that the thread has written or read.
+ */
+function holdRequests(heldBy: StorePort): void {
+  const { fetch } = globalThis;
+  globalThis.fetch = async (...request) => {
+    await heldBy.kept();
+    return fetch(...request);
+  };
+  // A request on a connection that was kept would not wait.
+  http.Agent.prototype.keepSocketAlive = () => false;
+  for (const { prototype } of [http.Agent, process.getBuiltinModule("node:https").Agent]) {
+    // oxlint-disable-next-line typescript/unbound-method
+    const { createConnection } = prototype;
+    prototype.createConnection = function connectWhenKept(options, onConnection) {
+      if (heldBy.isKept()) return createConnection.call(this, options, onConnection);
+      const connect = (): void => {
+        const socket = createConnection.call(this, options, onConnection);
+        if (socket) onConnection?.(null, socket);
+      };
+      void heldBy.kept().then(connect);
+      return undefined;
+    };
+  }
+}
+
+/** Messages that wait until the disk has what they may show, and the group of writes that each waits for. */
+const held: { readonly group: number; readonly message: FunctionMessage }[] = [];
 
 /** Lines that the function has written and the thread has not sent yet. */
 let lines: string[] = [];
@@ -58,8 +88,11 @@ for (const stream of beginnings.keys()) {
   };
   Object.assign(stream, { write });
 }
-// An uncaught error ends the thread before the microtasks run.
-process.once("exit", sendLines);
+// An uncaught error ends the thread before the microtasks run. Its last lines do not wait for the disk.
+process.once("exit", () => {
+  sendLines();
+  for (const { message } of held) if ("lines" in message) port.postMessage(message);
+});
 
 function sendLines(): void {
   if (lines.length > 0) post({ lines });
@@ -86,6 +119,16 @@ async function invoke({ id, event, traceId, deadline }: Invocation): Promise<voi
   }
 }
 
+/** Posts a message after all earlier ones, when the disk has what it may show. */
 function post(message: FunctionMessage): void {
-  port.postMessage(message);
+  held.push({ group: storePort?.seenGroup ?? 0, message });
+  if (held.length === 1) void postHeld();
+}
+
+async function postHeld(): Promise<void> {
+  for (let [first] = held; first !== undefined; [first] = held) {
+    if (storePort?.isKept(first.group) === false) await storePort.kept(first.group);
+    port.postMessage(first.message);
+    held.shift();
+  }
 }

@@ -8,6 +8,7 @@ import { DataServices } from "./data-services.ts";
 import { EventSources } from "./event-sources.ts";
 import { FunctionHost, type FunctionsAws } from "./function-host.ts";
 import { HttpApi } from "./http-api.ts";
+import { interceptedPort } from "./intercepted-port.ts";
 import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
 import { Mailbox, type SentEmail } from "./mailbox.ts";
 import { LocalObjects } from "./objects.ts";
@@ -29,6 +30,8 @@ export interface LocalGatewayOptions {
   /** Receives each log line of a function or of the gateway itself. */
   readonly log: (line: string) => void;
   readonly interceptor?: LocalAwsOptions["interceptor"];
+  /** False for a test whose intercepted requests reach the store over HTTP, as they reach AWS. */
+  readonly usesPorts?: boolean;
   /** The keys of a test account at Stripe, which then replaces the local provider. */
   readonly stripeKeys?: StripeKeys | undefined;
   /**
@@ -61,7 +64,7 @@ export interface LocalGateway {
  * An HTTP server has its routes. Event sources, schedules and permissions work as in AWS.
  */
 export async function startLocalGateway(options: LocalGatewayOptions): Promise<LocalGateway> {
-  const { dataFolder, interceptor, isSecret = true, log, runsSchedules = true } = options;
+  const { dataFolder, interceptor, isSecret = true, log, runsSchedules = true, usesPorts = true } = options;
   // Stops the started parts in the opposite order, also when a later part fails to start.
   const running: { stop(): Promise<void> }[] = [];
   const started = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
@@ -110,8 +113,11 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
 
     const functionsAws: FunctionsAws = {
       endpoint: aws.url,
-      // An interceptor sees only requests in the gateway's own thread.
-      ...(interceptor === undefined ? { openPort: dataServices.openPort.bind(dataServices) } : {}),
+      openPort: (definition) => {
+        if (!usesPorts) return undefined;
+        const port = dataServices.openPort(definition);
+        return port && interceptor ? interceptedPort(port, definition.name, interceptor) : port;
+      },
     };
     const functions = new Map<string, FunctionHost>();
     for (const definition of stack.functions) {

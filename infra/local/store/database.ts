@@ -1,3 +1,4 @@
+import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
 /** The page cache of the file, in KiB. */
@@ -6,31 +7,50 @@ const cacheKib = 32_000;
 const lockTimeoutMs = 5_000;
 /** The size of the log of changes, in pages of 4 KiB, at which it is written into the file. */
 const checkpointPages = 4_000;
+/** How long a group stays open while nobody waits for it. */
+const maxOpenMs = 20;
+
+/** A callback that waits until a group of writes is on the disk. */
+interface Waiter {
+  readonly group: number;
+  readonly callback: () => void;
+}
 
 /**
- * An SQLite database, in a file or in memory, with group commit. All writes in one iteration of the event loop are
- * committed together, so they wait for the disk only once.
+ * An SQLite database, in a file or in memory, with group commit. Writes form numbered groups. A group is committed when
+ * somebody waits for it and the disk has the group before it. While the disk writes one group, the next one grows.
  */
 export class Database {
   readonly sqlite: DatabaseSync;
+  readonly #file: string | undefined;
   readonly #flushes: (() => void)[] = [];
+  /** SQLite's log of changes. */
+  #log: number | undefined;
   #isOpen = false;
-  #callbacks: (() => void)[] = [];
+  #isSyncing = false;
+  #isClosed = false;
+  /** The latest group, the latest one that is committed, and the latest one that the disk has. */
+  #group = 0;
+  #committedGroup = 0;
+  #keptGroup = 0;
+  #waiters: Waiter[] = [];
   #next: NodeJS.Immediate | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #failure: Error | undefined;
 
   /** @param file undefined keeps everything in memory */
   constructor(file: string | undefined) {
+    this.#file = file;
     this.sqlite = new DatabaseSync(file ?? ":memory:", { timeout: lockTimeoutMs });
-    // FULL: a commit is on the disk before its response.
+    // NORMAL: a commit does not wait for the disk. This class has the log written to it in another thread, and waits for that.
     this.sqlite.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${cacheKib};` +
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${cacheKib};` +
         `PRAGMA wal_autocheckpoint = ${checkpointPages}`,
     );
   }
 
   /**
-   * Opens the group's transaction, unless it is open. It is committed at the end of this iteration of the event loop.
+   * Opens a group, unless one is open.
    * @throws Error after a write or a commit has failed: the file stays as it is
    */
   beginWrite(): void {
@@ -38,14 +58,26 @@ export class Database {
     if (this.#isOpen) return;
     this.sqlite.exec("BEGIN IMMEDIATE");
     this.#isOpen = true;
-    this.#next = setImmediate(() => this.commit());
+    this.#group += 1;
+    this.#timer = setTimeout(() => this.commit(), maxOpenMs);
   }
 
-  /** Calls back after the commit of all writes so far: immediately without an open group, never if the commit fails. */
-  whenCommitted(callback: () => void): void {
-    if (this.#failure !== undefined) return;
-    if (this.#isOpen) this.#callbacks.push(callback);
-    else callback();
+  /** The group of the latest write; undefined when the disk has all writes. */
+  get unkeptGroup(): number | undefined {
+    return this.#keptGroup < this.#group ? this.#group : undefined;
+  }
+
+  /**
+   * Calls back when the disk has a group and all earlier ones: immediately if it has them, never if a write fails or the
+   * file is closed first.
+   */
+  whenKept(group: number, callback: () => void): void {
+    if (group <= this.#keptGroup) {
+      callback();
+      return;
+    }
+    this.#waiters.push({ group, callback });
+    this.#commitSoon();
   }
 
   /** The error after which the store rejects all writes, if any. */
@@ -59,20 +91,19 @@ export class Database {
   }
 
   /**
-   * Commits the open group, if any, and runs the callbacks that wait for it.
-   * @throws Error when the disk rejects it: no write of the group is kept, and no callback runs
+   * Commits the open group, if any, and has the disk write it.
+   * @throws Error when the file rejects it: no write of the group is kept, and no callback runs
    */
   commit(): void {
     if (!this.#isOpen) return;
-    clearImmediate(this.#next);
+    this.#unschedule();
     this.guard(() => {
       for (const flush of this.#flushes) flush();
       this.sqlite.exec("COMMIT");
     });
     this.#isOpen = false;
-    const callbacks = this.#callbacks;
-    this.#callbacks = [];
-    for (const callback of callbacks) callback();
+    this.#committedGroup = this.#group;
+    this.#sync();
   }
 
   /**
@@ -83,19 +114,69 @@ export class Database {
     try {
       return write();
     } catch (error) {
-      this.#failure = error instanceof Error ? error : new Error(String(error));
-      clearImmediate(this.#next);
+      this.#fail(error);
       this.#isOpen = false;
-      this.#callbacks = [];
       // If the disk is full, SQLite has rolled back itself.
       if (this.sqlite.isTransaction) this.sqlite.exec("ROLLBACK");
       throw error;
     }
   }
 
-  /** Commits what is open and closes the file. */
+  /** Commits what is open, and closes the file, which then has all changes. */
   close(): void {
     this.commit();
+    if (this.#log !== undefined && this.#failure === undefined) fdatasyncSync(this.#log);
     this.sqlite.close();
+    if (this.#log !== undefined && !this.#isSyncing) closeSync(this.#log);
+    this.#isClosed = true;
+  }
+
+  /** Commits the open group at the end of this iteration of the event loop, or once the disk has the group before it. */
+  #commitSoon(): void {
+    if (this.#isOpen && !this.#isSyncing) this.#next ??= setImmediate(() => this.commit());
+  }
+
+  /** Has the disk write the committed groups, once it has the earlier ones. */
+  #sync(): void {
+    const group = this.#committedGroup;
+    if (this.#isSyncing || group === this.#keptGroup) return;
+    if (this.#file === undefined) {
+      this.#keep(group);
+      return;
+    }
+    const log = (this.#log ??= openSync(`${this.#file}-wal`, "r+"));
+    this.#isSyncing = true;
+    fdatasync(log, (error) => {
+      this.#isSyncing = false;
+      if (this.#isClosed) {
+        closeSync(log);
+        return;
+      }
+      // This ends the thread, and the gateway with it.
+      if (error !== null) throw this.#fail(error);
+      this.#keep(group);
+      this.#sync();
+      if (this.#waiters.length > 0) this.#commitSoon();
+    });
+  }
+
+  #keep(group: number): void {
+    this.#keptGroup = group;
+    const ready = this.#waiters.filter((waiter) => waiter.group <= group);
+    this.#waiters = this.#waiters.filter((waiter) => waiter.group > group);
+    for (const { callback } of ready) callback();
+  }
+
+  #fail(error: unknown): Error {
+    this.#failure = error instanceof Error ? error : new Error(String(error));
+    this.#unschedule();
+    this.#waiters = [];
+    return this.#failure;
+  }
+
+  #unschedule(): void {
+    clearImmediate(this.#next);
+    clearTimeout(this.#timer);
+    this.#next = undefined;
   }
 }

@@ -49,12 +49,9 @@ export class Messages implements MessageStore {
     this.#change(id, undefined);
   }
 
-  /** Resolves when all changes so far are on the disk. */
-  async saved(): Promise<void> {
+  /** Makes the next changes a part of the open group of writes. */
+  beginWrite(): void {
     this.#database.beginWrite();
-    return new Promise((resolve) => {
-      this.#database.whenCommitted(resolve);
-    });
   }
 
   #change(id: string, message: StoredMessage | undefined): void {

@@ -20,13 +20,25 @@ export interface ServiceResponse {
   readonly body: string;
 }
 
-/** A message to the store: a request, or the cancellation of the request with this id. */
+/**
+ * A message to the store: a request, the question when the disk has a group of writes, or the cancellation of the request
+ * with this id.
+ */
 export type PortRequest =
   | ({ readonly id: number } & ServiceRequest)
+  | { readonly id: number; readonly group: number }
   | { readonly id: number; readonly isCancelled: true };
 
 /** A message from the store. */
-export type PortResponse = { readonly id: number } & ServiceResponse;
+export type PortResponse =
+  | ({
+      readonly id: number;
+      /** The latest group of writes that the response may show, if the disk does not have it yet. */
+      readonly group?: number | undefined;
+    } & ServiceResponse)
+  | { readonly id: number; readonly keptGroup: number }
+  /** No response came, for this reason. */
+  | { readonly id: number; readonly reason: string };
 
 /** Collects the messages of one iteration of the event loop, and posts them as one. */
 export class Outbox<Message> {
@@ -53,18 +65,19 @@ export class StorePort {
   readonly #port: MessagePort;
   readonly #outbox: Outbox<PortRequest>;
   readonly #pending = new Map<number, PromiseWithResolvers<ServiceResponse>>();
+  /** The waits for groups of writes. */
+  readonly #waits = new Map<number, PromiseWithResolvers<void>>();
   #lastId = 0;
   #hasEnded = false;
+  #seenGroup = 0;
+  #keptGroup = 0;
 
   constructor(port: MessagePort, services: ReadonlySet<Service>) {
     this.services = services;
     this.#port = port;
     this.#outbox = new Outbox(port);
     port.on("message", (responses: readonly PortResponse[]) => {
-      for (const { id, ...response } of responses) {
-        this.#pending.get(id)?.resolve(response);
-        this.#pending.delete(id);
-      }
+      for (const response of responses) this.#receive(response);
     });
     port.on("close", () => this.#end());
   }
@@ -92,14 +105,60 @@ export class StorePort {
     return pending.promise.finally(() => signal.removeEventListener("abort", cancel));
   }
 
+  /** The latest group of writes that a response has shown. */
+  get seenGroup(): number {
+    return this.#seenGroup;
+  }
+
+  /** Whether the disk has all writes up to a group, as far as this side knows. */
+  isKept(group = this.#seenGroup): boolean {
+    return group <= this.#keptGroup;
+  }
+
+  /**
+   * Waits until the disk has all writes up to a group, by default those that the responses so far may show. Nothing that
+   * shows them may leave the gateway before.
+   * @throws Error when the store has ended
+   */
+  async kept(group = this.#seenGroup): Promise<void> {
+    if (this.isKept(group)) return;
+    if (this.#hasEnded) throw ended();
+    let wait = this.#waits.get(group);
+    if (wait === undefined) {
+      wait = Promise.withResolvers();
+      this.#waits.set(group, wait);
+      this.#outbox.post({ id: 0, group });
+    }
+    await wait.promise;
+  }
+
   close(): void {
     this.#port.close();
   }
 
+  #receive(response: PortResponse): void {
+    if ("keptGroup" in response) {
+      this.#keptGroup = Math.max(this.#keptGroup, response.keptGroup);
+      this.#waits.get(response.keptGroup)?.resolve();
+      this.#waits.delete(response.keptGroup);
+      return;
+    }
+    const pending = this.#pending.get(response.id);
+    this.#pending.delete(response.id);
+    if ("reason" in response) {
+      pending?.reject(Object.assign(new Error(response.reason), { code: "ECONNRESET" }));
+      return;
+    }
+    const { group, status, body } = response;
+    if (group !== undefined) this.#seenGroup = Math.max(this.#seenGroup, group);
+    pending?.resolve({ status, body });
+  }
+
   #end(): void {
     this.#hasEnded = true;
-    for (const { reject } of this.#pending.values()) reject(ended());
+    for (const { reject } of [...this.#pending.values(), ...this.#waits.values()]) reject(ended());
     this.#pending.clear();
+    this.#waits.clear();
   }
 }
 

@@ -153,19 +153,21 @@ export class Queues {
     return { visibilityTimeoutMs, redrive: { maxReceiveCount, target } };
   }
 
-  async #send(request: z.infer<typeof SendMessage>): Promise<object> {
+  #send(request: z.infer<typeof SendMessage>): object {
     checkTotalSize([request]);
-    const sent = put(this.#queueAt(request), request);
-    await this.#messages.saved();
-    return sent;
+    const queue = this.#queueAt(request);
+    this.#messages.beginWrite();
+    return put(queue, request);
   }
 
-  async #sendBatch(request: z.infer<typeof SendMessageBatch>): Promise<object> {
+  #sendBatch(request: z.infer<typeof SendMessageBatch>): object {
     checkTotalSize(request.Entries);
     const queue = this.#queueAt(request);
-    const Successful = request.Entries.map((entry) => ({ Id: entry.Id, ...put(queue, entry) }));
-    await this.#messages.saved();
-    return { Successful, Failed: [] };
+    this.#messages.beginWrite();
+    return {
+      Successful: request.Entries.map((entry) => ({ Id: entry.Id, ...put(queue, entry) })),
+      Failed: [],
+    };
   }
 
   async #receive(request: z.infer<typeof ReceiveMessage>, signal: AbortSignal): Promise<object> {

@@ -79,7 +79,6 @@ function stop(): void {
   server.closeAllConnections();
   // The next commit also writes the pending changes of the queues.
   database.beginWrite();
-  database.commit();
   database.close();
   process.exit();
 }
@@ -90,13 +89,19 @@ function servePort(port: MessagePort, permissions: Permissions | undefined): voi
   const serve = async (id: number, request: ServiceRequest): Promise<void> => {
     const cancelled = new AbortController();
     inFlight.set(id, cancelled);
-    outbox.post({ id, ...(await execute(request, permissions, cancelled.signal)) });
+    const response = await execute(request, permissions, cancelled.signal);
+    // A function's thread itself waits for the disk, before anything leaves it.
+    if (permissions === undefined) await kept();
+    outbox.post({ id, ...response, group: database.unkeptGroup });
     inFlight.delete(id);
   };
   port.on("message", (messages: readonly PortRequest[]) => {
     for (const message of messages) {
       if ("isCancelled" in message) inFlight.get(message.id)?.abort();
-      else void serve(message.id, message);
+      else if ("group" in message) {
+        const { id, group } = message;
+        database.whenKept(group, () => outbox.post({ id, keptGroup: group }));
+      } else void serve(message.id, message);
     }
   });
   port.on("close", () => {
@@ -114,6 +119,7 @@ async function serveHttp(request: IncomingMessage, response: ServerResponse): Pr
     const result =
       rejectionOfStranger(request, secretPath) ??
       (await execute({ service, operation, body }, undefined, gone.signal));
+    await kept();
     const headers = { "content-type": "application/x-amz-json-1.0" };
     response.writeHead(result.status, headers).end(result.body);
   } catch {
@@ -122,13 +128,12 @@ async function serveHttp(request: IncomingMessage, response: ServerResponse): Pr
   }
 }
 
-/** Executes a request, and responds when all changes that it has made or read are on the disk. */
+/** Executes a request. The response may show writes that the disk does not have yet. */
 async function execute(
   { service, operation, body, traceId }: ServiceRequest,
   permissions: Permissions | undefined,
   signal: AbortSignal,
 ): Promise<ServiceResponse> {
-  let result: ServiceResponse;
   try {
     const input: object = JSON.parse(body);
     const denied = permissions && accessDenied(permissions, `${service}:${operation}`, input);
@@ -138,7 +143,7 @@ async function execute(
       service === "sqs"
         ? await queues.execute(operation, isTraced ? withTrace(input, traceId) : input, signal)
         : tables.execute(operation, input);
-    result = { status: 200, body: JSON.stringify(output) };
+    return { status: 200, body: JSON.stringify(output) };
   } catch (error) {
     // After a failed write the thread ends with the cause, and the gateway with it.
     const cause = database.failure;
@@ -147,15 +152,16 @@ async function execute(
         throw cause;
       });
     }
-    result = failure(service, error);
+    return failure(service, error);
   }
-  if (service === "dynamodb") await committed();
-  return result;
 }
 
-async function committed(): Promise<void> {
-  return new Promise((resolve) => {
-    database.whenCommitted(resolve);
+/** Resolves when the disk has all writes so far. */
+async function kept(): Promise<void> {
+  const group = database.unkeptGroup;
+  if (group === undefined) return;
+  await new Promise<void>((resolve) => {
+    database.whenKept(group, resolve);
   });
 }
 

@@ -4,10 +4,11 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { Database } from "../../../infra/local/store/database.ts";
 import { Tables } from "../../../infra/local/store/tables.ts";
+import { patience } from "../../support/patience.ts";
 import { definition, key, TableName } from "./own-store.ts";
 
 let folder: string;
@@ -26,7 +27,12 @@ function committedItems(): unknown {
   return row?.["items"];
 }
 
-it("the writes of one iteration of the event loop are committed together, before their responses", async () => {
+/** Calls back when the disk has all writes so far. */
+function whenAllKept(database: Database, callback: () => void): void {
+  database.whenKept(database.unkeptGroup ?? 0, callback);
+}
+
+it("the writes that somebody waits for in one iteration of the event loop are committed together", async () => {
   const database = new Database(file);
   const tables = new Tables(database);
   tables.execute("CreateTable", definition);
@@ -34,16 +40,41 @@ it("the writes of one iteration of the event loop are committed together, before
   const seen: unknown[] = [];
   for (const sk of ["1", "2", "3"]) {
     tables.execute("PutItem", { TableName, Item: key(sk) });
-    database.whenCommitted(() => seen.push(committedItems()));
+    whenAllKept(database, () => seen.push(committedItems()));
   }
   expect([seen, committedItems()]).toEqual([[], 0]);
-  await turn();
-  await turn();
-  expect(seen).toEqual([3, 3, 3]);
+  await vi.waitFor(() => expect(seen).toEqual([3, 3, 3]), patience);
   // With nothing open there is nothing to wait for.
-  database.whenCommitted(() => seen.push("immediately"));
+  whenAllKept(database, () => seen.push("immediately"));
   expect(seen.at(-1)).toBe("immediately");
   database.close();
+});
+
+it("writes that nobody waits for are committed too, and a group that grew during a sync has the next one", async () => {
+  const database = new Database(file);
+  const tables = new Tables(database);
+  tables.execute("CreateTable", definition);
+  await vi.waitFor(() => expect(database.unkeptGroup).toBeUndefined(), patience);
+  tables.execute("PutItem", { TableName, Item: key("1") });
+  const kept: string[] = [];
+  whenAllKept(database, () => kept.push("first"));
+  database.commit();
+  tables.execute("PutItem", { TableName, Item: key("2") });
+  whenAllKept(database, () => kept.push("second"));
+  expect([kept, committedItems()]).toEqual([[], 1]);
+  await vi.waitFor(() => expect(kept).toEqual(["first", "second"]), patience);
+  expect(committedItems()).toBe(2);
+  database.close();
+});
+
+it("closing keeps what is open and what the disk is writing", () => {
+  const database = new Database(file);
+  const tables = new Tables(database);
+  tables.execute("CreateTable", definition);
+  database.commit();
+  tables.execute("PutItem", { TableName, Item: key("1") });
+  database.close();
+  expect(committedItems()).toBe(1);
 });
 
 it("writes that are flushed before a commit are a part of it", () => {
@@ -87,7 +118,7 @@ it("after a write that failed halfway, no write of its group is kept or acknowle
   database.commit();
   tables.execute("PutItem", { TableName, Item: key("1") });
   let isAnswered = false;
-  database.whenCommitted(() => (isAnswered = true));
+  whenAllKept(database, () => (isAnswered = true));
   // Like a disk that accepts the item, and not the entry of its index.
   database.sqlite.exec(
     "CREATE TEMP TRIGGER full BEFORE INSERT ON entries BEGIN SELECT RAISE(FAIL, 'full'); END",
