@@ -30,8 +30,8 @@ const LogLine = z.object({
 } satisfies Partial<Record<keyof LogFields | "event" | "level" | "time", z.ZodMiniType>>);
 type LogLine = z.infer<typeof LogLine>;
 
-/** Metrics in CloudWatch's format. */
-const MetricsLine = z.object({ _aws: z.unknown() });
+/** Metrics in CloudWatch's format start so. They are half of the lines. */
+const metricsStart = '{"_aws"';
 
 /** Events that a worker logs in each run, even when there was no work. */
 const routineEvents: ReadonlySet<string> = new Set(["wallets.reconciled"]);
@@ -41,9 +41,8 @@ const routineEvents: ReadonlySet<string> = new Set(["wallets.reconciled"]);
  * @returns undefined for lines that only machines need; a line in another format stays as it is
  */
 export function consoleLine(line: string): string | undefined {
-  const content = parse(line);
-  if (MetricsLine.safeParse(content).success) return undefined;
-  const { data } = LogLine.safeParse(content);
+  if (line.startsWith(metricsStart)) return undefined;
+  const { data } = LogLine.safeParse(parse(line));
   if (data === undefined) return line;
   const parts = partsOf(data);
   if (parts === undefined) return undefined;

@@ -63,16 +63,17 @@ export class EventSources {
     this.#running.push(this.#pollUntilStopped(source));
   }
 
-  /** Calls a function at a fixed interval, such as `rate(1 minute)`. */
+  /** Calls a function at a fixed interval, such as `rate(1 minute)`, for the first time after a delay. */
   schedule(
     { expression, input = scheduledEvent }: ScheduleDefinition,
+    delayMs: number,
     invoke: (event: unknown) => Promise<unknown>,
   ): void {
     const [, count = "", unit = ""] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
     const unitMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }[unit];
     if (unitMs === undefined)
       throw new Error(`the local gateway does not support the schedule ${expression}`);
-    this.#running.push(this.#repeatUntilStopped(Number(count) * unitMs, async () => invoke(input)));
+    this.#running.push(this.#repeatUntilStopped(delayMs, Number(count) * unitMs, async () => invoke(input)));
   }
 
   /** Starts no more calls and waits for those in flight. */
@@ -164,7 +165,12 @@ export class EventSources {
     await this.#dataServices.request("sqs", "DeleteMessageBatch", { QueueUrl: queueUrl, Entries });
   }
 
-  async #repeatUntilStopped(intervalMs: number, invoke: () => Promise<unknown>): Promise<void> {
+  async #repeatUntilStopped(
+    delayMs: number,
+    intervalMs: number,
+    invoke: () => Promise<unknown>,
+  ): Promise<void> {
+    await this.#pause(delayMs);
     while (!this.#stopping.signal.aborted) {
       await invoke().catch((error: unknown) => {
         this.#log(`a scheduled call failed: ${String(error)}`);

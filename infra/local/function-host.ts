@@ -112,6 +112,11 @@ export class FunctionHost {
     }
   }
 
+  /** Ends the running instance, unless a call is in flight. */
+  async endIfIdle(): Promise<void> {
+    if (this.inFlightCalls === 0) await this.kill();
+  }
+
   #start(): Instance {
     const { name, environment, bundleFile, memoryMegabytes } = this.#definition;
     const store = this.#aws.openPort?.(this.#definition);

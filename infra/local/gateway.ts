@@ -59,6 +59,9 @@ export interface LocalGateway {
   stop(): Promise<void>;
 }
 
+/** The time between the first calls of two scheduled functions. Threads that start at once need memory at once. */
+const firstCallGapMs = 2_000;
+
 /**
  * Runs a synthesized stack on this machine. Its table and queues are in the local store, its functions in worker threads.
  * An HTTP server has its routes. Event sources, schedules and permissions work as in AWS.
@@ -162,8 +165,12 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
         invoke: invoke(functionName),
       });
     }
-    for (const schedule of runsSchedules ? stack.schedules : []) {
-      eventSources.schedule(schedule, invoke(schedule.functionName));
+    for (const [index, schedule] of runsSchedules ? stack.schedules.entries() : []) {
+      const call = invoke(schedule.functionName);
+      eventSources.schedule(schedule, index * firstCallGapMs, async (event) => {
+        await call(event);
+        await functions.get(schedule.functionName)?.endIfIdle();
+      });
     }
 
     if (dataFolder !== undefined) {

@@ -25,9 +25,9 @@ export function deniedPermission(
 ): string | undefined {
   const required = permissionsFor(operation, body);
   if (required.length === 0) return operation;
-  const denied = [...required, ...pooledPermissions(required)].find(
-    (permission) => !statements.some((statement) => allows(statement, permission)),
-  );
+  // The keys of a single permission are pooled with no others.
+  const all = required.length === 1 ? required : [...required, ...pooledPermissions(required)];
+  const denied = all.find((permission) => !statements.some((statement) => allows(statement, permission)));
   if (denied === undefined) return undefined;
   const { action, resourceName, leadingKeys } = denied;
   const families = [...new Set(leadingKeys.map((key) => `${familyOf(key)}#*`))];

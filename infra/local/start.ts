@@ -23,7 +23,17 @@ const dataFolder = path.resolve(projectRoot, process.env["DATA_DIR"] ?? ".local"
 
 if (flags.fresh) await rm(dataFolder, { recursive: true, force: true });
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
+let printed = "";
+/** Prints the lines of one iteration of the event loop with one write. */
+const print = (line: string): void => {
+  if (printed === "") queueMicrotask(flush);
+  printed += `${line}\n`;
+};
+process.once("exit", flush);
+function flush(): void {
+  process.stdout.write(printed);
+  printed = "";
+}
 const printForPerson = (line: string): void => {
   const text = consoleLine(line);
   if (text !== undefined) print(text);
