@@ -39,9 +39,9 @@ const allMessages = new Map<string, MessageRecord>();
 
 let world: World;
 beforeAll(async () => {
-  world = await World.start((line) => {
-    if (alarming.test(line)) alarms.push(line);
-  });
+  const log = (line: string): void => void (alarming.test(line) && alarms.push(line));
+  // With an odd seed, requests reach the store over HTTP, as they reach AWS.
+  world = await World.start(log, { usesPorts: firstSeed % 2 === 0 });
 });
 afterAll(async () => world.stop());
 

@@ -30,7 +30,7 @@ interface WorldParts {
 }
 
 /** The parts that a world takes over from earlier gateways. It has its own in place of the others. */
-interface Inheritance extends Pick<LocalGatewayOptions, "dataFolder" | "isSecret"> {
+interface Inheritance extends Pick<LocalGatewayOptions, "dataFolder" | "isSecret" | "usesPorts"> {
   readonly port?: number;
   readonly carriers?: Carriers;
   readonly aws?: UnreliableAws;

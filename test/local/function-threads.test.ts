@@ -81,7 +81,7 @@ it("a function finds its port to the local store, which checks its role", async 
   ]);
 });
 
-it("a function has no port where its requests are intercepted", async () => {
+it("a function has no port where all requests go to the endpoint", async () => {
   const host = await functionOf(`return ${portName} in globalThis;`);
   expect(await host.invoke({})).toBe(false);
 });
@@ -109,10 +109,16 @@ it("a thread ends when its function is not called for a while, and never during 
   expect(await host.invoke({})).toBe(1);
   vi.advanceTimersByTime(maxIdleMs - 1);
   expect(await host.invoke({})).toBe(2);
+  vi.advanceTimersByTime(maxIdleMs - 1);
+  await host.endIfIdle();
+  expect(await host.invoke({})).toBe(1);
+  vi.advanceTimersByTime(maxIdleMs - 1);
+  expect(await host.invoke({})).toBe(2);
   vi.advanceTimersByTime(maxIdleMs);
   expect(await host.invoke({})).toBe(1);
   const waiting = host.invoke({ waits: true });
   vi.advanceTimersByTime(maxIdleMs);
+  await host.endIfIdle();
   expect(await host.invoke({})).toBe(3);
   expect(await waiting).toBe(3);
 });

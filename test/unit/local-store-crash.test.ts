@@ -25,9 +25,10 @@ afterEach(async () => rm(folder, { recursive: true }));
 
 /**
  * Starts a store on the folder, sends many writes at the same time, and kills the process at the first response.
+ * @param isFunction whether the writes go through a function's port, which responds before the disk has them
  * @returns the acknowledged writes
  */
-async function writeUntilKilled(round: number): Promise<string[]> {
+async function writeUntilKilled(round: number, isFunction: boolean): Promise<string[]> {
   const script = `
     import { writeSync } from "node:fs";
     const { DataServices } = await import(${JSON.stringify(moduleUrl("infra/local/data-services.ts"))});
@@ -39,18 +40,25 @@ async function writeUntilKilled(round: number): Promise<string[]> {
       KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
     }).catch(() => undefined);
     const { QueueUrl } = await services.request("sqs", "CreateQueue", { QueueName: "Jobs" });
+    const { StorePort } = await import(${JSON.stringify(moduleUrl("infra/local/store/port.ts"))});
+    const Action = ["dynamodb:PutItem", "sqs:SendMessage"];
+    const Resource = ["arn:aws:dynamodb:::table/table", "arn:aws:sqs:::Jobs"];
+    const opened = services.openPort({ description: "", statements: [{ Effect: "Allow", Action, Resource }] });
+    const port = new StorePort(opened.port, opened.services);
+    const request = async (service, operation, input) => {
+      if (!${isFunction}) return services.request(service, operation, input);
+      const { status, body } = await port.send(service, operation, JSON.stringify(input));
+      if (status !== 200) throw new Error(body);
+      await port.kept();
+    };
     const answered = (name) => {
       writeSync(1, name + "\\n");
       process.kill(process.pid, "SIGKILL");
     };
     for (let index = 0; index < ${writesAtOnce}; index += 1) {
       const [item, message] = ["item ${round} " + index, "message ${round} " + index];
-      services
-        .request("dynamodb", "PutItem", { TableName: "table", Item: { pk: { S: item } } })
-        .then(() => answered(item));
-      services
-        .request("sqs", "SendMessage", { QueueUrl, MessageBody: message })
-        .then(() => answered(message));
+      request("dynamodb", "PutItem", { TableName: "table", Item: { pk: { S: item } } }).then(() => answered(item));
+      request("sqs", "SendMessage", { QueueUrl, MessageBody: message }).then(() => answered(message));
     }`;
   const file = path.join(folder, "writer.mjs");
   await writeFile(file, script);
@@ -82,10 +90,17 @@ async function readAll(): Promise<Set<string>> {
   }
 }
 
-it("writes that were acknowledged before a crash are there after a restart", async () => {
-  const answered: string[] = [];
-  for (let round = 0; round < rounds; round += 1) answered.push(...(await writeUntilKilled(round)));
-  expect(answered.length).toBeGreaterThanOrEqual(rounds);
-  const found = await readAll();
-  expect(answered.filter((name) => !found.has(name))).toEqual([]);
-});
+it.each([
+  ["the gateway's own port", false],
+  ["a function's port", true],
+])(
+  "writes over %s that were acknowledged before a crash are there after a restart",
+  async (_, isFunction) => {
+    const answered: string[] = [];
+    for (let round = 0; round < rounds; round += 1)
+      answered.push(...(await writeUntilKilled(round, isFunction)));
+    expect(answered.length).toBeGreaterThanOrEqual(rounds);
+    const found = await readAll();
+    expect(answered.filter((name) => !found.has(name))).toEqual([]);
+  },
+);
