@@ -17,6 +17,8 @@ export interface Feed {
   readonly maxConcurrency: number;
   /** The most jobs in a batch, 10 by default. */
   readonly batchSize?: number;
+  /** How long Lambda waits for a full batch, 0 by default. The local gateway does not wait. */
+  readonly batchWindowSeconds?: number;
   /** The greatest normal age of a job. A job may wait a quarter of an hour on its queue until it is due. */
   readonly maxAgeMinutes: number;
   /** The effect on customers of jobs in the dead-letter queue. */

@@ -20,6 +20,7 @@ export const workers = {
       },
       marketingSends: {
         maxConcurrency: 10,
+        batchWindowSeconds: 1,
         maxAgeMinutes: 60,
         alarm: "Marketing messages could not be finalized: customers see them queued.",
       },

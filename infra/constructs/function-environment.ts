@@ -27,6 +27,7 @@ export function functionEnvironment(
     [environmentNames.carrier]: stage.carrier,
     [environmentNames.prices]: stage.prices,
     [environmentNames.failoverAtLoss]: String(stage.failoverAtLoss),
+    [environmentNames.logSentMessages]: String(stage.logSentMessages),
     [environmentNames.behindFirewall]: String(stage.firewall !== undefined),
     ...policyVariables(stage.policies),
     ...limitVariables(stage.limits),

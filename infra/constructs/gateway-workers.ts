@@ -110,7 +110,7 @@ export function addWorkers(scope: Construct, backend: Backend, alarms: Alarms): 
 function feedWorker(
   jobQueue: JobQueue,
   worker: GatewayFunction,
-  { maxConcurrency, batchSize = 10 }: Feed,
+  { maxConcurrency, batchSize = 10, batchWindowSeconds = 0 }: Feed,
 ): void {
   const { queueArn } = jobQueue.queue;
   worker.allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], queueArn);
@@ -118,6 +118,7 @@ function feedWorker(
     target: worker.target,
     eventSourceArn: queueArn,
     batchSize,
+    ...(batchWindowSeconds > 0 && { maxBatchingWindow: Duration.seconds(batchWindowSeconds) }),
     reportBatchItemFailures: true,
     maxConcurrency,
   });

@@ -202,6 +202,7 @@ export const StageSettings = z.strictObject({
   /** AWS charges in USD, whatever the currency of the stage is. */
   monthlyBudgetUsd: z.optional(z.number().check(z.positive())),
   monthlyCarrierSpendLimitUsd: z.optional(z.number().check(z.positive())),
+  logSentMessages: z._default(z.boolean(), false),
   logRetentionDays: z._default(z.literal(logRetentionDays), 90),
   /** The last count of a day is a month after it, and needs all of its messages. */
   messageRetentionDays: z.optional(z.int().check(z.gte(45), z.lte(3_650))),

@@ -16,6 +16,7 @@ export const environmentNames = {
   carrier: "CARRIER",
   prices: "PRICES",
   failoverAtLoss: "FAILOVER_AT_LOSS",
+  logSentMessages: "LOG_SENT_MESSAGES",
   behindFirewall: "BEHIND_FIREWALL",
   originKeySecretId: "ORIGIN_KEY_SECRET_ID",
   apiUrl: "API_URL",
@@ -100,6 +101,8 @@ export const config = {
   hasSamplePrices: (): boolean => required(environmentNames.prices) === "sample",
   /** Whether a message may fail over to a carrier that charges more than the customer paid. */
   mayFailOverAtLoss: (): boolean => required(environmentNames.failoverAtLoss) === "true",
+  /** Whether a message that its first carrier accepted has a log line. */
+  logsSentMessages: (): boolean => required(environmentNames.logSentMessages) === "true",
   /** Whether all requests come through CloudFront. */
   behindFirewall: (): boolean => required(environmentNames.behindFirewall) === "true",
   originKeySecretId: (): string => required(environmentNames.originKeySecretId),

@@ -5,7 +5,7 @@ export const metricsNamespace = "SmsGateway";
 
 /** The metrics that functions write. Alarms and the dashboard read them. Each costs a monthly price in each stage. */
 export const metricNames = [
-  // The outcome of a submission. Each submission writes all five, four of them as 0.
+  // The outcome of a submission. One that is not accepted writes all five, four of them as 0.
   "CarrierAccepted",
   "CarrierInvalidDestinations",
   "CarrierOutcomeUnknown",

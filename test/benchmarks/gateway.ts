@@ -4,12 +4,15 @@ import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { readStack, type StackDefinition } from "../../infra/local/template.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import { assemblyWithVariables } from "../support/changed-assembly.ts";
 
 let synthesized: ReturnType<typeof synthesizeLocalStack> | undefined;
 
-/** The local stack, synthesized once for all suites of a run. */
+/** The local stack, synthesized once for all suites of a run. It logs what a deployed stage logs. */
 async function localStack(): ReturnType<typeof synthesizeLocalStack> {
-  synthesized ??= synthesizeLocalStack();
+  synthesized ??= synthesizeLocalStack().then(async (assembly) =>
+    assemblyWithVariables(assembly, { [environmentNames.logSentMessages]: "false" }),
+  );
   return synthesized;
 }
 

@@ -5,6 +5,7 @@ import { attemptsOf } from "../../shared/messages/message/attempts.ts";
 import { getMessage } from "../../shared/messages/message/read.ts";
 import { recordDeliveryReceipt } from "../../shared/messages/outcome/receipts.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 import { accept, inOrder, only, ScriptedCarrier, named, beUnreachable } from "../support/carriers.ts";
 import { recordLog, type RecordedLog } from "../support/log.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
@@ -82,6 +83,9 @@ it("a message that the first carrier accepted keeps and logs only that attempt",
     { at, outcome: "accepted" },
   ]);
   expect(Object.keys(log.of("message.sent")[0] ?? {})).not.toContain("attempts");
+  vi.stubEnv(environmentNames.logSentMessages, "false");
+  await submitMessage(await acceptedMessage(), inOrder(named({ alpha: new ScriptedCarrier(accept) })));
+  expect(log.of("message.sent")).toHaveLength(1);
 });
 
 it("a message that was never submitted has no attempts", async () => {

@@ -250,6 +250,13 @@ it("has one webhook call in a batch, so that a slow call delays no other job", (
   for (const feed of feeds) expect(feed).toHaveProperty("Properties.BatchSize", 1);
 });
 
+it("waits for a full batch of marketing messages only", () => {
+  const waiting = Object.entries(prod.findResources("AWS::Lambda::EventSourceMapping"))
+    .filter(([, { Properties }]) => "MaximumBatchingWindowInSeconds" in Properties)
+    .map(([id, { Properties }]) => [id.replace(/Feed.*/, ""), Properties.MaximumBatchingWindowInSeconds]);
+  expect(waiting).toEqual([["MarketingSends", 1]]);
+});
+
 it("knows its stages by name only", () => {
   expect(() => stageNamed("production")).toThrow("there is no stage production, only dev, local, prod");
 });

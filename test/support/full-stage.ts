@@ -64,6 +64,7 @@ export const fullStage: Stage = {
     alarmEmails: ["operations@example.com"],
     monthlyBudgetUsd: 100,
     monthlyCarrierSpendLimitUsd: 1_000,
+    logSentMessages: true,
     logRetentionDays: 365,
     messageRetentionDays: 90,
     workerConcurrency: { transactionalSends: 20 },

@@ -19,6 +19,7 @@ export const localSettings: Readonly<Record<string, string>> = {
   [environmentNames.carrier]: "sandbox",
   [environmentNames.prices]: "sample",
   [environmentNames.failoverAtLoss]: "false",
+  [environmentNames.logSentMessages]: "true",
   [environmentNames.behindFirewall]: "false",
   [environmentNames.oneTimeCodeValiditySeconds]: "600",
   [environmentNames.policies.senderIds]: "any",

@@ -1,3 +1,4 @@
+import { config } from "../../platform/config.ts";
 import { secondsUntil, type QueuedJob } from "../../platform/jobs/job.ts";
 import { heldBackSeconds } from "../../platform/jobs/pause.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
@@ -96,15 +97,17 @@ async function submitLeased(
   const ended = await new Submission(sender, job).bringToItsEnd(leased, choice);
   if (ended === undefined) return undefined;
   const { organizationId, id: messageId, carrier, errorCode, attemptLog } = ended;
-  log.info(errorCode === undefined ? "message.sent" : "message.failed", {
-    organizationId,
-    messageId,
-    carrier,
-    errorCode,
-    // A message that its first carrier accepted has no attempts to report.
-    providerCode: attemptLog?.at(-1)?.code,
-    attempts: attemptLog,
-  });
+  // A message that its first carrier accepted has no attempts to report.
+  if (errorCode !== undefined || attemptLog !== undefined || config.logsSentMessages()) {
+    log.info(errorCode === undefined ? "message.sent" : "message.failed", {
+      organizationId,
+      messageId,
+      carrier,
+      errorCode,
+      providerCode: attemptLog?.at(-1)?.code,
+      attempts: attemptLog,
+    });
+  }
   await publishOutcome(ended, organization);
   return ended;
 }

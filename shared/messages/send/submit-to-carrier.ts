@@ -25,7 +25,7 @@ export async function submitToCarrier(message: MessageRecord, named: NamedCarrie
   const isBuffered = response.outcome === "accepted" && response.isBuffered === true;
   if (effectsOf(message).isCounted) {
     countMetrics({
-      ...nothingCounted,
+      ...(response.outcome === "accepted" ? {} : nothingCounted),
       [metricOf(response)]: 1,
       ...(response.outcome === "unreachable" ? { CarrierUnreachable: 1 } : {}),
       ...(isBuffered ? { CarrierBuffered: 1 } : {}),
@@ -78,7 +78,7 @@ async function responseOf(message: MessageRecord, { carrier }: NamedCarrier): Pr
   }
 }
 
-/** All outcomes are counted together, so that shares of the whole can be computed. */
+/** Where one outcome is no success, all are counted, so that a period with it has all parts of a share. */
 const nothingCounted = {
   CarrierAccepted: 0,
   CarrierInvalidDestinations: 0,
