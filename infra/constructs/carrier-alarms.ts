@@ -18,9 +18,10 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     firstStep: "See by error code whether a sender ID, a country or the carrier itself is the cause.",
     command: tailOf(alarms, "workers", '{ $.event = "message.failed" }'),
     metric: new MathExpression({
-      // Fewer than five failures do not make a meaningful share.
+      // Fewer than five failures do not make a meaningful share. A period in which all were accepted has only that metric.
       expression:
-        "IF((rejected + unknown) >= 5, 100 * (rejected + unknown) / (accepted + rejected + unknown), 0)",
+        "IF(FILL(rejected, 0) + FILL(unknown, 0) >= 5, " +
+        "100 * (FILL(rejected, 0) + FILL(unknown, 0)) / (FILL(accepted, 0) + FILL(rejected, 0) + FILL(unknown, 0)), 0)",
       usingMetrics: outcomes(quarterOfAnHour),
       period: quarterOfAnHour,
     }),
@@ -33,7 +34,9 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     firstStep: "Compare what customers send with the carrier's rate and spending limit.",
     command: "aws pinpoint-sms-voice-v2 describe-spend-limits",
     metric: new MathExpression({
-      expression: "100 * throttled / (accepted + rejected + unknown + throttled)",
+      expression:
+        "100 * FILL(throttled, 0) / " +
+        "(FILL(accepted, 0) + FILL(rejected, 0) + FILL(unknown, 0) + FILL(throttled, 0))",
       usingMetrics: {
         ...outcomes(alarmPeriod),
         throttled: countedMetric(stage, "CarrierThrottled"),

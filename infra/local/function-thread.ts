@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 
 import type { FunctionMessage, FunctionThreadData, Invocation } from "./function-host.ts";
+import { holdRequests } from "./held-requests.ts";
 import { StorePort } from "./store/port.ts";
 
 /*
@@ -36,34 +37,7 @@ for (const name of ["CloseEvent", "MessageEvent", "WebSocket"]) Reflect.deletePr
 const storePort = store && new StorePort(store.port, store.services);
 if (storePort !== undefined) {
   Object.assign(globalThis, { [Symbol.for("sms-gateway.aws-port")]: storePort });
-  holdRequests(storePort);
-}
-
-/**
- * The store responds before the disk has its writes. So a request of this thread gets its connection only when the disk has
- * all that the thread has written or read.
- */
-function holdRequests(heldBy: StorePort): void {
-  const { fetch } = globalThis;
-  globalThis.fetch = async (...request) => {
-    await heldBy.kept();
-    return fetch(...request);
-  };
-  // A request on a connection that was kept would not wait.
-  http.Agent.prototype.keepSocketAlive = () => false;
-  for (const { prototype } of [http.Agent, process.getBuiltinModule("node:https").Agent]) {
-    // oxlint-disable-next-line typescript/unbound-method
-    const { createConnection } = prototype;
-    prototype.createConnection = function connectWhenKept(options, onConnection) {
-      if (heldBy.isKept()) return createConnection.call(this, options, onConnection);
-      const connect = (): void => {
-        const socket = createConnection.call(this, options, onConnection);
-        if (socket) onConnection?.(null, socket);
-      };
-      void heldBy.kept().then(connect);
-      return undefined;
-    };
-  }
+  holdRequests(http, storePort);
 }
 
 /** Messages that wait until the disk has what they may show, and the group of writes that each waits for. */
@@ -121,7 +95,13 @@ async function invoke({ id, event, traceId, deadline }: Invocation): Promise<voi
 
 /** Posts a message after all earlier ones, when the disk has what it may show. */
 function post(message: FunctionMessage): void {
-  held.push({ group: storePort?.seenGroup ?? 0, message });
+  const group = storePort?.seenGroup ?? 0;
+  if (held.length === 0 && storePort?.isKept(group) !== false) {
+    port.postMessage(message);
+    return;
+  }
+  // It must not change while it waits.
+  held.push({ group, message: structuredClone(message) });
   if (held.length === 1) void postHeld();
 }
 

@@ -1,3 +1,4 @@
+import http from "node:http";
 import path from "node:path";
 
 import * as z from "zod/mini";
@@ -7,6 +8,7 @@ import { documentsFolder, makeDataFolder } from "./data-folder.ts";
 import { DataServices } from "./data-services.ts";
 import { EventSources } from "./event-sources.ts";
 import { FunctionHost, type FunctionsAws } from "./function-host.ts";
+import { holdableAgent } from "./held-requests.ts";
 import { HttpApi } from "./http-api.ts";
 import { interceptedPort } from "./intercepted-port.ts";
 import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
@@ -59,7 +61,7 @@ export interface LocalGateway {
   stop(): Promise<void>;
 }
 
-/** The time between the first calls of two scheduled functions. Threads that start at once need memory at once. */
+/** The time between the first calls of two scheduled functions. Threads that start together need much memory. */
 const firstCallGapMs = 2_000;
 
 /**
@@ -77,6 +79,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
   const stop = async (): Promise<void> => {
     for (const part of running.splice(0)) await part.stop();
   };
+  holdableAgent(http);
   // The port comes first: a second gateway must not open the data of a running one.
   const api = await HttpApi.start(options.port, log);
   try {
@@ -168,8 +171,11 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     for (const [index, schedule] of runsSchedules ? stack.schedules.entries() : []) {
       const call = invoke(schedule.functionName);
       eventSources.schedule(schedule, index * firstCallGapMs, async (event) => {
-        await call(event);
-        await functions.get(schedule.functionName)?.endIfIdle();
+        try {
+          await call(event);
+        } finally {
+          await functions.get(schedule.functionName)?.endIfIdle();
+        }
       });
     }
 

@@ -42,7 +42,11 @@ export function interceptedPort(
       if ("operation" in request) void serve(request.id, request);
       else if ("group" in request) {
         const { id, group } = request;
-        void store.kept(group).then(() => outbox.post({ id, keptGroup: group }));
+        store.kept(group).then(
+          () => outbox.post({ id, keptGroup: group }),
+          // The store has ended, and the gateway with it.
+          () => undefined,
+        );
       }
     }
   });

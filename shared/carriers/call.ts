@@ -98,8 +98,11 @@ export async function callCarrier(
         maxHeaderSize: maxHeaderBytes,
       };
       const outgoing = (isSecure ? httpsRequest : httpRequest)(url, options, resolve);
-      tooSlow = setTimeout(() => outgoing.destroy(new UnreachableError("ConnectTimeout")), connectTimeoutMs);
       outgoing.on("socket", (socket) => {
+        tooSlow = setTimeout(
+          () => outgoing.destroy(new UnreachableError("ConnectTimeout")),
+          connectTimeoutMs,
+        );
         // Node writes the request once the connection is open; with TLS, once the other side has proven its identity.
         socket.once(isSecure ? "secureConnect" : "connect", () => {
           isConnected = true;

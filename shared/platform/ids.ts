@@ -7,7 +7,7 @@ import { now } from "./clock.ts";
 
 /** Returns a new public id, for example `msg_01K4…`. Ids of one kind sort by the millisecond of their creation. */
 export function newId(prefix: IdPrefix): string {
-  // The package would ask for random values once for each digit.
+  // The package would request random values once for each digit.
   return idOf(prefix, now(), globalThis.crypto.getRandomValues(new Uint8Array(randomDigits)));
 }
 

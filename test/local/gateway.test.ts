@@ -175,6 +175,7 @@ it("without a data folder no data is kept", async () => {
 
 it("a request that a function's role does not allow is rejected as in AWS", async () => {
   const gateway = await start({
+    usesPorts: false,
     interceptor: async (request, next) =>
       next(
         request.operation === "dynamodb:Query"

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
 /*
- * Loaded before a process: a disk that takes `DISK_MS` for each sync and says when it ends, or that fails when the file
+ * A disk for a process that loads this first. Each sync takes `DISK_MS` and writes a line when it ends. It fails when the file
  * `DISK_FAILS` exists.
  */
 

@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
+import { closeSync, existsSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
 /** The page cache of the file, in KiB. */
@@ -7,7 +7,7 @@ const cacheKib = 32_000;
 const lockTimeoutMs = 5_000;
 /** The size of the log of changes, in pages of 4 KiB, at which it is written into the file. */
 const checkpointPages = 4_000;
-/** How long a group stays open while nobody waits for it. */
+/** How long a group stays open while no one waits for it. */
 const maxOpenMs = 20;
 
 /** A callback that waits until a group of writes is on the disk. */
@@ -18,7 +18,7 @@ interface Waiter {
 
 /**
  * An SQLite database, in a file or in memory, with group commit. Writes form numbered groups. A group is committed when
- * somebody waits for it and the disk has the group before it. While the disk writes one group, the next one grows.
+ * someone waits for it and the disk has the group before it. While the disk writes one group, the next one grows.
  */
 export class Database {
   readonly sqlite: DatabaseSync;
@@ -47,6 +47,8 @@ export class Database {
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${cacheKib};` +
         `PRAGMA wal_autocheckpoint = ${checkpointPages}`,
     );
+    // The last run may have been killed after a commit, before the disk had it. This run shows what is committed.
+    if (existsSync(this.#logFile)) fdatasyncSync(this.#openLog());
   }
 
   /**
@@ -68,8 +70,8 @@ export class Database {
   }
 
   /**
-   * Calls back when the disk has a group and all earlier ones: immediately if it has them, never if a write fails or the
-   * file is closed first.
+   * Calls back when the disk has a group and all earlier ones, immediately if it has them. Never calls back if a write fails
+   * or the file is closed first.
    */
   whenKept(group: number, callback: () => void): void {
     if (group <= this.#keptGroup) {
@@ -95,7 +97,7 @@ export class Database {
    * @throws Error when the file rejects it: no write of the group is kept, and no callback runs
    */
   commit(): void {
-    if (!this.#isOpen) return;
+    if (!this.#isOpen || this.#failure !== undefined) return;
     this.#unschedule();
     this.guard(() => {
       for (const flush of this.#flushes) flush();
@@ -144,7 +146,7 @@ export class Database {
       this.#keep(group);
       return;
     }
-    const log = (this.#log ??= openSync(`${this.#file}-wal`, "r+"));
+    const log = this.#openLog();
     this.#isSyncing = true;
     fdatasync(log, (error) => {
       this.#isSyncing = false;
@@ -158,6 +160,14 @@ export class Database {
       this.#sync();
       if (this.#waiters.length > 0) this.#commitSoon();
     });
+  }
+
+  get #logFile(): string {
+    return `${this.#file}-wal`;
+  }
+
+  #openLog(): number {
+    return (this.#log ??= openSync(this.#logFile, "r+"));
   }
 
   #keep(group: number): void {

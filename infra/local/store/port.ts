@@ -20,10 +20,7 @@ export interface ServiceResponse {
   readonly body: string;
 }
 
-/**
- * A message to the store: a request, the question when the disk has a group of writes, or the cancellation of the request
- * with this id.
- */
+/** A message to the store: a request, a wait for a group of writes, or the cancellation of the request with this id. */
 export type PortRequest =
   | ({ readonly id: number } & ServiceRequest)
   | { readonly id: number; readonly group: number }

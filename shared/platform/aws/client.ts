@@ -163,7 +163,7 @@ export interface CommandRequest {
 interface Request extends CommandRequest, Pick<AwsCommand, "input" | "operation"> {}
 
 /** Writes binary values of an input as base64. A `Buffer` would write itself in another way before. */
-function withBase64(this: object, name: string, value: unknown): unknown {
+export function withBase64(this: object, name: string, value: unknown): unknown {
   const given: unknown = Reflect.get(this, name);
   return given instanceof Uint8Array ? Buffer.from(given).toString("base64") : value;
 }

@@ -1,4 +1,6 @@
+import fs, { copyFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -32,7 +34,7 @@ function whenAllKept(database: Database, callback: () => void): void {
   database.whenKept(database.unkeptGroup ?? 0, callback);
 }
 
-it("the writes that somebody waits for in one iteration of the event loop are committed together", async () => {
+it("the writes that someone waits for in one iteration of the event loop are committed together", async () => {
   const database = new Database(file);
   const tables = new Tables(database);
   tables.execute("CreateTable", definition);
@@ -50,7 +52,7 @@ it("the writes that somebody waits for in one iteration of the event loop are co
   database.close();
 });
 
-it("writes that nobody waits for are committed too, and a group that grew during a sync has the next one", async () => {
+it("writes that no one waits for are committed too, and a group that grew during a sync has the next one", async () => {
   const database = new Database(file);
   const tables = new Tables(database);
   tables.execute("CreateTable", definition);
@@ -65,6 +67,23 @@ it("writes that nobody waits for are committed too, and a group that grew during
   await vi.waitFor(() => expect(kept).toEqual(["first", "second"]), patience);
   expect(committedItems()).toBe(2);
   database.close();
+});
+
+it("commits of a process that was killed are on the disk before the next one shows them", () => {
+  const killed = new Database(file);
+  new Tables(killed).execute("CreateTable", definition);
+  killed.commit();
+  const copy = path.join(folder, "copy.sqlite");
+  for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, `${copy}${end}`);
+  const sync = vi.spyOn(fs, "fdatasyncSync");
+  syncBuiltinESMExports();
+  new Database(copy).close();
+  const synced = sync.mock.calls.length;
+  sync.mockRestore();
+  syncBuiltinESMExports();
+  // At the start and at the end.
+  expect(synced).toBe(2);
+  killed.close();
 });
 
 it("closing keeps what is open and what the disk is writing", () => {
