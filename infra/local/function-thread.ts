@@ -40,8 +40,8 @@ if (storePort !== undefined) {
   holdRequests(http, storePort);
 }
 
-/** Messages that wait until the disk has what they may show, and the group of writes that each waits for. */
-const held: { readonly group: number; readonly message: FunctionMessage }[] = [];
+/** Messages that wait until the disk has what they may show. */
+const held: { readonly kept: Promise<void>; readonly message: FunctionMessage }[] = [];
 
 /** Lines that the function has written and the thread has not sent yet. */
 let lines: string[] = [];
@@ -95,20 +95,23 @@ async function invoke({ id, event, traceId, deadline }: Invocation): Promise<voi
 
 /** Posts a message after all earlier ones, when the disk has what it may show. */
 function post(message: FunctionMessage): void {
-  const group = storePort?.seenGroup ?? 0;
-  if (held.length === 0 && storePort?.isKept(group) !== false) {
+  if (storePort === undefined || (held.length === 0 && storePort.isKept())) {
     port.postMessage(message);
     return;
   }
-  // It must not change while it waits.
-  held.push({ group, message: structuredClone(message) });
+  held.push({ kept: storePort.kept(), message });
   if (held.length === 1) void postHeld();
 }
 
 async function postHeld(): Promise<void> {
   for (let [first] = held; first !== undefined; [first] = held) {
-    if (storePort?.isKept(first.group) === false) await storePort.kept(first.group);
-    port.postMessage(first.message);
+    await first.kept;
+    try {
+      port.postMessage(first.message);
+    } catch (error) {
+      // Only a function's result can be a value that cannot be sent.
+      if ("id" in first.message) port.postMessage({ id: first.message.id, error: String(error) });
+    }
     held.shift();
   }
 }
