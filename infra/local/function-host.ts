@@ -53,7 +53,7 @@ interface Instance {
 }
 
 /** How long a thread waits for its next call. A new thread starts in about 0.1 seconds. */
-export const maxIdleMs = 30_000;
+export const maxIdleMs = 20_000;
 
 /**
  * A Lambda function as a worker thread with an environment of its own. The first call starts the thread: its cold start.

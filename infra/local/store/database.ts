@@ -2,7 +2,7 @@ import { closeSync, existsSync, fdatasync, fdatasyncSync, openSync } from "node:
 import { DatabaseSync } from "node:sqlite";
 
 /** The page cache of the file, in KiB. */
-const cacheKib = 32_000;
+const cacheKib = 8_000;
 /** How long a statement waits for a lock of another process. */
 const lockTimeoutMs = 5_000;
 /** The size of the log of changes, in pages of 4 KiB, at which it is written into the file. */
