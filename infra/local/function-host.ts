@@ -148,9 +148,11 @@ export class FunctionHost {
       if (pending.size === 0) void this.#end(instance, new Error(`${name} was not called`));
     }, maxIdleMs).unref();
     const instance: Instance = { worker, pending, idleTimer };
-    worker.on("message", (message: FunctionMessage) => {
-      if ("lines" in message) for (const line of message.lines) this.#log(line);
-      else this.#deliver(instance, message);
+    worker.on("message", (messages: readonly FunctionMessage[]) => {
+      for (const message of messages) {
+        if ("lines" in message) for (const line of message.lines) this.#log(line);
+        else this.#deliver(instance, message);
+      }
     });
     worker.on("error", (error: Error) => void this.#end(instance, error));
     worker.on("exit", () => void this.#end(instance, new Error(`${name} ended`)));

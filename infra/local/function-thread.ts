@@ -40,8 +40,8 @@ if (storePort !== undefined) {
   holdRequests(http, storePort);
 }
 
-/** Messages that wait until the disk has what they may show. */
-const held: { readonly kept: Promise<void>; readonly message: FunctionMessage }[] = [];
+/** Messages that wait until the disk has what they may show, and the group of writes that each waits for. */
+const held: { readonly group: number; readonly message: FunctionMessage }[] = [];
 
 /** Lines that the function has written and the thread has not sent yet. */
 let lines: string[] = [];
@@ -65,7 +65,7 @@ for (const stream of beginnings.keys()) {
 // An uncaught error ends the thread before the microtasks run. Its last lines do not wait for the disk.
 process.once("exit", () => {
   sendLines();
-  for (const { message } of held) if ("lines" in message) port.postMessage(message);
+  port.postMessage(held.flatMap(({ message }) => ("lines" in message ? message : [])));
 });
 
 function sendLines(): void {
@@ -96,22 +96,33 @@ async function invoke({ id, event, traceId, deadline }: Invocation): Promise<voi
 /** Posts a message after all earlier ones, when the disk has what it may show. */
 function post(message: FunctionMessage): void {
   if (storePort === undefined || (held.length === 0 && storePort.isKept())) {
-    port.postMessage(message);
+    port.postMessage([message]);
     return;
   }
-  held.push({ kept: storePort.kept(), message });
-  if (held.length === 1) void postHeld();
+  held.push({ group: storePort.seenGroup, message });
+  if (held.length === 1) void postHeld(storePort);
+  // The disk need not wait until the earlier messages have left.
+  else void storePort.kept();
 }
 
-async function postHeld(): Promise<void> {
+async function postHeld(heldBy: StorePort): Promise<void> {
   for (let [first] = held; first !== undefined; [first] = held) {
-    await first.kept;
+    await heldBy.kept(first.group);
+    const waiting = held.findIndex(({ group }) => !heldBy.isKept(group));
+    const ready = held.splice(0, waiting === -1 ? held.length : waiting).map(({ message }) => message);
     try {
-      port.postMessage(first.message);
-    } catch (error) {
-      // Only a function's result can be a value that cannot be sent.
-      if ("id" in first.message) port.postMessage({ id: first.message.id, error: String(error) });
+      port.postMessage(ready);
+    } catch {
+      for (const message of ready) postOrReject(message);
     }
-    held.shift();
+  }
+}
+
+/** Posts a message. In place of a result that cannot be sent, it posts the error. */
+function postOrReject(message: FunctionMessage): void {
+  try {
+    port.postMessage([message]);
+  } catch (error) {
+    if ("id" in message) port.postMessage([{ id: message.id, error: String(error) }]);
   }
 }
