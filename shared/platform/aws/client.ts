@@ -82,7 +82,7 @@ export class AwsClient {
 
   /** Returns the input of a command as AWS reads it. */
   protected bodyOf({ input }: AwsCommand): string {
-    return JSON.stringify(input, withBase64);
+    return jsonOf(input);
   }
 
   /** Returns the output of a command. */
@@ -162,8 +162,13 @@ export interface CommandRequest {
 
 interface Request extends CommandRequest, Pick<AwsCommand, "input" | "operation"> {}
 
+/** Returns an input in JSON, with base64 for binary values. */
+export function jsonOf(input: unknown): string {
+  return JSON.stringify(input, withBase64);
+}
+
 /** Writes binary values of an input as base64. A `Buffer` would write itself in another way before. */
-export function withBase64(this: object, name: string, value: unknown): unknown {
+function withBase64(this: object, name: string, value: unknown): unknown {
   const given: unknown = Reflect.get(this, name);
   return given instanceof Uint8Array ? Buffer.from(given).toString("base64") : value;
 }

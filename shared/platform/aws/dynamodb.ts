@@ -1,7 +1,7 @@
 import type * as sdk from "@aws-sdk/lib-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 
-import { AwsClient, withBase64, type AwsClientOptions } from "./client.ts";
+import { AwsClient, jsonOf, type AwsClientOptions } from "./client.ts";
 import { AwsCommand } from "./command.ts";
 import type { AwsResponse } from "./errors.ts";
 
@@ -123,7 +123,7 @@ function toAttribute(value: unknown): unknown {
   if (value instanceof Uint8Array) return { B: Buffer.from(value).toString("base64") };
   if (Array.isArray(value)) return { L: value.filter((each) => each !== undefined).map(toAttribute) };
   if (isPlain(value)) return { M: membersOf(value, toAttribute) };
-  return JSON.parse(JSON.stringify(marshall(value, marshallOptions), withBase64));
+  return JSON.parse(jsonOf(marshall(value, marshallOptions)));
 }
 
 function fromAttribute(value: unknown): unknown {
