@@ -34,9 +34,9 @@ describe("the limits of an API key", () => {
   it("are in the list of keys, and absent for a key without limits", async () => {
     const own = await Customer.register();
     const hours = { from: "08:00", to: "20:00", timeZone: "Europe/Paris" };
-    const limits = { dailyBudget: 5, allowedRecipients: ["+44", "15005550000"], hours };
+    const limits = { dailyBudget: 5, holdAbove: 1e-309, allowedRecipients: ["+44", "15005550000"], hours };
     const created = await own.client.createApiKey({ body: { limits } });
-    const stored = { ...limits, allowedRecipients: ["44", "15005550000"] };
+    const stored = { ...limits, holdAbove: 0, allowedRecipients: ["44", "15005550000"] };
     expect(created.limits).toEqual(stored);
     const { id } = await own.client.createApiKey();
     const { rows } = await own.client.listApiKeys();

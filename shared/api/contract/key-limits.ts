@@ -20,6 +20,13 @@ const AllowedRecipient = z.string().check(
   z.overwrite((text) => text.replace(/^\+/, "")),
 );
 
+/** An amount in millionths, as prices have them. The table cannot store all smaller ones. */
+const Price = z.number().check(
+  z.gte(0),
+  z.lte(1_000_000),
+  z.overwrite((amount) => Math.round(amount * 1e6) / 1e6),
+);
+
 /** Unknown fields are rejected, because a limit with a wrong name would not limit anything. */
 export const SendLimitsRequest = z
   .strictObject({
@@ -28,7 +35,7 @@ export const SendLimitsRequest = z
         "The most that messages of the key may cost in a day (UTC). The keys that are made with it, and those that replace " +
         "it, share the budget. Refunds do not return to it.",
     }),
-    holdAbove: z.optional(z.number().check(z.gte(0), z.lte(1_000_000))).register(z.globalRegistry, {
+    holdAbove: z.optional(Price).register(z.globalRegistry, {
       description:
         "A message that costs more than this is held until a person approves it. With 0, each message is held.",
     }),
