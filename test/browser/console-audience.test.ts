@@ -19,22 +19,74 @@ it("imports 10,000 contacts from a spreadsheet, and explains each row that was n
   const csv = ["Phone number;First name;Groups;City of birth", ...good, ...bad].join("\r\n");
   const choose = async (text: string): Promise<void> =>
     page
-      .getByLabel("CSV file")
+      .getByLabel("Spreadsheet")
       .setInputFiles({ name: "contacts.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
   await choose('Phone number\n"15005550000');
-  await page.getByText("a quoted value is not closed").waitFor();
+  await page.getByText("The file cannot be read.").waitFor();
   await choose(`\uFEFF${csv}`);
-  await page.getByText("10,001 of 10,003 rows can be imported.").waitFor();
+  await page.getByText("10,000 of 10,003 rows can be imported.").waitFor();
   await page.getByText("City: Łódź").or(page.getByText("City_of_birth: Łódź")).first().waitFor();
   await page.getByLabel("Tags for all contacts").fill("newsletter");
-  await page.getByRole("button", { name: "Import 10,001 contacts" }).click();
+  await page.getByText("10,000 new, 0 updated, 0 left as they are.").waitFor({ timeout: 60_000 });
+  await page.getByText("an earlier row has this number").waitFor({ state: "attached" });
+  await page.getByRole("button", { name: "Import 10,000 contacts" }).click();
   await page.getByText("10,000 contacts imported.", { exact: true }).first().waitFor({ timeout: 100_000 });
-  await page.getByText("a contact with this number already exists").waitFor();
   expect(await visitor.violations()).toEqual([]);
   const { rows, meta } = await customer.client.listContacts({ query: { limit: 1 } });
   expect(meta.total).toBe(10_000);
   expect(rows[0]).toMatchObject({ firstName: "Grace", attributes: { City_of_birth: "Łódź" } });
   expect(rows[0]?.tags).toEqual(expect.arrayContaining(["gold", "newsletter"]));
+});
+
+it("imports this week's Excel list over last week's, with numbers as people write them", async ({
+  arriveAs,
+}) => {
+  const customer = await Customer.register();
+  const { client } = customer;
+  await client.createContact({
+    body: {
+      phoneNumber: "447700900120",
+      firstName: "Ada",
+      tags: ["monday"],
+      attributes: { Appointment: "old" },
+    },
+  });
+  const visitor = await arriveAs(customer, "contacts/import", "Import contacts");
+  const { page } = visitor;
+  await page.getByLabel("Spreadsheet").setInputFiles("test/browser/patients.xlsx");
+  await page.getByText("2 of 3 rows can be imported.").waitFor();
+  await page.getByLabel("Numbers without a country code are from").selectOption("GB");
+  await page.getByText("3 of 3 rows can be imported.").waitFor();
+  await page.getByText("2 new, 1 updated, 0 left as they are.").waitFor();
+  await page.getByLabel("Contacts that exist already").selectOption("Leave them as they are");
+  await page.getByText("2 new, 0 updated, 1 left as they are.").waitFor();
+  await page.getByLabel("Contacts that exist already").selectOption("Update them");
+  await page.getByText("2 new, 1 updated, 0 left as they are.").waitFor();
+  await page.getByRole("button", { name: "Import 3 contacts" }).click();
+  await page.getByText("3 of 3 rows processed: 2 new, 1 updated, 0 not imported.").waitFor();
+  expect(await visitor.violations()).toEqual([]);
+  await visitor.open("contacts", "Contacts");
+  await page.getByLabel("Name or number").fill("brewster");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByRole("link", { name: "Grace Brewster Hopper" }).waitFor();
+  await page.getByRole("link", { name: "Ada Lovelace" }).waitFor({ state: "detached" });
+  const { rows } = await client.listContacts({});
+  expect(Object.fromEntries(rows.map(({ phoneNumber, ...contact }) => [phoneNumber, contact]))).toMatchObject(
+    {
+      447700900120: {
+        firstName: "Ada",
+        lastName: "Lovelace",
+        tags: ["monday", "tuesday"],
+        attributes: { Appointment: "2026-11-24" },
+      },
+      447700900121: {
+        firstName: "Grace",
+        lastName: "Brewster Hopper",
+        attributes: { Appointment: "2026-11-24 09:30" },
+      },
+      15005550000: { firstName: "Plato", tags: [] },
+    },
+  );
 });
 
 it("creates a campaign, estimates its audience and cost, launches it and sees it completed", async ({
@@ -67,7 +119,20 @@ it("creates a campaign, estimates its audience and cost, launches it and sees it
   await page.getByRole("button", { name: "Save draft" }).click();
   await visitor.heading("Autumn sale");
   await page.getByText("2 messages, US$0.0539").waitFor();
-  await visitor.confirm("Launch");
+  await page.getByRole("link", { name: "Edit" }).click();
+  await visitor.heading("Edit campaign");
+  expect(await page.getByLabel("customers (4)").isChecked()).toBe(true);
+  await page.getByLabel("Name").fill("Winter sale");
+  await page.getByRole("button", { name: "Save draft" }).click();
+  await visitor.heading("Winter sale");
+  await page.getByRole("link", { name: "Copy" }).click();
+  await visitor.heading("New campaign");
+  expect(await page.getByLabel("Name").inputValue()).toBe("Winter sale (copy)");
+  await page.goBack();
+  await visitor.heading("Winter sale");
+  await page.getByRole("button", { name: "Launch" }).click();
+  await page.getByRole("dialog").getByText("2 messages, US$0.0539").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Launch" }).click();
   await page.getByText("✓ completed").waitFor();
   // The gateway's result matches the estimate.
   const [campaign] = (await customer.client.listCampaigns()).rows;

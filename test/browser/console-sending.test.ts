@@ -188,19 +188,60 @@ it("keeps drafts of a message and a campaign across views, and clears them with 
   expect(await page.getByLabel("Name").inputValue()).toBe("");
 });
 
+it("finds one of many messages by a number as people write it, and keeps the filter on the way back", async ({
+  arriveAs,
+}) => {
+  const customer = await Customer.register({ balance: 1 });
+  const { id } = await customer.send({ to: "447700900123", message: "the oldest" });
+  const visitor = await arriveAs(customer, "messages", "Messages");
+  const { page } = visitor;
+  await page.getByRole("link", { name: "447700900123" }).waitFor();
+  // The list of a customer with 5,000 newer messages: the first pages of a filter are empty.
+  let reads = 0;
+  await page.route(/\/v1\/sms\?/, async (route) => {
+    const url = new URL(route.request().url());
+    if (!url.searchParams.has("search") || (reads += 1) > 5) return route.continue();
+    const meta = {
+      limit: 25,
+      total: 0,
+      totalPages: 0,
+      nextCursor: Buffer.from("msg_7ZZZZZZZZZZZZZZZZZZZZZZZZZ").toString("base64url"),
+    };
+    return route.fulfill({ json: { data: [], meta } });
+  });
+  await page.getByLabel("Number or text").fill("07700 900123");
+  await page.getByLabel("From").fill("2020-01-01");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await vi.waitFor(() => expect(reads).toBe(6), patience);
+  await page.getByRole("link", { name: "447700900123" }).click();
+  await visitor.heading("Message to 447700900123");
+  await page.getByRole("main").getByRole("link", { name: "Messages" }).click();
+  await visitor.heading("Messages");
+  await page.getByRole("link", { name: "447700900123" }).waitFor();
+  expect(await page.getByLabel("Number or text").inputValue()).toBe("07700 900123");
+  await page.getByLabel("Number or text").fill("nothing like this");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByText("No messages match").waitFor();
+  expect(page.url()).toContain("search=nothing");
+  expect((await customer.client.getSms({ params: { id } })).message).toBe("the oldest");
+});
+
 it("finds messages by number and status, and cancels a scheduled one", async ({ arriveAs }) => {
   const customer = await Customer.register({ balance: 1 });
   await customer.send({ to: "15005550007" });
   await customer.send({ scheduledAt: new Date(Date.now() + 86_400_000).toISOString() });
   const visitor = await arriveAs(customer, "messages", "Messages");
   const { page } = visitor;
-  await page.getByLabel("Phone number").fill("+1 500 555 0007");
+  await page.getByLabel("Number or text").fill("+1 500 555 0007");
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("link", { name: "15005550000" }).waitFor({ state: "detached" });
   await page.getByRole("link", { name: "15005550007" }).waitFor();
   await page.locator("button:focus", { hasText: "Filter" }).waitFor();
   await visitor.open("messages", "Messages");
-  await vi.waitFor(async () => expect(await page.getByLabel("Phone number").inputValue()).toBe(""), patience);
+  await vi.waitFor(
+    async () => expect(await page.getByLabel("Number or text").inputValue()).toBe(""),
+    patience,
+  );
   await page.getByLabel("Status").selectOption("queued");
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("link", { name: "15005550000" }).click();

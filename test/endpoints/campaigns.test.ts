@@ -80,6 +80,46 @@ describe("a campaign", () => {
     expect(await expectLedgerToAddUp(customer)).toHaveLength(57);
   });
 
+  it("is changed as a draft, and no longer once it is launched", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    await importContacts(customer, 2, () => ({ tags: ["vip"] }));
+    const template = await customer.client.createTemplate({
+      body: { name: "sale", body: "From the template" },
+    });
+    const { id } = await create(customer, { expiresInSeconds: 3_600 });
+    const change = async (json: object, by = customer): Promise<ApiResponse> =>
+      by.call(`/v1/campaigns/${id}`, { method: "PATCH", json });
+    const before = await get(customer, id);
+    expect(dataOf(await change({}), Campaign)).toEqual(before);
+    const changed = dataOf(await change({ templateId: template.id, expiresInSeconds: null }), Campaign);
+    expect(changed).toMatchObject({ name: "Spring", message: "From the template", templateId: template.id });
+    expect(changed).not.toHaveProperty("expiresInSeconds");
+    const others = {
+      message: "Hello again",
+      audience: { tags: ["vip"] },
+      senderId: "HARBOUR",
+      language: "Unicode",
+    };
+    expect(dataOf(await change({ ...others, name: "Winter" }), Campaign)).toMatchObject({
+      ...others,
+      name: "Winter",
+    });
+    expect(await get(customer, id)).not.toHaveProperty("templateId");
+    expect(invalidFields(await change({ scheduledAt: "2030-01-01T00:00:00Z" }))).toEqual(["scheduledAt"]);
+    expect(invalidFields(await change({ message: "a", templateId: template.id }))).toEqual(["message"]);
+    expect(invalidFields(await change({ message: "{{" }))).toEqual(["message"]);
+    expect(errorOf(await change({}, await Customer.register()))).toEqual({ status: 404, code: "NOT_FOUND" });
+    const [launched, late] = await Promise.all([
+      act(customer, id, "launch"),
+      change({ message: "Last words" }),
+    ]);
+    expect(launched.status).toBe(200);
+    const { message } = await reach(customer, id, "completed");
+    expect(message).toBe(late.status === 200 ? "Last words" : "Hello again");
+    expect((await messagesOf(customer)).map((each) => each.message)).toEqual([message, message]);
+    expect(errorOf(await change({ name: "Late" }))).toEqual(conflict);
+  });
+
   it("goes to the named contacts, each once, or to those with one of its tags", async () => {
     const customer = await Customer.register({ balance: 1 });
     const ids = await importContacts(customer, 9, (index) => ({

@@ -18,8 +18,12 @@ async function pretendContacts(customer: Customer, contacts: number): Promise<vo
 }
 
 describe("an import", () => {
-  async function importAll(importer: Customer, contacts: readonly unknown[]): Promise<ImportedContacts> {
-    const response = await importer.call("/v1/contacts/import", { json: { contacts } });
+  async function importAll(
+    importer: Customer,
+    contacts: readonly unknown[],
+    options: { onDuplicate?: "skip" | "update"; dryRun?: boolean } = {},
+  ): Promise<ImportedContacts> {
+    const response = await importer.call("/v1/contacts/import", { json: { contacts, ...options } });
     expect(response.status).toBe(200);
     return dataOf(response, ImportedContacts);
   }
@@ -80,6 +84,75 @@ describe("an import", () => {
     expect(created).toBe(60);
     expect((await listContacts(importer)).meta.total).toBe(120);
     expect(await readContacts(importer.organizationId, { limit: 1_000 })).toHaveLength(120);
+  });
+
+  it("updates a contact that has the number of a row: names are replaced, tags and attributes are added", async () => {
+    const importer = await Customer.register();
+    const [known, stopped, fresh] = [newNumber(), newNumber(), newNumber()];
+    const before = { firstName: "Ada", tags: ["vip"], attributes: { city: "Oslo", date: "Monday" } };
+    const { id } = await createContact(importer, { phoneNumber: known, ...before });
+    await createContact(importer, { phoneNumber: stopped, optedOut: true });
+    const rows = [
+      { phoneNumber: known, lastName: "Lovelace", tags: ["week 2"], attributes: { date: "Tuesday" } },
+      { phoneNumber: stopped, firstName: "Grace", optedOut: false },
+      { phoneNumber: fresh },
+      { phoneNumber: known, firstName: "Twice" },
+    ];
+    const tried = await importAll(importer, rows, { onDuplicate: "update", dryRun: true });
+    const totals = { created: 1, updated: 2, duplicates: 1, invalid: 0 };
+    expect(tried).toEqual({ totals, results: [{ index: 3, status: "duplicate", phoneNumber: known }] });
+    expect((await importAll(importer, rows, { dryRun: true })).totals).toEqual({
+      created: 1,
+      duplicates: 3,
+      invalid: 0,
+    });
+    expect((await listContacts(importer)).meta.total).toBe(2);
+
+    const first = await importAll(importer, rows, { onDuplicate: "update" });
+    expect(first.totals).toEqual(totals);
+    expect(first.results[0]).toEqual({ index: 0, status: "updated", id });
+    const again = await importAll(importer, rows, { onDuplicate: "update" });
+    expect(again.totals).toEqual({ ...totals, created: 0, updated: 3 });
+    const { rows: stored, meta } = await listContacts(importer);
+    expect(meta.total).toBe(3);
+    const changed = { firstName: "Ada", lastName: "Lovelace", tags: ["vip", "week 2"] };
+    expect(stored.find(({ phoneNumber }) => phoneNumber === known)).toMatchObject({
+      ...changed,
+      attributes: { city: "Oslo", date: "Tuesday" },
+    });
+    expect(stored.find(({ phoneNumber }) => phoneNumber === stopped)).toMatchObject({
+      firstName: "Grace",
+      optedOut: true,
+    });
+  });
+
+  it("loses no tag of imports that update the same contacts at the same time", async () => {
+    const importer = await Customer.register();
+    const numbers = Array.from({ length: 5 }, () => newNumber());
+    const tags = ["a", "b", "c"];
+    const imports = tags.map(async (tag) =>
+      importAll(
+        importer,
+        numbers.map((phoneNumber) => ({ phoneNumber, tags: [tag] })),
+        { onDuplicate: "update" },
+      ),
+    );
+    const created = (await Promise.all(imports)).reduce((sum, { totals }) => sum + totals.created, 0);
+    expect(created).toBe(5);
+    const { rows } = await listContacts(importer);
+    expect(rows.map((row) => row.tags.toSorted())).toEqual(numbers.map(() => tags));
+  });
+
+  it("rejects a row that would give a contact too many tags or attributes", async () => {
+    const importer = await Customer.register();
+    const tags = Array.from({ length: 20 }, (_, index) => `tag ${index}`);
+    const { phoneNumber } = await createContact(importer, { tags });
+    const rows = [{ phoneNumber, firstName: "Ada", tags: ["one more"] }];
+    for (const dryRun of [true, false]) {
+      const { results } = await importAll(importer, rows, { onDuplicate: "update", dryRun });
+      expect(results).toMatchObject([{ index: 0, status: "invalid", details: [{ path: "tags" }] }]);
+    }
+    expect((await listContacts(importer)).rows[0]).not.toHaveProperty("firstName");
   });
 
   it("fills the free places, and reports the rows without one", async () => {

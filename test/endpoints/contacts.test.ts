@@ -198,6 +198,34 @@ describe("a phone number", () => {
 });
 
 describe("the list of contacts", () => {
+  it("is filtered by name, by a number as people write it, and by tag", async () => {
+    const owner = await Customer.register();
+    const ada = await createContact(owner, {
+      phoneNumber: "447700900123",
+      firstName: "Ada",
+      lastName: "Lovelace",
+      tags: ["tuesday"],
+    });
+    const grace = await createContact(owner, {
+      phoneNumber: "447700900124",
+      firstName: "Grace",
+      tags: ["vip"],
+    });
+    const idsOf = async (query: Record<string, string>): Promise<string[]> =>
+      (await listContacts(owner, new URLSearchParams(query).toString())).rows.map(({ id }) => id);
+    expect(await idsOf({ search: "ada love" })).toEqual([ada.id]);
+    expect(await idsOf({ search: "07700 9001" })).toEqual([grace.id, ada.id]);
+    expect(await idsOf({ search: "+44 7700 900124" })).toEqual([grace.id]);
+    expect(await idsOf({ search: "447700900124", tag: "tuesday" })).toEqual([]);
+    expect(await idsOf({ tag: "tuesday" })).toEqual([ada.id]);
+    expect(await idsOf({ search: "nobody" })).toEqual([]);
+    const { meta, rows } = await listContacts(owner, "search=7700&limit=1");
+    expect([rows[0]?.id, meta.total]).toEqual([grace.id, 2]);
+    expect(await idsOf({ search: "7700", limit: "1", cursor: meta.nextCursor ?? "" })).toEqual([ada.id]);
+    const rejected = await owner.call("/v1/contacts?search=%20&tag=%2F");
+    expect(invalidFields(rejected).toSorted()).toEqual(["search", "tag"]);
+  });
+
   it("is newest first, by page and by cursor, and readable in order by campaigns", async () => {
     const lister = await Customer.register();
     const ids: string[] = [];

@@ -70,6 +70,40 @@ describe("messages", () => {
     expect(invalidFields(response).toSorted()).toEqual(["status", "to"]);
   });
 
+  it("are found by text, a number as people write it, time, sender and campaign", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const bob = await customer.send({
+      to: "447700900123",
+      message: "Bob, see you on Tuesday",
+      senderId: "HARBOUR",
+    });
+    const { queuedAt } = bob;
+    const ada = await customer.send({ to: "15005550000", message: "Your code is 900123" });
+    const idsOf = async (
+      query: NonNullable<NonNullable<Parameters<typeof customer.client.listSms>[0]>["query"]>,
+    ): Promise<string[]> => (await customer.client.listSms({ query })).rows.map(({ id }) => id);
+    expect(await idsOf({ search: "TUESDAY" })).toEqual([bob.id]);
+    for (const search of ["07700 900123", "+44 7700 900123", "(0)7700-900.123"]) {
+      expect(await idsOf({ search })).toEqual([bob.id]);
+    }
+    expect(await idsOf({ search: "900123" })).toEqual([ada.id, bob.id]);
+    expect(await idsOf({ search: "12" })).toEqual([ada.id]);
+    expect(await idsOf({ search: ".*" })).toEqual([]);
+    expect(await idsOf({ senderId: "HARBOUR" })).toEqual([bob.id]);
+    expect(await idsOf({ campaignId: "cmp_01K4ZZZZZZZZZZZZZZZZZZZZZZ" })).toEqual([]);
+    const later = new Date(Date.parse(ada.queuedAt) + 1).toISOString();
+    expect(await idsOf({ after: queuedAt })).toEqual([ada.id, bob.id]);
+    expect(await idsOf({ after: ada.queuedAt })).toEqual([ada.id]);
+    expect(await idsOf({ after: later })).toEqual([]);
+    expect(await idsOf({ before: ada.queuedAt })).toEqual([bob.id]);
+    expect(await idsOf({ after: queuedAt, before: later, search: "code" })).toEqual([ada.id]);
+    const first = await customer.client.listSms({ query: { after: queuedAt, limit: 1 } });
+    expect(await idsOf({ after: queuedAt, limit: 1, cursor: first.meta.nextCursor })).toEqual([bob.id]);
+    const response = await customer.call("/v1/sms?after=yesterday&search=&campaignId=7");
+    expect(errorOf(response)).toEqual(invalid);
+    expect(invalidFields(response).toSorted()).toEqual(["after", "campaignId", "search"]);
+  });
+
   it("that wait for their time are listed, also those of one API key", async () => {
     const customer = await Customer.register({ balance: 1 });
     const { id: apiKeyId, secret } = await customer.createApiKey();

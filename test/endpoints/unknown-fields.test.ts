@@ -213,9 +213,9 @@ it("an estimate accepts the body of a whole send", async () => {
 
 // `test/unit/route-input.test.ts` tests the query of each list.
 it.each(["/v1/sms", "/v1/contacts", "/v1/auth/api-keys"])("the query of %s is checked", async (path) => {
-  expect(await rejection(`${path}?Limit=5&campaignId=x`)).toEqual({
+  expect(await rejection(`${path}?Limit=5&folderId=x`)).toEqual({
     Limit: "unknown parameter; did you mean `limit`?",
-    campaignId: "unknown parameter",
+    folderId: "unknown parameter",
   });
   expect(await rejection(`${path}?limit=1000`)).toEqual({ limit: "must be at most 100" });
 });

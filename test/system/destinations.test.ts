@@ -79,7 +79,11 @@ it.each(["6114712345678", "12025559", "120255501001234", "9991234567"])(
     const details = [{ path: "phoneNumber", message: expect.stringMatching(/^(cannot be|begins with)/) }];
     const contact = { phoneNumber: to, tags: [], attributes: {}, optedOut: false };
     await expect(createContact(organizationId, contact)).rejects.toMatchObject({ details });
-    const imported = await importContacts(organizationId, { contacts: [contact] });
+    const imported = await importContacts(organizationId, {
+      onDuplicate: "skip",
+      dryRun: false,
+      contacts: [contact],
+    });
     expect(imported.results).toEqual([{ index: 0, status: "invalid", details }]);
     const { id } = await customer.client.createContact({ body: { phoneNumber: "447400123456" } });
     await updateItem(z.unknown(), updateOf(keys.contact(organizationId, id), { set: { phoneNumber: to } }));

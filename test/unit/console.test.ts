@@ -10,7 +10,7 @@ import {
   rowsOf,
 } from "../../functions/console/app/contact-import.ts";
 import { problemOfField } from "../../functions/console/app/problems.ts";
-import { parseCsv, textOf } from "../../functions/console/app/read-csv.ts";
+import { parseCsv, textOf } from "../../functions/console/app/read-table.ts";
 import { csvOf } from "../../functions/console/app/save-file.ts";
 import { phoneNumberOf, tagsOf } from "../../functions/console/app/typed.ts";
 import type { Contact } from "../../shared/api/contract/contacts.ts";
@@ -104,7 +104,7 @@ describe("the import of contacts", () => {
     ],
     [
       ["Name", "Mobile", "Mobile 2", "123"],
-      ["firstName", "phoneNumber", "attribute", "skip"],
+      ["fullName", "phoneNumber", "attribute", "skip"],
     ],
     [
       ["Vorname", "Nachname", "Telefon"],
@@ -129,14 +129,41 @@ describe("the import of contacts", () => {
       ["+1 500 5550000", "Ada", "London"],
       ["12", "", ""],
     ];
-    const [good, bad] = rowsOf(table, ["phoneNumber", "firstName", "attribute"]);
+    const [good, bad] = rowsOf(table, ["phoneNumber", "firstName", "attribute"], "");
     expect(good).toEqual({
       line: 2,
       contact: { phoneNumber: "15005550000", firstName: "Ada", attributes: { City: "London" } },
       problem: undefined,
     });
     expect(bad).toMatchObject({ line: 3, contact: { phoneNumber: "12" } });
-    expect(bad?.problem).toMatch(/^phoneNumber: must be the country code and the number in digits/);
+    expect(bad?.problem).toMatch(/^The phone number must be the country code and the number in digits/);
+  });
+
+  it("adds the code of a country to national numbers only, splits names, and finds repeated numbers", () => {
+    const numbers = ["07700 900123", "7700900124", "+1 500 555 0000", "00447700900125", "447700900126", "12"];
+    const rows = rowsOf(
+      [
+        ["Patient", "Mobile"],
+        ...numbers.map((each) => ["Ada King Lovelace", each]),
+        ["Plato", "07700900123"],
+      ],
+      ["fullName", "phoneNumber"],
+      "GB",
+    );
+    expect(rows.map(({ contact }) => contact["phoneNumber"])).toEqual([
+      "447700900123",
+      "447700900124",
+      "15005550000",
+      "447700900125",
+      "447700900126",
+      "12",
+      "447700900123",
+    ]);
+    expect(rows[0]?.contact).toMatchObject({ firstName: "Ada", lastName: "King Lovelace" });
+    expect(rows.at(-1)).toMatchObject({
+      contact: { firstName: "Plato" },
+      problem: "an earlier row has this number",
+    });
   });
 
   it("sends at most 1,000 rows per request, within the API's body limit", () => {
@@ -164,7 +191,7 @@ describe("the import of contacts", () => {
       { index: 2, status: "invalid", details: [{ path: "tags", message: "must not name a tag twice" }] },
     ]);
     expect(failed.map(({ line }) => line)).toEqual([3, 4]);
-    expect(failed[1]?.reason).toBe("tags: must not name a tag twice");
+    expect(failed[1]?.reason).toBe("The tags must not name a tag twice");
   });
 });
 

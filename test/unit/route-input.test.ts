@@ -75,9 +75,9 @@ const lists = rows.filter(([, { paged }]) => paged === true);
 it.each(lists)("the query of %s has no unknown parameters and a largest page", async (_operation, route) => {
   const detailsOf = async (queryStringParameters: Record<string, string>) =>
     (await inputErrorOf(route, { queryStringParameters }))?.details;
-  expect(await detailsOf({ Limit: "5", campaignId: "x" })).toEqual([
+  expect(await detailsOf({ Limit: "5", folderId: "x" })).toEqual([
     { path: "Limit", message: "unknown parameter; did you mean `limit`?" },
-    { path: "campaignId", message: "unknown parameter" },
+    { path: "folderId", message: "unknown parameter" },
   ]);
   expect(await detailsOf({ limit: "1000" })).toEqual([{ path: "limit", message: "must be at most 100" }]);
   expect(await detailsOf({ limit: "0", page: "x" })).toEqual(

@@ -28,6 +28,7 @@ const views: Readonly<Record<string, () => Promise<View>>> = {
   "templates/:id": async () => (await import("./views/template.tsx")).Template,
   campaigns: async () => (await import("./views/campaigns.tsx")).Campaigns,
   "campaigns/new": async () => (await import("./views/campaign-new.tsx")).NewCampaign,
+  "campaigns/:id/edit": async () => (await import("./views/campaign-new.tsx")).EditCampaign,
   "campaigns/:id": async () => (await import("./views/campaign.tsx")).Campaign,
   "api-keys": async () => (await import("./views/api-keys.tsx")).ApiKeys,
   webhooks: async () => (await import("./views/webhooks.tsx")).Webhooks,

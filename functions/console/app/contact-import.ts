@@ -1,3 +1,5 @@
+import { parsePhoneNumberFromString, type CountryCode } from "libphonenumber-js/min";
+
 import { CreateContactRequest, type ImportedContact } from "../../../shared/api/contract/contacts.ts";
 import type { ErrorDetail } from "../../../shared/api/contract/errors.ts";
 import { validate } from "../../../shared/api/contract/validation.ts";
@@ -7,24 +9,37 @@ import { phoneNumberOf, tagsOf } from "./typed.ts";
  * Turns a spreadsheet into contacts: each column maps to a contact field, and each row to a contact.
  */
 
-/** The fields that a column can map to; `attribute` is a custom attribute named like the column. */
-export const targets = ["phoneNumber", "firstName", "lastName", "tags", "attribute", "skip"] as const;
+/**
+ * The fields that a column can map to. `fullName` is a first name and, after its first space, a last name. `attribute` is a
+ * custom attribute named like the column.
+ */
+export const targets = [
+  "phoneNumber",
+  "fullName",
+  "firstName",
+  "lastName",
+  "tags",
+  "attribute",
+  "skip",
+] as const;
 export type Target = (typeof targets)[number];
 
 /** Usual column names for each field, in letters only. */
-const usualNames: Readonly<Record<"firstName" | "lastName" | "phoneNumber" | "tags", RegExp>> = {
-  phoneNumber: /^(phone|mobile|cell|tel|msisdn|number|phonenumber|mobilenumber|telefon|handy|telephone|to)/,
-  firstName: /^(first|given|vorname|prenom|name$)/,
-  lastName: /^(last|family|surname|nachname|nom$)/,
+const usualNames = {
+  phoneNumber: /^(contactnumber|phone|mobile|mobil|cell|tel|msisdn|number|handy|whatsapp|to$)/,
+  fullName: /^(name|fullname|patient|customer|client|contact|guest|member|kunde|gast|mitglied)(name)?$/,
+  firstName: /^(first|given|forename|vorname|prenom|prénom)/,
+  lastName: /^(last|family|surname|nachname|familienname|nom$)/,
   tags: /^(tag|group|list|label|gruppe)/,
-};
+} as const;
+const guessed = ["phoneNumber", "fullName", "firstName", "lastName", "tags"] as const;
 
 /** Guesses each column's field from its name. Each field is used once. */
 export function guessTargets(header: readonly string[]): Target[] {
   const taken = new Set<Target>();
   return header.map((name) => {
     const plain = name.toLowerCase().replaceAll(/[^\p{L}]/gu, "");
-    for (const target of ["phoneNumber", "firstName", "lastName", "tags"] as const) {
+    for (const target of guessed) {
       if (taken.has(target) || !usualNames[target].test(plain)) continue;
       taken.add(target);
       return target;
@@ -42,6 +57,13 @@ export function attributeName(column: string): string {
     .slice(0, 32);
 }
 
+const fieldNames: Readonly<Record<string, string>> = {
+  phoneNumber: "The phone number",
+  firstName: "The first name",
+  lastName: "The last name",
+  tags: "The tags",
+};
+
 /** One row of the file as a contact, with the API's message if it is invalid. */
 export interface ImportRow {
   /** The row number in the spreadsheet. */
@@ -50,17 +72,26 @@ export interface ImportRow {
   readonly problem: string | undefined;
 }
 
-/** Converts the rows after the header, using the field chosen for each column. */
-export function rowsOf(table: readonly (readonly string[])[], columns: readonly Target[]): ImportRow[] {
+/**
+ * Converts the rows after the header, using the field chosen for each column.
+ * @param country the country of numbers without a country code; empty for none
+ */
+export function rowsOf(
+  table: readonly (readonly string[])[],
+  columns: readonly Target[],
+  country: string,
+): ImportRow[] {
   const [header = [], ...body] = table;
+  const numbers = new Set<string>();
   return body.map((cells, index) => {
-    const contact = contactOf(header, cells, columns);
+    const contact = contactOf(header, cells, columns, country);
     const checked = validate(CreateContactRequest, contact);
-    return {
-      line: index + 2,
-      contact,
-      problem: checked.success ? undefined : describeProblems(checked.details),
-    };
+    const line = index + 2;
+    if (!checked.success) return { line, contact, problem: describeProblems(checked.details) };
+    const { phoneNumber } = checked.data;
+    const problem = numbers.has(phoneNumber) ? "an earlier row has this number" : undefined;
+    numbers.add(phoneNumber);
+    return { line, contact, problem };
   });
 }
 
@@ -68,13 +99,15 @@ function contactOf(
   header: readonly string[],
   cells: readonly string[],
   columns: readonly Target[],
+  country: string,
 ): Record<string, unknown> {
   const contact: Record<string, unknown> = { phoneNumber: "" };
   const attributes: Record<string, string> = {};
   for (const [index, target] of columns.entries()) {
     const cell = (cells[index] ?? "").trim();
     if (cell === "" || target === "skip") continue;
-    if (target === "phoneNumber") contact["phoneNumber"] = phoneNumberOf(cell);
+    if (target === "phoneNumber") contact["phoneNumber"] = numberOf(cell, country);
+    else if (target === "fullName") Object.assign(contact, namesOf(cell));
     else if (target === "tags") contact["tags"] = tagsOf(cell);
     else if (target === "attribute") attributes[attributeName(header[index] ?? "")] = cell;
     else contact[target] = cell;
@@ -82,8 +115,23 @@ function contactOf(
   return Object.keys(attributes).length === 0 ? contact : { ...contact, attributes };
 }
 
+/** The digits of a number, with the code of the country if it has none. */
+function numberOf(cell: string, country: string): string {
+  const typed = phoneNumberOf(cell);
+  if (country === "" || /^(\+|00)/.test(cell)) return typed;
+  // The list of countries is the library's own.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const number = parsePhoneNumberFromString(cell, country as CountryCode);
+  return number?.isPossible() === true ? number.number.slice(1) : typed;
+}
+
+function namesOf(cell: string): Record<string, string> {
+  const [firstName = "", ...others] = cell.split(/\s+/);
+  return others.length === 0 ? { firstName } : { firstName, lastName: others.join(" ") };
+}
+
 function describeProblems(details: readonly ErrorDetail[]): string {
-  return details.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  return details.map(({ path, message }) => `${fieldNames[path] ?? path} ${message}`).join("; ");
 }
 
 /** Splits rows into requests that respect the API's limits on rows and body size. */
@@ -117,7 +165,7 @@ export interface FailedRow {
 export function failedRowsOf(batch: readonly ImportRow[], results: readonly ImportedContact[]): FailedRow[] {
   return results.flatMap((result) => {
     const row = batch[result.index];
-    if (row === undefined || result.status === "created") return [];
+    if (row === undefined || result.status === "created" || result.status === "updated") return [];
     const reason =
       result.status === "duplicate"
         ? "a contact with this number already exists"

@@ -53,6 +53,18 @@ export function linkTo(path: string, query: Readonly<Record<string, string | und
   return `#/${path}${search === "" ? "" : `?${search}`}`;
 }
 
+/** The link to the list that was left last, with its filters. */
+export function linkBack(view: string): string {
+  return lastLists.get(view) ?? `#/${view}`;
+}
+
+/** Keeps the address of a list for the way back to it. */
+export function rememberList(view: string): void {
+  lastLists.set(view, location.hash);
+}
+
+const lastLists = new Map<string, string>();
+
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -80,6 +80,32 @@ export const CreateCampaignRequest = z
   });
 export type CreateCampaignRequest = z.infer<typeof CreateCampaignRequest>;
 
+const created = CreateCampaignRequest.shape;
+
+export const UpdateCampaignRequest = z
+  .strictObject({
+    name: z.optional(created.name),
+    message: created.message,
+    templateId: created.templateId,
+    audience: z.optional(Audience),
+    senderId: created.senderId,
+    language: z.optional(Language),
+    messageType: z.optional(MessageType),
+    expiresInSeconds: z.optional(z.nullable(ExpiresInSeconds)),
+  })
+  .check(
+    z.refine(({ message, templateId }) => message === undefined || templateId === undefined, {
+      path: ["message"],
+      error: "must not be given together with templateId",
+    }),
+  )
+  .register(z.globalRegistry, {
+    id: "UpdateCampaignRequest",
+    description: "Fields that are not there stay as they are. `null` clears `expiresInSeconds`.",
+    examples: [{ name: "Winter sale", audience: { tags: ["customers", "friends"] } }],
+  });
+export type UpdateCampaignRequest = z.infer<typeof UpdateCampaignRequest>;
+
 export const CampaignStatus = z
   .enum(["draft", "scheduled", "sending", "completed", "cancelled", "failed"])
   .register(z.globalRegistry, {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
-import { idSchema, text, Timestamp } from "./primitives.ts";
+import { idSchema, PageQuery, SearchText, text, Timestamp } from "./primitives.ts";
 
 const Name = text(100);
 
@@ -115,9 +115,27 @@ export const Contact = z
   .register(z.globalRegistry, { id: "Contact" });
 export type Contact = z.infer<typeof Contact>;
 
+export const ContactsQuery = z.safeExtend(PageQuery, {
+  search: z.optional(SearchText).register(z.globalRegistry, {
+    description:
+      "Only contacts whose name contains this, in upper or lower case, or whose number contains these three digits or " +
+      "more. A whole number is found by its key. With a filter, each call reads the next 1,000 contacts, and `total` " +
+      "counts the matches among them. A page may be short or empty although `nextCursor` shows that more follow.",
+  }),
+  tag: z.optional(Tag).register(z.globalRegistry, { description: "Only contacts with this tag." }),
+});
+export type ContactsQuery = z.infer<typeof ContactsQuery>;
+
 export const DeletedContact = z
   .object({ id: idSchema("con"), deleted: z.literal(true) })
   .register(z.globalRegistry, { id: "DeletedContact" });
+
+const OnDuplicate = z.enum(["skip", "update"]).register(z.globalRegistry, {
+  id: "OnDuplicate",
+  description:
+    "Whether a contact that has the number of a row stays as it is (`skip`) or is changed (`update`). Then the names of the " +
+    "row replace its own, and the tags and attributes of the row are added to its own. A row never lifts an opt-out.",
+});
 
 export const ImportContactsRequest = z
   .object({
@@ -128,6 +146,12 @@ export const ImportContactsRequest = z
       .register(z.globalRegistry, {
         description: "Each row is processed by itself. The result of a row that is not valid is `invalid`.",
       }),
+    onDuplicate: z._default(OnDuplicate, "skip"),
+    dryRun: z._default(z.boolean(), false).register(z.globalRegistry, {
+      description:
+        "Whether nothing is written. The totals are those of the import, and `results` has only the rows that it would " +
+        "not take.",
+    }),
   })
   .register(z.globalRegistry, {
     id: "ImportContactsRequest",
@@ -150,6 +174,9 @@ export const ImportedContact = z
       .object({ index: Index, status: z.literal("created"), id: idSchema("con") })
       .register(z.globalRegistry, { id: "ImportedContactCreated" }),
     z
+      .object({ index: Index, status: z.literal("updated"), id: idSchema("con") })
+      .register(z.globalRegistry, { id: "ImportedContactUpdated" }),
+    z
       .object({ index: Index, status: z.literal("duplicate"), phoneNumber: PhoneNumber })
       .register(z.globalRegistry, {
         id: "ImportedContactDuplicate",
@@ -171,7 +198,14 @@ export const ImportedContacts = z
     results: z
       .array(ImportedContact)
       .register(z.globalRegistry, { description: "In the order of the rows." }),
-    totals: z.object({ created: z.int(), duplicates: z.int(), invalid: z.int() }),
+    totals: z.object({
+      created: z.int(),
+      updated: z
+        .optional(z.int())
+        .register(z.globalRegistry, { description: "Absent where there are none." }),
+      duplicates: z.int(),
+      invalid: z.int(),
+    }),
   })
   .register(z.globalRegistry, { id: "ImportedContacts" });
 export type ImportedContacts = z.infer<typeof ImportedContacts>;

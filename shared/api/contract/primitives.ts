@@ -121,6 +121,9 @@ export const PageQuery = z
   );
 export type PageQuery = z.infer<typeof PageQuery>;
 
+/** A text that a list is searched for. */
+export const SearchText = z.string().check(z.trim(), z.minLength(1), z.maxLength(100));
+
 export const PageMeta = z
   .object({
     page: z

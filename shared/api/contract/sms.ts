@@ -1,7 +1,17 @@
 import * as z from "zod/mini";
 
 import { PhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
-import { BooleanParameter, Currency, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
+import {
+  BooleanParameter,
+  Currency,
+  idSchema,
+  PageQuery,
+  text,
+  Timestamp,
+  SearchText,
+} from "./primitives.ts";
+
+const Moment = z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with a time zone" });
 
 export const MessageType = z
   .enum(["otp", "transactional", "marketing"])
@@ -46,11 +56,9 @@ export const SendSmsRequest = z
       description: "The name that the message comes from. Default: the organization's approved sender ID.",
     }),
     language: z._default(Language, "English"),
-    scheduledAt: z
-      .optional(z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with a time zone" }))
-      .register(z.globalRegistry, {
-        description: "When to send, up to 30 days ahead. The message is charged immediately.",
-      }),
+    scheduledAt: z.optional(Moment).register(z.globalRegistry, {
+      description: "When to send, up to 30 days ahead. The message is charged immediately.",
+    }),
     messageType: z.optional(MessageType).register(z.globalRegistry, {
       description:
         "`marketing` has its own queue, so that it never delays a one-time code, and is not sent to numbers that have " +
@@ -240,6 +248,23 @@ export const MessagesQuery = z.safeExtend(PageQuery, {
   to: z
     .optional(PhoneNumberInQuery)
     .register(z.globalRegistry, { description: "Only messages to this number." }),
+  search: z.optional(SearchText).register(z.globalRegistry, {
+    description:
+      "Only messages whose text contains this, in upper or lower case. Three digits or more also find numbers that contain " +
+      "them, with any spaces, signs and leading zeros.",
+  }),
+  after: z.optional(Moment).register(z.globalRegistry, {
+    description: "Only messages that were accepted at this time or later. No earlier message is read.",
+  }),
+  before: z.optional(Moment).register(z.globalRegistry, {
+    description: "Only messages that were accepted before this time. No later message is read.",
+  }),
+  campaignId: z
+    .optional(idSchema("cmp"))
+    .register(z.globalRegistry, { description: "Only messages of this campaign." }),
+  senderId: z
+    .optional(z.string().check(z.minLength(1), z.maxLength(20)))
+    .register(z.globalRegistry, { description: "Only messages from this sender." }),
   scheduled: z.optional(BooleanParameter).register(z.globalRegistry, {
     description: "With `true`, only messages that wait for their `scheduledAt`.",
   }),

@@ -61,6 +61,7 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
   createCampaign:
     "A draft sends nothing until you launch it. Messages are charged one by one when they are accepted.",
   getCampaign: "The counts change while the campaign runs.",
+  updateCampaign: "Once a campaign is launched or scheduled, it cannot be changed.",
   launchCampaign: "Sending starts immediately. Contacts that have opted out are left out.",
   cancelCampaign: "Messages that were accepted already are still sent.",
   getDashboardStats: "Use the usage of a month for bills, and this for an overview.",
@@ -99,7 +100,7 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
   listContacts: "Contacts have a number, a name, tags and attributes that texts can use.",
   createContact: "A number that has opted out before stays opted out.",
   importContacts:
-    "Repeat the same request after a failure: rows that were imported are reported as duplicates.",
+    "Repeat the same request after a failure: rows that were imported are reported as duplicates, or updated again.",
   getContact: "It has the tags and attributes, and whether the number has opted out.",
   updateContact: "Tags and attributes are replaced as a whole. Unknown fields are rejected.",
   deleteContact: "The opt-out of the number stays.",

@@ -1,4 +1,9 @@
-import { Campaign, CampaignParams, CreateCampaignRequest } from "../contract/campaigns.ts";
+import {
+  Campaign,
+  CampaignParams,
+  CreateCampaignRequest,
+  UpdateCampaignRequest,
+} from "../contract/campaigns.ts";
 import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
@@ -44,6 +49,20 @@ export const getCampaign = {
   data: Campaign,
 } as const satisfies Route;
 
+export const updateCampaign = {
+  method: "PATCH",
+  path: "/v1/campaigns/{id}",
+  tag: "campaigns",
+  summary: "Change the given fields of a draft",
+  auth: "bearer",
+  scope: "campaigns",
+  params: CampaignParams,
+  body: UpdateCampaignRequest,
+  data: Campaign,
+  audited: auditedOfCampaign,
+  errors: ["MISSING_SENDER_ID", "CONFLICT"],
+} as const satisfies Route;
+
 export const launchCampaign = {
   method: "POST",
   path: "/v1/campaigns/{id}/launch",
@@ -70,4 +89,11 @@ export const cancelCampaign = {
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
-export const routes = { listCampaigns, createCampaign, getCampaign, launchCampaign, cancelCampaign };
+export const routes = {
+  listCampaigns,
+  createCampaign,
+  getCampaign,
+  updateCampaign,
+  launchCampaign,
+  cancelCampaign,
+};

@@ -1,23 +1,23 @@
 import {
   Contact,
   ContactParams,
+  ContactsQuery,
   CreateContactRequest,
   DeletedContact,
   ImportContactsRequest,
   ImportedContacts,
   UpdateContactRequest,
 } from "../contract/contacts.ts";
-import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
 export const listContacts = {
   method: "GET",
   path: "/v1/contacts",
   tag: "contacts",
-  summary: "List contacts, newest first",
+  summary: "List contacts, newest first; filter by name, number or tag",
   auth: "bearer",
   scope: "read",
-  query: PageQuery,
+  query: ContactsQuery,
   data: Contact,
   paged: true,
 } as const satisfies Route;

@@ -1,5 +1,5 @@
 import type { Campaign, CreateCampaignRequest } from "../../api/contract/campaigns.ts";
-import { ApiError, invalidField } from "../../api/contract/errors.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import { checkSender } from "../../messages/accept/policies.ts";
 import { parseSchedule } from "../../messages/message/schedule.ts";
 import { usableSenderId } from "../../messages/sender-ids/usable.ts";
@@ -10,16 +10,15 @@ import { maxDelaySeconds, secondsUntil } from "../../platform/jobs/job.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { takeQuota } from "../../tenancy/organizations/quota.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
-import { findTemplate } from "../templates/record.ts";
-import { problemOf } from "../templates/render.ts";
 import { create, noneSkipped, toApiCampaign, type CampaignRecord } from "./record.ts";
 import { requestFirstRun } from "./request-run.ts";
+import { textOf } from "./text.ts";
 
 const maxCampaigns = 100_000;
 
 /**
- * Creates a campaign: a draft, or with a time a scheduled one, which the policies must allow. Its text, sender ID and audience are fixed from now on. The
- * contacts of the audience are read when it is sent.
+ * Creates a campaign: a draft, or with a time a scheduled one, which the policies must allow. Once it is
+ * launched or scheduled, its text, sender ID and audience are fixed. The contacts of the audience are read when it is sent.
  * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, the rejections of the policies (`checkSender`), CONFLICT at the
  *   limit of campaigns
  */
@@ -72,16 +71,4 @@ export async function createCampaign(
     await requestFirstRun({ organizationId, campaignId: record.id }, delaySeconds);
   }
   return campaign;
-}
-
-async function textOf(organizationId: string, request: CreateCampaignRequest): Promise<string> {
-  const { message, templateId } = request;
-  if (message !== undefined) {
-    const problem = problemOf(message);
-    if (problem !== undefined) throw invalidField("message", problem);
-    return message;
-  }
-  const template = templateId === undefined ? undefined : await findTemplate(organizationId, templateId);
-  if (template === undefined) throw invalidField("templateId", "there is no such template");
-  return template.body;
 }

@@ -1,15 +1,21 @@
-import type { Contact, CreateContactRequest, UpdateContactRequest } from "../../api/contract/contacts.ts";
+import type {
+  Contact,
+  ContactsQuery,
+  CreateContactRequest,
+  UpdateContactRequest,
+} from "../../api/contract/contacts.ts";
 import { ApiError } from "../../api/contract/errors.ts";
-import type { Page, PageQuery } from "../../api/contract/primitives.ts";
+import type { Page } from "../../api/contract/primitives.ts";
 import { impossibility } from "../../messages/destinations/impossible-numbers.ts";
 import { withoutNote } from "../../messages/opt-outs/opt-outs.ts";
 import { findOptOutRecord, replaceWishes, wishesOf } from "../../messages/opt-outs/record.ts";
 import { optOutOf } from "../../messages/opt-outs/standing.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { readPage } from "../../platform/table/page.ts";
+import { pageOf, readPage, readWantedPage } from "../../platform/table/page.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { changesOfPatch, updateOf, type Write, deleteOf } from "../../platform/table/write.ts";
+import { TextSearch } from "../../platform/text-search.ts";
 import { releaseQuota, takeQuota, usedQuota } from "../../tenancy/organizations/quota.ts";
 import {
   contactIds,
@@ -42,15 +48,22 @@ export async function createContact(organizationId: string, request: CreateConta
 
 export const tooManyContacts = `An organization has at most ${maxContacts} contacts.`;
 
-/** Returns a page of the organization's contacts, newest first. */
-export async function listContacts(organizationId: string, query: PageQuery): Promise<Page<Contact>> {
+/** Returns a page of the organization's contacts, newest first, filtered by the query. */
+export async function listContacts(organizationId: string, query: ContactsQuery): Promise<Page<Contact>> {
+  const { search, tag } = query;
   const { pk } = keys.contact(organizationId, "");
-  const page = await readPage(
-    ContactRecord,
-    { pk, ...contactIds, newestFirst: true, consistent: true },
-    query,
-    await usedQuota(organizationId, "contactCount"),
-  );
+  const list = { pk, ...contactIds, newestFirst: true, consistent: true };
+  const sought = search === undefined ? undefined : new TextSearch(search);
+  const isWanted = ({ phoneNumber, firstName = "", lastName = "", tags }: ContactRecord): boolean =>
+    sought?.matches(phoneNumber, `${firstName} ${lastName}`) !== false &&
+    (tag === undefined || tags.includes(tag));
+  const exact =
+    sought?.digits === undefined ? undefined : await findContactOfNumber(organizationId, sought.digits);
+  if (exact !== undefined) return pageOf([exact].filter(isWanted).map(toApiContact), query);
+  const page =
+    search === undefined && tag === undefined
+      ? await readPage(ContactRecord, list, query, await usedQuota(organizationId, "contactCount"))
+      : await readWantedPage(ContactRecord, list, query, isWanted);
   return { rows: page.rows.map(toApiContact), meta: page.meta };
 }
 
@@ -80,18 +93,33 @@ export async function updateContact(
   return untilUndisturbed(async () => {
     const seen = await readContact(organizationId, contactId);
     if (Object.values(request).every((value) => value === undefined)) return toApiContact(seen);
-    const updated = await transact(await updateWrites(seen, request));
-    if (updated.outcome === "committed") return getContact(organizationId, contactId);
-    const { contact, number } = updated.rejections;
-    // If the contact's write was rejected too, its number changed at the same time, perhaps to this one.
-    if (contact === undefined && number !== undefined) throw numberTaken();
-    return undefined;
+    return (await changeContact(seen, request)) ? getContact(organizationId, contactId) : undefined;
   });
+}
+
+/**
+ * Changes a contact, unless its number has changed since it was read.
+ * @param unchanged other fields that must not have changed
+ * @returns whether the change was made
+ * @throws ApiError CONFLICT when another contact has the number; OPT_OUT_BY_REPLY
+ */
+export async function changeContact(
+  seen: ContactRecord,
+  request: UpdateContactRequest,
+  unchanged: Pick<Partial<ContactRecord>, "updatedAt"> = {},
+): Promise<boolean> {
+  const updated = await transact(await updateWrites(seen, request, unchanged));
+  if (updated.outcome === "committed") return true;
+  const { contact, number } = updated.rejections;
+  // If the contact's write was rejected too, its number changed at the same time, perhaps to this one.
+  if (contact === undefined && number !== undefined) throw numberTaken();
+  return false;
 }
 
 async function updateWrites(
   seen: ContactRecord,
   request: UpdateContactRequest,
+  unchanged: Pick<Partial<ContactRecord>, "updatedAt">,
 ): Promise<Record<"contact" | "number" | "others", Write | readonly Write[]>> {
   const { organizationId, id, phoneNumber } = seen;
   const optOut = await optOutWrites(seen, request);
@@ -104,7 +132,11 @@ async function updateWrites(
   });
   const key = keys.contact(organizationId, id);
   if (request.phoneNumber === undefined || request.phoneNumber === phoneNumber) {
-    return { contact: updateOf(key, changes, { is: { phoneNumber } }), number: [], others: optOut.writes };
+    return {
+      contact: updateOf(key, changes, { is: { phoneNumber, ...unchanged } }),
+      number: [],
+      others: optOut.writes,
+    };
   }
   return {
     // The opt-out follows the contact to its new number.

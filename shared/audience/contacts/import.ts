@@ -1,5 +1,6 @@
 import {
   CreateContactRequest,
+  UpdateContactRequest,
   type ImportContactsRequest,
   type ImportedContact,
   type ImportedContacts,
@@ -7,11 +8,11 @@ import {
 import { ApiError } from "../../api/contract/errors.ts";
 import { validate } from "../../api/contract/validation.ts";
 import { impossibility } from "../../messages/destinations/impossible-numbers.ts";
-import { transact } from "../../platform/table/transact.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { takeQuota } from "../../tenancy/organizations/quota.ts";
 import { OrganizationRecord } from "../../tenancy/organizations/record.ts";
-import { tooManyContacts } from "./contacts.ts";
-import { contactPuts, maxContacts, newContact, type ContactRecord } from "./record.ts";
+import { changeContact, tooManyContacts } from "./contacts.ts";
+import { contactPuts, findContactOfNumber, maxContacts, newContact, type ContactRecord } from "./record.ts";
 
 /**
  * The contacts of one transaction, which has at most 100 writes: up to three for each contact, and one for the quota.
@@ -33,14 +34,14 @@ interface NewRow extends Row {
 }
 
 /**
- * Adds many contacts. An invalid row, or one whose number a contact or an earlier row has, does not stop the others.
- * One transaction writes a chunk and its quota. After a crash the same import adds the rest, because the written rows
- * are duplicates.
+ * Adds many contacts. An invalid row, or one whose number an earlier row has, does not stop the others. A contact that has
+ * the number of a row stays as it is, or is updated. One transaction writes a chunk of new contacts and its quota. After a
+ * crash the same import adds the rest, because the written rows are duplicates.
  * @throws ApiError UNAVAILABLE when too many other changes came in between; rows may have been written
  */
 export async function importContacts(
   organizationId: string,
-  { contacts }: ImportContactsRequest,
+  { contacts, onDuplicate, dryRun }: ImportContactsRequest,
 ): Promise<ImportedContacts> {
   const results: ImportedContact[] = [];
   const rows: Row[] = [];
@@ -62,25 +63,95 @@ export async function importContacts(
   // Chunks are written one after the other, because all change the same quota item, where parallel transactions
   // collide.
   for (let start = 0; start < rows.length; start += chunkSize) {
-    results.push(...(await importChunk(organizationId, rows.slice(start, start + chunkSize))));
+    const chunk = rows.slice(start, start + chunkSize);
+    results.push(...(await (dryRun ? tryChunk : importChunk)(organizationId, chunk, onDuplicate)));
   }
   const count = (status: ImportedContact["status"]): number =>
     results.filter((result) => result.status === status).length;
+  const updated = count("updated");
   return {
-    results: results.toSorted((a, b) => a.index - b.index),
-    totals: { created: count("created"), duplicates: count("duplicate"), invalid: count("invalid") },
+    results: results
+      .filter(({ status }) => !dryRun || status === "duplicate" || status === "invalid")
+      .toSorted((a, b) => a.index - b.index),
+    totals: {
+      created: count("created"),
+      ...(updated > 0 && { updated }),
+      duplicates: count("duplicate"),
+      invalid: count("invalid"),
+    },
   };
 }
 
-/** Whether a row of an import has opted out. */
-export function optsOut({ contacts }: ImportContactsRequest): boolean {
-  return contacts.some((row) => CreateContactRequest.safeParse(row).data?.optedOut === true);
+/** Whether an import opts numbers out. */
+export function optsOut({ contacts, dryRun }: ImportContactsRequest): boolean {
+  return !dryRun && contacts.some((row) => CreateContactRequest.safeParse(row).data?.optedOut === true);
 }
 
-async function importChunk(organizationId: string, chunk: readonly Row[]): Promise<ImportedContact[]> {
-  const results: ImportedContact[] = [];
+type OnDuplicate = ImportContactsRequest["onDuplicate"];
+
+/** Returns the results that the import of a chunk would have. */
+async function tryChunk(
+  organizationId: string,
+  chunk: readonly Row[],
+  onDuplicate: OnDuplicate,
+): Promise<ImportedContact[]> {
+  return Promise.all(
+    chunk.map(async (row) => {
+      const seen = await findContactOfNumber(organizationId, row.contact.phoneNumber);
+      if (seen === undefined) return { index: row.index, status: "created", id: "" };
+      if (onDuplicate === "skip") return duplicate(row);
+      return merged(row, seen).result;
+    }),
+  );
+}
+
+/** Returns what a row changes of a contact, and its result. */
+function merged(
+  { index, contact }: Row,
+  seen: ContactRecord,
+): { readonly changes?: UpdateContactRequest; readonly result: ImportedContact } {
+  const { firstName, lastName, optedOut } = contact;
+  const tags = [...new Set([...seen.tags, ...contact.tags])];
+  const attributes = { ...seen.attributes, ...contact.attributes };
+  const changed = validate(UpdateContactRequest, {
+    ...(firstName !== undefined && firstName !== seen.firstName && { firstName }),
+    ...(lastName !== undefined && lastName !== seen.lastName && { lastName }),
+    ...(tags.length > seen.tags.length && { tags }),
+    ...(JSON.stringify(attributes) !== JSON.stringify(seen.attributes) && { attributes }),
+    ...(optedOut && !seen.optedOut && { optedOut }),
+  });
+  if (!changed.success) return { result: { index, status: "invalid", details: [...changed.details] } };
+  return { changes: changed.data, result: { index, status: "updated", id: seen.id } };
+}
+
+/** Updates the contact that has the number of a row. @returns the result, or undefined without such a contact */
+async function updateRow(organizationId: string, row: Row): Promise<ImportedContact | undefined> {
+  const updated = await untilUndisturbed(async () => {
+    const seen = await findContactOfNumber(organizationId, row.contact.phoneNumber);
+    if (seen === undefined) return "none";
+    const { changes = {}, result } = merged(row, seen);
+    const isMade =
+      Object.keys(changes).length === 0 ||
+      (await changeContact(seen, changes, { updatedAt: seen.updatedAt }));
+    return isMade ? result : undefined;
+  });
+  return updated === "none" ? undefined : updated;
+}
+
+async function importChunk(
+  organizationId: string,
+  chunk: readonly Row[],
+  onDuplicate: OnDuplicate,
+): Promise<ImportedContact[]> {
+  const resultOfTaken = async (row: Row): Promise<ImportedContact> =>
+    (onDuplicate === "update" ? await updateRow(organizationId, row) : undefined) ?? duplicate(row);
+  const updates = await Promise.all(
+    chunk.map(async (row) => (onDuplicate === "update" ? updateRow(organizationId, row) : undefined)),
+  );
+  const results: ImportedContact[] = updates.flatMap((update) => update ?? []);
+  const left = chunk.filter((_, place) => updates[place] === undefined);
   let rows = await Promise.all(
-    chunk.map(async (row): Promise<NewRow> => ({
+    left.map(async (row): Promise<NewRow> => ({
       ...row,
       record: await newContact(organizationId, row.contact),
     })),
@@ -96,7 +167,7 @@ async function importChunk(organizationId: string, chunk: readonly Row[]): Promi
     const { quota, ...rejections } = written.rejections;
     const isTaken = ({ record }: NewRow): boolean => rejections[record.id] !== undefined;
     const taken = rows.filter(isTaken);
-    results.push(...taken.map(duplicate));
+    results.push(...(await Promise.all(taken.map(resultOfTaken))));
     rows = rows.filter((row) => !isTaken(row));
     // Without the taken numbers the quota may suffice, so it counts only when there was no other rejection.
     if (taken.length === 0 && quota !== undefined) {

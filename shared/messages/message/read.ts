@@ -6,11 +6,12 @@ import type { Message, MessagesQuery } from "../../api/contract/sms.ts";
 import { findWallet, type WalletRecord } from "../../money/wallet/record.ts";
 import { isVisible, type Viewer } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
-import { momentOf } from "../../platform/ids.ts";
+import { firstIdAt, momentOf } from "../../platform/ids.ts";
 import { firstItems } from "../../platform/table/lists.ts";
 import { readPage, readWantedPage } from "../../platform/table/page.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { messageKey, messagesOf, testMessagesOf } from "../../platform/table/shards.ts";
+import { TextSearch } from "../../platform/text-search.ts";
 import { hasExpired, MessageRecord, toApiMessage } from "./record.ts";
 import { maxScheduleAheadMs } from "./schedule.ts";
 
@@ -48,7 +49,7 @@ export async function listMessages(
   query: MessagesQuery,
 ): Promise<Page<Message>> {
   const isTest = hasTestKey || query.test === true;
-  const { status, to, scheduled = false, apiKeyId } = query;
+  const { scheduled = false, after, before } = query;
   const at = now();
   const oldest = new Date(at.getTime() - maxScheduleAheadMs).toISOString();
   const wallet = isTest ? undefined : await findWallet(organizationId);
@@ -56,24 +57,37 @@ export async function listMessages(
     pk: isTest ? testMessagesOf(organizationId) : wallet === undefined ? [] : messagesOf(wallet),
     newestFirst: true,
     consistent: true,
+    // Ids sort by the time of acceptance, so that a time is a range of the table's own key.
+    ...(after === undefined ? {} : { from: firstIdAt("msg", new Date(after)) }),
+    ...(before === undefined ? {} : { to: firstIdAt("msg", new Date(before)) }),
   };
-  // No index serves a filter: it would cost a write for each change of each message, and filters are rare.
+  // No index serves the other filters: it would cost a write for each change of each message, and filters are rare.
+  const isWanted = matcherOf(query);
   const page =
-    !isTest && !scheduled && [status, to, apiKeyId].every((filter) => filter === undefined)
+    !isTest && !scheduled && isWanted === undefined && after === undefined && before === undefined
       ? await readPage(MessageRecord, list, query, wallet?.messageCount ?? 0)
       : await readWantedPage(
           MessageRecord,
           list,
           query,
           (record) =>
-            !hasExpired(record) &&
-            (status === undefined || record.status === status) &&
-            (to === undefined || record.to === to) &&
-            (!scheduled || isWaiting(record, at)) &&
-            (apiKeyId === undefined || record.apiKeyId === apiKeyId),
+            !hasExpired(record) && (!scheduled || isWaiting(record, at)) && isWanted?.(record) !== false,
           ({ queuedAt }) => scheduled && queuedAt < oldest,
         );
   return { rows: page.rows.filter((record) => !hasExpired(record)).map(toApiMessage), meta: page.meta };
+}
+
+/** Returns whether a message has the wanted fields; undefined if a query wants none. */
+function matcherOf(query: MessagesQuery): ((record: MessageRecord) => boolean) | undefined {
+  const { search, ...others } = query;
+  const wanted = (["status", "to", "apiKeyId", "campaignId", "senderId"] as const).filter(
+    (field) => others[field] !== undefined,
+  );
+  if (search === undefined && wanted.length === 0) return undefined;
+  const sought = search === undefined ? undefined : new TextSearch(search);
+  return (record) =>
+    wanted.every((field) => record[field] === others[field]) &&
+    sought?.matches(record.to, record.message) !== false;
 }
 
 /** Whether a message waits for its scheduled time. */

@@ -1,9 +1,12 @@
 import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
 
+import type { ImportedContacts } from "../../../../shared/api/contract/contacts.ts";
 import { api } from "../api.ts";
 import { batchesOf, failedRowsOf, type ImportRow, type FailedRow } from "../contact-import.ts";
 import { saveCsv } from "../save-file.ts";
 import { useAction } from "./dialog.tsx";
+import { Labeled } from "./field.tsx";
 import { countText } from "./money.tsx";
 import { announce, Notice, Problem } from "./notice.tsx";
 import { LinkButton } from "./page.tsx";
@@ -17,16 +20,75 @@ interface Progress {
   /** All rows that were processed. */
   readonly done: number;
   readonly created: number;
+  readonly updated: number;
   readonly failed: readonly FailedRow[];
 }
 
-const nothingDone: Progress = { done: 0, created: 0, failed: [] };
+const nothingDone: Progress = { done: 0, created: 0, updated: 0, failed: [] };
+
+type OnDuplicate = "skip" | "update";
+type Totals = ImportedContacts["totals"];
+
+async function importBatch(batch: readonly ImportRow[], onDuplicate: OnDuplicate, dryRun: boolean) {
+  const contacts = batch.map(({ contact }) => contact);
+  return api().importContacts({ body: { contacts, onDuplicate, dryRun } });
+}
+
+/** The totals that an import would have, a moment after its last change; undefined while they are not known. */
+function useForecast(rows: readonly ImportRow[], onDuplicate: OnDuplicate): Totals | undefined {
+  const forecast = useSignal<Totals | undefined>(undefined);
+  useEffect(() => {
+    let isOutdated = false;
+    const predict = async (): Promise<void> => {
+      const sum = { created: 0, updated: 0, duplicates: 0, invalid: 0 };
+      for (const batch of batchesOf(rows)) {
+        const { totals } = await importBatch(batch, onDuplicate, true);
+        if (isOutdated) return;
+        for (const name of ["created", "updated", "duplicates", "invalid"] as const)
+          sum[name] += totals[name] ?? 0;
+      }
+      forecast.value = sum;
+    };
+    forecast.value = undefined;
+    // Without a forecast the import is still possible, and shows what is wrong.
+    const timer = setTimeout(() => void predict().catch(() => undefined), forecastDelayMs);
+    return () => {
+      isOutdated = true;
+      clearTimeout(timer);
+    };
+  }, [rows, onDuplicate]);
+  return forecast.value;
+}
+
+const forecastDelayMs = 300;
+
+function Forecast({ totals }: { totals: Totals | undefined }) {
+  if (totals === undefined) return <p class="muted">Comparing with your contacts…</p>;
+  const { created, updated = 0, duplicates, invalid } = totals;
+  return (
+    <p>
+      <strong>{countText(created)}</strong> new, <strong>{countText(updated)}</strong> updated,{" "}
+      <strong>{countText(duplicates)}</strong> left as they are
+      {invalid === 0 ? null : (
+        <>
+          , <strong>{countText(invalid)}</strong> not possible
+        </>
+      )}
+      .
+    </p>
+  );
+}
 
 /** Imports batch by batch. After a failed batch, the import can be resumed with that batch. */
 export function Import({ rows }: { rows: readonly ImportRow[] }) {
   const progress = useSignal<Progress>(nothingDone);
   const isStopping = useSignal(false);
-  const valid = rows.filter(({ problem }) => problem === undefined);
+  const onDuplicate = useSignal<OnDuplicate>("update");
+  const valid = useMemo(() => rows.filter(({ problem }) => problem === undefined), [rows]);
+  useEffect(() => {
+    progress.value = nothingDone;
+  }, [rows, onDuplicate.value]);
+  const totals = useForecast(valid, onDuplicate.value);
   const { run, isBusy, error } = useAction(async () => {
     isStopping.value = false;
     if (progress.value.done >= valid.length) {
@@ -36,23 +98,41 @@ export function Import({ rows }: { rows: readonly ImportRow[] }) {
       };
     }
     for (const batch of batchesOf(valid.slice(progress.value.done))) {
-      const { results, totals } = await api().importContacts({
-        body: { contacts: batch.map(({ contact }) => contact) },
-      });
-      const { done, created, failed } = progress.value;
+      const { results, totals: its } = await importBatch(batch, onDuplicate.value, false);
+      const { done, created, updated, failed } = progress.value;
       progress.value = {
         done: done + batch.length,
-        created: created + totals.created,
+        created: created + its.created,
+        updated: updated + (its.updated ?? 0),
         failed: [...failed, ...failedRowsOf(batch, results)],
       };
       if (isStopping.value) return;
     }
-    announce(`${countText(progress.value.created, "contact")} imported.`);
+    announce(`${countText(progress.value.created + progress.value.updated, "contact")} imported.`);
   });
-  const { done, created, failed } = progress.value;
+  const { done, created, updated, failed } = progress.value;
   const isDone = done > 0 && done >= valid.length;
   return (
     <>
+      <Labeled
+        label="Contacts that exist already"
+        hint="An update replaces names, and adds tags and attributes. It never lifts an opt-out."
+      >
+        {(attributes) => (
+          <select
+            {...attributes}
+            disabled={isBusy}
+            value={onDuplicate.value}
+            onChange={(event) => {
+              onDuplicate.value = event.currentTarget.value === "skip" ? "skip" : "update";
+            }}
+          >
+            <option value="update">Update them</option>
+            <option value="skip">Leave them as they are</option>
+          </select>
+        )}
+      </Labeled>
+      {done > 0 || isBusy ? null : <Forecast totals={totals} />}
       <div class="row">
         <button type="button" class="primary" disabled={isBusy || valid.length === 0 || isDone} onClick={run}>
           {done > 0 && !isDone ? "Resume import" : `Import ${countText(valid.length, "contact")}`}
@@ -67,16 +147,16 @@ export function Import({ rows }: { rows: readonly ImportRow[] }) {
         <div role="status">
           <progress aria-label="Rows imported" max={valid.length} value={done} />
           <p>
-            {countText(done)} of {countText(valid.length, "row")} processed: {countText(created)} imported,{" "}
-            {countText(failed.length)} not imported.
+            {countText(done)} of {countText(valid.length, "row")} processed: {countText(created)} new,{" "}
+            {countText(updated)} updated, {countText(failed.length)} not imported.
           </p>
         </div>
       ) : null}
       {error === undefined ? null : <Problem error={error} />}
       {isDone && !isBusy ? (
-        <Notice tone="good">
+        <Notice tone={created + updated > 0 ? "good" : "bad"}>
           <p>
-            <strong>{countText(created, "contact")} imported.</strong>
+            <strong>{countText(created + updated, "contact")} imported.</strong>
           </p>
           <div class="row">
             <LinkButton href="#/contacts" label="View contacts" />

@@ -126,7 +126,7 @@ export function ConfirmDialog({
   });
   return (
     <Dialog title={question} onClose={onClose}>
-      <p>{consequence}</p>
+      <div>{consequence}</div>
       {error === undefined ? null : <Problem error={error} />}
       <div class="row end">
         <button type="button" onClick={onClose}>

@@ -81,8 +81,24 @@ type ReadPage<Row> = (query: { limit: number; cursor?: string }) => Promise<Page
 
 const rowsPerPage = 25;
 
+/** A filter may find little in what a request reads. The next ones follow until a page is full, or this many were read. */
+const maxReads = 20;
+
+async function readFullPage<Row>(readPage: ReadPage<Row>, cursor?: string): Promise<Page<Row>> {
+  const rows: Row[] = [];
+  let next = cursor;
+  for (let reads = 1; ; reads += 1) {
+    const page = await readPage({ limit: rowsPerPage, ...(next === undefined ? {} : { cursor: next }) });
+    rows.push(...page.rows);
+    next = page.meta.nextCursor;
+    if (next === undefined || rows.length >= rowsPerPage || reads === maxReads) {
+      return { rows, meta: { ...page.meta, total: Math.max(page.meta.total, rows.length) } };
+    }
+  }
+}
+
 export function usePages<Row>(readPage: ReadPage<Row>, inputs: readonly unknown[]): Pages<Row> {
-  const load = useLoad(async () => readPage({ limit: rowsPerPage }), inputs);
+  const load = useLoad(async () => readFullPage(readPage), inputs);
   const [isReadingMore, setReadingMore] = useState(false);
   const [problem, setProblem] = useState<unknown>();
   const more = async (): Promise<void> => {
@@ -92,7 +108,7 @@ export function usePages<Row>(readPage: ReadPage<Row>, inputs: readonly unknown[
     setReadingMore(true);
     setProblem(undefined);
     try {
-      const { rows, meta } = await readPage({ limit: rowsPerPage, cursor });
+      const { rows, meta } = await readFullPage(readPage, cursor);
       load.replace({ rows: [...data.rows, ...rows], meta: { ...meta, total: data.meta.total } });
     } catch (error) {
       setProblem(error);

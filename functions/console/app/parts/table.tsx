@@ -117,7 +117,9 @@ export function PagedTable<Row>({
     <Loaded load={pages}>
       {({ rows, meta: { total, nextCursor } }) => (
         <>
-          {rows.length === 0 && nextCursor !== undefined ? null : (
+          {rows.length === 0 && nextCursor !== undefined ? (
+            <p role="status">Nothing found yet. Older ones have not been searched.</p>
+          ) : (
             <Table {...table} rows={rows} hasMore={nextCursor !== undefined} />
           )}
           {nextCursor === undefined ? null : (

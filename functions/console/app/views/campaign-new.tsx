@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
 
+import type { Audience, Campaign } from "../../../../shared/api/contract/campaigns.ts";
 import type { Contact } from "../../../../shared/api/contract/contacts.ts";
 import { MessageType } from "../../../../shared/api/contract/sms.ts";
 import type { Template } from "../../../../shared/api/contract/templates.ts";
@@ -7,14 +8,14 @@ import { problemOf } from "../../../../shared/audience/templates/render.ts";
 import { api } from "../api.ts";
 import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
 import { CheckField, ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
-import { useLoad } from "../parts/load.tsx";
+import { Loaded, useLoad } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { isoOf } from "../parts/time.tsx";
 import { messageOf } from "../problems.ts";
-import { go } from "../router.ts";
+import { go, type ViewProps } from "../router.ts";
 import { approvedSenderIds } from "../sender-ids.ts";
 import { expiryChoices, given, secondsOf } from "../typed.ts";
 
@@ -37,23 +38,81 @@ const initial = {
   tags: [] as readonly string[],
 };
 
-/** A new campaign with a live estimate of its audience and cost. */
-export function NewCampaign() {
+type CampaignValues = typeof initial;
+
+/** The values of the form for a campaign. Its contacts that were chosen one by one are not among them. */
+function valuesOf(campaign: Campaign): CampaignValues {
+  const { name, message, senderId, messageType, language, expiresInSeconds, audience } = campaign;
+  return {
+    name,
+    message,
+    senderId,
+    messageType,
+    scheduledAt: "",
+    expiresInSeconds: String(expiresInSeconds ?? ""),
+    isToAll: audience.all === true,
+    isUnicode: language === "Unicode",
+    tags: audience.tags ?? [],
+  };
+}
+
+/** A new campaign, empty or with the values of another one. */
+export function NewCampaign({ query }: ViewProps) {
+  const copied = query.get("copy");
+  return copied === null ? <CampaignForm values={initial} /> : <LoadedForm id={copied} isCopy />;
+}
+
+/** A draft that is changed. */
+export function EditCampaign({ id }: ViewProps) {
+  return <LoadedForm id={id} />;
+}
+
+function LoadedForm({ id, isCopy = false }: { id: string; isCopy?: boolean }) {
+  const load = useLoad(async () => api().getCampaign({ params: { id } }), [id]);
+  return (
+    <Loaded load={load}>
+      {(campaign) =>
+        isCopy ? (
+          <CampaignForm values={{ ...valuesOf(campaign), name: `${campaign.name} (copy)`.slice(0, 100) }} />
+        ) : (
+          <CampaignForm values={valuesOf(campaign)} edited={campaign} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** The form of a campaign, with a live estimate of its audience and cost. */
+function CampaignForm({ values: start, edited }: { values: CampaignValues; edited?: Campaign }) {
   const senderIds = useLoad(approvedSenderIds, []);
   const templates = useLoad(async () => (await api().listTemplates({ query: { limit: 100 } })).rows, []);
   const source = useAudienceData();
-  const create = async (values: typeof initial, attemptKey: string): Promise<void> => {
+  const chosen = edited?.audience.contactIds;
+  const audienceOf = ({ isToAll: toAll, tags: any }: CampaignValues): Audience =>
+    toAll
+      ? { all: true }
+      : chosen !== undefined && any.length === 0
+        ? { contactIds: chosen }
+        : { tags: [...any] };
+  const save = async (values: CampaignValues, attemptKey: string): Promise<void> => {
+    const common = {
+      name: values.name.trim(),
+      message: values.message,
+      audience: audienceOf(values),
+      senderId: given(values.senderId),
+      language: values.isUnicode ? "Unicode" : "English",
+      messageType: MessageType.parse(values.messageType),
+    } as const;
+    const expiresInSeconds = secondsOf(values.expiresInSeconds);
+    if (edited !== undefined) {
+      const body = { ...common, expiresInSeconds: expiresInSeconds ?? null };
+      await api().updateCampaign({ params: { id: edited.id }, body });
+      go(`campaigns/${edited.id}`);
+      announce("Draft saved.");
+      return;
+    }
     const { id, status } = await api().createCampaign({
-      body: {
-        name: values.name.trim(),
-        message: values.message,
-        audience: values.isToAll ? { all: true } : { tags: [...values.tags] },
-        senderId: given(values.senderId),
-        language: values.isUnicode ? "Unicode" : "English",
-        messageType: MessageType.parse(values.messageType),
-        scheduledAt: isoOf(values.scheduledAt),
-        expiresInSeconds: secondsOf(values.expiresInSeconds),
-      },
+      body: { ...common, expiresInSeconds, scheduledAt: isoOf(values.scheduledAt) },
       idempotencyKey: attemptKey,
     });
     go(`campaigns/${id}`);
@@ -63,14 +122,17 @@ export function NewCampaign() {
         : "Campaign saved as a draft. Launch it when you are ready.",
     );
   };
-  const form = useForm(initial, create, { draft: "campaign" });
+  const form = useForm(start, save, start === initial ? { draft: "campaign" } : {});
   const { message, senderId, scheduledAt, isToAll, isUnicode, tags } = form.values.value;
   const allTags = useMemo(() => tagsOf(source.data?.contacts ?? []), [source.data]);
   const problem = problemOf(message);
   const approved = senderIds.data ?? [];
-  const isReady = isToAll || tags.length > 0;
+  const isReady = isToAll || tags.length > 0 || chosen !== undefined;
   return (
-    <Page title="New campaign" back={["#/campaigns", "Campaigns"]}>
+    <Page
+      title={edited === undefined ? "New campaign" : "Edit campaign"}
+      back={edited === undefined ? ["#/campaigns", "Campaigns"] : [`#/campaigns/${edited.id}`, edited.name]}
+    >
       <div class="columns">
         <div class="panel">
           <Form form={form} action={scheduledAt === "" ? "Save draft" : "Schedule"}>
@@ -93,7 +155,11 @@ export function NewCampaign() {
                 field={form.field("tags", "audience.tags")}
                 label="Or send to contacts with any of these tags"
                 options={allTags.map(([tag, count]) => [tag, `${tag} (${count})`] as const)}
-                hint={hintOf(allTags, source)}
+                hint={
+                  chosen === undefined
+                    ? hintOf(allTags, source)
+                    : `Without a tag, the campaign keeps its ${countText(chosen.length, "contact")}.`
+                }
               />
             )}
             <TextField
@@ -108,12 +174,14 @@ export function NewCampaign() {
               options={kinds}
               hint="Contacts who opted out are always skipped. Choose Transactional for messages that recipients expect, such as order updates."
             />
-            <TextField
-              field={form.field("scheduledAt")}
-              label="Send later (optional)"
-              type="datetime-local"
-              hint="Your local time, up to 30 days ahead. Leave empty to save a draft and launch it yourself."
-            />
+            {edited === undefined ? (
+              <TextField
+                field={form.field("scheduledAt")}
+                label="Send later (optional)"
+                type="datetime-local"
+                hint="Your local time, up to 30 days ahead. Leave empty to save a draft and launch it yourself."
+              />
+            ) : null}
             <SelectField
               field={form.field("expiresInSeconds")}
               label="Messages expire after"
@@ -131,7 +199,7 @@ export function NewCampaign() {
                 plan={{
                   message,
                   language: isUnicode ? "Unicode" : "English",
-                  audience: isToAll ? { all: true } : { tags: [...tags] },
+                  audience: audienceOf(form.values.value),
                 }}
               />
             ) : (

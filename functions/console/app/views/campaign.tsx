@@ -9,11 +9,11 @@ import { Loaded, useLoad, usePolling, type Load } from "../parts/load.tsx";
 import { Preview } from "../parts/message-text.tsx";
 import { countText, Money, optionalCount } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
-import { Facts, Page, Section } from "../parts/page.tsx";
+import { Facts, LinkButton, Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
 import { problemTexts } from "../problems.ts";
-import type { ViewProps } from "../router.ts";
+import { linkTo, type ViewProps } from "../router.ts";
 
 /** One campaign: its estimate before the launch and its progress afterwards. */
 export function Campaign({ id }: ViewProps) {
@@ -72,13 +72,20 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
           look="primary"
           label={status === "draft" ? "Launch" : "Resume"}
           question={status === "draft" ? "Launch this campaign?" : "Resume this campaign?"}
-          consequence="Sending starts immediately. You pay for each message when it is accepted."
+          consequence={
+            <>
+              {status === "draft" ? <CountedAgain campaign={campaign} /> : null}
+              Sending starts immediately. You pay for each message when it is accepted.
+            </>
+          }
           act={async () => {
             load.replace(await api().launchCampaign({ params: { id } }));
             announce(status === "draft" ? "Campaign launched." : "Campaign resumed.");
           }}
         />
       ) : null}
+      {status === "draft" ? <LinkButton href={`#/campaigns/${id}/edit`} label="Edit" /> : null}
+      <LinkButton href={linkTo("campaigns/new", { copy: id })} label="Copy" />
       {isOver ? null : (
         <ConfirmButton
           look="plain"
@@ -93,6 +100,11 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
       )}
     </>
   );
+}
+
+/** The number and the price of the messages, which are counted again for the dialog. */
+function CountedAgain({ campaign }: { campaign: CampaignOf }) {
+  return <AudienceCost source={useAudienceData()} plan={campaign} />;
 }
 
 function Before({ campaign }: { campaign: CampaignOf }) {
@@ -144,8 +156,10 @@ function Progress({ campaign }: { campaign: CampaignOf }) {
         of={{
           Accepted: countText(accepted),
           Queued: countText(queued),
-          Sent: countText(sent),
-          Failed: countText(failed),
+          Sent: <a href={linkTo("messages", { campaign: campaign.id, status: "sent" })}>{countText(sent)}</a>,
+          Failed: (
+            <a href={linkTo("messages", { campaign: campaign.id, status: "failed" })}>{countText(failed)}</a>
+          ),
           "Skipped: opted out": optionalCount(skipped.optedOut),
           "Skipped: invalid text": optionalCount(skipped.unrenderable),
           "Skipped: unknown contact": optionalCount(skipped.unknown),

@@ -7,14 +7,14 @@ import { Loaded, useLoad, type Load } from "../parts/load.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
-import { go, linkTo, type ViewProps } from "../router.ts";
+import { go, linkBack, linkTo, type ViewProps } from "../router.ts";
 
 export function Contact({ id }: ViewProps) {
   const load = useLoad(async () => api().getContact({ params: { id } }), [id]);
   return (
     <Page
       title={load.data === undefined ? "Contact" : nameOf(load.data)}
-      back={["#/contacts", "Contacts"]}
+      back={[linkBack("contacts"), "Contacts"]}
       actions={
         <ConfirmButton
           look="plain"
@@ -38,7 +38,7 @@ export function Contact({ id }: ViewProps) {
             <Section title="Information">
               <Facts
                 of={{
-                  Messages: <a href={linkTo("messages", { to: contact.phoneNumber })}>View messages</a>,
+                  Messages: <a href={linkTo("messages", { search: contact.phoneNumber })}>View messages</a>,
                   Added: <Time at={contact.createdAt} />,
                   Updated: <Time at={contact.updatedAt} />,
                   ID: <code>{contact.id}</code>,

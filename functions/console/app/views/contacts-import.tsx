@@ -8,18 +8,21 @@ import {
   type ImportRow,
   type Target,
 } from "../contact-import.ts";
+import { countryOptions } from "../countries.ts";
 import { Import, failedRowOf, FailedRowsTable } from "../parts/contact-import.tsx";
 import { Labeled } from "../parts/field.tsx";
-import { TextField, useForm } from "../parts/form.tsx";
+import { SelectField, TextField, useForm } from "../parts/form.tsx";
 import { countText } from "../parts/money.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Clamped, Table } from "../parts/table.tsx";
-import { parseCsv, textOf } from "../read-csv.ts";
+import { tableOf } from "../read-table.ts";
+import { saveCsv } from "../save-file.ts";
 import { tagsOf } from "../typed.ts";
 
 const targetLabels: Readonly<Record<Target, string>> = {
   phoneNumber: "Phone number",
+  fullName: "First and last name",
   firstName: "First name",
   lastName: "Last name",
   tags: "Tags",
@@ -27,47 +30,56 @@ const targetLabels: Readonly<Record<Target, string>> = {
   skip: "Skip column",
 };
 
-interface File {
+interface Spreadsheet {
   readonly name: string;
   readonly table: readonly (readonly string[])[];
 }
 
+const sample = [
+  ["Phone number", "First name", "Last name", "Tags", "Date", "Time"],
+  ["+44 7700 900123", "Ada", "Lovelace", "patients; tuesday", "Tuesday 24 November", "09:30"],
+  ["07700 900124", "Grace", "Hopper", "patients; tuesday", "Tuesday 24 November", "10:00"],
+];
+
 /** Imports contacts from a spreadsheet: choose the file, map its columns, preview, import. */
 export function ContactsImport() {
-  const file = useSignal<File | undefined>(undefined);
+  const file = useSignal<Spreadsheet | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
-  const read = async (chosen: globalThis.File | undefined): Promise<void> => {
+  const read = async (chosen: File | undefined): Promise<void> => {
     if (chosen === undefined) return;
     file.value = undefined;
     problem.value = undefined;
     try {
-      const table = parseCsv(await textOf(chosen));
+      const table = await tableOf(chosen);
       if (table.length < 2) problem.value = "The file has no rows after the header.";
       else file.value = { name: chosen.name, table };
     } catch {
-      problem.value = "The file is not valid CSV: a quoted value is not closed.";
+      problem.value =
+        "The file cannot be read. Save it as an Excel file (.xlsx), or as CSV with all quotes closed.";
     }
   };
   return (
     <Page
       title="Import contacts"
-      lead="Choose a CSV file exported from a spreadsheet. The first row must contain the column names."
+      lead="Choose an Excel or CSV file. The first row must contain the column names."
       back={["#/contacts", "Contacts"]}
     >
       <Section title="File">
-        <Labeled
-          label="CSV file"
-          hint="Values can be separated by commas, semicolons or tabs. Nothing is uploaded until you start the import."
-        >
+        <Labeled label="Spreadsheet" hint="An Excel file is read from its first sheet.">
           {(attributes) => (
             <input
               {...attributes}
               type="file"
-              accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values"
+              accept=".xlsx,.csv,.tsv,.txt,text/csv,text/tab-separated-values"
               onChange={(event) => void read(event.currentTarget.files?.[0])}
             />
           )}
         </Labeled>
+        <div class="row">
+          <button type="button" class="small" onClick={() => saveCsv("contacts-sample.csv", sample)}>
+            Download a sample
+          </button>
+        </div>
         {problem.value === undefined ? null : <Notice tone="bad">{problem.value}</Notice>}
       </Section>
       {file.value === undefined ? null : (
@@ -79,11 +91,14 @@ export function ContactsImport() {
 
 const previewRows = 5;
 
-function Mapping({ table }: { table: File["table"] }) {
+function Mapping({ table }: { table: Spreadsheet["table"] }) {
   const [header = []] = table;
   const columns = useSignal<readonly Target[]>(guessTargets(header));
-  const form = useForm({ tags: "" }, async () => {});
-  const rows = useComputed(() => withTags(rowsOf(table, columns.value), tagsOf(form.values.value.tags)));
+  const form = useForm({ tags: "", country: "" }, async () => {});
+  const rows = useComputed(() => {
+    const { tags, country } = form.values.value;
+    return withTags(rowsOf(table, columns.value, country), tagsOf(tags));
+  });
   const wrong = rows.value.filter(({ problem }) => problem !== undefined);
   const hasNumber = columns.value.includes("phoneNumber");
   return (
@@ -115,6 +130,11 @@ function Mapping({ table }: { table: File["table"] }) {
               </select>
             ),
           }}
+        />
+        <SelectField
+          field={form.field("country")}
+          label="Numbers without a country code are from"
+          options={countryOptions("No country: all numbers have a code")}
         />
         <TextField
           field={form.field("tags")}
@@ -149,7 +169,7 @@ function Mapping({ table }: { table: File["table"] }) {
             <FailedRowsTable failed={wrong.map(failedRowOf)} />
           </details>
         )}
-        {hasNumber ? <Import key={rows.value.length} rows={rows.value} /> : null}
+        {hasNumber ? <Import rows={rows.value} /> : null}
       </Section>
     </>
   );

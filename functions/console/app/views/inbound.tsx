@@ -6,6 +6,7 @@ import { countText } from "../parts/money.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
+import { linkTo } from "../router.ts";
 
 const keywords = {
   start: "START: opted in to marketing",
@@ -32,11 +33,12 @@ export function Inbound() {
           pages={messages}
           keyOf={({ id }) => id}
           columns={{
-            From: ({ from }) => from,
+            From: ({ from }) => <a href={linkTo("messages", { search: from })}>{from}</a>,
             To: ({ to }) => to,
             Message: ({ message }) => <Clamped>{message}</Clamped>,
             Keyword: ({ keyword }) => (keyword === undefined ? "" : keywords[keyword]),
             Received: ({ receivedAt }) => <Time at={receivedAt} />,
+            Actions: ({ from }) => <a href={linkTo("send", { to: from })}>Reply</a>,
           }}
           empty={{
             title: "No inbound messages yet",

@@ -11,7 +11,7 @@ import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { isScheduled, MessageState } from "../parts/status.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
-import type { ViewProps } from "../router.ts";
+import { linkBack, type ViewProps } from "../router.ts";
 
 /** One message: its timeline, price and text. */
 export function Message({ id }: ViewProps) {
@@ -22,7 +22,7 @@ export function Message({ id }: ViewProps) {
   return (
     <Page
       title={message === undefined ? "Message" : `Message to ${message.to}`}
-      back={["#/messages", "Messages"]}
+      back={[linkBack("messages"), "Messages"]}
       actions={
         message !== undefined && isScheduled(message) ? (
           <ConfirmButton

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { MessageStatus } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
 import { FilterForm } from "../parts/filter-form.tsx";
-import { PhoneField, SelectField } from "../parts/form.tsx";
+import { SelectField, TextField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { LinkButton, Page } from "../parts/page.tsx";
@@ -11,8 +11,8 @@ import { MessageState } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { capitalized } from "../problems.ts";
-import type { ViewProps } from "../router.ts";
-import { given, phoneNumberOf } from "../typed.ts";
+import { rememberList, type ViewProps } from "../router.ts";
+import { given } from "../typed.ts";
 
 const states = [
   ["", "Any status"],
@@ -24,23 +24,63 @@ const kinds = [
   ["true", "Test messages"],
 ] as const;
 
+/** The start of a day in the viewer's time zone, or of a later one; undefined if there is none. */
+function startOf(day: string, daysLater: number): string | undefined {
+  const start = new Date(`${day}T00:00`);
+  if (Number.isNaN(start.getTime())) return undefined;
+  start.setDate(start.getDate() + daysLater);
+  return start.toISOString();
+}
+
 /** Messages, newest first, filtered by the query. */
 export function Messages({ query }: ViewProps) {
-  const to = phoneNumberOf(query.get("to") ?? "");
+  rememberList("messages");
+  const [search = "", from = "", until = "", campaign = ""] = ["search", "from", "until", "campaign"].map(
+    (name) => query.get(name) ?? "",
+  );
   const status = z.catch(z.optional(MessageStatus), undefined).parse(query.get("status") ?? undefined);
   const test = query.get("test") === "true" ? true : undefined;
   const pages = usePages(
-    async (page) => api().listSms({ query: { ...page, status, test, to: given(to) } }),
-    [to, status, test],
+    async (page) =>
+      api().listSms({
+        query: {
+          ...page,
+          status,
+          test,
+          search: given(search),
+          campaignId: given(campaign),
+          after: startOf(from, 0),
+          before: startOf(until, 1),
+        },
+      }),
+    [search, from, until, campaign, status, test],
   );
-  const isFiltered = to !== "" || status !== undefined || test !== undefined;
+  const isFiltered = [search, from, until, campaign, status, test].some((each) => (each ?? "") !== "");
   return (
     <Page title="Messages" actions={<LinkButton href="#/send" label="Send a message" look="primary" />}>
       <div class="panel">
-        <FilterForm view="messages" query={{ to, status: status ?? "", test: test === true ? "true" : "" }}>
+        {campaign === "" ? null : (
+          <p>
+            Only messages of <a href={`#/campaigns/${campaign}`}>this campaign</a>.{" "}
+            <a href="#/messages">Show all messages</a>
+          </p>
+        )}
+        <FilterForm
+          view="messages"
+          query={{
+            search,
+            from,
+            until,
+            campaign,
+            status: status ?? "",
+            test: test === true ? "true" : "",
+          }}
+        >
           {(form) => (
             <>
-              <PhoneField field={form.field("to")} />
+              <TextField field={form.field("search")} label="Number or text" type="search" />
+              <TextField field={form.field("from")} label="From" type="date" />
+              <TextField field={form.field("until")} label="Until" type="date" />
               <SelectField field={form.field("status")} label="Status" options={states} />
               <SelectField field={form.field("test")} label="Kind" options={kinds} />
             </>

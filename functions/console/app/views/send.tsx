@@ -14,6 +14,7 @@ import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
 import { fieldProblems, messageOf } from "../problems.ts";
+import type { ViewProps } from "../router.ts";
 import { approvedSenderIds } from "../sender-ids.ts";
 import { expiryChoices, given, phoneNumberOf, secondsOf } from "../typed.ts";
 
@@ -34,7 +35,7 @@ const initial = {
   isUnicode: false,
 };
 
-export function Send() {
+export function Send({ query }: ViewProps) {
   const senderIds = useLoad(approvedSenderIds, []);
   const accepted = useSignal<readonly AcceptedMessage[]>([]);
   const results = useRef<HTMLUListElement>(null);
@@ -57,6 +58,10 @@ export function Send() {
     announce("Message accepted.");
   };
   const form = useForm(initial, send, { draft: "message" });
+  const recipient = query.get("to");
+  useEffect(() => {
+    if (recipient !== null) form.set({ to: recipient });
+  }, [recipient]);
   const newest = accepted.value[0]?.id;
   useEffect(() => {
     if (newest !== undefined) results.current?.querySelector("a")?.focus();

@@ -1,6 +1,25 @@
 import { parse } from "csv-parse/browser/esm/sync";
+import type { CellValue } from "read-excel-file/universal";
 
 const delimiters = [",", ";", "\t"] as const;
+
+/**
+ * Reads the rows of a spreadsheet: the first sheet of an Excel file, or a CSV file.
+ * @throws Error for a file that is neither
+ */
+export async function tableOf(file: File): Promise<string[][]> {
+  if (!file.name.toLowerCase().endsWith(".xlsx")) return parseCsv(await textOf(file));
+  const { readSheet } = await import("read-excel-file/universal");
+  const rows = await readSheet(file);
+  return rows.map((cells) => cells.map(textOfCell)).filter((cells) => cells.some((cell) => cell !== ""));
+}
+
+/** The text of a cell. A day has no time, as in the spreadsheet. A time is a fraction of a day there, so it is rounded. */
+function textOfCell(cell: CellValue | null): string {
+  if (!(cell instanceof Date)) return cell === null ? "" : String(cell);
+  const time = new Date(Math.round(cell.getTime() / 1_000) * 1_000);
+  return time.toISOString().slice(0, 16).replace("T", " ").replace(" 00:00", "");
+}
 
 /**
  * Reads the rows of a CSV file (RFC 4180) with any of the usual delimiters. Empty rows are left out.

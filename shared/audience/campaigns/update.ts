@@ -1,0 +1,42 @@
+import type { Campaign, UpdateCampaignRequest } from "../../api/contract/campaigns.ts";
+import { ApiError } from "../../api/contract/errors.ts";
+import { usableSenderId } from "../../messages/sender-ids/usable.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { changesOfPatch, updateOf } from "../../platform/table/write.ts";
+import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
+import { getCampaign } from "./read.ts";
+import { readCampaign } from "./record.ts";
+import { textOf } from "./text.ts";
+
+/**
+ * Changes the given fields of a draft, and no others.
+ * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID; NOT_FOUND; CONFLICT once it is launched or scheduled; UNAVAILABLE when
+ *   other changes repeatedly interfere
+ */
+export async function updateCampaign(
+  organization: OrganizationRecord,
+  campaignId: string,
+  request: UpdateCampaignRequest,
+): Promise<Campaign> {
+  const { id: organizationId } = organization;
+  const { message, templateId, senderId, ...others } = request;
+  const changes = changesOfPatch<"campaign">({
+    ...others,
+    ...((message !== undefined || templateId !== undefined) && {
+      message: await textOf(organizationId, request),
+      templateId: templateId ?? null,
+    }),
+    ...(senderId !== undefined && { senderId: usableSenderId(organization, senderId) }),
+  });
+  return untilUndisturbed(async () => {
+    const { status } = await readCampaign(organizationId, campaignId);
+    if (status !== "draft") throw new ApiError("CONFLICT", { message: "Only a draft can be changed." });
+    const hasChanges = Object.values(request).some((value) => value !== undefined);
+    const key = keys.campaign(organizationId, campaignId);
+    const isMade =
+      !hasChanges ||
+      (await transact({ campaign: updateOf(key, changes, { is: { status } }) })).outcome === "committed";
+    return isMade ? getCampaign(organizationId, campaignId) : undefined;
+  });
+}
