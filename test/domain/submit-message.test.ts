@@ -1,10 +1,12 @@
 import { expect, it, vi } from "vitest";
 
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { carrierTimeoutMs } from "../../shared/messages/send/submit-to-carrier.ts";
 import { GetCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { deleteWebhook } from "../../shared/webhooks/webhooks.ts";
 import { accept, only, ScriptedCarrier, reject, throttle } from "../support/carriers.ts";
 import { advance } from "../support/clock.ts";
+import { hastenTimers } from "../support/hastened-timers.ts";
 import { acceptedMessage, laterJobOf, recordOf, statusOf, sendFor } from "../support/messages.ts";
 import { patience } from "../support/patience.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -137,6 +139,8 @@ it("a scheduled message whose job arrives early continues to wait", async () => 
 it("a carrier that never responds is abandoned, and its message stays safe", async () => {
   const job = await acceptedMessage();
   const carrier = new ScriptedCarrier(async () => new Promise(() => undefined));
+  const limits = hastenTimers();
   await expect(submitMessage(job, only(carrier))).rejects.toThrow("what the carrier did is not known");
+  expect(limits).toContain(carrierTimeoutMs);
   expect(await statusOf(job)).toBe("queued");
 });

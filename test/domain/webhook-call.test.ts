@@ -7,6 +7,7 @@ import { listenOnLoopback } from "../../infra/loopback.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { callWebhook, type CallResult } from "../../shared/webhooks/call.ts";
 import { newWebhookSecret } from "../../shared/webhooks/signature.ts";
+import { hastenTimers } from "../support/hastened-timers.ts";
 import { patience } from "../support/patience.ts";
 import { eventJob } from "../support/webhooks.ts";
 
@@ -62,11 +63,13 @@ describe("a receiver", () => {
       drip(socket, "x: y\r\n");
     });
     const continuing = await startHostile((socket) => drip(socket, "HTTP/1.1 100 Continue\r\n\r\n"));
+    const limits = hastenTimers();
     expect(await Promise.all([silent, dripping, continuing].map(callUrl))).toEqual([
       { error: "timed out" },
       { error: "timed out" },
       { error: "timed out" },
     ]);
+    expect(limits).toEqual([10_000, 10_000, 10_000]);
   });
 
   it("that drips its body counts with its status", async () => {
