@@ -173,7 +173,7 @@ export class Queue {
       this.#show(message);
     };
     if (receiptHandle !== undefined) this.#inFlight.set(receiptHandle, message);
-    const delayMs = Math.min(maxDelayMs, message.visibleAtMs - Date.now());
+    const delayMs = Math.min(maxDelayMs, Math.max(0, message.visibleAtMs - Date.now()));
     this.#hidden.set(message, setTimeout(show, delayMs));
   }
 
