@@ -30,7 +30,7 @@ const LogLine = z.object({
 } satisfies Partial<Record<keyof LogFields | "event" | "level" | "time", z.ZodMiniType>>);
 type LogLine = z.infer<typeof LogLine>;
 
-/** Metrics in CloudWatch's format start so. They are half of the lines. */
+/** The beginning of each line of metrics in CloudWatch's format. */
 const metricsStart = '{"_aws"';
 
 /** Events that a worker logs in each run, even when there was no work. */

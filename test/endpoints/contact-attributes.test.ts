@@ -79,10 +79,6 @@ describe("attributes with names that every object has", () => {
     expect(created.attributes).toEqual({ city: "Oslo" });
     const contacts = `{"contacts":[${raw.replace(/\d{11}/, newNumber())},{"__proto__":{"phoneNumber":"1"}}]}`;
     const imported = await customer.call("/v1/contacts/import", { raw: contacts });
-    expect(dataOf(imported, ImportedContacts).totals).toEqual({
-      created: 1,
-      duplicates: 0,
-      invalid: 1,
-    });
+    expect(dataOf(imported, ImportedContacts).totals).toEqual({ created: 1, duplicates: 0, invalid: 1 });
   });
 });

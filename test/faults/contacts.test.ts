@@ -72,11 +72,7 @@ it.each(["before", "after"] as const)(
     expect(left.length).toBeLessThan(200);
 
     const again = dataOf(await importAll(), ImportedContacts);
-    expect(again.totals).toEqual({
-      created: 200 - left.length,
-      duplicates: left.length,
-      invalid: 0,
-    });
+    expect(again.totals).toEqual({ created: 200 - left.length, duplicates: left.length, invalid: 0 });
     expect(await stored()).toEqual(contacts.map(({ phoneNumber }) => phoneNumber));
   },
 );

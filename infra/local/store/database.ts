@@ -48,7 +48,7 @@ export class Database {
         `PRAGMA wal_autocheckpoint = ${checkpointPages}`,
     );
     // The last run may have been killed after a commit, before the disk had it. This run shows what is committed.
-    if (existsSync(this.#logFile)) fdatasyncSync(this.#openLog());
+    if (file !== undefined && existsSync(this.#logFile)) fdatasyncSync(this.#openLog());
   }
 
   /**

@@ -46,8 +46,8 @@ export class Tables {
   }
 
   /**
-   * Executes one operation of DynamoDB. The response shares objects with the store, so do not change it. Nothing of
-   * it may leave the machine before `database.whenKept` has called back.
+   * Executes one operation of DynamoDB. The response shares objects with the store, so do not change it. Nothing of it
+   * may leave the machine before `database.whenKept` has called back.
    * @param input the parsed JSON of the request; the store keeps parts of it
    * @returns the response, to be sent as JSON
    * @throws ServiceError for a request that DynamoDB rejects
