@@ -11,6 +11,9 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     rejected: countedMetric(stage, "CarrierRejected", period),
     unknown: countedMetric(stage, "CarrierOutcomeUnknown", period),
   });
+  // A period in which all were accepted has only that metric.
+  const [accepted, throttled] = ["FILL(accepted, 0)", "FILL(throttled, 0)"];
+  const failed = "(FILL(rejected, 0) + FILL(unknown, 0))";
   alarms.add({
     kind: "carrier-failures",
     means:
@@ -18,10 +21,8 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     firstStep: "See by error code whether a sender ID, a country or the carrier itself is the cause.",
     command: tailOf(alarms, "workers", '{ $.event = "message.failed" }'),
     metric: new MathExpression({
-      // Fewer than five failures do not make a meaningful share. A period in which all were accepted has only that metric.
-      expression:
-        "IF(FILL(rejected, 0) + FILL(unknown, 0) >= 5, " +
-        "100 * (FILL(rejected, 0) + FILL(unknown, 0)) / (FILL(accepted, 0) + FILL(rejected, 0) + FILL(unknown, 0)), 0)",
+      // Fewer than five failures do not make a meaningful share.
+      expression: `IF(${failed} >= 5, 100 * ${failed} / (${accepted} + ${failed}), 0)`,
       usingMetrics: outcomes(quarterOfAnHour),
       period: quarterOfAnHour,
     }),
@@ -34,9 +35,7 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     firstStep: "Compare what customers send with the carrier's rate and spending limit.",
     command: "aws pinpoint-sms-voice-v2 describe-spend-limits",
     metric: new MathExpression({
-      expression:
-        "100 * FILL(throttled, 0) / " +
-        "(FILL(accepted, 0) + FILL(rejected, 0) + FILL(unknown, 0) + FILL(throttled, 0))",
+      expression: `100 * ${throttled} / (${accepted} + ${failed} + ${throttled})`,
       usingMetrics: {
         ...outcomes(alarmPeriod),
         throttled: countedMetric(stage, "CarrierThrottled"),

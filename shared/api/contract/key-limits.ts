@@ -20,7 +20,7 @@ const AllowedRecipient = z.string().check(
   z.overwrite((text) => text.replace(/^\+/, "")),
 );
 
-/** An amount in millionths, as prices have them. The table cannot store all smaller ones. */
+/** An amount with the six decimals of prices. DynamoDB rejects the smallest numbers of JavaScript. */
 const Price = z.number().check(
   z.gte(0),
   z.lte(1_000_000),

@@ -6,9 +6,9 @@ import {
   Currency,
   idSchema,
   PageQuery,
+  SearchText,
   text,
   Timestamp,
-  SearchText,
 } from "./primitives.ts";
 
 const Moment = z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with a time zone" });
