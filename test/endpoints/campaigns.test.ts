@@ -140,6 +140,8 @@ describe("a campaign", () => {
     const messages = await messagesOf(customer);
     expect(to(named, messages).toSorted()).toEqual([2, 4].map(numberOf));
     expect(to(tagged, messages).toSorted()).toEqual([0, 1, 3, 6].map(numberOf));
+    const { rows } = await customer.client.listSms({ query: { campaignId: named.id } });
+    expect(rows.map((row) => row.to).toSorted()).toEqual([2, 4].map(numberOf));
   });
 
   it("gives each message its time to be sent, from when it was accepted", async () => {

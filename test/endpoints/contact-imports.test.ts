@@ -160,8 +160,10 @@ describe("an import", () => {
     const known = await createContact(importer);
     await pretendContacts(importer, maxContacts - 3);
     const rows = [...newRows(1), { phoneNumber: known.phoneNumber }, ...newRows(3)];
+    const tried = await importAll(importer, rows, { dryRun: true });
     const { results, totals } = await importAll(importer, rows);
     expect(totals).toEqual({ created: 2, duplicates: 1, invalid: 2 });
+    expect(tried.totals).toEqual(totals);
     expect(results.map(({ status }) => status)).toEqual([
       "created",
       "duplicate",

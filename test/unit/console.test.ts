@@ -8,6 +8,7 @@ import {
   guessTargets,
   failedRowsOf,
   rowsOf,
+  sample,
 } from "../../functions/console/app/contact-import.ts";
 import { problemOfField } from "../../functions/console/app/problems.ts";
 import { parseCsv, textOf } from "../../functions/console/app/read-table.ts";
@@ -137,6 +138,20 @@ describe("the import of contacts", () => {
     });
     expect(bad).toMatchObject({ line: 3, contact: { phoneNumber: "12" } });
     expect(bad?.problem).toMatch(/^The phone number must be the country code and the number in digits/);
+  });
+
+  it("takes the sample as it is downloaded, and guesses its columns", () => {
+    const table = parseCsv(csvOf(sample));
+    const rows = rowsOf(table, guessTargets(table[0] ?? []), "");
+    expect(rows.map(({ contact, problem }) => [contact["phoneNumber"], problem])).toEqual([
+      ["447700900123", undefined],
+      ["447700900124", undefined],
+    ]);
+    expect(rows[0]?.contact).toMatchObject({
+      firstName: "Ada",
+      tags: ["patients", "tuesday"],
+      attributes: { Time: "09:30" },
+    });
   });
 
   it("adds the code of a country to national numbers only, splits names, and finds repeated numbers", () => {

@@ -57,6 +57,14 @@ export function attributeName(column: string): string {
     .slice(0, 32);
 }
 
+/** A small spreadsheet. Its numbers have no plus sign, which a CSV file would have to disguise. */
+export const sample = [
+  ["Phone number", "First name", "Last name", "Tags", "Date", "Time"],
+  ["44 7700 900123", "Ada", "Lovelace", "patients; tuesday", "Tuesday 24 November", "09:30"],
+  ["44 7700 900124", "Grace", "Hopper", "patients; tuesday", "Tuesday 24 November", "10:00"],
+];
+
+/** The fields as a person calls them. */
 const fieldNames: Readonly<Record<string, string>> = {
   phoneNumber: "The phone number",
   firstName: "The first name",

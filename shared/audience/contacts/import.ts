@@ -9,7 +9,7 @@ import { ApiError } from "../../api/contract/errors.ts";
 import { validate } from "../../api/contract/validation.ts";
 import { impossibility } from "../../messages/destinations/impossible-numbers.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { takeQuota } from "../../tenancy/organizations/quota.ts";
+import { takeQuota, usedQuota } from "../../tenancy/organizations/quota.ts";
 import { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { changeContact, tooManyContacts } from "./contacts.ts";
 import { contactPuts, findContactOfNumber, maxContacts, newContact, type ContactRecord } from "./record.ts";
@@ -66,6 +66,7 @@ export async function importContacts(
     const chunk = rows.slice(start, start + chunkSize);
     results.push(...(await (dryRun ? tryChunk : importChunk)(organizationId, chunk, onDuplicate)));
   }
+  if (dryRun) await rejectSurplus(organizationId, results);
   const count = (status: ImportedContact["status"]): number =>
     results.filter((result) => result.status === status).length;
   const updated = count("updated");
@@ -103,6 +104,16 @@ async function tryChunk(
       return merged(row, seen).result;
     }),
   );
+}
+
+/** Changes the results of new contacts for which the organization has no place. */
+async function rejectSurplus(organizationId: string, results: ImportedContact[]): Promise<void> {
+  let free = maxContacts - (await usedQuota(organizationId, "contactCount"));
+  for (const [place, result] of results.entries()) {
+    if (result.status !== "created") continue;
+    if (free <= 0) results[place] = surplus(result);
+    free -= 1;
+  }
 }
 
 /** Returns what a row changes of a contact, and its result. */
@@ -187,6 +198,6 @@ function duplicate({ index, contact }: Row): ImportedContact {
   return { index, status: "duplicate", phoneNumber: contact.phoneNumber };
 }
 
-function surplus({ index }: Row): ImportedContact {
+function surplus({ index }: Pick<Row, "index">): ImportedContact {
   return { index, status: "invalid", details: [{ path: "", message: tooManyContacts }] };
 }

@@ -34,9 +34,9 @@ async function importBatch(batch: readonly ImportRow[], onDuplicate: OnDuplicate
   return api().importContacts({ body: { contacts, onDuplicate, dryRun } });
 }
 
-/** The totals that an import would have, a moment after its last change; undefined while they are not known. */
-function useForecast(rows: readonly ImportRow[], onDuplicate: OnDuplicate): Totals | undefined {
-  const forecast = useSignal<Totals | undefined>(undefined);
+/** The totals that an import would have. They are undefined until they are known, and "unknown" after an error. */
+function useForecast(rows: readonly ImportRow[], onDuplicate: OnDuplicate): Totals | "unknown" | undefined {
+  const forecast = useSignal<Totals | "unknown" | undefined>(undefined);
   useEffect(() => {
     let isOutdated = false;
     const predict = async (): Promise<void> => {
@@ -50,8 +50,11 @@ function useForecast(rows: readonly ImportRow[], onDuplicate: OnDuplicate): Tota
       forecast.value = sum;
     };
     forecast.value = undefined;
-    // Without a forecast the import is still possible, and shows what is wrong.
-    const timer = setTimeout(() => void predict().catch(() => undefined), forecastDelayMs);
+    // The import is still possible, and shows what is wrong.
+    const fail = (): void => {
+      if (!isOutdated) forecast.value = "unknown";
+    };
+    const timer = setTimeout(() => void predict().catch(fail), forecastDelayMs);
     return () => {
       isOutdated = true;
       clearTimeout(timer);
@@ -60,9 +63,11 @@ function useForecast(rows: readonly ImportRow[], onDuplicate: OnDuplicate): Tota
   return forecast.value;
 }
 
+/** The delay after a change, because others often follow it. */
 const forecastDelayMs = 300;
 
-function Forecast({ totals }: { totals: Totals | undefined }) {
+function Forecast({ totals }: { totals: ReturnType<typeof useForecast> }) {
+  if (totals === "unknown") return null;
   if (totals === undefined) return <p class="muted">Comparing with your contacts…</p>;
   const { created, updated = 0, duplicates, invalid } = totals;
   return (

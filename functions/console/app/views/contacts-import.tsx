@@ -4,6 +4,7 @@ import {
   attributeName,
   guessTargets,
   rowsOf,
+  sample,
   targets,
   type ImportRow,
   type Target,
@@ -34,12 +35,6 @@ interface Spreadsheet {
   readonly name: string;
   readonly table: readonly (readonly string[])[];
 }
-
-const sample = [
-  ["Phone number", "First name", "Last name", "Tags", "Date", "Time"],
-  ["+44 7700 900123", "Ada", "Lovelace", "patients; tuesday", "Tuesday 24 November", "09:30"],
-  ["07700 900124", "Grace", "Hopper", "patients; tuesday", "Tuesday 24 November", "10:00"],
-];
 
 /** Imports contacts from a spreadsheet: choose the file, map its columns, preview, import. */
 export function ContactsImport() {
