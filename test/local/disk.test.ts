@@ -8,6 +8,8 @@ import { pathToFileURL } from "node:url";
 
 import { afterEach, beforeEach, expect, it } from "vitest";
 
+import { createTable, moduleUrl } from "../support/store-scripts.ts";
+
 /*
  * The store responds to a function before the disk has its writes. Nothing that may show them leaves the function's thread
  * before.
@@ -23,8 +25,6 @@ beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
 });
 afterEach(async () => rm(folder, { recursive: true }));
-
-const moduleUrl = (file: string): string => JSON.stringify(pathToFileURL(path.resolve(file)).href);
 
 /** A handler that writes an item, and then tries each way out of its thread. */
 const bundle = `
@@ -60,7 +60,7 @@ async function runOnDisk(environment: Record<string, string>): Promise<{ events:
   const broken = environment["DISK_FAILS"];
   const script = `
     import { createServer } from "node:http";
-    import { connect, createServer as createTcpServer } from "node:net";
+    import { createServer as createTcpServer } from "node:net";
     import { once } from "node:events";
     import { writeSync } from "node:fs";
     import { DataServices } from ${moduleUrl("infra/local/data-services.ts")};
@@ -75,12 +75,7 @@ async function runOnDisk(environment: Record<string, string>): Promise<{ events:
     const secure = createTcpServer((socket) => { arrived("tls"); socket.destroy(); }).listen(0, "127.0.0.1");
     await Promise.all([once(server, "listening"), once(secure, "listening")]);
     const services = await DataServices.start(${JSON.stringify(folder)});
-    await services.request("dynamodb", "CreateTable", {
-      TableName: "table",
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
-      KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
-    });
+    ${createTable}
     const definition = {
       name: "Example", description: "", bundleFile: ${JSON.stringify(path.join(folder, "function.mjs"))},
       environment: {}, timeoutSeconds: 60, memoryMegabytes: 128, queuesForItself: false,

@@ -4,12 +4,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { pathToFileURL } from "node:url";
 
 import { afterEach, beforeEach, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { DataServices } from "../../infra/local/data-services.ts";
+import { createTable, moduleUrl } from "../support/store-scripts.ts";
 
 const rounds = 5;
 const writesAtOnce = 100;
@@ -31,16 +31,11 @@ afterEach(async () => rm(folder, { recursive: true }));
 async function writeUntilKilled(round: number, isFunction: boolean): Promise<string[]> {
   const script = `
     import { writeSync } from "node:fs";
-    const { DataServices } = await import(${JSON.stringify(moduleUrl("infra/local/data-services.ts"))});
+    const { DataServices } = await import(${moduleUrl("infra/local/data-services.ts")});
     const services = await DataServices.start(${JSON.stringify(folder)});
-    await services.request("dynamodb", "CreateTable", {
-      TableName: "table",
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
-      KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
-    }).catch(() => undefined);
+    ${createTable}
     const { QueueUrl } = await services.request("sqs", "CreateQueue", { QueueName: "Jobs" });
-    const { StorePort } = await import(${JSON.stringify(moduleUrl("infra/local/store/port.ts"))});
+    const { StorePort } = await import(${moduleUrl("infra/local/store/port.ts")});
     const Action = ["dynamodb:PutItem", "sqs:SendMessage"];
     const Resource = ["arn:aws:dynamodb:::table/table", "arn:aws:sqs:::Jobs"];
     const opened = services.openPort({ description: "", statements: [{ Effect: "Allow", Action, Resource }] });
@@ -66,10 +61,6 @@ async function writeUntilKilled(round: number, isFunction: boolean): Promise<str
   const [written, [, signal]] = await Promise.all([text(child.stdout), once(child, "exit")]);
   expect(signal).toBe("SIGKILL");
   return written.split("\n").filter(Boolean);
-}
-
-function moduleUrl(file: string): string {
-  return pathToFileURL(path.resolve(file)).href;
 }
 
 /** All that is there after a restart. */
