@@ -12,6 +12,11 @@ import type { PaymentLinesRecord, BooksRecord, BooksTotal } from "./figures/book
 import type { HeldMessageRecord } from "./messages/accept/held.ts";
 import type { CountsRecord } from "./messages/counts/counts.ts";
 import type { MarginsRecord, UsageRecord } from "./messages/counts/figures.ts";
+import type {
+  ConversationEntry,
+  ConversationRecord,
+  UnreadRecord,
+} from "./messages/inbound/conversations.ts";
 import type { ErasedNumber } from "./messages/inbound/erased.ts";
 import type { InboundRecord, TakenRecord } from "./messages/inbound/record.ts";
 import type { MessageRecord } from "./messages/message/record.ts";
@@ -76,6 +81,8 @@ declare module "./platform/table/entities.ts" {
     carrier: typeof CarrierRecord;
     contact: typeof ContactRecord;
     contactOfNumber: typeof ContactOfNumberRecord;
+    conversation: typeof ConversationRecord;
+    conversationEntry: typeof ConversationEntry;
     counts: typeof CountsRecord;
     currentRateCard: typeof CurrentCardRecord;
     email: typeof EmailRecord;
@@ -121,6 +128,7 @@ declare module "./platform/table/entities.ts" {
     senderName: typeof SenderNameRecord;
     sentEmail: typeof SentEmailRecord;
     template: typeof TemplateRecord;
+    unreadConversation: typeof UnreadRecord;
     usage: typeof UsageRecord;
     user: typeof UserRecord;
     uses: typeof Uses;

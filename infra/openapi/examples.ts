@@ -71,8 +71,11 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
         !isEnding(route) &&
         !endsSessions(route) &&
         !changesMembers(route) &&
-        !isAboutHeld(route),
+        !isAboutHeld(route) &&
+        !isAboutConversation(route),
     );
+    await recorder.converse();
+    await recorder.play(isAboutConversation);
     await recorder.holdMessage();
     await recorder.play(isAboutHeld);
     // Before this the id of a user is the owner's, who cannot leave.
@@ -83,7 +86,8 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
     let failed = await receiver.next();
     while (failed.event !== "message.failed") failed = await receiver.next();
     await waitFor("the refund", async () => (await recorder.read("listTransactions")).includes('"refund"'));
-    await recorder.play(({ method }) => method === "GET");
+    // The list of live conversations stays empty.
+    await recorder.play((route) => route.method === "GET" && route !== routes.listConversations);
     const ofWallet = await recorder.playWalletEvents(async () => receiver.next());
     // A sent message or a finished campaign cannot be cancelled.
     await recorder.renew("sendSms", { scheduledAt: new Date(Date.now() + dayMs).toISOString() });
@@ -132,6 +136,11 @@ const dayMs = 24 * 60 * 60 * 1_000;
 /** Returns whether an operation needs a held message. */
 function isAboutHeld({ tag }: Route): boolean {
   return tag === "held-messages";
+}
+
+/** Returns whether an operation needs a conversation. */
+function isAboutConversation({ path: template }: Route): boolean {
+  return template.startsWith("/v1/conversations/");
 }
 
 /** Returns whether an operation deletes what others need, so that it is called last. */

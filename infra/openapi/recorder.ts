@@ -126,6 +126,18 @@ export class Recorder {
     for (const [id, prefix = ""] of [...text.matchAll(idPattern)].toReversed()) this.#ids.set(prefix, id);
   }
 
+  /** Waits for the conversation of the inbound test message, so that there is one to read and to reply to. */
+  async converse(): Promise<void> {
+    const list = `${this.#gateway.url}/v1/conversations?test=true`;
+    await waitFor("the conversation", async () => {
+      const listed = await fetch(list, { headers: { Authorization: `Bearer ${this.#token}` } });
+      const text = await listed.text();
+      this.#remember(text);
+      this.examples["listConversations"] = Envelope.parse(JSON.parse(text)).data;
+      return text.includes("cnv_");
+    });
+  }
+
   /** Sends a message with a key whose messages are held, so that there is one to decide about. */
   async holdMessage(): Promise<void> {
     const { text } = await this.callOperation("createApiKey", { name: "agent", limits: { holdAbove: 0 } });

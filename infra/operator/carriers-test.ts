@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
-import { SenderId } from "../../shared/api/contract/sms.ts";
+import { SenderId } from "../../shared/api/contract/senders.ts";
 import { closeBreaker } from "../../shared/carriers/breaker.ts";
 import type { CarrierResponse } from "../../shared/carriers/call.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";

@@ -116,6 +116,8 @@ async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGene
     testMessagesOf(id),
     countersOf(sharded),
     keys.inbound(id, "").pk,
+    keys.conversation(id, "").pk,
+    keys.testConversations(id),
     keys.testInbound(id),
     keys.template(id, "").pk,
     keys.heldMessage(id, "").pk,

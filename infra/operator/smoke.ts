@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { createClient, type Client } from "../../shared/api/client/client.ts";
 import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
-import { SenderId } from "../../shared/api/contract/sms.ts";
+import { SenderId } from "../../shared/api/contract/senders.ts";
 import type { CreatedWebhook } from "../../shared/api/contract/webhooks.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { decideSenderId } from "../../shared/messages/sender-ids/review.ts";

@@ -9,6 +9,7 @@ import { routes as campaigns } from "./routes/campaigns.ts";
 import { routes as carriers } from "./routes/carriers.ts";
 import { routes as console } from "./routes/console.ts";
 import { routes as contacts } from "./routes/contacts.ts";
+import { routes as conversations } from "./routes/conversations.ts";
 import { routes as dashboard } from "./routes/dashboard.ts";
 import { routes as docs } from "./routes/docs.ts";
 import { routes as health } from "./routes/health.ts";
@@ -41,6 +42,7 @@ export const routes = {
   ...sms,
   ...prices,
   ...campaigns,
+  ...conversations,
   ...dashboard,
   ...wallet,
   ...payments,

@@ -4,6 +4,7 @@ import { patientAttempts } from "../platform/aws/retry.ts";
 import type { SubmitResult, OutgoingMessage } from "./carrier.ts";
 import { wasNeverSent } from "./never-sent.ts";
 import { providerCodeOf } from "./provider-code.ts";
+import { withPlusSign } from "./sender-number.ts";
 import type { SettingsOf } from "./settings.ts";
 
 const client = new EndUserMessaging({
@@ -30,7 +31,10 @@ export async function sendWithAws(
     const { MessageId } = await client.send(
       new SendTextMessageCommand({
         DestinationPhoneNumber: `+${message.to}`,
-        OriginationIdentity: identities.get(country) ?? identities.get("default") ?? message.from,
+        OriginationIdentity:
+          message.isFromNumber === true
+            ? withPlusSign(message.from)
+            : (identities.get(country) ?? identities.get("default") ?? message.from),
         MessageBody: message.text,
         MessageType: message.isPromotional ? "PROMOTIONAL" : "TRANSACTIONAL",
         ...(configurationSetName === undefined ? {} : { ConfigurationSetName: configurationSetName }),

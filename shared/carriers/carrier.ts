@@ -7,6 +7,8 @@ export interface OutgoingMessage {
   /** The ISO 3166-1 code of the country that the number belongs to, where it is known. */
   readonly country?: string | undefined;
   readonly from: string;
+  /** Whether `from` is a number of the customer at this carrier, so that it precedes all senders of the carrier's settings. */
+  readonly isFromNumber?: boolean | undefined;
   readonly text: string;
   readonly encoding: Encoding;
   readonly isPromotional: boolean;

@@ -5,6 +5,7 @@ import { callCarrier, NoOutcomeError, valueAt, type CallOptions, type CarrierRes
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import { providerCodeOf } from "./provider-code.ts";
+import { withPlusSign } from "./sender-number.ts";
 import type { SettingsOf } from "./settings.ts";
 
 /*
@@ -41,9 +42,11 @@ export async function sendWithTwilio(
 ): Promise<SubmitResult> {
   const base = settings.url.replace(/\/+$/, "");
   const sender =
-    settings.messagingServiceSid === undefined
-      ? { From: message.from }
-      : { MessagingServiceSid: settings.messagingServiceSid };
+    message.isFromNumber === true
+      ? { From: withPlusSign(message.from) }
+      : settings.messagingServiceSid === undefined
+        ? { From: message.from }
+        : { MessagingServiceSid: settings.messagingServiceSid };
   const body = new URLSearchParams({
     To: `+${message.to}`,
     ...sender,

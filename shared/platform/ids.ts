@@ -29,6 +29,11 @@ export function isTestId(id: string): boolean {
   return id.slice(id.indexOf("_") + 1 + ulidLength) === testMark;
 }
 
+/** Returns the id that is derived from a purpose alone, which is marked if it is of a test. */
+export function fixedId(prefix: "cnv", purpose: string, isTest: boolean): string {
+  return `${derivedId(prefix, new Date(0), purpose)}${isTest ? testMark : ""}`;
+}
+
 /** Returns the field that marks a test message in the API. */
 export function testMarkOf(id: string): { readonly test?: true } {
   return isTestId(id) ? { test: true } : {};

@@ -2,9 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import type { Route } from "playwright-core";
 import { expect, inject, vi } from "vitest";
-import * as z from "zod/mini";
 
-import { PageMeta } from "../../shared/api/contract/primitives.ts";
 import { Customer, password } from "../support/api.ts";
 import { it } from "../support/console.ts";
 import { patience } from "../support/patience.ts";
@@ -249,26 +247,6 @@ it("finds messages by number and status, and cancels a scheduled one", async ({ 
   await visitor.confirm("Cancel message");
   await page.getByText("– cancelled").waitFor();
   expect(await customer.balance()).toBe(0.9921);
-});
-
-it("shows assigned numbers, and advises contacting the operator only without numbers", async ({
-  arriveAs,
-}) => {
-  const customer = await Customer.register();
-  const { page } = await arriveAs(customer, "inbound", "Inbound messages");
-  const advice = page.getByText("Contact the gateway operator to get one");
-  await advice.waitFor();
-  await page.route(/\/v1\/numbers/, async (route) => {
-    const response = await route.fetch();
-    const { meta } = z.object({ meta: PageMeta }).parse(await response.json());
-    const data = [{ number: "15005559999" }, { number: "12345", keyword: "PIZZA" }];
-    await route.fulfill({ json: { data, meta: { ...meta, total: 2 } } });
-  });
-  await page.reload();
-  await page.getByText("15005559999").waitFor();
-  await page.getByText("PIZZA").waitFor();
-  await page.getByText("Messages sent to your numbers appear here").waitFor();
-  expect(await advice.count()).toBe(0);
 });
 
 it("creates a template with a preview, and sends it with values", async ({ arriveAs }) => {

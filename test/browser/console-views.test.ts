@@ -68,6 +68,7 @@ beforeAll(async () => {
     body: { name: "Autumn sale", message: "Hello", audience: { all: true }, senderId: "ADASHOP" },
   });
   await client.launchCampaign({ params: { id: launched.id } });
+  await client.testInbound({ body: { from: "15005550007", to: "12065550100", message: hostileName } });
   await client.createSenderId({ body: { senderId: "ADASHOP", useCase: hostileName } });
   await client.submitKyc({ body: { businessName: hostileName, country: "GB", address: "x".repeat(500) } });
   await joinAs("viewer", customer, hostileName);
@@ -88,6 +89,12 @@ beforeAll(async () => {
     const { status: ofCampaign } = await client.getCampaign({ params: { id: launched.id } });
     if (status !== "failed" || ofCampaign !== "completed") throw new Error(`${status}, ${ofCampaign}`);
   }, patience);
+  const conversation = await vi.waitFor(async () => {
+    const { rows } = await client.listConversations({ query: { test: true } });
+    if (rows[0] === undefined) throw new Error("there is no conversation");
+    return rows[0].id;
+  }, patience);
+  await client.replyToConversation({ params: { id: conversation }, body: { message: hostileName } });
   views = [
     { name: "overview", address: "", heading: "Overview" },
     { name: "send", address: "send", heading: "Send a message" },
@@ -98,6 +105,8 @@ beforeAll(async () => {
     { name: "contact", address: `contacts/${contact.id}`, heading: /onerror/ },
     { name: "contacts-import", address: "contacts/import", heading: "Import contacts" },
     { name: "held-messages", address: "held-messages", heading: "Held messages" },
+    { name: "conversations", address: "conversations", heading: "Conversations", isEmptyAtFirst: true },
+    { name: "conversation", address: `conversations/${conversation}`, heading: "15005550007" },
     { name: "inbound", address: "inbound", heading: "Inbound messages", isEmptyAtFirst: true },
     { name: "opt-outs", address: "opt-outs", heading: "Opt-outs", isEmptyAtFirst: true },
     { name: "templates", address: "templates", heading: "Templates", isEmptyAtFirst: true },

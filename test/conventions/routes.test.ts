@@ -41,6 +41,9 @@ const notAudited: readonly string[] = [
   "retryWebhookDelivery",
   // The customer's own data, and personal data that the log could never delete. The opt-out of its number stays.
   "deleteContact",
+  // The message records the reply. Whether a conversation is read is no right and no money.
+  "replyToConversation",
+  "updateConversation",
   // Calls of carriers, which the messages record.
   "postCarrierCallback",
   // It calls other operations, which are audited themselves.

@@ -82,6 +82,12 @@ it("sends from the default identity to countries that have none, and to numbers 
   expect(inputs().map(({ OriginationIdentity }) => OriginationIdentity)).toEqual(["pool-2", "pool-2"]);
 });
 
+it("sends from the number of a customer, whatever the settings have", async () => {
+  const carrier = awsWith({ originationIdentities: { US: "pool-1", default: "pool-2" } });
+  await carrier.send({ ...message, from: "442079460000", isFromNumber: true });
+  expect(inputs().map(({ OriginationIdentity }) => OriginationIdentity)).toEqual(["+442079460000"]);
+});
+
 const failure = (name: string, details: object = {}): AwsError =>
   new AwsError({ name, message: "a word of the carrier", ...details });
 

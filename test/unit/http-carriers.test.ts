@@ -71,6 +71,10 @@ describe("a message is submitted", () => {
       MessagingServiceSid: "MG1",
       Body: "5 € & more?",
     });
+    await carrierOf(record).send({ ...message, from: "442079460000", isFromNumber: true });
+    await carrierOf(record).send({ ...message, from: "90909", isFromNumber: true });
+    const senders = servers.server.asked.slice(1).map(({ body }) => new URLSearchParams(body).get("From"));
+    expect(senders).toEqual(["+442079460000", "90909"]);
   });
 
   it("by the mapping of any HTTP interface", async () => {

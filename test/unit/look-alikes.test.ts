@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { SenderId } from "../../shared/api/contract/sms.ts";
+import { SenderId } from "../../shared/api/contract/senders.ts";
 import {
   protectedNames,
   resemblanceOf,

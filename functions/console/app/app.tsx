@@ -17,6 +17,8 @@ const views: Readonly<Record<string, () => Promise<View>>> = {
   send: async () => (await import("./views/send.tsx")).Send,
   messages: async () => (await import("./views/messages.tsx")).Messages,
   "messages/:id": async () => (await import("./views/message.tsx")).Message,
+  conversations: async () => (await import("./views/conversations.tsx")).Conversations,
+  "conversations/:id": async () => (await import("./views/conversation.tsx")).Conversation,
   inbound: async () => (await import("./views/inbound.tsx")).Inbound,
   contacts: async () => (await import("./views/contacts.tsx")).Contacts,
   "contacts/import": async () => (await import("./views/contacts-import.tsx")).ContactsImport,

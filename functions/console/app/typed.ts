@@ -26,6 +26,14 @@ export function phoneNumberOf(text: string): string {
   return text.replaceAll(/[\s().\-/]/g, "").replace(/^(\+|00)/, "");
 }
 
+/** Returns the sender that a person typed: a number of theirs, or a sender ID. Empty is the default one. */
+export function senderIn(
+  typed: string,
+): { readonly from: string } | { readonly senderId: string | undefined } {
+  const number = phoneNumberOf(typed);
+  return /^\d{3,15}$/.test(number) ? { from: number } : { senderId: given(typed) };
+}
+
 /** The tags in a list separated by commas or semicolons. */
 export function tagsOf(text: string): string[] {
   return [...new Set(text.split(/[,;]/).map((tag) => tag.trim()))].filter(Boolean);

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { MessageStatus } from "../../api/contract/sms.ts";
 import { eraseContact } from "../../audience/contacts/contacts.ts";
+import { deleteConversationsWith } from "../../messages/inbound/conversations.ts";
 import { markErased } from "../../messages/inbound/erased.ts";
 import { redactedText } from "../../messages/message/record.ts";
 import { deleteLifted, findOptOut } from "../../messages/opt-outs/record.ts";
@@ -75,6 +76,7 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
     await deleteItem({ pk, sk });
     inbound += 1;
   });
+  await deleteConversationsWith(organizationId, phoneNumber);
   await forEachOf(StoredMessage, keys.heldMessage(organizationId, "").pk, async ({ pk, sk, to }) => {
     if (to === phoneNumber) await deleteItem({ pk, sk });
   });

@@ -80,6 +80,8 @@ export async function eraseOrganization(
     keys.contact(organizationId, "").pk,
     keys.optOut(organizationId, "").pk,
     keys.inbound(organizationId, "").pk,
+    keys.conversation(organizationId, "").pk,
+    keys.testConversations(organizationId),
     keys.testInbound(organizationId),
     keys.heldMessage(organizationId, "").pk,
     keys.template(organizationId, "").pk,

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { Tag } from "./contacts.ts";
 import { Currency, idSchema, text, Timestamp } from "./primitives.ts";
-import { ExpiresInSeconds, Language, MessageType, SenderId, SendSmsRequest } from "./sms.ts";
+import { ExpiresInSeconds, Language, MessageType, SendSmsRequest } from "./sms.ts";
 
 const audienceRule =
   'must be an object such as {"all": true}, {"tags": ["customers"]} or {"contactIds": ["con_…"]}';
@@ -47,6 +47,7 @@ export const CreateCampaignRequest = z
       .register(z.globalRegistry, { description: "A template whose text is taken as it is now." }),
     audience: Audience,
     senderId: SendSmsRequest.shape.senderId,
+    from: SendSmsRequest.shape.from,
     language: z._default(Language, "English"),
     messageType: z._default(MessageType, "marketing").register(z.globalRegistry, {
       description: "The type of the messages. A campaign is handled as marketing whatever its type.",
@@ -89,6 +90,7 @@ export const UpdateCampaignRequest = z
     templateId: created.templateId,
     audience: z.optional(Audience),
     senderId: created.senderId,
+    from: created.from,
     language: z.optional(Language),
     messageType: z.optional(MessageType),
     expiresInSeconds: z.optional(z.nullable(ExpiresInSeconds)),
@@ -195,7 +197,8 @@ export const Campaign = z
       tags: z.optional(z.array(z.string())),
       all: z.optional(z.literal(true)),
     }),
-    senderId: SenderId,
+    senderId: z.string(),
+    from: z.optional(z.string()),
     language: Language,
     messageType: MessageType,
     expiresInSeconds: z.optional(ExpiresInSeconds),

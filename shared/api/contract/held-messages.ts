@@ -17,6 +17,7 @@ export const HeldMessage = z
     to: z.string(),
     message: z.string(),
     senderId: z.string(),
+    from: z.optional(z.string()),
     messageType: z.optional(MessageType),
     scheduledAt: z.optional(Timestamp),
     pricing: Pricing,

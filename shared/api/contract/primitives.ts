@@ -7,6 +7,7 @@ import * as z from "zod/mini";
 export type IdPrefix =
   | "aud"
   | "cmp"
+  | "cnv"
   | "con"
   | "dlv"
   | "eml"
@@ -27,6 +28,7 @@ export type IdPrefix =
   | "whk";
 
 const suffixes: { readonly [Prefix in IdPrefix]?: string } = {
+  cnv: "T?",
   dlv: "[1-7]?",
   evt: "[1-7]?",
   msg: "[1-7T]?",

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { ReviewStatus } from "./reviews.ts";
-import { SenderId } from "./sms.ts";
+import { SenderId } from "./senders.ts";
 
 export const CreateSenderIdRequest = z
   .object({

@@ -10,6 +10,7 @@ import {
   text,
   Timestamp,
 } from "./primitives.ts";
+import { SenderId, SenderNumber } from "./senders.ts";
 
 const Moment = z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with a time zone" });
 
@@ -23,15 +24,8 @@ export const Language = z.enum(["English", "Unicode"]).register(z.globalRegistry
   description: "`English` is sent as GSM-7 where its characters allow, `Unicode` always as UCS-2.",
 });
 
-export const SenderId = z
-  .string()
-  .check(z.maxLength(11), z.regex(/^[A-Za-z0-9]+$/, "must be letters and digits only"))
-  .register(z.globalRegistry, {
-    description: "The name that the message comes from: up to 11 letters and digits.",
-  });
-
+/** The validity of a message. The longest, 72 hours, is the default of carriers. */
 const minValiditySeconds = 60;
-/** The longest validity of a message: 72 hours, the default of carriers. */
 export const maxValiditySeconds = 259_200;
 
 const validityRule = `must be a whole number of seconds from ${minValiditySeconds} to ${maxValiditySeconds}`;
@@ -55,6 +49,7 @@ export const SendSmsRequest = z
     senderId: z.optional(SenderId).register(z.globalRegistry, {
       description: "The name that the message comes from. Default: the organization's approved sender ID.",
     }),
+    from: z.optional(SenderNumber),
     language: z._default(Language, "English"),
     scheduledAt: z.optional(Moment).register(z.globalRegistry, {
       description: "When to send, up to 30 days ahead. The message is charged immediately.",
@@ -103,13 +98,15 @@ export const MessageErrorCode = z
   });
 export type MessageErrorCode = z.infer<typeof MessageErrorCode>;
 
-const DeliveryStatus = z.enum(["pending", "delivered", "undelivered", "unknown"]).register(z.globalRegistry, {
-  id: "DeliveryStatus",
-  description:
-    "Whether the phone got the message. `pending` until a delivery receipt arrives. `unknown` if none arrives within a " +
-    "week, or the carrier does not know. A late receipt can change `unknown` to `undelivered`, and any status to " +
-    "`delivered`.",
-});
+export const DeliveryStatus = z
+  .enum(["pending", "delivered", "undelivered", "unknown"])
+  .register(z.globalRegistry, {
+    id: "DeliveryStatus",
+    description:
+      "Whether the phone got the message. `pending` until a delivery receipt arrives. `unknown` if none arrives within a " +
+      "week, or the carrier does not know. A late receipt can change `unknown` to `undelivered`, and any status to " +
+      "`delivered`.",
+  });
 
 /** Why a phone did not get a message. The codes are the same for all carriers. */
 export const DeliveryErrorCode = z
@@ -214,6 +211,9 @@ export const Message = z
         "`[removed]` once it was erased, or once it was sent if the gateway does not keep the texts of one-time codes.",
     }),
     senderId: z.string(),
+    from: z.optional(z.string()).register(z.globalRegistry, {
+      description: "Your number that it comes from, if it was sent from one.",
+    }),
     language: Language,
     messageType: z.optional(MessageType),
     campaignId: z

@@ -113,6 +113,14 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
   decideHeldMessage: "Only the first decision counts.",
   listInbound: "Subscribe to the event `message.received` to get them immediately.",
   listNumbers: "People can write to these numbers. The operator assigns them.",
+  listConversations:
+    "A conversation begins with the first inbound message to one of your numbers. Use `unread` to find those that wait for a " +
+    "reply.",
+  getConversation: "The field `canReply` shows whether you can send from its number.",
+  listConversationMessages: "It has both directions. A message of a campaign follows once it is sent.",
+  replyToConversation:
+    "The message comes from the number that the person wrote to. If the person replied STOP, it is rejected.",
+  updateConversation: "A later inbound message makes it unread again.",
   testInbound: "Use it to test your handling of replies without a phone. Keywords have no effect.",
   listTemplates: "Each template has the names of its placeholders.",
   createTemplate: "Write `{{firstName}}` where a value belongs, and pass the values when you send it.",

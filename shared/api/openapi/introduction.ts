@@ -29,6 +29,7 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
   "opt-outs": "Numbers that want no marketing.",
   "held-messages": "Messages of a limited API key that wait for the approval of a person.",
   inbound: "Messages that people send to your numbers.",
+  conversations: "The messages between your numbers and each phone.",
   templates: "Reusable message texts.",
   "audit-log": "A record of all changes: the caller, the change and the time.",
   mcp: "A server of the Model Context Protocol, whose tools are these operations.",

@@ -2,7 +2,7 @@ import type { Campaign, CreateCampaignRequest } from "../../api/contract/campaig
 import { ApiError } from "../../api/contract/errors.ts";
 import { checkSender } from "../../messages/accept/policies.ts";
 import { parseSchedule } from "../../messages/message/schedule.ts";
-import { usableSenderId } from "../../messages/sender-ids/usable.ts";
+import { senderOf } from "../../messages/sender-ids/usable.ts";
 import { now } from "../../platform/clock.ts";
 import type { Attempt } from "../../platform/http/event.ts";
 import { newId } from "../../platform/ids.ts";
@@ -32,9 +32,9 @@ export async function createCampaign(
   const createdAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, createdAt);
   const message = await textOf(organizationId, request);
-  const senderId = usableSenderId(organization, request.senderId);
+  const sender = senderOf(organization, request);
   // A draft sends nothing; its launch checks the policies.
-  if (scheduledAt !== undefined) await checkSender({ organizationId, senderId });
+  if (scheduledAt !== undefined) await checkSender({ organizationId, ...sender });
   const record: CampaignRecord = {
     entity: "campaign",
     id: newId("cmp"),
@@ -44,7 +44,7 @@ export async function createCampaign(
     message,
     templateId: request.templateId,
     audience: request.audience,
-    senderId,
+    ...sender,
     language: request.language,
     messageType: request.messageType,
     expiresInSeconds: request.expiresInSeconds,

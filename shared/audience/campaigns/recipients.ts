@@ -79,8 +79,16 @@ function resultOf(
   if ("missing" in rendered || !SendSmsRequest.shape.message.safeParse(rendered.text).success) {
     return { position, skipped: "skippedUnrenderable" };
   }
-  const { organizationId, senderId, language, messageType, expiresInSeconds, id: campaignId } = campaign;
-  const content = { to: contact.phoneNumber, message: rendered.text, senderId, language, messageType };
+  const {
+    organizationId,
+    senderId,
+    from,
+    language,
+    messageType,
+    expiresInSeconds,
+    id: campaignId,
+  } = campaign;
+  const content = { to: contact.phoneNumber, message: rendered.text, senderId, from, language, messageType };
   const message = newMessage(organizationId, { ...content, expiresInSeconds, campaignId }, terms);
   return { position, message };
 }

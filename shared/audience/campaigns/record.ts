@@ -54,6 +54,7 @@ export const CampaignRecord = z.object({
     all: z.optional(z.literal(true)),
   }) satisfies z.ZodMiniType<Audience>,
   senderId: z.string(),
+  from: z.optional(z.string()),
   language: Language,
   messageType: MessageType,
   /** The time in which each message must be submitted to a carrier. By default it is that of any message. */
@@ -90,6 +91,7 @@ export function toApiCampaign(record: CampaignRecord, counts: CountsRecord | und
     templateId: record.templateId,
     audience: record.audience,
     senderId: record.senderId,
+    from: record.from,
     language: record.language,
     messageType: record.messageType,
     expiresInSeconds: record.expiresInSeconds,

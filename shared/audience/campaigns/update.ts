@@ -1,6 +1,6 @@
 import type { Campaign, UpdateCampaignRequest } from "../../api/contract/campaigns.ts";
 import { ApiError } from "../../api/contract/errors.ts";
-import { usableSenderId } from "../../messages/sender-ids/usable.ts";
+import { senderOf } from "../../messages/sender-ids/usable.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { changesOfPatch, updateOf } from "../../platform/table/write.ts";
@@ -20,14 +20,14 @@ export async function updateCampaign(
   request: UpdateCampaignRequest,
 ): Promise<Campaign> {
   const { id: organizationId } = organization;
-  const { message, templateId, senderId, ...others } = request;
+  const { message, templateId, senderId, from, ...others } = request;
   const changes = changesOfPatch<"campaign">({
     ...others,
     ...((message !== undefined || templateId !== undefined) && {
       message: await textOf(organizationId, request),
       templateId: templateId ?? null,
     }),
-    ...(senderId !== undefined && { senderId: usableSenderId(organization, senderId) }),
+    ...((senderId ?? from) !== undefined && { from: null, ...senderOf(organization, request) }),
   });
   return untilUndisturbed(async () => {
     const { status } = await readCampaign(organizationId, campaignId);

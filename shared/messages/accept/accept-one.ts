@@ -11,7 +11,7 @@ import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { toApiPricing, type MessageRecord } from "../message/record.ts";
 import { parseSchedule } from "../message/schedule.ts";
 import { asTestMessage, recordTestMessage, testPrices } from "../message/test-messages.ts";
-import { usableSenderId } from "../sender-ids/usable.ts";
+import { senderOf } from "../sender-ids/usable.ts";
 import { acceptTogether, newMessage, queueForSending } from "./accept.ts";
 import { holdMessage } from "./held.ts";
 import { checkKeyLimits, withinKeyBudget } from "./key-limits.ts";
@@ -22,6 +22,8 @@ import { withinRecipientLimit } from "./recipient-limits.ts";
 export interface AcceptOptions {
   readonly actor?: Actor;
   readonly attempt?: Attempt | undefined;
+  /** Whether it is a test message. One of a test key always is. */
+  readonly isTest?: boolean;
   readonly reportRateLimit?: ((status: RateLimitStatus) => void) | undefined;
 }
 
@@ -29,7 +31,7 @@ export interface AcceptOptions {
  * Accepts a message: debits its price from the wallet, records it together with the ledger entry, and queues it for sending.
  * A recorded message is safe: the reconciler repairs whatever fails after that. A message of a test key is free, and needs no
  * approval.
- * @throws ApiError, in this order: VALIDATION_ERROR, MISSING_SENDER_ID, the errors of `checkKeyLimits` and `checkMessage`,
+ * @throws ApiError, in this order: VALIDATION_ERROR, the errors of `senderOf`, `checkKeyLimits` and `checkMessage`,
  *   DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, KEY_BUDGET_REACHED, ORGANIZATION_SUSPENDED, WALLET_MISSING,
  *   INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. For a test key TEST_LIMIT_REACHED follows the checks.
  *   It is UNAVAILABLE when the message was not accepted although the wallet may have been debited
@@ -37,26 +39,26 @@ export interface AcceptOptions {
 export async function acceptMessage(
   organization: OrganizationRecord,
   request: SendSmsRequest,
-  { actor, attempt, reportRateLimit }: AcceptOptions = {},
+  { actor, attempt, isTest: isTestGiven = false, reportRateLimit }: AcceptOptions = {},
 ): Promise<AcceptedMessage> {
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
   const { id: organizationId } = organization;
-  const isTest = actor !== undefined && viewerOf(actor).isTest;
-  const senderId = usableSenderId(organization, request.senderId, isTest);
+  const isTest = isTestGiven || (actor !== undefined && viewerOf(actor).isTest);
+  const sender = senderOf(organization, request, isTest);
   const { to, messageType } = request;
   const limits = limitsOf(actor);
   if (limits !== undefined) checkKeyLimits(limits, to, new Date(scheduledAt ?? queuedAt));
   await (isTest ? checkTestMessage : checkMessage)(organization, {
     organizationId,
     to,
-    senderId,
+    ...sender,
     messageType,
   });
   const prices = await readPrices(organization, queuedAt);
   const credential = actor?.credential;
   const apiKeyId = credential?.type === "apiKey" ? credential.keyId : undefined;
-  const content = { ...request, senderId, scheduledAt, apiKeyId };
+  const content = { ...request, ...sender, scheduledAt, apiKeyId };
   const message = newMessage(organizationId, content, {
     queuedAt,
     prices: isTest ? testPrices(prices) : prices,

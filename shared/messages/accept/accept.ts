@@ -9,6 +9,7 @@ import { log } from "../../platform/log.ts";
 import { idInShard, messageKey } from "../../platform/table/shards.ts";
 import { insertOf, type Put, type Write } from "../../platform/table/write.ts";
 import { noteAccepted } from "../counts/accepted-of-day.ts";
+import { addSent } from "../inbound/conversations.ts";
 import { ledgerFieldsOf } from "../message/ledger-fields.ts";
 import { sendJobWithFacts, waitingJob, waitsInTable } from "../message/message-job.ts";
 import type { MessageRecord } from "../message/record.ts";
@@ -27,6 +28,7 @@ export interface NewMessage extends Pick<
   "expiresInSeconds" | "language" | "message" | "messageType" | "to"
 > {
   readonly senderId: string;
+  readonly from?: string | undefined;
   readonly scheduledAt?: string | undefined;
   readonly campaignId?: string;
   readonly apiKeyId?: string | undefined;
@@ -55,6 +57,7 @@ export function newMessage(
     to: request.to,
     message: request.message,
     senderId: request.senderId,
+    from: request.from,
     language: request.language,
     messageType: request.messageType,
     campaignId: request.campaignId,
@@ -108,6 +111,11 @@ export async function acceptTogether(
     },
   });
   await queueForSending(accepted);
+  // People see their own messages immediately. Those of campaigns, and any that fails here, follow with their outcome.
+  const ofPeople = accepted.filter((message) => message.campaignId === undefined);
+  await Promise.all(ofPeople.map(addSent)).catch((error: unknown) => {
+    log.warn("conversation.not_added", { organizationId: first.organizationId, error });
+  });
   return accepted;
 }
 

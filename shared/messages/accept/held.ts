@@ -34,6 +34,7 @@ export const HeldMessageRecord = z.object({
   to: z.string(),
   message: z.string(),
   senderId: z.string(),
+  from: z.optional(z.string()),
   language: Language,
   messageType: z.optional(MessageType),
   scheduledAt: z.optional(z.string()),
@@ -61,6 +62,7 @@ interface Holdable extends Pick<
   | "to"
   | "message"
   | "senderId"
+  | "from"
   | "language"
   | "messageType"
   | "scheduledAt"
@@ -80,7 +82,7 @@ interface Holdable extends Pick<
 export async function holdMessage(message: Holdable, attempt: Attempt | undefined): Promise<AcceptedMessage> {
   await consumeToday(dailyLimit, message.budgetKeyId);
   const at = now();
-  const { organizationId, to, message: text, senderId, language, messageType, scheduledAt } = message;
+  const { organizationId, to, message: text, senderId, from, language, messageType, scheduledAt } = message;
   const { expiresInSeconds, segments, unitPriceMicros, totalMicros, apiKeyId } = message;
   const record: HeldMessageRecord = {
     entity: "heldMessage",
@@ -90,6 +92,7 @@ export async function holdMessage(message: Holdable, attempt: Attempt | undefine
     to,
     message: text,
     senderId,
+    from,
     language,
     messageType,
     scheduledAt,
@@ -146,7 +149,7 @@ function hasEnded({ expiresAt }: HeldMessageRecord): boolean {
 
 /** Returns a held message as its organization sees it. */
 export function toApiHeldMessage(record: HeldMessageRecord): HeldMessage {
-  const { id, status, to, message, senderId, messageType, scheduledAt } = record;
+  const { id, status, to, message, senderId, from, messageType, scheduledAt } = record;
   const { apiKeyId, heldAt, decidedAt, decidedBy, messageId } = record;
   return {
     id,
@@ -154,6 +157,7 @@ export function toApiHeldMessage(record: HeldMessageRecord): HeldMessage {
     to,
     message,
     senderId,
+    from,
     messageType,
     scheduledAt,
     pricing: toApiPricing(record),

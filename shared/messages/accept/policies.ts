@@ -9,16 +9,17 @@ import { impossibility } from "../destinations/impossible-numbers.ts";
 import { countryOfNumber, typesOfNumber } from "../destinations/numbering-plan.ts";
 import { effectsOf } from "../message/effects.ts";
 import type { MessageRecord } from "../message/record.ts";
+import { findNumber, isOfOthers } from "../numbers/record.ts";
 import { findOptOut, hasSentStopTo } from "../opt-outs/record.ts";
-import { isApprovedSenderId } from "../sender-ids/names.ts";
+import { isApprovedSenderId, isNumeric } from "../sender-ids/names.ts";
 
 /*
  * The rules of a stage for senders and messages, in addition to the contract (`policies` in `infra/stages/README.md`), and
  * the wishes of recipients. Without a rule, nothing is read for it.
  */
 
-/** A sender and the name that it sends under. */
-type Sending = Pick<MessageRecord, "organizationId" | "senderId">;
+/** An organization, and the name or number that it sends from. */
+type Sending = Pick<MessageRecord, "from" | "organizationId" | "senderId">;
 
 /** Why an organization may not send, if it may not. */
 type SenderRejection = "EMAIL_NOT_VERIFIED" | "KYC_REQUIRED" | "SENDER_ID_NOT_APPROVED";
@@ -56,14 +57,16 @@ export async function checkTestMessage(
  */
 export async function checkSender(sending: Sending): Promise<void> {
   const rejection = await senderRejection(sending);
-  if (rejection !== undefined) throw new ApiError(rejection);
+  if (rejection === undefined) return;
+  const { from } = sending;
+  const isNumberRejected = rejection === "SENDER_ID_NOT_APPROVED" && from !== undefined;
+  const message = `The number ${from} is not assigned to this organization alone.`;
+  throw new ApiError(rejection, isNumberRejected ? { message } : {});
 }
 
 /** Returns why a sender may not send, for callers that handle the reason themselves. */
-export async function senderRejection({
-  organizationId,
-  senderId,
-}: Sending): Promise<SenderRejection | undefined> {
+export async function senderRejection(sending: Sending): Promise<SenderRejection | undefined> {
+  const { organizationId } = sending;
   const needsVerifiedEmail = config.verifiedEmailBeforeSending();
   const needsKyc = config.kycBeforeSending();
   if (needsVerifiedEmail || needsKyc) {
@@ -71,7 +74,7 @@ export async function senderRejection({
     if (needsVerifiedEmail && !isOwnerVerified(rights)) return "EMAIL_NOT_VERIFIED";
     if (needsKyc && rights.kycApprovedAt === undefined) return "KYC_REQUIRED";
   }
-  if (await isSenderIdRejected({ organizationId, senderId })) return "SENDER_ID_NOT_APPROVED";
+  if (await isSenderRejected(sending)) return "SENDER_ID_NOT_APPROVED";
   return undefined;
 }
 
@@ -140,8 +143,16 @@ async function isUnwanted(
   }
 }
 
-/** Whether the stage requires approved sender IDs, and this one is not approved. */
-export async function isSenderIdRejected({ organizationId, senderId }: Sending): Promise<boolean> {
+/**
+ * Whether an organization may not send from a number or a sender ID. A number has to be its own alone. A sender ID of digits
+ * must not be the number of others. Where the stage requires approval, a sender ID needs it.
+ */
+export async function isSenderRejected({ organizationId, senderId, from }: Sending): Promise<boolean> {
+  if (isNumeric(senderId)) {
+    const number = await findNumber(senderId);
+    if (from !== undefined) return number?.organizationId !== organizationId;
+    if (number !== undefined && isOfOthers(number, organizationId)) return true;
+  }
   return config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId));
 }
 
@@ -153,7 +164,7 @@ export async function rejectionBeforeSubmit(
   message: MessageRecord,
   mayHaveReplies: boolean,
 ): Promise<MessageErrorCode | undefined> {
-  if (effectsOf(message).hasLiveRules && (await isSenderIdRejected(message)))
+  if (effectsOf(message).hasLiveRules && (await isSenderRejected(message)))
     return "MESSAGE_SENDER_ID_NOT_APPROVED";
   return (await isUnwanted(message, mayHaveReplies)) ? "MESSAGE_RECIPIENT_OPTED_OUT" : undefined;
 }

@@ -14,6 +14,7 @@ import { keywordOf } from "../numbers/keywords.ts";
 import { addresseesOf, findNumber, type Addressee } from "../numbers/record.ts";
 import { recordWord } from "../opt-outs/opt-outs.ts";
 import { deleteLifted } from "../opt-outs/record.ts";
+import { addInbound, conversationIdOf, deleteConversation } from "./conversations.ts";
 import { wasErasedSince } from "./erased.ts";
 import { inboundMessageJob, type TestInboundJob } from "./inbound-message-job.ts";
 import { inboundPuts, InboundRecord, toApiInboundMessage, TakenRecord, takenKey } from "./record.ts";
@@ -130,10 +131,12 @@ async function keep(
 /** Applies the command of a stored message and publishes its event. A repetition publishes the same event. */
 async function conclude(record: InboundRecord): Promise<void> {
   const { id, organizationId, from, receivedAt: timestamp } = record;
+  await addInbound(record);
   const isErased = await wasErasedSince(organizationId, from, timestamp);
   if (effectsOf(record).hasLiveRules) await obey(record, isErased);
   if (isErased) {
     await deleteItem(keys.inbound(organizationId, id));
+    await deleteConversation(organizationId, conversationIdOf(record));
     return;
   }
   log.info("message.received", { organizationId });

@@ -28,7 +28,10 @@ export const MessageRecord = z.object({
   status: MessageStatus,
   to: z.string(),
   message: z.string(),
+  /** The name or number that the phone shows. */
   senderId: z.string(),
+  /** The same number, if the message comes from a number of its organization: it then goes only to the carrier of that. */
+  from: z.optional(z.string()),
   language: Language,
   messageType: z.optional(MessageType),
   /** The campaign that it belongs to. */
@@ -91,6 +94,7 @@ export function toApiMessage(record: MessageRecord): Message {
     to: record.to,
     message: record.message,
     senderId: record.senderId,
+    from: record.from,
     language: record.language,
     messageType: record.messageType,
     campaignId: record.campaignId,

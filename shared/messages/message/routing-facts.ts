@@ -24,10 +24,15 @@ export const RoutingFacts = z.object({
 });
 export type RoutingFacts = z.infer<typeof RoutingFacts>;
 
-/** The facts of a message; undefined for one with attempts, a schedule or possible opt-outs, which is read first. */
+/**
+ * The facts of a message; undefined for one with attempts, a schedule, possible opt-outs or a number as its sender, which is
+ * read first.
+ */
 export function routingFactsOf(message: MessageRecord): RoutingFacts | undefined {
-  const { attempts, scheduledAt, to, senderId, messageType, segments, totalMicros, validUntil } = message;
-  if (attempts > 0 || scheduledAt !== undefined || trafficClass(message) === "marketing") return undefined;
+  const { attempts, scheduledAt, to, senderId, from, messageType, segments, totalMicros, validUntil } =
+    message;
+  if (attempts > 0 || scheduledAt !== undefined || from !== undefined) return undefined;
+  if (trafficClass(message) === "marketing") return undefined;
   const numberPrefix = to.slice(0, -hiddenDigits);
   return { numberPrefix, senderId, messageType, segments, totalMicros, validUntil };
 }

@@ -129,6 +129,15 @@ export function released(
   return { keywords: Object.fromEntries(left), carrier: seen?.carrier };
 }
 
+/** Whether a number is assigned to others, and an organization has neither the number nor a keyword of it. */
+export function isOfOthers(
+  { organizationId: owner, keywords }: NumberRecord,
+  organizationId: string,
+): boolean {
+  const holders = owner === undefined ? Object.values(keywords) : [owner];
+  return holders.length > 0 && !holders.includes(organizationId);
+}
+
 /** Releases all numbers and keywords of an organization. */
 export async function releaseNumbersOf(organizationId: string): Promise<void> {
   for (const { number, organizationId: owner, keywords } of await listNumbers()) {

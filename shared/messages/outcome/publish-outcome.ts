@@ -3,6 +3,7 @@ import { eventJob } from "../../notices/event-job.ts";
 import { testMarkOf } from "../../platform/ids.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
 import type { OrganizationState } from "../../tenancy/organizations/record.ts";
+import { addSent } from "../inbound/conversations.ts";
 import { refundJob } from "../message/message-job.ts";
 import { redactedText, type MessageRecord } from "../message/record.ts";
 
@@ -15,6 +16,7 @@ export async function publishOutcome(
     // The sender has access to the internet and none to wallets. Another function returns the money.
     await enqueue(refundJob(message));
   }
+  await addSent(message);
   // Most customers have no webhook, and a job for the dispatcher is a sixth of a message's cost.
   const event = hasWebhooks ? eventOf(message) : undefined;
   if (event !== undefined) await enqueue(eventJob(message.organizationId, event));

@@ -1,5 +1,5 @@
 import type { OrganizationState } from "../../tenancy/organizations/record.ts";
-import { isSenderIdRejected, mayBeUnwanted } from "../accept/policies.ts";
+import { isSenderRejected, mayBeUnwanted } from "../accept/policies.ts";
 import { effectsOf } from "../message/effects.ts";
 import type { MessageJob } from "../message/message-job.ts";
 import { areFactsOf, type RoutingFacts } from "../message/routing-facts.ts";
@@ -33,7 +33,7 @@ export async function chooseByFacts(
     return undefined;
   if (isExpired(facts) || mayBeUnwanted(facts, mayHaveReplies)) return undefined;
   const { hasLiveRules } = effectsOf({ id: messageId });
-  if (hasLiveRules && (await isSenderIdRejected({ organizationId, senderId: facts.senderId })))
+  if (hasLiveRules && (await isSenderRejected({ organizationId, senderId: facts.senderId })))
     return undefined;
   const choice = await chooseCarrier(choosable(job, facts), sender, job.reservedStart);
   return choice.kind === "fail" ? undefined : choice;

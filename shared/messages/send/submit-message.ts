@@ -15,6 +15,7 @@ import { publishOutcome } from "../outcome/publish-outcome.ts";
 import { chooseByFacts, acquireByFacts } from "./acquire-by-facts.ts";
 import { acquireMessage, type Decision } from "./acquire-message.ts";
 import { chooseCarrier, type Choice, type Sender } from "./choose-carrier.ts";
+import { senderFromNumber } from "./number-sender.ts";
 import { isRescheduledTooLong, reschedule } from "./reschedule.ts";
 import { Submission, hasTimeToSubmit } from "./submission.ts";
 import { testSender } from "./test-sender.ts";
@@ -34,31 +35,32 @@ interface Call {
  * @returns the message, if it has ended now and is to be counted
  * @throws Error when the job has to return later: another sender has its lease, or a write failed
  */
-export async function submitMessage(job: MessageJob, present: Sender): Promise<MessageRecord | undefined> {
-  const sender = effectsOf({ id: job.messageId }).usesSandbox ? testSender(present) : present;
+export async function submitMessage(job: MessageJob, live: Sender): Promise<MessageRecord | undefined> {
+  const sender = effectsOf({ id: job.messageId }).usesSandbox ? testSender(live) : live;
   // These reads come before the lease. A later failed read would make the outcome unknown.
   const [organization, read] = await Promise.all([
     sender.stateOf(job.organizationId),
     job.facts === undefined ? findOfJob(job) : undefined,
   ]);
-  const call = { job, sender, organization };
+  const present = { job, sender, organization };
   // The job of most messages carries the fields that decide the route, so that the message need not be read.
   const choiceByFacts = await chooseByFacts(job, sender, organization);
   let found: MessageRecord | undefined;
   if (choiceByFacts?.kind === "submit") {
     requireTimeToSubmit(sender);
     const acquired = await acquireByFacts(job, sender, choiceByFacts);
-    if (acquired.leased !== undefined) return submitLeased(acquired.leased, choiceByFacts, call);
+    if (acquired.leased !== undefined) return submitLeased(acquired.leased, choiceByFacts, present);
     ({ found } = acquired);
   }
   const message = read ?? found ?? (await findOfJob(job));
   if (message === undefined) return reportMissing(job);
-  if (message.status !== "queued") return publishAgain(message, call);
+  if (message.status !== "queued") return publishAgain(message, present);
   const laterJob = jobAfterPause(message, sender) ?? jobAtItsTime(message);
   if (laterJob !== undefined) {
     await enqueue(laterJob);
     return undefined;
   }
+  const call = await callFor(message, present);
   // The choice to wait may have reserved a start already, so it is not made again.
   const keepsChoice = choiceByFacts?.kind === "wait" && message.attempts === 0;
   const choice = keepsChoice ? choiceByFacts : await chooseOrFail(message, call);
@@ -66,6 +68,13 @@ export async function submitMessage(job: MessageJob, present: Sender): Promise<M
   if (choice.kind === "submit") requireTimeToSubmit(sender);
   const leased = await acquireMessage(message, choice);
   return leased.status === "queued" ? submitLeased(leased, choice, call) : publishAgain(leased, call);
+}
+
+/** Returns the call with the sender that may send the message: one from a number has only the carrier of that. */
+async function callFor(message: MessageRecord, call: Call): Promise<Call> {
+  const { from } = message;
+  if (from === undefined || !effectsOf(message).hasLiveRules) return call;
+  return { ...call, sender: await senderFromNumber(from, call.sender) };
 }
 
 function reportMissing({ organizationId, messageId }: MessageJob): undefined {

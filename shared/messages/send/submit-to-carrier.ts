@@ -63,6 +63,7 @@ async function responseOf(message: MessageRecord, { carrier }: NamedCarrier): Pr
         to: message.to,
         country: countryOfNumber(message.to),
         from: message.senderId,
+        ...(message.from === undefined ? {} : { isFromNumber: true }),
         text: message.message,
         encoding: message.encoding,
         isPromotional: trafficClass(message) === "marketing",

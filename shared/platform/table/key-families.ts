@@ -6,6 +6,7 @@ export const keyFamilies = [
   "CAMPAIGNS",
   "CARRIERS",
   "CONTACTS",
+  "CONVERSATIONS",
   "CREDENTIALS",
   "DELIVERIES",
   "DUE",

@@ -48,6 +48,9 @@ import type { EntityName } from "./entities.ts";
  * | the opt-outs from an organization's marketing    | OPT_OUTS#<org> | <number> |
  * | an organization's inbound messages, in order     | INBOUND#<org> | <inbound> |
  * | an organization's inbound test messages, in order | INBOUND#test#<org> | <inbound>    |
+ * | an organization's conversations, or one          | CONVERSATIONS#<org>, CONVERSATIONS#test#<org> | <conversation> |
+ * | the messages of a conversation, in order         | the same            | <conversation>#<time and id> |
+ * | the unread conversations                         | the same            | UNREAD#<conversation> |
  * | an accepted inbound message, by the carrier's id | INBOUND#<org> | TAKEN#<sha-256> |
  * | an erased number, by its digest                  | INBOUND#<org>       | ERASED#<sha-256> |
  * | the organization that has a number               | NUMBERS#all         | <number>      |
@@ -170,6 +173,17 @@ export const keys = {
   inbound: (organizationId: string, inboundId: string) =>
     at<"inbound">(`INBOUND#${isTestId(inboundId) ? "test#" : ""}${organizationId}`, inboundId),
   testInbound: (organizationId: string): string => `INBOUND#test#${organizationId}`,
+  conversation: (organizationId: string, conversationId: string) =>
+    at<"conversation">(conversationsOf(organizationId, conversationId), conversationId),
+  testConversations: (organizationId: string): string => `CONVERSATIONS#test#${organizationId}`,
+  /** The entries have the order of the moments in the ids of their messages. */
+  conversationEntry: (organizationId: string, conversationId: string, id: string) =>
+    at<"conversationEntry">(
+      conversationsOf(organizationId, conversationId),
+      `${conversationId}#${id.slice(id.indexOf("_") + 1)}`,
+    ),
+  unreadConversation: (organizationId: string, conversationId: string) =>
+    at<"unreadConversation">(conversationsOf(organizationId, conversationId), `UNREAD#${conversationId}`),
   number: (number: string) => at<"number">("NUMBERS#all", number),
   template: (organizationId: string, templateId: string) =>
     at<"template">(`TEMPLATES#${organizationId}`, templateId),
@@ -205,6 +219,10 @@ export const keys = {
     limit("requests", `${organizationId}#${window}`),
   sandboxMessage: (messageId: string) => at<"sandboxMessage">(`SANDBOX#${messageId}`, "SANDBOX"),
 };
+
+function conversationsOf(organizationId: string, conversationId: string): string {
+  return `CONVERSATIONS#${isTestId(conversationId) ? "test#" : ""}${organizationId}`;
+}
 
 function at<Name extends EntityName>(pk: string, sk: string): Key<Name> {
   return { pk, sk };

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import type { Organization } from "../../api/contract/accounts.ts";
-import { SenderId } from "../../api/contract/sms.ts";
+import { SenderId } from "../../api/contract/senders.ts";
 import { now } from "../../platform/clock.ts";
 import { pendingWorkFields } from "../../platform/jobs/pending-work.ts";
 import { keys } from "../../platform/table/keys.ts";

@@ -16,8 +16,8 @@ import { Page, Section } from "../parts/page.tsx";
 import { isoOf } from "../parts/time.tsx";
 import { messageOf } from "../problems.ts";
 import { go, type ViewProps } from "../router.ts";
-import { approvedSenderIds } from "../sender-ids.ts";
-import { expiryChoices, given, secondsOf } from "../typed.ts";
+import { usableSenders } from "../sender-ids.ts";
+import { expiryChoices, given, secondsOf, senderIn } from "../typed.ts";
 
 const kinds = [
   ["marketing", "Marketing"],
@@ -84,7 +84,7 @@ function LoadedForm({ id, isCopy = false }: { id: string; isCopy?: boolean }) {
 
 /** The form of a campaign, with a live estimate of its audience and cost. */
 function CampaignForm({ values: start, edited }: { values: CampaignValues; edited?: Campaign }) {
-  const senderIds = useLoad(approvedSenderIds, []);
+  const senders = useLoad(usableSenders, []);
   const templates = useLoad(async () => (await api().listTemplates({ query: { limit: 100 } })).rows, []);
   const source = useAudienceData();
   const chosen = edited?.audience.contactIds;
@@ -99,7 +99,7 @@ function CampaignForm({ values: start, edited }: { values: CampaignValues; edite
       name: values.name.trim(),
       message: values.message,
       audience: audienceOf(values),
-      senderId: given(values.senderId),
+      ...senderIn(values.senderId),
       language: values.isUnicode ? "Unicode" : "English",
       messageType: MessageType.parse(values.messageType),
     } as const;
@@ -126,7 +126,7 @@ function CampaignForm({ values: start, edited }: { values: CampaignValues; edite
   const { message, senderId, scheduledAt, isToAll, isUnicode, tags } = form.values.value;
   const allTags = useMemo(() => tagsOf(source.data?.contacts ?? []), [source.data]);
   const problem = problemOf(message);
-  const approved = senderIds.data ?? [];
+  const usable = senders.data ?? [];
   const isReady = isToAll || tags.length > 0 || chosen !== undefined;
   return (
     <Page
@@ -165,7 +165,7 @@ function CampaignForm({ values: start, edited }: { values: CampaignValues; edite
             <TextField
               field={form.field("senderId")}
               label="From"
-              suggestions={approved.map((each) => each.senderId)}
+              suggestions={usable}
               hint="Up to 11 letters and digits. Leave empty to use your default sender ID."
             />
             <SelectField
@@ -207,7 +207,7 @@ function CampaignForm({ values: start, edited }: { values: CampaignValues; edite
             )}
           </Section>
           <Section title="Preview">
-            <Preview sender={given(senderId) ?? approved[0]?.senderId ?? ""} text={message} />
+            <Preview sender={given(senderId) ?? usable[0] ?? ""} text={message} />
             {problem === undefined ? null : <Notice tone="bad">The message {problem}</Notice>}
           </Section>
         </div>

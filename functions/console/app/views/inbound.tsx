@@ -23,7 +23,11 @@ export function Inbound() {
   const numbers = useLoad(async () => api().listNumbers({ query: { limit: maxNumbersShown } }), []);
   const hasNumbers = (numbers.data?.meta.total ?? 0) > 0;
   return (
-    <Page title="Inbound messages" lead="Messages that people send to your numbers.">
+    <Page
+      title="Inbound messages"
+      lead="Messages that people send to your numbers."
+      back={["#/conversations", "Conversations"]}
+    >
       <Section title="Your numbers">
         <YourNumbers numbers={numbers} />
       </Section>

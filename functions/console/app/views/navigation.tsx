@@ -5,8 +5,13 @@ import { logout } from "../api.ts";
 import { has } from "../features.ts";
 import { BrandLinks, BrandName } from "../parts/brand.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
+import { usePolling } from "../parts/load.tsx";
+import { countText } from "../parts/money.tsx";
 import { here } from "../router.ts";
 import { session } from "../session.ts";
+import { countUnread, unreadCount } from "../unread.ts";
+
+const countMs = 20_000;
 
 const groups: readonly (readonly [
   title: string,
@@ -19,7 +24,7 @@ const groups: readonly (readonly [
       ["send", "Send"],
       ["messages", "Messages"],
       ["held-messages", "Held messages"],
-      ["inbound", "Inbound messages"],
+      ["conversations", "Conversations"],
       ["contacts", "Contacts"],
       ["templates", "Templates"],
       ["campaigns", "Campaigns"],
@@ -55,6 +60,10 @@ export function Navigation() {
   useEffect(() => {
     isOpen.value = false;
   }, [here.value]);
+  useEffect(() => {
+    void countUnread();
+  }, []);
+  usePolling(true, countUnread, countMs);
   const { user, organization } = session.value ?? {};
   return (
     <header class="navigation">
@@ -87,6 +96,7 @@ export function Navigation() {
                   <li key={path}>
                     <a href={`#/${path}`} aria-current={path === first ? "page" : undefined}>
                       {name}
+                      <Count path={path} />
                     </a>
                   </li>
                 ))}
@@ -107,6 +117,20 @@ export function Navigation() {
         </div>
       </div>
     </header>
+  );
+}
+
+/** The number of entries of a view that wait for a person. */
+function Count({ path }: { path: string }) {
+  const count = path === "conversations" ? (unreadCount.value ?? 0) : 0;
+  if (count === 0) return null;
+  return (
+    <>
+      {" "}
+      <span class="count">
+        {countText(count)} <span class="hidden">unread</span>
+      </span>
+    </>
   );
 }
 

@@ -9,6 +9,7 @@ import { amountText, countText, Money, shareText } from "../parts/money.tsx";
 import { LinkButton, Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
 import { Health, isFailing } from "../parts/webhook.tsx";
+import { unreadCount } from "../unread.ts";
 
 async function readFigures() {
   const [stats, wallet, webhooks, senderIds, kyc] = await Promise.all([
@@ -176,6 +177,11 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
         href: "#/wallet",
         action: "Change limit",
       },
+    (unreadCount.value ?? 0) > 0 && {
+      what: `${countText(unreadCount.value ?? 0, "unread conversation")}.`,
+      href: "#/conversations?unread=true",
+      action: "Read",
+    },
     ...webhooks.map(webhookPoint),
     pending.length > 0 && {
       what: `${countText(pending.length, "sender ID")} awaiting approval:`,

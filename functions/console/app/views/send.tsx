@@ -15,8 +15,8 @@ import { Status } from "../parts/status.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
 import { fieldProblems, messageOf } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
-import { approvedSenderIds } from "../sender-ids.ts";
-import { expiryChoices, given, phoneNumberOf, secondsOf } from "../typed.ts";
+import { usableSenders } from "../sender-ids.ts";
+import { expiryChoices, given, phoneNumberOf, secondsOf, senderIn } from "../typed.ts";
 
 const messageTypes = [
   ["", "Not specified"],
@@ -36,7 +36,7 @@ const initial = {
 };
 
 export function Send({ query }: ViewProps) {
-  const senderIds = useLoad(approvedSenderIds, []);
+  const senders = useLoad(usableSenders, []);
   const accepted = useSignal<readonly AcceptedMessage[]>([]);
   const results = useRef<HTMLUListElement>(null);
   const send = async (values: typeof initial, attemptKey: string): Promise<void> => {
@@ -44,7 +44,7 @@ export function Send({ query }: ViewProps) {
       body: {
         to: phoneNumberOf(values.to),
         message: values.message,
-        senderId: given(values.senderId),
+        ...senderIn(values.senderId),
         language: values.isUnicode ? "Unicode" : "English",
         messageType: z.optional(MessageType).parse(given(values.messageType)),
         scheduledAt: isoOf(values.scheduledAt),
@@ -67,7 +67,7 @@ export function Send({ query }: ViewProps) {
     if (newest !== undefined) results.current?.querySelector("a")?.focus();
   }, [newest]);
   const { to, senderId, message, isUnicode, scheduledAt } = form.values.value;
-  const approved = senderIds.data ?? [];
+  const usable = senders.data ?? [];
   return (
     <Page
       title="Send a message"
@@ -88,11 +88,11 @@ export function Send({ query }: ViewProps) {
             <TextField
               field={form.field("senderId")}
               label="From"
-              suggestions={approved.map((each) => each.senderId)}
-              placeholder={approved[0]?.senderId ?? ""}
+              suggestions={usable}
+              placeholder={usable[0] ?? ""}
               hint={
-                approved.length > 0
-                  ? "Leave empty to use your default sender ID."
+                usable.length > 0
+                  ? "Leave empty to use your default sender ID, or enter a number of yours."
                   : "Up to 11 letters and digits, for example your business name."
               }
             />
@@ -125,7 +125,7 @@ export function Send({ query }: ViewProps) {
         </div>
         <div>
           <Section title="Preview and price">
-            <Preview sender={given(senderId) ?? approved[0]?.senderId ?? ""} text={message} />
+            <Preview sender={given(senderId) ?? usable[0] ?? ""} text={message} />
             <Price to={phoneNumberOf(to)} message={message} isUnicode={isUnicode} />
           </Section>
           {accepted.value.length === 0 ? null : (

@@ -13,7 +13,7 @@ import { Preview, SegmentCount } from "../parts/message-text.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { go, type ViewProps } from "../router.ts";
-import { given, phoneNumberOf } from "../typed.ts";
+import { given, phoneNumberOf, senderIn } from "../typed.ts";
 
 export function NewTemplate() {
   const create = async (values: { name: string; body: string }): Promise<void> => {
@@ -128,7 +128,7 @@ function Send({ template }: { template: TemplateRecord }) {
       params: { id: template.id },
       body: {
         to: phoneNumberOf(all["to"] ?? ""),
-        senderId: given(all["senderId"] ?? ""),
+        ...senderIn(all["senderId"] ?? ""),
         messageType: z.optional(MessageType).parse(given(all["messageType"] ?? "")),
         values: valuesIn(all),
       },

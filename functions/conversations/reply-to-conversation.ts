@@ -1,0 +1,9 @@
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/conversations.ts";
+import { replyToConversation } from "../../shared/audience/conversations/conversations.ts";
+
+export const handler = endpoint(
+  routes.replyToConversation,
+  async ({ actor, organization, params, body, attempt, reportRateLimit }) =>
+    replyToConversation(organization, params.id, body, { actor, attempt, reportRateLimit }),
+);

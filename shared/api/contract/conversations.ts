@@ -1,0 +1,80 @@
+import * as z from "zod/mini";
+
+import { InboundMessage, InboundQuery, Keyword } from "./inbound.ts";
+import { BooleanParameter, idSchema, PageQuery, Timestamp } from "./primitives.ts";
+import { DeliveryStatus, MessageErrorCode, MessageStatus, MessageType, SendSmsRequest } from "./sms.ts";
+
+export const ConversationParams = z.object({ id: idSchema("cnv") });
+
+export const Conversation = z
+  .object({
+    id: idSchema("cnv"),
+    number: z.string().register(z.globalRegistry, { description: "Your number." }),
+    phoneNumber: z.string().register(z.globalRegistry, {
+      description: "The number of the phone, or the name or short code, that writes to it.",
+    }),
+    contact: z
+      .optional(z.object({ id: idSchema("con"), name: z.optional(z.string()) }))
+      .register(z.globalRegistry, { description: "The contact that has the number of the phone." }),
+    lastInbound: z.optional(InboundMessage).register(z.globalRegistry, {
+      description: "The last inbound message; absent once it was deleted.",
+    }),
+    isUnread: z
+      .boolean()
+      .register(z.globalRegistry, { description: "Whether an inbound message was not read yet." }),
+    canReply: z.optional(z.boolean()).register(z.globalRegistry, {
+      description:
+        "Whether messages can be sent to it: the number is yours alone, and the other side is a phone. Absent in lists.",
+    }),
+  })
+  .register(z.globalRegistry, {
+    id: "Conversation",
+    description: "The messages between one of your numbers and one phone, from its first message on.",
+  });
+export type Conversation = z.infer<typeof Conversation>;
+
+export const ConversationsQuery = z.safeExtend(PageQuery, {
+  unread: z.optional(BooleanParameter).register(z.globalRegistry, {
+    description:
+      "With `true`, only conversations with an unread message, at most the newest thousand; `total` is their number. " +
+      "Otherwise each call reads the next 1,000 inbound messages, and `total` counts the conversations among them.",
+  }),
+  test: InboundQuery.shape.test,
+});
+export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
+
+export const UpdateConversationRequest = z
+  .strictObject({ isUnread: z.boolean() })
+  .register(z.globalRegistry, { id: "UpdateConversationRequest", examples: [{ isUnread: false }] });
+export type UpdateConversationRequest = z.infer<typeof UpdateConversationRequest>;
+
+export const ReplyRequest = z
+  .strictObject({
+    message: SendSmsRequest.shape.message,
+    language: SendSmsRequest.shape.language,
+    messageType: z._default(MessageType, "transactional"),
+  })
+  .register(z.globalRegistry, { id: "ReplyRequest", examples: [{ message: "See you at ten." }] });
+export type ReplyRequest = z.infer<typeof ReplyRequest>;
+
+const Direction = z.enum(["inbound", "outbound"]).register(z.globalRegistry, { id: "MessageDirection" });
+
+export const ConversationMessage = z
+  .object({
+    id: z.union([idSchema("inb"), idSchema("msg")]),
+    direction: Direction,
+    message: z.string(),
+    at: Timestamp.clone().register(z.globalRegistry, {
+      description: "When it was received, or accepted for sending.",
+    }),
+    keyword: z.optional(Keyword),
+    status: z.optional(MessageStatus),
+    delivery: z.optional(DeliveryStatus),
+    errorCode: z.optional(MessageErrorCode),
+  })
+  .register(z.globalRegistry, {
+    id: "ConversationMessage",
+    description:
+      "A message of a conversation. Outbound messages have a `status`, and a `delivery` once they are sent.",
+  });
+export type ConversationMessage = z.infer<typeof ConversationMessage>;

@@ -1,0 +1,92 @@
+import {
+  Conversation,
+  ConversationMessage,
+  ConversationParams,
+  ConversationsQuery,
+  ReplyRequest,
+  UpdateConversationRequest,
+} from "../contract/conversations.ts";
+import { sendErrors } from "../contract/errors.ts";
+import { PageQuery } from "../contract/primitives.ts";
+import { AcceptedMessage } from "../contract/sms.ts";
+import type { Route } from "./route.ts";
+
+export const listConversations = {
+  method: "GET",
+  path: "/v1/conversations",
+  tag: "conversations",
+  summary: "List conversations, the one with the newest inbound message first",
+  auth: "bearer",
+  scope: "read",
+  testKeys: true,
+  query: ConversationsQuery,
+  data: Conversation,
+  paged: true,
+} as const satisfies Route;
+
+export const getConversation = {
+  method: "GET",
+  path: "/v1/conversations/{id}",
+  tag: "conversations",
+  summary: "Get a conversation",
+  auth: "bearer",
+  scope: "read",
+  testKeys: true,
+  params: ConversationParams,
+  data: Conversation,
+} as const satisfies Route;
+
+export const listConversationMessages = {
+  method: "GET",
+  path: "/v1/conversations/{id}/messages",
+  tag: "conversations",
+  summary: "List the messages of a conversation, newest first",
+  auth: "bearer",
+  scope: "read",
+  testKeys: true,
+  params: ConversationParams,
+  query: PageQuery,
+  data: ConversationMessage,
+  paged: true,
+} as const satisfies Route;
+
+/** Bundles of the other rows omit a call that is marked as pure, but not a list with `...` in it. */
+const replyErrors = /* @__PURE__ */ (() => ["CONFLICT", ...sendErrors] as const)();
+
+export const replyToConversation = {
+  method: "POST",
+  path: "/v1/conversations/{id}/messages",
+  tag: "conversations",
+  summary: "Reply from your number of a conversation, charged like a send",
+  auth: "bearer",
+  scope: "send",
+  limitedKeys: true,
+  testKeys: true,
+  params: ConversationParams,
+  body: ReplyRequest,
+  status: 202,
+  data: AcceptedMessage,
+  idempotent: true,
+  errors: replyErrors,
+} as const satisfies Route;
+
+export const updateConversation = {
+  method: "PATCH",
+  path: "/v1/conversations/{id}",
+  tag: "conversations",
+  summary: "Mark a conversation as read or unread",
+  auth: "bearer",
+  scope: "send",
+  testKeys: true,
+  params: ConversationParams,
+  body: UpdateConversationRequest,
+  data: Conversation,
+} as const satisfies Route;
+
+export const routes = {
+  listConversations,
+  getConversation,
+  listConversationMessages,
+  replyToConversation,
+  updateConversation,
+};
