@@ -147,9 +147,11 @@ it("a repeated job adds nothing, and completes what a worker that ended left out
   await expect(receiveInboundMessage(inbound)).rejects.toThrow("the worker ended");
   fails = false;
   await receiveInboundMessage(inbound);
+  await receive("Later");
   await receiveInboundMessage(inbound);
   const [conversation] = await list({ unread: true });
-  expect(await thread(conversation?.id ?? "")).toEqual(["inbound Hi"]);
+  expect(conversation?.lastInbound?.message).toBe("Later");
+  expect(await thread(conversation?.id ?? "")).toEqual(["inbound Later", "inbound Hi"]);
 });
 
 it("an erased number is in no conversation, and its marks and entries are gone", async () => {

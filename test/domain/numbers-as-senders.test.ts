@@ -31,6 +31,8 @@ describe("a message from a number", () => {
   it("goes only to the carrier of the number, under the number", async () => {
     const [alpha, beta] = [new ScriptedCarrier(accept), new ScriptedCarrier(accept)];
     const job = await acceptFor(organizationId, fromNumber());
+    // Its job has no facts that choose another carrier.
+    expect(await takeJobs("transactionalSends")).toEqual([job]);
     await submitMessage(job, inOrder(named({ alpha, beta })));
     expect([alpha.received.length, beta.received.length]).toEqual([0, 1]);
     expect(beta.received[0]).toMatchObject({ from: number, isFromNumber: true });
