@@ -5,6 +5,7 @@ import { logout } from "../api.ts";
 import { has } from "../features.ts";
 import { BrandLinks, BrandName } from "../parts/brand.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { usePolling } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { here } from "../router.ts";
@@ -95,6 +96,7 @@ export function Navigation() {
                 {links.map(([path, name]) => (
                   <li key={path}>
                     <a href={`#/${path}`} aria-current={path === first ? "page" : undefined}>
+                      <Icon of={path} />
                       {name}
                       <Count path={path} />
                     </a>
@@ -105,15 +107,17 @@ export function Navigation() {
           ))}
         </nav>
         <div class="account">
-          <DocsLink>Documentation</DocsLink>
-          <BrandLinks />
           <p class="who" dir="auto">
-            <strong class="clamp">{organization?.name}</strong>
-            <span class="clamp muted">{user?.email}</span>
+            <strong class="one-line">{organization?.name}</strong>
+            <span class="one-line muted">{user?.email}</span>
           </p>
-          <button type="button" class="small" onClick={() => void logout()}>
-            Log out
-          </button>
+          <div class="row">
+            <button type="button" class="small" onClick={() => void logout()}>
+              Log out
+            </button>
+            <DocsLink>Documentation</DocsLink>
+          </div>
+          <BrandLinks />
         </div>
       </div>
     </header>
