@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+
 import { expect } from "vitest";
 import * as z from "zod/mini";
 
@@ -199,4 +201,41 @@ it("adds, changes and deletes a contact, and adds and removes an opt-out", async
   await page.getByText("Added by you").waitFor();
   await visitor.confirm("Remove");
   await page.getByText("No opt-outs yet").waitFor();
+});
+
+it("exports the contacts that a filter finds, and tags and untags them all", async ({ arriveAs }) => {
+  const customer = await Customer.register();
+  const { client } = customer;
+  for (const [index, firstName] of ["Ada", "Adam", "Grace"].entries()) {
+    const attributes = index === 0 ? { city: "London" } : {};
+    await client.createContact({ body: { phoneNumber: `1500555010${index}`, firstName, attributes } });
+  }
+  const visitor = await arriveAs(customer, "contacts?search=ada", "Contacts");
+  const { page } = visitor;
+  await page.getByRole("link", { name: "Adam" }).waitFor();
+  const tag = async (what: string): Promise<void> => {
+    await page.getByRole("button", { name: "Tag these" }).click();
+    await page.getByRole("dialog").getByLabel("Tag").fill("vip");
+    await page
+      .getByRole("dialog")
+      .getByLabel("Change")
+      .selectOption({ label: `${what} all contacts of the list` });
+    await page.getByRole("button", { name: "Change contacts" }).click();
+    await page.getByText("2 contacts changed.").waitFor();
+  };
+  await tag("Add the tag to");
+  const tagged = async () =>
+    (await client.listContacts({ query: { tag: "vip" } })).rows.map(({ firstName }) => firstName);
+  expect(await tagged()).toEqual(["Adam", "Ada"]);
+  const saved = await visitor.save("Export CSV");
+  const [titles, ...lines] = (await readFile(await saved.path(), "utf8")).trim().split("\r\n");
+  expect(titles).toMatch(/phoneNumber,firstName,lastName,tags,optedOut,createdAt,city$/);
+  expect(lines).toEqual([
+    expect.stringMatching(/^15005550101,Adam,,vip,,2.*,$/),
+    expect.stringMatching(/^15005550100,Ada,,vip,,2.*,London$/),
+  ]);
+  await page.reload();
+  await page.getByRole("link", { name: "Adam" }).waitFor();
+  await tag("Remove the tag from");
+  expect(await tagged()).toEqual([]);
 });

@@ -24,6 +24,19 @@ it("exports the whole ledger", async ({ arriveAs }) => {
   expect(lines[2]).toContain("top_up,5,5,USD,,");
 });
 
+it("exports the messages that a filter finds", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 5 });
+  const { id } = await customer.send({ message: "=1+1" });
+  await customer.send({ to: "15005550007" });
+  const visitor = await arriveAs(customer, "messages?search=1%2B1", "Messages");
+  await visitor.page.getByRole("link", { name: "15005550000" }).waitFor();
+  const [titles, ...lines] = await linesOf(await visitor.save("Export CSV"));
+  expect(titles).toMatch(/^\uFEFF?id,to,senderId,status,errorCode,message,.*,delivery,.*,price,currency$/);
+  expect(lines).toEqual([
+    expect.stringMatching(new RegExp(`^${id},15005550000,ACME,\\w+,,'=1\\+1,.*,1,0.0079,USD$`)),
+  ]);
+});
+
 it("groups the ledger by day with its sum, and filters it by type and day", async ({ arriveAs }) => {
   const customer = await Customer.register({ balance: 5 });
   const { pricing } = await customer.send({ to: "447400123456" });

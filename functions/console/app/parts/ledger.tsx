@@ -1,6 +1,3 @@
-import { useSignal } from "@preact/signals";
-
-import { everyRow } from "../../../../shared/api/client/client.ts";
 import {
   TransactionType,
   type Transaction,
@@ -8,14 +5,12 @@ import {
 } from "../../../../shared/api/contract/wallet.ts";
 import { api } from "../api.ts";
 import { countryName } from "../countries.ts";
-import { saveCsv } from "../save-file.ts";
 import { given } from "../typed.ts";
-import { ActionButton } from "./dialog.tsx";
+import { Export } from "./export.tsx";
 import { FilterForm } from "./filter-form.tsx";
 import { SelectField, TextField } from "./form.tsx";
 import type { Pages } from "./load.tsx";
 import { countText, Money } from "./money.tsx";
-import { announce } from "./notice.tsx";
 import { Section } from "./page.tsx";
 import { PagedTable } from "./table.tsx";
 import { dayText, Time } from "./time.tsx";
@@ -49,7 +44,16 @@ export function Ledger({ pages, filter }: { pages: Pages<Transaction>; filter: L
   const { type = "", from = "", to = "" } = filter;
   const isFiltered = `${type}${from}${to}` !== "";
   return (
-    <Section title="Ledger" actions={<Export filter={filter} />}>
+    <Section
+      title="Ledger"
+      actions={
+        <Export
+          file="ledger.csv"
+          read={async (page) => api().listTransactions({ query: { ...page, ...filter } })}
+          fields={csvColumns}
+        />
+      }
+    >
       <FilterForm<Record<keyof LedgerFilter, string>> view="wallet" query={{ type, from, to }}>
         {(form) => (
           <>
@@ -139,23 +143,3 @@ const csvColumns = [
   "reason",
   "reference",
 ] as const satisfies readonly (keyof Transaction)[];
-
-/** Exports all entries that the filter selects as CSV. */
-function Export({ filter }: { filter: LedgerFilter }) {
-  const count = useSignal(0);
-  const exportAll = async (): Promise<void> => {
-    count.value = 0;
-    const lines: string[][] = [[...csvColumns]];
-    const entries = everyRow(async (next) =>
-      api().listTransactions({ query: { limit: 100, ...filter, ...next } }),
-    );
-    for await (const each of entries) {
-      lines.push(csvColumns.map((column) => String(each[column] ?? "")));
-      count.value += 1;
-    }
-    saveCsv("ledger.csv", lines);
-    announce(`${countText(count.value, "entry", "entries")} saved as ledger.csv.`);
-  };
-  const busyLabel = `${countText(count.value, "entry", "entries")} exported…`;
-  return <ActionButton label="Export CSV" busyLabel={busyLabel} act={exportAll} />;
-}

@@ -1,25 +1,44 @@
+import { everyRow } from "../../../../shared/api/client/client.ts";
+import type { Contact } from "../../../../shared/api/contract/contacts.ts";
+import type { Page as PageOf } from "../../../../shared/api/contract/primitives.ts";
 import { api } from "../api.ts";
 import { ContactFields, contactOf, emptyContact, nameOf, TagList } from "../parts/contact-fields.tsx";
 import { DialogButton } from "../parts/dialog.tsx";
+import { Export } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
-import { Form, TextField, useForm } from "../parts/form.tsx";
+import { Form, SelectField, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { LinkButton, Page, Section } from "../parts/page.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
+import { FieldProblem } from "../problems.ts";
 import { rememberList, type ViewProps } from "../router.ts";
-import { given } from "../typed.ts";
+import { given, tagsOf } from "../typed.ts";
+
+const csvFields = ["phoneNumber", "firstName", "lastName"] as const;
+
+/** The other columns, with one for each attribute that any of the contacts has. An import accepts all of them. */
+function csvColumnsOf(contacts: readonly Contact[]): Record<string, (contact: Contact) => string> {
+  const names = new Set(contacts.flatMap(({ attributes }) => Object.keys(attributes)));
+  return {
+    tags: ({ tags }) => tags.join(", "),
+    optedOut: ({ optedOut }) => (optedOut ? "yes" : ""),
+    createdAt: ({ createdAt }) => createdAt,
+    ...Object.fromEntries(
+      [...names].map((name) => [name, ({ attributes }: Contact) => attributes[name] ?? ""]),
+    ),
+  };
+}
 
 /** Contacts, newest first, filtered by the query. */
 export function Contacts({ query }: ViewProps) {
   rememberList("contacts");
   const [search = "", tag = ""] = ["search", "tag"].map((name) => query.get(name) ?? "");
-  const contacts = usePages(
-    async (page) => api().listContacts({ query: { ...page, search: given(search), tag: given(tag) } }),
-    [search, tag],
-  );
+  const read = async (page: { limit: number; cursor?: string }) =>
+    api().listContacts({ query: { ...page, search: given(search), tag: given(tag) } });
+  const contacts = usePages(read, [search, tag]);
   const isFiltered = search !== "" || tag !== "";
   const add = (
     <DialogButton label="Add contact" title="New contact" look="plain" onDone={contacts.reload}>
@@ -42,7 +61,15 @@ export function Contacts({ query }: ViewProps) {
             ? "Contacts"
             : countText(contacts.data.meta.total, "contact")
         }
-        actions={<a href="#/opt-outs">Opt-outs</a>}
+        actions={
+          <div class="row">
+            <DialogButton label="Tag these" title="Tag contacts" look="small" onDone={contacts.reload}>
+              {(done) => <TagMany read={read} onDone={done} />}
+            </DialogButton>
+            <Export file="contacts.csv" read={read} fields={csvFields} more={csvColumnsOf} />
+            <a href="#/opt-outs">Opt-outs</a>
+          </div>
+        }
       >
         <FilterForm view="contacts" query={{ search, tag }}>
           {(form) => (
@@ -75,6 +102,58 @@ export function Contacts({ query }: ViewProps) {
         />
       </Section>
     </Page>
+  );
+}
+
+/** The contacts of one import. */
+const blockSize = 1_000;
+
+/** Adds a tag to all contacts of the list, also to those that are not loaded yet, or removes it from them. */
+function TagMany({
+  read,
+  onDone,
+}: {
+  read: (page: { limit: number; cursor?: string }) => Promise<PageOf<Contact>>;
+  onDone: () => Promise<void>;
+}) {
+  const change = async ({ tag, what }: { tag: string; what: string }): Promise<void> => {
+    const [name, ...others] = tagsOf(tag);
+    if (name === undefined || others.length > 0) throw new FieldProblem("tag", "Enter one tag.");
+    const isRemoved = what === "remove";
+    const changed: Contact[] = [];
+    for await (const contact of everyRow(async (next) => read({ limit: 100, ...next }))) {
+      if (contact.tags.includes(name) === isRemoved) changed.push(contact);
+    }
+    if (isRemoved) {
+      for (const { id, tags } of changed) {
+        await api().updateContact({ params: { id }, body: { tags: tags.filter((each) => each !== name) } });
+      }
+    } else {
+      for (let start = 0; start < changed.length; start += blockSize) {
+        const contacts = changed
+          .slice(start, start + blockSize)
+          .map(({ phoneNumber }) => ({ phoneNumber, tags: [name] }));
+        const { totals } = await api().importContacts({ body: { contacts, onDuplicate: "update" } });
+        if (totals.invalid > 0)
+          throw new FieldProblem("tag", "Some contacts have the most tags, or the tag is not valid.");
+      }
+    }
+    announce(`${countText(changed.length, "contact")} changed.`);
+    await onDone();
+  };
+  const form = useForm({ tag: "", what: "add" }, change);
+  return (
+    <Form form={form} action="Change contacts">
+      <TextField field={form.field("tag")} label="Tag" />
+      <SelectField
+        field={form.field("what")}
+        label="Change"
+        options={[
+          ["add", "Add the tag to all contacts of the list"],
+          ["remove", "Remove the tag from all contacts of the list"],
+        ]}
+      />
+    </Form>
   );
 }
 

@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 
-import { MessageStatus } from "../../../../shared/api/contract/sms.ts";
+import { MessageStatus, type Message } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
+import { Export } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { SelectField, TextField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
@@ -32,6 +33,30 @@ function startOf(day: string, daysLater: number): string | undefined {
   return start.toISOString();
 }
 
+const csvFields = [
+  "id",
+  "to",
+  "senderId",
+  "status",
+  "errorCode",
+  "message",
+  "messageType",
+  "campaignId",
+  "queuedAt",
+  "scheduledAt",
+  "sentAt",
+  "failedAt",
+] as const satisfies readonly (keyof Message)[];
+
+const csvColumns: Record<string, (message: Message) => number | string | undefined> = {
+  delivery: ({ delivery }) => delivery?.status,
+  deliveryAt: ({ delivery }) => delivery?.at,
+  deliveryErrorCode: ({ delivery }) => delivery?.errorCode,
+  segments: ({ pricing }) => pricing.segments,
+  price: ({ pricing }) => pricing.total,
+  currency: ({ pricing }) => pricing.currency,
+};
+
 /** Messages, newest first, filtered by the query. */
 export function Messages({ query }: ViewProps) {
   rememberList("messages");
@@ -40,24 +65,30 @@ export function Messages({ query }: ViewProps) {
   );
   const status = z.catch(z.optional(MessageStatus), undefined).parse(query.get("status") ?? undefined);
   const test = query.get("test") === "true" ? true : undefined;
-  const pages = usePages(
-    async (page) =>
-      api().listSms({
-        query: {
-          ...page,
-          status,
-          test,
-          search: given(search),
-          campaignId: given(campaign),
-          after: startOf(from, 0),
-          before: startOf(until, 1),
-        },
-      }),
-    [search, from, until, campaign, status, test],
-  );
+  const read = async (page: { limit: number; cursor?: string }) =>
+    api().listSms({
+      query: {
+        ...page,
+        status,
+        test,
+        search: given(search),
+        campaignId: given(campaign),
+        after: startOf(from, 0),
+        before: startOf(until, 1),
+      },
+    });
+  const pages = usePages(read, [search, from, until, campaign, status, test]);
   const isFiltered = [search, from, until, campaign, status, test].some((each) => (each ?? "") !== "");
   return (
-    <Page title="Messages" actions={<LinkButton href="#/send" label="Send a message" look="primary" />}>
+    <Page
+      title="Messages"
+      actions={
+        <>
+          <Export file="messages.csv" read={read} fields={csvFields} more={() => csvColumns} />
+          <LinkButton href="#/send" label="Send a message" look="primary" />
+        </>
+      }
+    >
       <div class="panel">
         {campaign === "" ? null : (
           <p>
