@@ -32,7 +32,7 @@ it("a new customer opens the gateway's address, signs up, tops up, sends, and se
   await visitor.heading("Send a message");
   await page.getByLabel("To", { exact: true }).fill("+1 (500) 555-0007");
   await page.getByLabel("From").fill("ADASHOP");
-  await page.getByLabel("Message").fill("Your code is 123456");
+  await page.getByLabel("Message", { exact: true }).fill("Your code is 123456");
   await page.getByText("US$0.0079 (1 × US$0.0079)").waitFor();
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByText("✓ sent").waitFor();
@@ -55,7 +55,7 @@ it("moves the focus to an invalid field, shows its error once, and keeps the inp
   const customer = await Customer.register({ balance: 1 });
   const visitor = await arriveAs(customer, "send", "Send a message");
   const { page } = visitor;
-  const message = page.getByLabel("Message");
+  const message = page.getByLabel("Message", { exact: true });
   await page.getByLabel("To", { exact: true }).fill("hello");
   await page.getByLabel("From").fill("ACME");
   await message.fill("é".repeat(10_000));
@@ -94,7 +94,7 @@ it("keeps the input while the network is down, and sends once although a respons
   await send.click();
   await vi.waitFor(async () => expect((await customer.client.listSms()).meta.total).toBe(1), patience);
   await page.getByText("The gateway could not be reached.").waitFor();
-  expect(await page.getByLabel("Message").inputValue()).toBe("hello");
+  expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("hello");
   await send.click();
   await page.getByText("Just sent").waitFor();
   expect((await customer.client.listSms()).meta.total).toBe(1);
@@ -106,7 +106,7 @@ it("keeps the focus while a message is sent, and moves it to the result", async 
   const { page } = visitor;
   await visitor.open("send", "Send a message");
   await page.getByLabel("To", { exact: true }).fill("15005550000");
-  await page.getByLabel("Message").fill("hello");
+  await page.getByLabel("Message", { exact: true }).fill("hello");
   const send = page.getByRole("button", { name: "Send", exact: true });
   await send.focus();
   await page.keyboard.press("Enter");
@@ -140,7 +140,7 @@ it("keeps drafts of a message and a campaign across views, and clears them with 
   await customer.client.createContact({ body: { phoneNumber: "15005550010", tags: ["customers"] } });
   const visitor = await arriveAs(customer, "send", "Send a message");
   const { page } = visitor;
-  const [to, message] = [page.getByLabel("To", { exact: true }), page.getByLabel("Message")];
+  const [to, message] = [page.getByLabel("To", { exact: true }), page.getByLabel("Message", { exact: true })];
   await to.fill("15005550000");
   await page.getByLabel("From").fill("ACME");
   await message.fill("Your table is ready");
@@ -267,4 +267,33 @@ it("creates a template with a preview, and sends it with values", async ({ arriv
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByRole("link", { name: "message to 15005550000" }).waitFor();
   expect((await customer.client.listSms()).rows[0]?.message).toBe("Your code is 123456");
+});
+
+it("a customer without funds sends a free test message, and finds it without a price", async ({
+  arriveAs,
+}) => {
+  const customer = await Customer.register();
+  const visitor = await arriveAs(customer, "messages", "Messages");
+  const { page } = visitor;
+  await page.getByText("No live messages yet").waitFor();
+  await page.getByRole("link", { name: "Send a test message (free)" }).click();
+  await visitor.heading("Send a message");
+  expect(await page.getByLabel("Test message (free)").isChecked()).toBe(true);
+  await page.getByLabel("To", { exact: true }).fill("15005550007");
+  await page.getByLabel("Message", { exact: true }).fill("hello");
+  await page.getByText("A test message is free.").waitFor();
+  await page.getByRole("button", { name: "Send test message", exact: true }).click();
+  await page.getByRole("link", { name: "+15005550007" }).click();
+  await visitor.heading("Message to 15005550007");
+  await page.getByText("✓ delivered").waitFor();
+  await page.getByText("Free test message").waitFor();
+  expect(await page.getByRole("heading", { name: "Price" }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "View ledger" }).count()).toBe(0);
+  await visitor.open("messages", "Messages");
+  await page.getByRole("link", { name: "Show test messages" }).click();
+  await page.getByRole("row").filter({ hasText: "15005550007" }).getByText("Free").waitFor();
+  expect([await customer.balance(), await customer.ledger()]).toEqual([0, []]);
+  // A live message needs funds, as before.
+  await visitor.open("send", "Send a message");
+  expect(await page.getByLabel("Test message (free)").isChecked()).toBe(false);
 });

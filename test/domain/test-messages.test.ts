@@ -16,6 +16,7 @@ import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { EventJob } from "../../shared/notices/event-job.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { dayMs, epochSeconds, minuteMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { queryItems } from "../../shared/platform/table/read.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
@@ -24,6 +25,7 @@ import { accept, inOrder, ScriptedCarrier, named } from "../support/carriers.ts"
 import { advance } from "../support/clock.ts";
 import { recordOf, acceptFor, hello } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
+import { strictPolicies } from "../support/policies.ts";
 import { delayedJobs, takeJobs } from "../support/queues.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openWebhook } from "../support/webhooks.ts";
@@ -159,18 +161,40 @@ it("opt-outs of the organization apply", async () => {
   await expect(send({ messageType: "marketing" })).rejects.toMatchObject({ code: "RECIPIENT_OPTED_OUT" });
 });
 
-it("an organization has 1,000 test messages a day", async () => {
-  vi.setSystemTime(new Date("2026-11-01T23:59:00.000Z"));
-  const key = keys.usesOfDay("test-messages", `${organizationId}#2026-11-01`);
-  await updateItem(z.unknown(), updateOf(key, { set: { uses: 999 } }));
-  await send();
-  await expect(send()).rejects.toMatchObject({
-    code: "TEST_LIMIT_REACHED",
-    facts: { retryAfterSeconds: 60 },
-  });
-  vi.setSystemTime(new Date("2026-11-02T00:00:00.000Z"));
-  await send();
+/** A person, who requests a test message. */
+const asPerson = (): Partial<Parameters<typeof acceptFor>[2]> => ({
+  actor: { ...actor, credential: { type: "session", sessionId: "ses_1" } },
 });
+
+it("a person sends one on a stage with all policies, and it stays in the sandbox", async () => {
+  vi.stubEnv(environmentNames.carrier, "aws");
+  for (const [name, value] of Object.entries(strictPolicies("GB"))) vi.stubEnv(name, value);
+  await expect(acceptFor(organizationId, {}, asPerson())).rejects.toMatchObject({
+    code: "EMAIL_NOT_VERIFIED",
+  });
+  const job = await acceptFor(organizationId, { test: true }, asPerson());
+  const { carrier, sender } = liveSender();
+  expect(await submitMessage(job, sender)).toMatchObject({ status: "sent", carrier: "sandbox" });
+  expect([carrier.received, await liveItems()]).toEqual([[], []]);
+});
+
+it.each(["a test key", "a person"])(
+  "an organization has 1,000 test messages a day, also from %s",
+  async (by) => {
+    const options = by === "a person" ? asPerson() : { actor };
+    const sendTest = async (): Promise<MessageJob> => acceptFor(organizationId, { test: true }, options);
+    vi.setSystemTime(new Date("2026-11-01T23:59:00.000Z"));
+    const key = keys.usesOfDay("test-messages", `${organizationId}#2026-11-01`);
+    await updateItem(z.unknown(), updateOf(key, { set: { uses: 999 } }));
+    await sendTest();
+    await expect(sendTest()).rejects.toMatchObject({
+      code: "TEST_LIMIT_REACHED",
+      facts: { retryAfterSeconds: 60 },
+    });
+    vi.setSystemTime(new Date("2026-11-02T00:00:00.000Z"));
+    await sendTest();
+  },
+);
 
 it("the erasure of a number covers its test messages", async () => {
   const job = await send();

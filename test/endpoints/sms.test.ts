@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
-import { AcceptedMessage, Estimate, Message } from "../../shared/api/contract/sms.ts";
+import { Estimate } from "../../shared/api/contract/estimates.ts";
+import { AcceptedMessage, Message } from "../../shared/api/contract/sms.ts";
 import { Customer, dataOf, errorOf, invalidFields } from "../support/api.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
 import { patience } from "../support/patience.ts";

@@ -3,9 +3,12 @@ import * as z from "zod/mini";
 
 import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";
 import { isTestId } from "../../shared/platform/ids.ts";
-import { call, Customer, errorOf, invalidFields } from "../support/api.ts";
+import { call, Customer, errorOf, invalidFields, password } from "../support/api.ts";
+import { joinAs } from "../support/members.ts";
 import { patience } from "../support/patience.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+
+const Sent = z.object({ data: z.object({ id: z.string() }) });
 
 let customer: Customer;
 /** The same customer, calling with a test key. */
@@ -154,6 +157,74 @@ describe("a test message", () => {
     });
     expect(await customer.balance()).toBe(1);
   });
+});
+
+describe("a test message of a person", () => {
+  const body = { to: "15005550007", message: "hello", test: true };
+
+  it("needs no funds, no sender ID and no key, is delivered, and costs nothing", async () => {
+    const person = await Customer.register();
+    const { id, test } = await person.client.sendSms({ body });
+    expect([isTestId(id), test]).toEqual([true, true]);
+    const message = await vi.waitFor(async () => {
+      const found = await person.message(id);
+      expect(found.delivery?.status).toBe("delivered");
+      return found;
+    }, patience);
+    expect(message).toMatchObject({ test: true, senderId: "TEST" });
+    expect(await person.client.estimateSms({ body })).toMatchObject({ balance: 0, isCovered: true });
+    expect([await person.balance(), await person.ledger()]).toEqual([0, []]);
+    expect((await person.client.getWallet()).spentToday).toBe(0);
+    expect((await person.client.listSms()).rows).toEqual([]);
+    expect((await person.client.listSms({ query: { test: true } })).rows).toMatchObject([{ id }]);
+  });
+
+  it("is also sent from a template, and only with the scope to send", async () => {
+    const { id } = await customer.client.createTemplate({ body: { name: "code", body: "Code {{code}}" } });
+    const values = { code: "123456" };
+    const sent = await customer.client.sendTemplate({
+      params: { id },
+      body: { to: "15005550007", test: true, values },
+    });
+    expect(sent.test).toBe(true);
+    expect(await customer.balance()).toBe(1);
+    const { email } = await joinAs("viewer", customer);
+    const { token } = await customer.client.login({ body: { email, password } });
+    const rejected = await call("/v1/sms/send", { credential: token, json: body });
+    expect(errorOf(rejected)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+  });
+
+  it.each([{}, { limits: { dailyBudget: 1 } }])(
+    "is not sent or estimated by a live key with %j",
+    async (key) => {
+      const live = await customer.withApiKey(key);
+      for (const path of ["/v1/sms/send", "/v1/sms/estimate"]) {
+        const rejected = await live.call(path, { json: body });
+        expect(errorOf(rejected), path).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+      }
+      expect((await customer.client.listSms({ query: { test: true } })).rows).toEqual([]);
+      expect((await live.send({ test: false })).test).toBeUndefined();
+    },
+  );
+
+  it("is not repeated with its Idempotency-Key, also at the same moment, and never as a live one", async () => {
+    const send = async (test: boolean) => customer.trySend({ test }, "order-1");
+    const raced = await Promise.all([send(true), send(true)]);
+    expect(raced.map(({ status }) => status)).toContain(202);
+    expect((await send(true)).status).toBe(202);
+    expect((await customer.client.listSms({ query: { test: true } })).rows).toHaveLength(1);
+    expect(errorOf(await send(false)).code).toBe("IDEMPOTENCY_KEY_REUSED");
+    expect(await customer.balance()).toBe(1);
+  });
+});
+
+it.each(["index", "guides/one-time-codes"])("the first sample of %s works as it stands", async (page) => {
+  const { text } = await call(`/docs/${page}.md`);
+  const [, sample = ""] = /-d '(.+)'/.exec(text) ?? [];
+  const { data } = Sent.parse((await tester.call("/v1/sms/send", { json: JSON.parse(sample) })).body);
+  await vi.waitFor(async () => {
+    expect((await tester.message(data.id)).delivery?.status).toBe("delivered");
+  }, patience);
 });
 
 /** The id of the subject of a webhook call. */

@@ -113,7 +113,7 @@ class ConsoleVisitor {
   async fillMessage(to: string, message: string): Promise<void> {
     await this.page.getByLabel("To", { exact: true }).fill(to);
     await this.page.getByLabel("From").fill("ACME");
-    await this.page.getByLabel("Message").fill(message);
+    await this.page.getByLabel("Message", { exact: true }).fill(message);
   }
 
   /** Enters a card on the page of the payment provider. */

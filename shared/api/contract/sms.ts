@@ -60,11 +60,16 @@ export const SendSmsRequest = z
         "opted out. By default an `otp` expires after ten minutes; the operator may set another time.",
     }),
     expiresInSeconds: z.optional(ExpiresInSeconds),
+    test: z.optional(z.boolean()).register(z.globalRegistry, {
+      description:
+        "With `true`, a person who is logged in sends a test message: it is free, reaches no phone and needs no approval. A " +
+        "live API key may not send one, and a test key sends no others.",
+    }),
   })
   .register(z.globalRegistry, {
     id: "SendSmsRequest",
     examples: [
-      { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP", messageType: "otp" },
+      { to: "15005550007", message: "Your code is 123456", senderId: "ADASHOP", messageType: "otp" },
     ],
   });
 export type SendSmsRequest = z.infer<typeof SendSmsRequest>;
@@ -172,7 +177,7 @@ export const Pricing = z
 
 const Test = z
   .optional(z.literal(true))
-  .register(z.globalRegistry, { description: "Present for a message of a test key." });
+  .register(z.globalRegistry, { description: "Present for a test message." });
 
 const ExpiresAt = Timestamp.clone().register(z.globalRegistry, {
   description: "When the message expires, if it does. From then on it is not submitted to a carrier.",
@@ -278,23 +283,3 @@ export const MessagesQuery = z.safeExtend(PageQuery, {
   }),
 });
 export type MessagesQuery = z.infer<typeof MessagesQuery>;
-
-/** A whole send request, so that the same body can be estimated and then sent. */
-export const EstimateSmsRequest = z.extend(SendSmsRequest, {}).register(z.globalRegistry, {
-  id: "EstimateSmsRequest",
-  examples: [{ to: "15005550000", message: "Your code is 123456" }],
-});
-export type EstimateSmsRequest = z.infer<typeof EstimateSmsRequest>;
-
-export const Estimate = z
-  .object({
-    to: PhoneNumber,
-    encoding: Encoding,
-    pricing: Pricing,
-    balance: z.number().register(z.globalRegistry, { description: "Always 0 for a test key." }),
-    isCovered: z
-      .boolean()
-      .register(z.globalRegistry, { description: "Whether the balance covers the message now." }),
-  })
-  .register(z.globalRegistry, { id: "Estimate" });
-export type Estimate = z.infer<typeof Estimate>;

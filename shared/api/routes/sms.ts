@@ -1,13 +1,6 @@
 import { sendErrors } from "../contract/errors.ts";
-import {
-  AcceptedMessage,
-  Estimate,
-  EstimateSmsRequest,
-  Message,
-  MessageParams,
-  MessagesQuery,
-  SendSmsRequest,
-} from "../contract/sms.ts";
+import { Estimate, EstimateSmsRequest } from "../contract/estimates.ts";
+import { AcceptedMessage, Message, MessageParams, MessagesQuery, SendSmsRequest } from "../contract/sms.ts";
 import type { Route } from "./route.ts";
 
 export const sendSms = {

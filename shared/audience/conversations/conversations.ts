@@ -173,7 +173,8 @@ export async function replyToConversation(
     throw new ApiError("CONFLICT", { message: "A name or a short code cannot receive messages." });
   }
   const { phoneNumber: to, number: from } = conversation;
-  return acceptMessage(organization, { ...request, to, from }, { actor, ...options, isTest: isTestId(id) });
+  const test = isTestId(id) ? { test: true } : {};
+  return acceptMessage(organization, { ...request, to, from, ...test }, { actor, ...options });
 }
 
 /** Marks a conversation as read or unread. @throws ApiError NOT_FOUND */

@@ -3,14 +3,14 @@ import type { AcceptedMessage, SendSmsRequest } from "../../api/contract/sms.ts"
 import { readPrices } from "../../money/prices/prices.ts";
 import { microsOf } from "../../money/wallet/money.ts";
 import { sendRateStatus } from "../../money/wallet/spending-limits.ts";
-import { limitsOf, viewerOf, type Actor } from "../../platform/auth/actor.ts";
+import { limitsOf, type Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import type { Attempt } from "../../platform/http/event.ts";
 import { testMarkOf } from "../../platform/ids.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { toApiPricing, type MessageRecord } from "../message/record.ts";
 import { parseSchedule } from "../message/schedule.ts";
-import { asTestMessage, recordTestMessage, testPrices } from "../message/test-messages.ts";
+import { asTestMessage, isTestRequest, recordTestMessage, testPrices } from "../message/test-messages.ts";
 import { senderOf } from "../sender-ids/usable.ts";
 import { acceptTogether, newMessage, queueForSending } from "./accept.ts";
 import { holdMessage } from "./held.ts";
@@ -22,29 +22,27 @@ import { withinRecipientLimit } from "./recipient-limits.ts";
 export interface AcceptOptions {
   readonly actor?: Actor;
   readonly attempt?: Attempt | undefined;
-  /** Whether it is a test message. One of a test key always is. */
-  readonly isTest?: boolean;
   readonly reportRateLimit?: ((status: RateLimitStatus) => void) | undefined;
 }
 
 /**
  * Accepts a message: debits its price from the wallet, records it together with the ledger entry, and queues it for sending.
- * A recorded message is safe: the reconciler repairs whatever fails after that. A message of a test key is free, and needs no
+ * A recorded message is safe: the reconciler repairs whatever fails after that. A test message is free, and needs no
  * approval.
- * @throws ApiError, in this order: VALIDATION_ERROR, the errors of `senderOf`, `checkKeyLimits` and `checkMessage`,
+ * @throws ApiError, in this order: VALIDATION_ERROR, INSUFFICIENT_SCOPE, the errors of `senderOf`, `checkKeyLimits` and `checkMessage`,
  *   DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, KEY_BUDGET_REACHED, ORGANIZATION_SUSPENDED, WALLET_MISSING,
- *   INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. For a test key TEST_LIMIT_REACHED follows the checks.
+ *   INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. For a test message TEST_LIMIT_REACHED follows the checks.
  *   It is UNAVAILABLE when the message was not accepted although the wallet may have been debited
  */
 export async function acceptMessage(
   organization: OrganizationRecord,
   request: SendSmsRequest,
-  { actor, attempt, isTest: isTestGiven = false, reportRateLimit }: AcceptOptions = {},
+  { actor, attempt, reportRateLimit }: AcceptOptions = {},
 ): Promise<AcceptedMessage> {
   const queuedAt = now();
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
   const { id: organizationId } = organization;
-  const isTest = isTestGiven || (actor !== undefined && viewerOf(actor).isTest);
+  const isTest = isTestRequest(actor, request);
   const sender = senderOf(organization, request, isTest);
   const { to, messageType } = request;
   const limits = limitsOf(actor);

@@ -1,4 +1,4 @@
-import type { Estimate, EstimateSmsRequest } from "../../api/contract/sms.ts";
+import type { Estimate, EstimateSmsRequest } from "../../api/contract/estimates.ts";
 import { readPrices } from "../../money/prices/prices.ts";
 import { amountOf } from "../../money/wallet/money.ts";
 import { readWallet } from "../../money/wallet/record.ts";
@@ -12,13 +12,13 @@ import { quote } from "./quote.ts";
 
 /**
  * Returns the cost of a message, and whether the balance covers it. Nothing is debited and nothing is stored.
- * A test key may not read the balance, and needs none.
+ * A test message needs no balance, and its estimate does not have it.
  * @throws ApiError DESTINATION_NOT_ALLOWED, DESTINATION_NOT_PRICED, WALLET_MISSING, in this order; UNAVAILABLE
  */
 export async function estimateMessage(
   organization: OrganizationRecord,
   request: EstimateSmsRequest,
-  { isTest }: Viewer,
+  { isTest }: Pick<Viewer, "isTest">,
 ): Promise<Estimate> {
   if (!isTest) checkDestination(request.to);
   const prices = await readPrices(organization, now());

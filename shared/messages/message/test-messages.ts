@@ -1,5 +1,7 @@
 import { ApiError } from "../../api/contract/errors.ts";
+import type { SendSmsRequest } from "../../api/contract/sms.ts";
 import type { Prices } from "../../money/prices/prices.ts";
+import { viewerOf, type Actor } from "../../platform/auth/actor.ts";
 import { dayMs, epochSeconds } from "../../platform/clock.ts";
 import { newTestId } from "../../platform/ids.ts";
 import { owedJob } from "../../platform/jobs/scheduled-job.ts";
@@ -11,7 +13,7 @@ import { sendJob, waitingJob, waitsInTable } from "./message-job.ts";
 import type { MessageRecord } from "./record.ts";
 
 /*
- * Test messages, which test keys send. They have the records, jobs, transitions and events of other messages. Their ids
+ * Test messages, which test keys send, and people who request one. They have the records, jobs, transitions and events of other messages. Their ids
  * end with a mark, and their partition is separate. Code that lists, counts, bills or reconciles messages therefore never
  * reads them. They are neither paid nor refunded, and the sandbox is their only carrier (`test-sender.ts`).
  */
@@ -21,6 +23,21 @@ const dailyLimit = { name: "test-messages", max: 1_000, code: "TEST_LIMIT_REACHE
 
 /** How long a test message is kept after it was due. */
 const retentionMs = 7 * dayMs;
+
+/**
+ * Whether a request sends a test message. A test key sends nothing else. A live key never sends one, because it could use up
+ * the day's test messages, outside of its own limits.
+ * @throws ApiError INSUFFICIENT_SCOPE
+ */
+export function isTestRequest(actor: Actor | undefined, { test }: Pick<SendSmsRequest, "test">): boolean {
+  if (actor !== undefined && viewerOf(actor).isTest) return true;
+  if (test === true && actor?.credential.type === "apiKey") {
+    throw new ApiError("INSUFFICIENT_SCOPE", {
+      message: "A live API key cannot send test messages. Use a test key, or log in.",
+    });
+  }
+  return test === true;
+}
 
 /** Returns when the table deletes a test message, in seconds since the epoch. @param dueAt ISO 8601 */
 export function testExpiry(dueAt: string): number {

@@ -115,7 +115,7 @@ messages that are sent.</p>
 <p class="actions"><a href="console#/sign-up">Create an account</a>${docs}</p>
 <pre tabindex="0"><code>curl ${config.apiUrl()}/v1/sms/send \\
   -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\
-  -d '{"to":"15005550000","message":"Your code is 123456","senderId":"ACME"}'</code></pre>
+  -d '{"to":"15005550007","message":"Your code is 123456","senderId":"ACME"}'</code></pre>
 <h2>What you get</h2>
 <ul class="grid">
 ${items}

@@ -230,7 +230,7 @@ function Created({ created }: { created: CreatedApiKey }) {
       />
       <p class="muted">
         Replace ACME with your sender ID
-        {has("sandbox") ? "." : ", and 15005550000 with your phone number."}{" "}
+        {has("sandbox") ? "." : ", and 15005550007 with your phone number."}{" "}
         <DocsLink page="guides/quickstart">Quickstart</DocsLink>
       </p>
     </Section>

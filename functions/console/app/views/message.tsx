@@ -68,21 +68,23 @@ function Details({ message }: { message: MessageOf }) {
             ))}
           </ol>
         </Section>
-        <Section title="Price">
-          <Facts
-            of={{
-              Price: <Money amount={pricing.total} />,
-              Segments: `${pricing.segments} × ${amountText(pricing.unitPrice)}`,
-              Refunded:
-                test === undefined && (status === "failed" || status === "cancelled") ? (
-                  <Money amount={pricing.total} />
-                ) : undefined,
-            }}
-          />
-          <p>
-            <a href="#/wallet">View ledger</a>
-          </p>
-        </Section>
+        {test === true ? null : (
+          <Section title="Price">
+            <Facts
+              of={{
+                Price: <Money amount={pricing.total} />,
+                Segments: `${pricing.segments} × ${amountText(pricing.unitPrice)}`,
+                Refunded:
+                  status === "failed" || status === "cancelled" ? (
+                    <Money amount={pricing.total} />
+                  ) : undefined,
+              }}
+            />
+            <p>
+              <a href="#/wallet">View ledger</a>
+            </p>
+          </Section>
+        )}
       </div>
       <Section title="Message">
         <Preview sender={message.senderId} text={message.message} />

@@ -5,7 +5,7 @@ import { api } from "../api.ts";
 import { Export } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { SelectField, TextField } from "../parts/form.tsx";
-import { usePages } from "../parts/load.tsx";
+import { useLoad, usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { LinkButton, Page } from "../parts/page.tsx";
 import { MessageState } from "../parts/status.tsx";
@@ -127,19 +127,38 @@ export function Messages({ query }: ViewProps) {
             Message: ({ message }) => <Clamped>{message}</Clamped>,
             From: ({ senderId }) => senderId,
             Accepted: ({ queuedAt }) => <Time at={queuedAt} />,
-            Price: { number: ({ pricing }) => <Money amount={pricing.total} /> },
+            Price: {
+              number: ({ pricing, test: isTest }) =>
+                isTest === true ? "Free" : <Money amount={pricing.total} />,
+            },
           }}
           empty={
             isFiltered
               ? { title: "No messages match", action: <a href="#/messages">Show all messages</a> }
               : {
-                  title: "No messages yet",
+                  title: "No live messages yet",
                   hint: "Messages that you send appear here with their status.",
-                  action: <LinkButton href="#/send" label="Send your first message" />,
+                  action: <FirstMessage />,
                 }
           }
         />
       </div>
     </Page>
+  );
+}
+
+/** The next step without a live message: the test messages that exist, or a first one. */
+function FirstMessage() {
+  const tests = useLoad(async () => api().listSms({ query: { test: true, limit: 1 } }), []);
+  if (tests.isLoading) return null;
+  const hasTests = (tests.data?.rows.length ?? 0) > 0;
+  return (
+    <div class="row">
+      {hasTests ? <LinkButton href="#/messages?test=true" label="Show test messages" /> : null}
+      <LinkButton
+        href={hasTests ? "#/send" : "#/send?test=true"}
+        label={hasTests ? "Send your first message" : "Send a test message (free)"}
+      />
+    </div>
   );
 }

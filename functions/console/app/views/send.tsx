@@ -2,9 +2,11 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import * as z from "zod/mini";
 
-import { MessageType, type AcceptedMessage, type Estimate } from "../../../../shared/api/contract/sms.ts";
+import type { Estimate } from "../../../../shared/api/contract/estimates.ts";
+import { MessageType, type AcceptedMessage } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
 import { fundsLink, has } from "../features.ts";
+import { DocsLink } from "../parts/docs-link.tsx";
 import { PhoneField, CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad, usePolling } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
@@ -33,7 +35,11 @@ const initial = {
   scheduledAt: "",
   expiresInSeconds: "",
   isUnicode: false,
+  isTest: false,
 };
+
+/** The test number whose messages are delivered. */
+const deliveredNumber = "15005550007";
 
 export function Send({ query }: ViewProps) {
   const senders = useLoad(usableSenders, []);
@@ -49,24 +55,29 @@ export function Send({ query }: ViewProps) {
         messageType: z.optional(MessageType).parse(given(values.messageType)),
         scheduledAt: isoOf(values.scheduledAt),
         expiresInSeconds: secondsOf(values.expiresInSeconds),
+        ...(values.isTest ? { test: true } : {}),
       },
       idempotencyKey: attemptKey,
     });
     accepted.value = [message, ...accepted.value];
     // The next message to another person is often similar.
     form.set({ to: "", scheduledAt: "" });
-    announce("Message accepted.");
+    announce(message.test === true ? "Test message accepted." : "Message accepted.");
   };
   const form = useForm(initial, send, { draft: "message" });
   const recipient = query.get("to");
   useEffect(() => {
     if (recipient !== null) form.set({ to: recipient });
   }, [recipient]);
+  const wantsTest = query.get("test") === "true";
+  useEffect(() => {
+    if (wantsTest) form.set({ isTest: true });
+  }, [wantsTest]);
   const newest = accepted.value[0]?.id;
   useEffect(() => {
     if (newest !== undefined) results.current?.querySelector("a")?.focus();
   }, [newest]);
-  const { to, senderId, message, isUnicode, scheduledAt } = form.values.value;
+  const { to, senderId, message, isUnicode, isTest, scheduledAt } = form.values.value;
   const usable = senders.data ?? [];
   return (
     <Page
@@ -79,11 +90,24 @@ export function Send({ query }: ViewProps) {
     >
       <div class="columns">
         <div class="panel">
-          <Form form={form} action={scheduledAt === "" ? "Send" : "Schedule"}>
+          <Form
+            form={form}
+            action={`${scheduledAt === "" ? "Send" : "Schedule"}${isTest ? " test message" : ""}`}
+          >
+            <CheckField
+              field={form.field("isTest", "test")}
+              label="Test message (free)"
+              hint={
+                <>
+                  No phone receives it. It needs no funds and no approval.{" "}
+                  <DocsLink page="guides/test-numbers">Test numbers</DocsLink>
+                </>
+              }
+            />
             <PhoneField
               field={form.field("to")}
               label="To"
-              hint={`Include the country code.${has("sandbox") ? " In this sandbox, 15005550007 is always delivered." : ""}`}
+              hint={`Include the country code.${isTest || has("sandbox") ? ` The test number ${deliveredNumber} is always delivered.` : ""}`}
             />
             <TextField
               field={form.field("senderId")}
@@ -91,8 +115,8 @@ export function Send({ query }: ViewProps) {
               suggestions={usable}
               placeholder={usable[0] ?? ""}
               hint={
-                usable.length > 0
-                  ? "Leave empty to use your default sender ID, or enter a number of yours."
+                usable.length > 0 || isTest
+                  ? `Leave empty to use ${usable.length > 0 ? "your default sender ID, or enter a number of yours" : "TEST"}.`
                   : "Up to 11 letters and digits, for example your business name."
               }
             />
@@ -107,7 +131,7 @@ export function Send({ query }: ViewProps) {
               field={form.field("scheduledAt")}
               label="Send later (optional)"
               type="datetime-local"
-              hint="Your local time, up to 30 days ahead. You are charged when you schedule the message."
+              hint={`Your local time, up to 30 days ahead.${isTest ? "" : " You are charged when you schedule the message."}`}
             />
             <SelectField
               field={form.field("expiresInSeconds")}
@@ -126,7 +150,11 @@ export function Send({ query }: ViewProps) {
         <div>
           <Section title="Preview and price">
             <Preview sender={given(senderId) ?? usable[0] ?? ""} text={message} />
-            <Price to={phoneNumberOf(to)} message={message} isUnicode={isUnicode} />
+            {isTest ? (
+              <p>A test message is free.</p>
+            ) : (
+              <Price to={phoneNumberOf(to)} message={message} isUnicode={isUnicode} />
+            )}
           </Section>
           {accepted.value.length === 0 ? null : (
             <Section title="Just sent">
@@ -206,7 +234,7 @@ function Sent({ message }: { message: AcceptedMessage }) {
       <a href={`#/messages/${message.id}`}>+{message.to}</a>{" "}
       <Status of={message.scheduledAt !== undefined && status === "queued" ? "scheduled" : status} />{" "}
       {message.scheduledAt === undefined ? null : <Time at={message.scheduledAt} />}{" "}
-      <Money amount={message.pricing.total} />
+      {message.test === true ? "Free test message" : <Money amount={message.pricing.total} />}
     </>
   );
 }

@@ -1,0 +1,24 @@
+import * as z from "zod/mini";
+
+import { PhoneNumber } from "./phone-numbers.ts";
+import { Encoding, Pricing, SendSmsRequest } from "./sms.ts";
+
+/** A whole send request, so that the same body can be estimated and then sent. */
+export const EstimateSmsRequest = z.extend(SendSmsRequest, {}).register(z.globalRegistry, {
+  id: "EstimateSmsRequest",
+  examples: [{ to: "15005550007", message: "Your code is 123456" }],
+});
+export type EstimateSmsRequest = z.infer<typeof EstimateSmsRequest>;
+
+export const Estimate = z
+  .object({
+    to: PhoneNumber,
+    encoding: Encoding,
+    pricing: Pricing,
+    balance: z.number().register(z.globalRegistry, { description: "Always 0 for a test message." }),
+    isCovered: z
+      .boolean()
+      .register(z.globalRegistry, { description: "Whether the balance covers the message now." }),
+  })
+  .register(z.globalRegistry, { id: "Estimate" });
+export type Estimate = z.infer<typeof Estimate>;
