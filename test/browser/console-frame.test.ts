@@ -29,7 +29,8 @@ it("shows the first view with at most 120 kB of compressed files", async ({ arri
 });
 
 it("shows no documentation, sandbox or top-up on a stage without them", async ({ arriveAs }) => {
-  const visitor = await arriveAs(await Customer.register());
+  const customer = await Customer.register();
+  const visitor = await arriveAs(customer);
   const { page } = visitor;
   const link = page.getByRole("link", { name: "Documentation" });
   expect(await link.getAttribute("href")).toBe(`${inject("baseUrl")}/docs`);
@@ -40,7 +41,8 @@ it("shows no documentation, sandbox or top-up on a stage without them", async ({
   await visitor.heading("Send a message");
   expect([await link.count(), await hint.count()]).toEqual([0, 0]);
   await visitor.open("wallet", "Wallet");
-  await page.getByText("The gateway operator adds funds to your wallet").waitFor();
+  await page.getByText("write to the gateway operator").waitFor();
+  await page.getByText(customer.organizationId).waitFor();
   expect(await page.getByRole("button", { name: "Top up" }).count()).toBe(0);
   await page.getByRole("button", { name: "Log out" }).click();
   await visitor.heading("Log in");

@@ -268,32 +268,3 @@ it("creates a template with a preview, and sends it with values", async ({ arriv
   await page.getByRole("link", { name: "message to 15005550000" }).waitFor();
   expect((await customer.client.listSms()).rows[0]?.message).toBe("Your code is 123456");
 });
-
-it("a customer without funds sends a free test message, and finds it without a price", async ({
-  arriveAs,
-}) => {
-  const customer = await Customer.register();
-  const visitor = await arriveAs(customer, "messages", "Messages");
-  const { page } = visitor;
-  await page.getByText("No live messages yet").waitFor();
-  await page.getByRole("link", { name: "Send a test message (free)" }).click();
-  await visitor.heading("Send a message");
-  expect(await page.getByLabel("Test message (free)").isChecked()).toBe(true);
-  await page.getByLabel("To", { exact: true }).fill("15005550007");
-  await page.getByLabel("Message", { exact: true }).fill("hello");
-  await page.getByText("A test message is free.").waitFor();
-  await page.getByRole("button", { name: "Send test message", exact: true }).click();
-  await page.getByRole("link", { name: "+15005550007" }).click();
-  await visitor.heading("Message to 15005550007");
-  await page.getByText("✓ delivered").waitFor();
-  await page.getByText("Free test message").waitFor();
-  expect(await page.getByRole("heading", { name: "Price" }).count()).toBe(0);
-  expect(await page.getByRole("link", { name: "View ledger" }).count()).toBe(0);
-  await visitor.open("messages", "Messages");
-  await page.getByRole("link", { name: "Show test messages" }).click();
-  await page.getByRole("row").filter({ hasText: "15005550007" }).getByText("Free").waitFor();
-  expect([await customer.balance(), await customer.ledger()]).toEqual([0, []]);
-  // A live message needs funds, as before.
-  await visitor.open("send", "Send a message");
-  expect(await page.getByLabel("Test message (free)").isChecked()).toBe(false);
-});

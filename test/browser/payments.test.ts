@@ -31,7 +31,7 @@ it("leads from an empty wallet to a paid invoice in under a minute", async ({ ar
   const { page } = visitor;
   const beganAtMs = performance.now();
   await visitor.login(customer.email);
-  await page.getByText("Your wallet is empty.").waitFor();
+  await page.getByText("Add funds", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Payments", exact: true }).click();
   await visitor.heading("Payments");
   await page.getByText("No payments yet").waitFor();

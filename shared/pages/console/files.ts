@@ -37,13 +37,16 @@ export async function consolePage(): Promise<RawResponse> {
   };
 }
 
-/** Optional features of this stage: the documentation, payments, the sandbox carrier and top-ups by customers. */
+/** Optional features of this stage: its documentation, payments, carrier, top-ups and policies for senders. */
 export function features(): ConsoleFeature[] {
   return [
     ...(config.docsEnabled() ? (["docs"] as const) : []),
     ...(config.paymentsEnabled() ? (["payments"] as const) : []),
     ...(config.carrier() === "sandbox" ? (["sandbox"] as const) : []),
     ...(config.topUpEnabled() ? (["top-up"] as const) : []),
+    ...(config.verifiedEmailBeforeSending() ? (["verified-email"] as const) : []),
+    ...(config.kycBeforeSending() ? (["kyc"] as const) : []),
+    ...(config.approvedSenderIdsOnly() ? (["approved-sender-ids"] as const) : []),
   ];
 }
 

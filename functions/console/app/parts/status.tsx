@@ -7,7 +7,7 @@ type Tone = "bad" | "good" | "quiet" | "waiting";
 const signs: Readonly<Record<Tone, string>> = { good: "✓", bad: "✕", waiting: "◷", quiet: "–" };
 
 const statuses: readonly (readonly [Tone, readonly string[]])[] = [
-  ["waiting", ["queued", "scheduled", "sending", "pending", "invited", "held"]],
+  ["waiting", ["queued", "scheduled", "sending", "pending", "invited", "held", "waiting for the operator"]],
   [
     "good",
     ["sent", "delivered", "completed", "approved", "active", "enabled", "succeeded", "done", "verified"],

@@ -2,11 +2,13 @@ import type { ComponentChildren } from "preact";
 
 import type { Webhook } from "../../../../shared/api/contract/webhooks.ts";
 import { api } from "../api.ts";
-import { fundsLink } from "../features.ts";
+import { fundsLink, has } from "../features.ts";
+import { firstSteps, type Step } from "../first-steps.ts";
 import { DayChart } from "../parts/chart.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { amountText, countText, Money, shareText } from "../parts/money.tsx";
 import { LinkButton, Page, Section } from "../parts/page.tsx";
+import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { Health, isFailing } from "../parts/webhook.tsx";
 import { unreadCount } from "../unread.ts";
@@ -19,7 +21,23 @@ async function readFigures() {
     api().listSenderIds({ query: { limit: 100 } }),
     api().getKyc(),
   ]);
-  return { stats, wallet, webhooks: webhooks.rows, senderIds: senderIds.rows, kyc };
+  // The wallet counts all messages that were ever sent.
+  const hasSentLive =
+    stats.last30Days.accepted > 0 || (await api().listSms({ query: { limit: 1 } })).meta.total > 0;
+  const [account, tests] = await Promise.all([
+    has("verified-email") ? api().getMe() : undefined,
+    hasSentLive ? undefined : api().listSms({ query: { test: true, limit: 1 } }),
+  ]);
+  const standing = {
+    isEmailVerified: account?.user.emailVerified === true,
+    kyc,
+    senderIds: senderIds.rows,
+    balance: wallet.balance,
+    hasSentTest: (tests?.rows.length ?? 0) > 0,
+    hasSentLive,
+  };
+  const steps = firstSteps(standing, has, fundsLink);
+  return { stats, wallet, webhooks: webhooks.rows, senderIds: senderIds.rows, kyc, steps };
 }
 
 type Figures = Awaited<ReturnType<typeof readFigures>>;
@@ -47,6 +65,7 @@ export function Overview() {
       <Loaded load={load}>
         {(figures) => (
           <>
+            <FirstSteps steps={figures.steps} />
             <Attention {...figures} />
             <Tiles {...figures} />
             <Section title="Messages by day">
@@ -111,6 +130,31 @@ function Tile({
   );
 }
 
+const stateNames = { done: "done", todo: "to do", waiting: "waiting for the operator" } as const;
+
+/** The way to the first live message, until all of it is done. */
+function FirstSteps({ steps }: { steps: readonly Step[] }) {
+  if (steps.every(({ state }) => state === "done")) return null;
+  return (
+    <section class="panel steps">
+      <h2>First steps</h2>
+      <ol class="plain-list">
+        {steps.map(({ id, name, state, advice, link }) => (
+          <li key={id} class="row apart">
+            <div>
+              <strong>{name}</strong> <Status of={stateNames[state]} />
+              {state === "todo" ? <div class="muted">{advice}</div> : null}
+            </div>
+            {state === "done" || link === undefined ? null : (
+              <LinkButton href={link[0]} label={link[1]} look="small" />
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
 /** Issues that need attention, most urgent first. */
 function Attention(figures: Figures) {
   const points = attentionPoints(figures);
@@ -135,13 +179,15 @@ function Attention(figures: Figures) {
 interface Point {
   /** Distinguishes points with the same text. */
   readonly id?: string;
+  /** The step that shows the same while it is not done. */
+  readonly step?: Step["id"];
   readonly what: string;
   readonly detail?: ComponentChildren;
   readonly href: string;
   readonly action: string;
 }
 
-function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): Point[] {
+function attentionPoints({ wallet, webhooks, senderIds, kyc, steps }: Figures): Point[] {
   const { balance, lowBalanceThreshold = 0, spentToday, dailySpendCap, closedAt, sendingPausedAt } = wallet;
   const pending = senderIds.filter(({ status }) => status === "pending");
   const points: readonly (Point | false)[] = [
@@ -158,6 +204,7 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
       action: "Resume sending",
     },
     balance <= 0 && {
+      ...(balance === 0 ? { step: "funds" } : {}),
       what: balance < 0 ? "Your balance is negative." : "Your wallet is empty.",
       detail: balance < 0 ? "A bank took back a payment. You cannot send messages." : "Messages are prepaid.",
       href: fundsLink[0],
@@ -184,6 +231,7 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
     },
     ...webhooks.map(webhookPoint),
     pending.length > 0 && {
+      step: "sender",
       what: `${countText(pending.length, "sender ID")} awaiting approval:`,
       detail: `${pending.map(({ senderId }) => senderId).join(", ")}.`,
       href: "#/sender-ids",
@@ -196,18 +244,16 @@ function attentionPoints({ stats, wallet, webhooks, senderIds, kyc }: Figures): 
       action: "Submit again",
     },
     kyc?.status === "pending" && {
+      step: "kyc",
       what: "Your business verification is under review.",
       href: "#/kyc",
       action: "Details",
     },
-    stats.last30Days.accepted === 0 && {
-      what: "You have not sent any messages yet.",
-      detail: "Send your first message here, or create an API key for your server.",
-      href: "#/send",
-      action: "Send a message",
-    },
   ];
-  return points.filter((point) => point !== false);
+  const open = new Set(steps.filter(({ state }) => state !== "done").map(({ id }) => id));
+  return points
+    .filter((point) => point !== false)
+    .filter(({ step }) => step === undefined || !open.has(step));
 }
 
 /** Reports a webhook that the gateway disabled or whose deliveries fail. */

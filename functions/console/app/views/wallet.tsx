@@ -1,6 +1,6 @@
 import type { Wallet as WalletOf } from "../../../../shared/api/contract/wallet.ts";
 import { api } from "../api.ts";
-import { currency, has } from "../features.ts";
+import { brand, currency, has } from "../features.ts";
 import { DialogButton } from "../parts/dialog.tsx";
 import { Form, TextField, useForm } from "../parts/form.tsx";
 import { Ledger, ledgerFilterOf } from "../parts/ledger.tsx";
@@ -10,6 +10,7 @@ import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, LinkButton, Page, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
 import type { ViewProps } from "../router.ts";
+import { session } from "../session.ts";
 import { amountOf } from "../typed.ts";
 
 /** The balance, the ledger and the organization's own limits. */
@@ -45,9 +46,7 @@ export function Wallet({ query }: ViewProps) {
       <div class="columns">
         <Section title="Balance">
           <Loaded load={wallet}>{(shown) => <Balance wallet={shown} />}</Loaded>
-          {has("top-up") || has("payments") ? null : (
-            <p>The gateway operator adds funds to your wallet after you pay.</p>
-          )}
+          {has("top-up") || has("payments") ? null : <PayOperator />}
         </Section>
         <Section title="Limits">
           <Loaded load={wallet}>{(shown) => <Limits wallet={shown} load={wallet} />}</Loaded>
@@ -55,6 +54,20 @@ export function Wallet({ query }: ViewProps) {
       </div>
       <Ledger pages={ledger} filter={filter} />
     </Page>
+  );
+}
+
+/** How to pay where only the operator adds funds. */
+function PayOperator() {
+  const { name = "", id } = session.value?.organization ?? {};
+  const { supportEmail = "" } = brand;
+  return (
+    <p>
+      To add funds, write to the gateway operator{" "}
+      {supportEmail === "" ? null : <a href={`mailto:${supportEmail}`}>{supportEmail}</a>} with the amount and
+      your organization, <span dir="auto">{name}</span> (<code>{id}</code>). Then pay as the operator
+      instructs you. The amount appears in the ledger below when the operator has added it.
+    </p>
   );
 }
 
