@@ -1,8 +1,9 @@
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 
 import { Customer } from "../support/api.ts";
 import { faultsOn } from "../support/browser.ts";
 import { it } from "../support/console.ts";
+import { patience } from "../support/patience.ts";
 import { allowToSend } from "../support/policies.ts";
 
 it("leads a new customer of a strict stage by its own policies, until all steps are done", async ({
@@ -70,4 +71,38 @@ it("a customer without funds sends a free test message, and finds it without a p
   // A live message needs funds, as before.
   await visitor.open("send", "Send a message");
   expect(await page.getByLabel("Test message (free)").isChecked()).toBe(false);
+});
+
+it("explains a failed message, and sends it again with its values", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 1 });
+  const fields = { to: "15005550006", message: "Your table is ready", messageType: "transactional" } as const;
+  const { id } = await customer.send(fields);
+  await customer.send({ to: "15005550002" });
+  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("failed"), patience);
+  const visitor = await arriveAs(customer, "messages", "Messages");
+  const { page } = visitor;
+  const row = page.getByRole("row").filter({ hasText: "15005550006" });
+  await row.getByText("could not be reached in any attempt").waitFor();
+  await row.getByText("Refunded").waitFor();
+  await page.getByRole("link", { name: "15005550002" }).click();
+  await visitor.heading("Message to 15005550002");
+  await page.getByText("Contact the gateway operator if its country").waitFor();
+  expect(await page.getByRole("link", { name: "Send again" }).count()).toBe(0);
+  await visitor.open(`messages/${id}`, "Message to 15005550006");
+  await page.getByText("Send it again in a few minutes").waitFor();
+  expect(await faultsOn(page, "message-advice")).toEqual([]);
+  await page.getByRole("link", { name: "Send again" }).click();
+  await visitor.heading("Send a message");
+  await vi.waitFor(async () => {
+    expect(await page.getByLabel("To", { exact: true }).inputValue()).toBe(fields.to);
+  }, patience);
+  const values = ["Message", "From", "Type"].map((label) =>
+    page.getByLabel(label, { exact: true }).inputValue(),
+  );
+  expect(await Promise.all(values)).toEqual([fields.message, "ACME", "transactional"]);
+  await page.getByLabel("To", { exact: true }).fill("15005550007");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("✓ sent").waitFor();
+  const [newest] = (await customer.client.listSms()).rows;
+  expect(newest).toMatchObject({ ...fields, to: "15005550007", senderId: "ACME" });
 });

@@ -3,15 +3,16 @@ import type { ComponentChildren } from "preact";
 import { deliveryFailures, messageFailures } from "../../../../shared/api/contract/failures.ts";
 import type { Message as MessageOf } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
+import { advice, failureOf, repeated } from "../failures.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Loaded, useLoad, usePolling } from "../parts/load.tsx";
 import { Preview } from "../parts/message-text.tsx";
 import { amountText, Money } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
-import { Facts, Page, Section } from "../parts/page.tsx";
+import { Facts, LinkButton, Page, Section } from "../parts/page.tsx";
 import { isScheduled, MessageState } from "../parts/status.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
-import { linkBack, type ViewProps } from "../router.ts";
+import { linkBack, linkTo, type ViewProps } from "../router.ts";
 
 /** One message: its timeline, price and text. */
 export function Message({ id }: ViewProps) {
@@ -48,17 +49,13 @@ export function Message({ id }: ViewProps) {
 }
 
 function Details({ message }: { message: MessageOf }) {
-  const { status, pricing, errorCode, campaignId, messageType, test } = message;
+  const { status, pricing, campaignId, messageType, test } = message;
   return (
     <div class="columns">
       <div>
         <Section title="Status">
           <MessageState message={message} />
-          {errorCode === undefined ? null : (
-            <Notice tone="bad">
-              <strong>{messageFailures[errorCode]}</strong> <code>{errorCode}</code>
-            </Notice>
-          )}
+          <Failure message={message} />
           <ol class="timeline">
             {stepsOf(message).map(({ name, at = "", note }) => (
               <li key={`${name} ${at}`}>
@@ -102,6 +99,32 @@ function Details({ message }: { message: MessageOf }) {
         />
       </Section>
     </div>
+  );
+}
+
+const reasons = { ...messageFailures, ...deliveryFailures };
+
+/** Why a message did not arrive, and the way on. */
+function Failure({ message }: { message: MessageOf }) {
+  const code = failureOf(message);
+  if (code === undefined) return null;
+  const [text, ...actions] = advice[code];
+  const again = [linkTo("send", { again: message.id }), "Send again"] as const;
+  const links = actions.map((action) => (action === "again" ? again : action));
+  return (
+    <>
+      <Notice tone="bad">
+        <strong>{reasons[code]}</strong> <code>{code}</code>
+        <p>{text}</p>
+      </Notice>
+      <div class="row">
+        {links
+          .filter((link) => link !== again || repeated(message).to !== "")
+          .map(([href, label]) => (
+            <LinkButton key={href} href={href} label={label} />
+          ))}
+      </div>
+    </>
   );
 }
 

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { messageFailures } from "../../../../shared/api/contract/failures.ts";
 import { MessageStatus, type Message } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
 import { Export } from "../parts/export.tsx";
@@ -123,13 +124,27 @@ export function Messages({ query }: ViewProps) {
           keyOf={({ id }) => id}
           columns={{
             To: ({ id, to: number }) => <a href={`#/messages/${id}`}>{number}</a>,
-            Status: (message) => <MessageState message={message} />,
+            Status: (message) => (
+              <>
+                <MessageState message={message} />
+                {message.errorCode === undefined ? null : (
+                  <div class="muted">{messageFailures[message.errorCode]}</div>
+                )}
+              </>
+            ),
             Message: ({ message }) => <Clamped>{message}</Clamped>,
             From: ({ senderId }) => senderId,
             Accepted: ({ queuedAt }) => <Time at={queuedAt} />,
             Price: {
-              number: ({ pricing, test: isTest }) =>
-                isTest === true ? "Free" : <Money amount={pricing.total} />,
+              number: ({ pricing, status: state, test: isTest }) =>
+                isTest === true ? (
+                  "Free"
+                ) : (
+                  <>
+                    <Money amount={pricing.total} />
+                    {state === "failed" || state === "cancelled" ? <div class="muted">Refunded</div> : null}
+                  </>
+                ),
             },
           }}
           empty={

@@ -5,13 +5,14 @@ import * as z from "zod/mini";
 import type { Estimate } from "../../../../shared/api/contract/estimates.ts";
 import { MessageType, type AcceptedMessage } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
+import { repeated } from "../failures.ts";
 import { fundsLink, has } from "../features.ts";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { PhoneField, CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad, usePolling } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
 import { amountText, Money } from "../parts/money.tsx";
-import { announce, Notice } from "../parts/notice.tsx";
+import { announce, Notice, Problem } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
@@ -69,6 +70,14 @@ export function Send({ query }: ViewProps) {
   useEffect(() => {
     if (recipient !== null) form.set({ to: recipient });
   }, [recipient]);
+  const again = query.get("again") ?? "";
+  const original = useLoad(
+    async () => (again === "" ? undefined : api().getSms({ params: { id: again } })),
+    [again],
+  );
+  useEffect(() => {
+    if (original.data !== undefined) form.set(repeated(original.data));
+  }, [original.data]);
   const wantsTest = query.get("test") === "true";
   useEffect(() => {
     if (wantsTest) form.set({ isTest: true });
@@ -88,6 +97,7 @@ export function Send({ query }: ViewProps) {
         </>
       }
     >
+      {original.error === undefined ? null : <Problem error={original.error} />}
       <div class="columns">
         <div class="panel">
           <Form
