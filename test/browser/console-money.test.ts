@@ -4,6 +4,7 @@ import type { Download } from "playwright-core";
 import { expect, vi } from "vitest";
 
 import { Customer } from "../support/api.ts";
+import { faultsOn } from "../support/browser.ts";
 import { it } from "../support/console.ts";
 import { patience } from "../support/patience.ts";
 
@@ -83,8 +84,7 @@ it("shows the usage of a month, and exports the statement", async ({ arriveAs })
   ]);
   await page.getByLabel("Group by").selectOption("Country");
   await page.getByRole("button", { name: "Filter" }).click();
-  await page.getByText("Not included:").waitFor();
-  await page.getByText("No messages", { exact: true }).waitFor();
+  await page.getByRole("row").filter({ hasText: "United Kingdom" }).getByText("100%").waitFor();
 });
 
 it("shows a balance to the cent on one line, and the days of the chart to pointers and keys", async ({
@@ -161,4 +161,36 @@ it("requests a sender ID, submits KYC, sets a limit, and finds all of it in the 
   for (const action of ["POST /v1/sender-ids", "POST /v1/kyc", "PATCH /v1/wallet"]) {
     await page.getByText(action).waitFor();
   }
+});
+
+it("shows the usage of today by each grouping, with the amount of the overview", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 1 });
+  await customer.client.updateWallet({ body: { dailySpendCap: 50 } });
+  await customer.send({ to: "447400123456", senderId: "ADASHOP" });
+  const { id } = await customer.send({ to: "15005550001" });
+  await customer.send();
+  await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("failed"), patience);
+  const spent = "US$0.0539";
+  const visitor = await arriveAs(customer);
+  const { page } = visitor;
+  await page.locator(".tile", { hasText: "Spent today" }).getByText(spent, { exact: true }).waitFor();
+  await page.getByText(`3 messages, ${spent} spent`).waitFor();
+  await page.getByText("US$0.0618 of US$50.00 daily limit, before refunds").waitFor();
+  await visitor.open("usage?month=today&by=sender", "Usage");
+  const shares = {
+    country: "United Kingdom",
+    campaign: "Without a campaign",
+    key: "Console and campaigns",
+    sender: "ADASHOP",
+  };
+  for (const [by, name] of Object.entries(shares)) {
+    await page.getByLabel("Group by").selectOption(by);
+    await page.getByRole("button", { name: "Filter" }).click();
+    const row = page.getByRole("row").filter({ hasText: name });
+    await row.getByText(by === "country" || by === "sender" ? "85.3%" : "100%").waitFor();
+    await page.locator("dd").getByText(spent, { exact: true }).waitFor();
+    expect(await page.getByText("Not fully included").count()).toBe(0);
+  }
+  expect(await faultsOn(page, "usage-today")).toEqual([]);
+  expect((await visitor.save("Export CSV")).suggestedFilename()).toMatch(/^statement-\d{4}-\d\d-\d\d\.csv$/);
 });

@@ -2,12 +2,19 @@ import { randomInt } from "node:crypto";
 
 import { beforeEach, expect, it, vi } from "vitest";
 
+import type { Usage as UsageOf } from "../../shared/api/contract/usage.ts";
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { getUsage } from "../../shared/figures/statements/usage.ts";
 import type { NewMessage } from "../../shared/messages/accept/accept.ts";
 import { CountsRecord, noteDay } from "../../shared/messages/counts/counts.ts";
-import { noFigures, sumOfRows, writeFigures, type UsageRow } from "../../shared/messages/counts/figures.ts";
-import { messagesOfDay, recount } from "../../shared/messages/counts/recount.ts";
+import {
+  noFigures,
+  sumOfRows,
+  UsageRecord,
+  writeFigures,
+  type UsageRow,
+} from "../../shared/messages/counts/figures.ts";
+import { messagesOfDay, readNewestUsage, recount } from "../../shared/messages/counts/recount.ts";
 import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
 import { refundMessage } from "../../shared/messages/outcome/refund.ts";
 import { reconcileWallets } from "../../shared/messages/reconciliation/run.ts";
@@ -16,7 +23,7 @@ import { readLedger, type LedgerEntryRecord } from "../../shared/money/wallet/le
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
-import { reshard } from "../../shared/platform/table/shards.ts";
+import { reshard, shardsOfDay } from "../../shared/platform/table/shards.ts";
 import { deleteItem } from "../../shared/platform/table/write.ts";
 import { oneOf, randomFrom } from "../chaos/random.ts";
 import { only, accept, reject, ScriptedCarrier } from "../support/carriers.ts";
@@ -80,14 +87,14 @@ it(`the amounts of a closed month are those of the ledger, by every name (seed $
       { apiKeyId: oneOf(random, apiKeys) },
     ]);
     const message = oneOf(random, ["hello", "long ".repeat(50)]);
-    await send({ message, to, ...origin }, random() < 0.3);
+    await send({ message, to, senderId: count % 3 === 0 ? "SHOP" : "ACME", ...origin }, random() < 0.3);
   }
   await closeAt(`${month}-31T23:00:00Z`);
 
   const ledger = await entriesOf();
   const charged = ledger.filter(({ type }) => type === "message");
   const refunds = ledger.filter(({ type }) => type === "refund");
-  const rowsBy = async (by: "campaign" | "country" | "day" | "key") => {
+  const rowsBy = async (by: UsageOf["by"]) => {
     const usage = await getUsage(organizationId, { month, by });
     expect(usage).toMatchObject({ isFinal: false, missingDays: [] });
     const total = -sumOfAmounts(charged);
@@ -117,12 +124,13 @@ it(`the amounts of a closed month are those of the ledger, by every name (seed $
     }
   }
   expect((await rowsBy("key")).every(({ name }) => ["none", ...apiKeys].includes(name))).toBe(true);
+  expect((await rowsBy("sender")).map(({ name }) => name).toSorted()).toEqual(["ACME", "SHOP"]);
 
   vi.setSystemTime(new Date("2031-04-01T01:00:00Z"));
   expect(await getUsage(organizationId, { month, by: "country" })).toMatchObject({ isFinal: true });
 });
 
-it("the present day has its counters, and no other rows until it is counted", async () => {
+it("the present day has its counters, and the same amounts from its messages", async () => {
   await acceptFor(organizationId, { to: british });
   const scheduledAt = `${month}-04T12:00:00.000Z`;
   const { messageId } = await acceptFor(organizationId, { to: british, scheduledAt });
@@ -131,8 +139,62 @@ it("the present day has its counters, and no other rows until it is counted", as
   const byDay = await getUsage(organizationId, { by: "day" });
   expect(byDay).toMatchObject({ month, total: counted, rows: [{ name: day, ...counted }], missingDays: [] });
   expect(byDay.rows[0]).not.toHaveProperty("segments");
-  const byCountry = await getUsage(organizationId, { by: "country" });
-  expect(byCountry).toMatchObject({ rows: [], total: { messages: 0, amount: 0 }, missingDays: [day] });
+  for (const by of ["country", "campaign", "key", "sender"] as const) {
+    const usage = await getUsage(organizationId, { by });
+    expect(usage).toMatchObject({ total: { ...counted, segments: 1 }, missingDays: [], isFinal: false });
+    expect(usage.includedSince).toBeUndefined();
+  }
+});
+
+it("the newest messages of a day count up to a bound, across shards, with the time of the oldest", async () => {
+  await reshard(organizationId, 8, 1);
+  for (let count = 0; count < 12; count += 1) {
+    vi.setSystemTime(new Date(`${day}T12:00:00.000Z`).getTime() + count * 1_000);
+    await send({ to: british });
+  }
+  const shards = shardsOfDay(await readWallet(organizationId), day);
+  const newest = await readNewestUsage(shards, 5);
+  expect(newest).toMatchObject({ read: 5, since: `${day}T12:00:07.000Z` });
+  expect(newest.usage.country).toMatchObject([{ name: "GB", messages: 5 }]);
+  const all = await readNewestUsage(shards, 12);
+  expect([all.read, all.since, all.usage.country[0]?.messages]).toEqual([12, undefined, 12]);
+});
+
+it("a day with too many messages has its newest ones, and names itself with their time", async () => {
+  organizationId = await openWallet(100_000_000);
+  for (let block = 0; block < 105; block += 1) {
+    vi.setSystemTime(new Date(`${day}T12:00:00.000Z`).getTime() + block * 1_000);
+    await acceptBlock(organizationId, 48);
+  }
+  const usage = await getUsage(organizationId, { day, by: "country" });
+  // The newest 5,000 of 5,040 messages: the first block is included in part.
+  expect(usage).toMatchObject({ total: { messages: 5_000 }, missingDays: [day], isFinal: false });
+  expect(usage.includedSince).toBe(`${day}T12:00:00.000Z`);
+  expect((await getUsage(organizationId, { day, by: "day" })).total.messages).toBe(5_040);
+});
+
+it("a day alone has only its own messages, also those of its last minute, and is final on its own", async () => {
+  vi.setSystemTime(new Date(`${day}T23:59:59.999Z`));
+  await send({ to: british });
+  vi.setSystemTime(new Date(`${month}-02T00:00:00.000Z`));
+  await send({ to: british });
+  await send({ to: british });
+  const read = async (of: string) => getUsage(organizationId, { day: of, by: "sender" });
+  const messagesOf = async (of: string) => (await read(of)).total.messages;
+  expect([await messagesOf(day), await messagesOf(`${month}-02`)]).toEqual([1, 2]);
+  await closeAt(`${month}-02T00:30:00Z`);
+  expect(await read(day)).toMatchObject({ isFinal: true, day, month, total: { messages: 1 } });
+});
+
+it("a day that an older release counted has no senders, and is named", async () => {
+  await send({ to: british });
+  await closeAt(`${month}-02T00:30:00Z`);
+  const { usage } = dayShardOf(organizationId, day);
+  const { sender: _sender, ...older } = (await findItem(UsageRecord, usage))?.usage ?? {};
+  await damage(usage, { usage: older });
+  const read = async (by: "key" | "sender") => getUsage(organizationId, { month, by });
+  expect(await read("sender")).toMatchObject({ rows: [], missingDays: [day] });
+  expect(await read("key")).toMatchObject({ total: { messages: 1 }, missingDays: [] });
 });
 
 it("a day that waits for a message is as of its last count, and a closed one does not change", async () => {
@@ -151,20 +213,26 @@ it("a day that waits for a message is as of its last count, and a closed one doe
   expect((await read()).rows).toEqual(rows);
 });
 
-it("is counted over several runs, and again from the beginning after a run of an older release", async () => {
-  for (let count = 0; count < 20; count += 1) await send({ to: british });
-  vi.setSystemTime(new Date(`${month}-02T01:00:00Z`));
-  const shard = dayShardOf(organizationId, day);
-  const limits = { batches: 2, batchSize: 3 };
-  await noteDay(shard);
-  expect(await recount(messagesOfDay(shard), limits)).toBe("unfinished");
-  const counts = await findItem(CountsRecord, shard.counter);
-  const { usage: _usage, ...older } = counts?.unfinished ?? {};
-  await damage(shard.counter, { unfinished: older });
-  while ((await recount(messagesOfDay(shard), limits)) === "unfinished");
-  const { total, missingDays } = await getUsage(organizationId, { month, by: "country" });
-  expect([total.messages, missingDays]).toEqual([20, []]);
-});
+it.each(["usage", "senders"])(
+  "is counted over several runs, and again after a release without %s",
+  async (lacks) => {
+    for (let count = 0; count < 20; count += 1) await send({ to: british });
+    vi.setSystemTime(new Date(`${month}-02T01:00:00Z`));
+    const shard = dayShardOf(organizationId, day);
+    const limits = { batches: 2, batchSize: 3 };
+    await noteDay(shard);
+    expect(await recount(messagesOfDay(shard), limits)).toBe("unfinished");
+    const counts = await findItem(CountsRecord, shard.counter);
+    const { usage, ...older } = counts?.unfinished ?? {};
+    const { sender: _sender, ...withoutSenders } = usage ?? {};
+    await damage(shard.counter, {
+      unfinished: lacks === "usage" ? older : { ...older, usage: withoutSenders },
+    });
+    while ((await recount(messagesOfDay(shard), limits)) === "unfinished");
+    const { total, missingDays } = await getUsage(organizationId, { month, by: "sender" });
+    expect([total.messages, missingDays]).toEqual([20, []]);
+  },
+);
 
 it("days that an older release closed have no rows by country, and are named", async () => {
   await send({ to: british });

@@ -1,3 +1,4 @@
+import { invalidField } from "../../api/contract/errors.ts";
 import type { Usage, UsageQuery, UsageSums } from "../../api/contract/usage.ts";
 import { findCampaign } from "../../audience/campaigns/record.ts";
 import { tallyOfDay } from "../../messages/counts/accepted-of-day.ts";
@@ -10,14 +11,15 @@ import {
   UsageRecord,
   type UsageRow,
 } from "../../messages/counts/figures.ts";
+import { readNewestUsage } from "../../messages/counts/recount.ts";
 import { amountOf } from "../../money/wallet/money.ts";
-import { readWallet } from "../../money/wallet/record.ts";
+import { readWallet, type WalletRecord } from "../../money/wallet/record.ts";
 import { acceptedOfDay } from "../../money/wallet/spending-limits.ts";
-import { now } from "../../platform/clock.ts";
+import { dayMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { itemsIn } from "../../platform/table/lists.ts";
 import { undefinedIfUnreadable } from "../../platform/table/records.ts";
-import { countersOf, daySortKey, usageSortKey } from "../../platform/table/shards.ts";
+import { countersOf, daySortKey, shardsOfDay, usageSortKey } from "../../platform/table/shards.ts";
 import { allApiKeys } from "../../tenancy/api-keys/record.ts";
 
 /** A day with messages. Before these have been counted, only the day's own sums are known, without segments. */
@@ -26,29 +28,43 @@ interface Day {
   readonly sums: UsageRow;
   readonly usage: UsageRecord["usage"] | undefined;
   readonly isClosed: boolean;
+  /** Since when `usage` has its messages, if it lacks earlier ones. */
+  readonly since?: string;
 }
 
+/** The most messages that a request reads, of days that have not been counted. */
+const maxRead = 5_000;
+
 /**
- * Returns the messages and costs of an organization in a month. It reads the wallet, and at most one counter and one usage
- * record for each day and shard, however many messages there are.
- * @throws ApiError WALLET_MISSING
+ * Returns the messages and costs of an organization in a month, or on a day. It reads the wallet, and at most one counter and
+ * one usage record for each day and shard. It also reads the newest messages of days that have not been counted.
+ * @throws ApiError WALLET_MISSING; VALIDATION_ERROR for a day outside of the month
  */
-export async function getUsage(organizationId: string, { month, by }: UsageQuery): Promise<Usage> {
-  const shown = month ?? now().toISOString().slice(0, "yyyy-mm".length);
-  const days = await readDays(organizationId, shown);
-  const missing = days.filter(({ usage }) => usage === undefined).map(({ name }) => name);
+export async function getUsage(organizationId: string, { month, day, by }: UsageQuery): Promise<Usage> {
+  const at = now().getTime();
+  const shown = month ?? (day ?? now().toISOString()).slice(0, "yyyy-mm".length);
+  if (day?.startsWith(shown) === false) throw invalidField("day", "must be a day of the month");
+  const wallet = await readWallet(organizationId);
+  const counted = await readDays(wallet, day ?? shown);
+  const days = by === "day" ? counted : await withNewestMessages(wallet, counted, by);
+  const missing = days
+    .filter(
+      (each) => (by === "day" ? each.usage : each.usage?.[by]) === undefined || each.since !== undefined,
+    )
+    .map(({ name }) => name);
   const rows =
-    by === "day" ? days.map(({ sums }) => sums) : sumOfRows(days.flatMap((day) => day.usage?.[by] ?? []));
+    by === "day" ? days.map(({ sums }) => sums) : sumOfRows(days.flatMap((each) => each.usage?.[by] ?? []));
   const labels = await labelsOf(organizationId, by, rows);
   const isCounted = (name: string): boolean => by !== "day" || !missing.includes(name);
-  const start = new Date(`${shown}-01T00:00:00.000Z`);
-  const countedAt = start.setUTCMonth(start.getUTCMonth() + 1) + countDayAfterMs;
+  const start = new Date(day ?? `${shown}-01`);
+  const end = day === undefined ? start.setUTCMonth(start.getUTCMonth() + 1) : start.getTime() + dayMs;
   return {
     month: shown,
+    day,
     by,
     currency: config.currency(),
     isFinal:
-      countedAt <= now().getTime() &&
+      end + countDayAfterMs <= at &&
       days.every(({ isClosed }) => isClosed) &&
       (by === "day" || missing.length === 0),
     total: sumsOf(
@@ -60,14 +76,34 @@ export async function getUsage(organizationId: string, { month, by }: UsageQuery
       return { name, label: labels.get(name), ...sumsOf(row, isCounted(name)) };
     }),
     missingDays: by === "day" ? [] : missing,
+    includedSince: days.findLast(({ since }) => since !== undefined)?.since,
   };
 }
 
-/** Returns the days of a month that have messages, in order. */
-async function readDays(organizationId: string, month: string): Promise<Day[]> {
-  const wallet = await readWallet(organizationId);
+/** Adds the usage of their newest messages to days that have not been counted, the last days first. */
+async function withNewestMessages(
+  wallet: WalletRecord,
+  days: readonly Day[],
+  by: Exclude<UsageQuery["by"], "day">,
+): Promise<Day[]> {
+  let left = maxRead;
+  const added: Day[] = [];
+  for (const day of days.toReversed()) {
+    // The retention may have deleted messages of a closed day.
+    const isRead = left > 0 && !day.isClosed && day.usage?.[by] === undefined;
+    const { read, ...newest } = isRead
+      ? await readNewestUsage(shardsOfDay(wallet, day.name), left)
+      : { read: 0 };
+    left -= read;
+    added.unshift({ ...day, ...newest });
+  }
+  return added;
+}
+
+/** Returns the days with messages that begin with a month or are a day, in order. */
+async function readDays(wallet: WalletRecord, period: string): Promise<Day[]> {
   const pk = countersOf(wallet);
-  const [first, last] = [`${month}-01`, `${month}-31`];
+  const [first, last] = [period, `${period}~`];
   const usage = new Map<string, UsageRecord[]>();
   for await (const each of itemsIn(UsageRecord, { pk, from: usageSortKey(first), to: usageSortKey(last) })) {
     usage.set(each.sk, [...(usage.get(each.sk) ?? []), each]);
@@ -75,7 +111,7 @@ async function readDays(organizationId: string, month: string): Promise<Day[]> {
   const counters = await readCounts({ pk, from: daySortKey(first), to: daySortKey(last) });
   const present = acceptedOfDay(wallet);
   const names = new Set(counters.map(({ sk }) => sk.slice(daySortKey("").length)));
-  if (present?.day.startsWith(month) === true) names.add(present.day);
+  if (present?.day.startsWith(period) === true) names.add(present.day);
   const days = [...names].toSorted().map((name): Day => {
     const ofDay = counters.filter(({ sk }) => sk === daySortKey(name));
     const isClosed = ofDay.length > 0 && ofDay.every(({ closedAt }) => closedAt !== undefined);

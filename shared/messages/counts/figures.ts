@@ -59,15 +59,17 @@ const UsageRow = z.object({
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 
-/** The messages of an organization and their prices, by the names of three groupings. */
+/** The messages of an organization and their prices, by the names of each grouping. */
 export const Usage = z.object({
   country: z.array(UsageRow),
   campaign: z.array(UsageRow),
   key: z.array(UsageRow),
+  /** Absent from what an older release counted. */
+  sender: z.optional(z.array(UsageRow)),
 });
 export type Usage = z.infer<typeof Usage>;
 
-export const noUsage: Usage = { country: [], campaign: [], key: [] };
+export const noUsage: Usage = { country: [], campaign: [], key: [], sender: [] };
 
 /** The fields of the figures of a day. An organization has one record of each kind for each of its shards. */
 const ofDay = {
@@ -168,10 +170,11 @@ export function nameOfMargin({ country, carrier }: Margin): string {
   return `${country} ${carrier}`;
 }
 
-const usageNames: { readonly [By in keyof Usage]: (message: MessageRecord) => string | undefined } = {
+const usageNames: { readonly [By in keyof Usage]-?: (message: MessageRecord) => string | undefined } = {
   country: ({ to }) => countryOfNumber(to),
   campaign: ({ campaignId }) => campaignId,
   key: ({ apiKeyId }) => apiKeyId,
+  sender: ({ senderId }) => senderId,
 };
 
 function usageOf(messages: readonly MessageRecord[]): Usage {
@@ -186,18 +189,20 @@ function usageRow(name: string, { segments, totalMicros, refund }: MessageRecord
 
 /** Adds up the usages of different messages. */
 export function addUsage(one: Usage, other: Usage): Usage {
-  return usageBy((by) => [...one[by], ...other[by]]);
+  const { sender, ...sums } = usageBy((by) => [...(one[by] ?? []), ...(other[by] ?? [])]);
+  return one.sender === undefined || other.sender === undefined ? sums : { ...sums, sender };
 }
 
-function usageBy(rowsBy: (by: keyof Usage) => readonly UsageRow[]): Usage {
+function usageBy(rowsBy: (by: keyof Usage) => readonly UsageRow[]): Required<Usage> {
   return {
     country: sumOfRows(rowsBy("country")),
     campaign: sumOfRows(rowsBy("campaign")),
     key: sumOfRows(rowsBy("key")),
+    sender: sumOfRows(rowsBy("sender")),
   };
 }
 
-/** The most rows of campaigns and of keys. There are fewer countries than that, and `none`. */
+/** The most rows of campaigns, keys and senders. There are fewer countries than that, and `none`. */
 const maxRows = 300;
 
 const other = "other";

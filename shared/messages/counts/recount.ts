@@ -4,7 +4,7 @@ import type { Key } from "../../platform/table/keys.ts";
 import { itemsIn, type List } from "../../platform/table/lists.ts";
 import type { DayShard } from "../../platform/table/shards.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
-import { MessageRecord } from "../message/record.ts";
+import { hasExpired, MessageRecord } from "../message/record.ts";
 import { CountsRecord } from "./counts.ts";
 import {
   addFigures,
@@ -17,6 +17,7 @@ import {
   type Figures,
   type Margin,
   type Tally,
+  type Usage,
 } from "./figures.ts";
 import { addTo } from "./rows.ts";
 
@@ -105,18 +106,45 @@ export async function readMarginsOfMessages(shard: DayShard): Promise<Margin[]> 
   return [...sums.values()];
 }
 
+/** The usage of the newest messages of a day. */
+interface NewestUsage {
+  readonly usage: Usage;
+  readonly read: number;
+  /** When the oldest of them was accepted, if the day has more. */
+  readonly since?: string;
+}
+
+/** Adds up the newest messages of a day that has not been counted. @param maxRead the most messages to read */
+export async function readNewestUsage(
+  shards: readonly [DayShard, ...DayShard[]],
+  maxRead: number,
+): Promise<NewestUsage> {
+  const recounted = { ...messagesOfDay(shards[0]), messages: shards.map(({ messages }) => messages) };
+  const read: MessageRecord[] = [];
+  const list = { ...listOf(recounted), newestFirst: true, skipsUnreadable: true };
+  let isCutOff = false;
+  for await (const message of itemsIn(MessageRecord, list, Math.min(maxRead, defaultLimits.batchSize))) {
+    isCutOff = read.length === maxRead;
+    if (isCutOff) break;
+    read.push(message);
+  }
+  const included = read.filter((message) => recounted.includes(message) && !hasExpired(message));
+  const since = isCutOff ? { since: included.at(-1)?.queuedAt ?? now().toISOString() } : {};
+  return { usage: figuresOf(included).usage, read: read.length, ...since };
+}
+
 function listOf({ messages, from, to }: Recount): List {
   const end = new Date(to.getTime() + idDelayMs);
   return { pk: messages, from: firstIdAt("msg", from), to: firstIdAt("msg", end) };
 }
 
-/** Returns what a count has so far. Without the usage of the first messages, it starts again. */
+/** Returns what a count has so far. Without the usage of the first messages by each name, it starts again. */
 function progressOf({ unfinished }: CountsRecord): {
   readonly figures: Figures;
   readonly changes?: number;
   readonly after?: string | undefined;
 } {
-  if (unfinished?.usage === undefined) return { figures: noFigures };
+  if (unfinished?.usage?.sender === undefined) return { figures: noFigures };
   const { after, changes, margins, usage, ...tally } = unfinished;
   return { figures: { tally, margins, usage }, changes, after };
 }

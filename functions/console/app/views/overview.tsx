@@ -103,10 +103,10 @@ function Tiles({ stats, wallet }: Figures) {
         note={
           wallet.dailySpendCap === undefined
             ? "No daily limit"
-            : `of ${amountText(wallet.dailySpendCap)} daily limit`
+            : `${amountText(wallet.spentToday)} of ${amountText(wallet.dailySpendCap)} daily limit, before refunds`
         }
       >
-        <Money amount={wallet.spentToday} isShort />
+        <Money amount={today.spend} />
       </Tile>
     </div>
   );

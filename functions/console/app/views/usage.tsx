@@ -4,11 +4,11 @@ import { countryName } from "../countries.ts";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { SelectField } from "../parts/form.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
-import { countText, Money } from "../parts/money.tsx";
+import { countText, Money, shareText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Facts, Page } from "../parts/page.tsx";
 import { Clamped, Table } from "../parts/table.tsx";
-import { dayText, monthText } from "../parts/time.tsx";
+import { dayText, monthText, Time } from "../parts/time.tsx";
 import type { ViewProps } from "../router.ts";
 import { saveCsv } from "../save-file.ts";
 
@@ -19,13 +19,18 @@ const titles: Readonly<Record<By, string>> = {
   country: "Country",
   campaign: "Campaign",
   key: "API key",
+  sender: "Sender",
 };
 const choices = [
   ["day", "Day"],
   ["country", "Country"],
   ["campaign", "Campaign"],
   ["key", "API key"],
+  ["sender", "Sender"],
 ] as const satisfies readonly (readonly [By, string])[];
+
+/** The choice of the present day in place of a month. */
+const today = "today";
 
 /** The months that can be chosen. */
 const shownMonths = 24;
@@ -41,13 +46,18 @@ function lastMonths(): string[] {
 /** The statement of a month: what was sent, and what it cost. */
 export function Usage({ query }: ViewProps) {
   const months = lastMonths();
+  const isToday = query.get("month") === today;
   const month = months.find((each) => each === query.get("month")) ?? months[0] ?? "";
+  const period = isToday ? { day: new Date().toISOString().slice(0, "yyyy-mm-dd".length) } : { month };
   const [by] = choices.find(([each]) => each === query.get("by")) ?? choices[0];
-  const usage = useLoad(async () => api().getUsage({ query: { month, by } }), [month, by]);
+  const usage = useLoad(
+    async () => api().getUsage({ query: { ...period, by } }),
+    Object.values({ ...period, by }),
+  );
   return (
     <Page
       title="Usage"
-      lead="Your messages in a month, and their cost. Days are in UTC."
+      lead="Your messages of today or of a month, and their cost. Days are in UTC."
       actions={
         <button type="button" onClick={() => exportCsv(usage.data)}>
           Export CSV
@@ -55,13 +65,16 @@ export function Usage({ query }: ViewProps) {
       }
     >
       <div class="panel">
-        <FilterForm<Record<"by" | "month", string>> view="usage" query={{ month, by }}>
+        <FilterForm<Record<"by" | "month", string>>
+          view="usage"
+          query={{ month: isToday ? today : month, by }}
+        >
           {(form) => (
             <>
               <SelectField
                 field={form.field("month")}
-                label="Month"
-                options={months.map((each) => [each, monthText(each)])}
+                label="Period"
+                options={[[today, "Today"], ...months.map((each) => [each, monthText(each)] as const)]}
               />
               <SelectField field={form.field("by")} label="Group by" options={choices} />
             </>
@@ -73,7 +86,7 @@ export function Usage({ query }: ViewProps) {
   );
 }
 
-function Statement({ of: { by, total, rows, isFinal, missingDays } }: { of: UsageOf }) {
+function Statement({ of: { by, total, rows, isFinal, missingDays, includedSince } }: { of: UsageOf }) {
   return (
     <>
       <Facts
@@ -85,10 +98,16 @@ function Statement({ of: { by, total, rows, isFinal, missingDays } }: { of: Usag
         }}
       />
       <p class="muted">
-        {isFinal ? "All messages of this month have ended." : "Amounts can still change."}
+        {isFinal ? "All messages of this period have ended." : "Amounts can still change."}
         {missingDays.length === 0
           ? ""
-          : ` Not included: ${missingDays.map(dayText).join(", ")}. A day is counted about an hour after it ends.`}
+          : ` Not fully included: ${missingDays.map(dayText).join(", ")}. A day is counted about an hour after it ends.`}
+        {includedSince === undefined ? null : (
+          <>
+            {" "}
+            The last of these days is included from <Time at={includedSince} /> on.
+          </>
+        )}
       </p>
       <Table
         caption={`Usage by ${titles[by]}`}
@@ -99,11 +118,24 @@ function Statement({ of: { by, total, rows, isFinal, missingDays } }: { of: Usag
           Messages: { number: ({ messages }) => countText(messages) },
           Segments: { number: segmentsText },
           Cost: { number: ({ amount }) => <Money amount={amount} /> },
+          Share: { number: ({ amount }) => <Share of={total.amount === 0 ? 0 : amount / total.amount} /> },
           Refunded: { number: ({ refunded }) => (refunded === 0 ? null : <Money amount={refunded} />) },
         }}
-        empty={{ title: "No messages", hint: "Messages that you send in this month appear here." }}
+        empty={{ title: "No messages", hint: "Messages that you send in this period appear here." }}
       />
     </>
+  );
+}
+
+/** A bar of the chart that the rows form together. */
+function Share({ of }: { of: number }) {
+  return (
+    <span class="share">
+      <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="bar" width={of * 100} height="1" />
+      </svg>
+      {shareText(of)}
+    </span>
   );
 }
 
@@ -117,6 +149,7 @@ const withoutName = {
   country: "No country",
   campaign: "Without a campaign",
   key: "Console and campaigns",
+  sender: "none",
 } as const satisfies Record<By, string>;
 
 function Name({ by, row: { name, label = name } }: { by: By; row: UsageRow }) {
@@ -134,12 +167,12 @@ function Name({ by, row: { name, label = name } }: { by: By; row: UsageRow }) {
 /** Exports the shown rows. */
 function exportCsv(usage: UsageOf | undefined): void {
   if (usage === undefined) return;
-  const { by, month, currency, rows } = usage;
+  const { by, month, day = month, currency, rows } = usage;
   const header = [by, "label", "messages", "segments", "amount", "refunded", "currency"];
   const lines = rows.map(({ name, label = "", messages, segments = "", amount, refunded }) =>
     [name, label, messages, segments, amount, refunded, currency].map(String),
   );
-  const file = `statement-${month}.csv`;
+  const file = `statement-${day}.csv`;
   saveCsv(file, [header, ...lines]);
   announce(`${countText(rows.length, "row")} saved as ${file}.`);
 }

@@ -92,7 +92,7 @@ function Balance({ wallet }: { wallet: WalletOf }) {
       )}
       <Facts
         of={{
-          "Spent today": `${amountText(spentToday)}${dailySpendCap === undefined ? "" : ` of ${amountText(dailySpendCap)}`}`,
+          "Charged today, before refunds": `${amountText(spentToday)}${dailySpendCap === undefined ? "" : ` of ${amountText(dailySpendCap)}`}`,
           "Exact balance": amountText(balance),
           "Last updated": <Time at={updatedAt} />,
         }}
