@@ -59,7 +59,7 @@ it("offers members only the actions of their role, and lets an admin leave", asy
   const { page } = visitor;
   await page.getByRole("button", { name: "Invite member" }).click();
   const roles = await page.getByLabel("Role").getByRole("option").allInnerTexts();
-  expect(roles).toEqual(["Admin", "Billing", "Developer", "Viewer"]);
+  expect(roles).toEqual(["Admin", "Billing", "Developer", "Sender", "Viewer"]);
   await page.keyboard.press("Escape");
   const owner = page.getByRole("row").filter({ hasText: customer.email });
   expect(await owner.getByRole("button").count()).toBe(0);

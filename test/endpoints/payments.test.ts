@@ -121,7 +121,7 @@ it("a payment and its invoice, as JSON and PDF, are those of one organization", 
   }
 });
 
-it.each(["viewer", "developer"] as const)("the scopes of a %s do not reach payments", async (role) => {
+it.each(["viewer", "sender", "developer"] as const)("the scopes of a %s do not reach payments", async (role) => {
   const scopes = [...scopesOfRole[role]];
   const { secret: credential } = await customer.client.createApiKey({ body: { scopes } });
   const json = { amount: 50 };

@@ -61,7 +61,7 @@ describe("a role", () => {
     expect(errorOf(await invite(newEmail(), "viewer", token))).toEqual(insufficientScope);
   });
 
-  it.each<Role>(["billing", "developer", "viewer"])(
+  it.each<Role>(["billing", "developer", "sender", "viewer"])(
     "of %s manages no members, and can list them",
     async (role) => {
       const { id, token } = await join(role);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { kebabCase } from "../../infra/constructs/names.ts";
 import { authentication, type Caller } from "../../shared/accounts/callers/authenticate.ts";
-import { allScopes } from "../../shared/api/contract/scopes.ts";
+import { allScopes, scopesOfRole } from "../../shared/api/contract/scopes.ts";
 import { routes } from "../../shared/api/routes.ts";
 import type { ProtectedRoute, Route } from "../../shared/api/routes/route.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
@@ -118,3 +118,42 @@ it.each(rows.filter(([, { method, limitedKeys }]) => method !== "GET" && limited
     expect(await rejection(operation, route, apiKey({ limits }))).toMatchObject(expected);
   },
 );
+
+it("a sender changes only messages, contacts, templates, campaigns and sender IDs, with a session or a key", async () => {
+  const allowed: string[] = [];
+  for (const [operation, route] of rows) {
+    // The members' use cases check the role themselves, and the rest of these routes is about the person's own account.
+    if (route.auth === "session") continue;
+    const caller = apiKey({}, scopesOfRole.sender);
+    if (route.scope === "read" || scopesOfRole.sender.includes(route.scope)) {
+      if (route.method !== "GET") allowed.push(operation);
+      continue;
+    }
+    const expected = { status: 403, code: "INSUFFICIENT_SCOPE" };
+    expect(await rejection(operation, route, caller), operation).toMatchObject(expected);
+  }
+  expect(allowed.toSorted()).toEqual([
+    "callMcp",
+    "cancelCampaign",
+    "cancelSms",
+    "createCampaign",
+    "createContact",
+    "createOptOut",
+    "createSenderId",
+    "createTemplate",
+    "decideHeldMessage",
+    "deleteContact",
+    "deleteOptOut",
+    "deleteTemplate",
+    "estimateSms",
+    "importContacts",
+    "launchCampaign",
+    "sendSms",
+    "sendTemplate",
+    "setDefaultSenderId",
+    "testInbound",
+    "updateCampaign",
+    "updateContact",
+    "updateTemplate",
+  ]);
+});

@@ -7,7 +7,7 @@ import { Role } from "./scopes.ts";
 import { Amount } from "./wallet.ts";
 
 /** The roles whose members get a kind of email. */
-const Recipients = z.array(Role).check(z.maxLength(5));
+const Recipients = z.array(Role).check(z.maxLength(Role.options.length));
 
 const nonEmpty = (maxLength: number) => text(maxLength).check(z.regex(/\S/, "must not be empty"));
 

@@ -13,6 +13,7 @@ const roleDescriptions: Readonly<Record<Role, string>> = {
   admin: "Full access, except adding, changing or removing owners.",
   billing: "Payments, invoices and the wallet. Otherwise read-only access.",
   developer: "Full access, except to billing, business verification and members.",
+  sender: "Messages, contacts, templates and campaigns. Otherwise read-only access.",
   viewer: "Read-only access.",
 };
 
