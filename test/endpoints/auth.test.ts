@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { Session } from "../../shared/api/contract/accounts.ts";
 import { ApiKey, CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
+import { allScopes } from "../../shared/api/contract/scopes.ts";
 import {
   call,
   Customer,
@@ -39,7 +40,7 @@ describe("registration", () => {
     });
     expect(await call("/v1/auth/me", { credential: token })).toMatchObject({
       status: 200,
-      body: { data: { user: { email }, organization: { name: "Engines & Co" } } },
+      body: { data: { user: { email }, organization: { name: "Engines & Co" }, scopes: allScopes } },
     });
   });
 

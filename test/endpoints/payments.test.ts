@@ -121,19 +121,22 @@ it("a payment and its invoice, as JSON and PDF, are those of one organization", 
   }
 });
 
-it.each(["viewer", "sender", "developer"] as const)("the scopes of a %s do not reach payments", async (role) => {
-  const scopes = [...scopesOfRole[role]];
-  const { secret: credential } = await customer.client.createApiKey({ body: { scopes } });
-  const json = { amount: 50 };
-  for (const response of [
-    await call("/v1/payments", { credential, json }),
-    await call("/v1/payments", { credential }),
-    await call("/v1/invoices", { credential }),
-    await call("/v1/billing", { credential }),
-  ]) {
-    expect(errorOf(response)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
-  }
-});
+it.each(["viewer", "sender", "developer"] as const)(
+  "the scopes of a %s do not reach payments",
+  async (role) => {
+    const scopes = [...scopesOfRole[role]];
+    const { secret: credential } = await customer.client.createApiKey({ body: { scopes } });
+    const json = { amount: 50 };
+    for (const response of [
+      await call("/v1/payments", { credential, json }),
+      await call("/v1/payments", { credential }),
+      await call("/v1/invoices", { credential }),
+      await call("/v1/billing", { credential }),
+    ]) {
+      expect(errorOf(response)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+    }
+  },
+);
 
 it("a saved card, auto-recharge and the daily spend cap need a scope that a key has only by name", async () => {
   const { client } = await Customer.register();

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
+import { scopesOfTestKeys } from "../../shared/api/contract/scopes.ts";
 import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";
 import { isTestId } from "../../shared/platform/ids.ts";
 import { call, Customer, errorOf, invalidFields, password } from "../support/api.ts";
@@ -74,7 +75,9 @@ describe("a test key", () => {
     expect(await tester.message(id)).toMatchObject({ senderId: "TEST" });
     const live = await customer.call("/v1/sms/send", { json: { to: "15005550000", message: "hello" } });
     expect(errorOf(live)).toEqual({ status: 400, code: "MISSING_SENDER_ID" });
-    expect((await tester.client.getMe()).organization.id).toMatch(/^org_/);
+    const { organization, scopes } = await tester.client.getMe();
+    expect(organization.id).toMatch(/^org_/);
+    expect(scopes).toEqual(scopesOfTestKeys);
   });
 
   // `test/unit/route-rules.test.ts` tests each operation.

@@ -3,6 +3,8 @@ import type { FunctionComponent } from "preact";
 import { useLoad, Waiting } from "./parts/load.tsx";
 import { Announcements, Notice } from "./parts/notice.tsx";
 import { Page } from "./parts/page.tsx";
+import { notAllowed } from "./problems.ts";
+import { ActionScope, mayOpen, readRights, scopeOfActions } from "./rights.ts";
 import { here, match, type ViewProps } from "./router.ts";
 import { session } from "./session.ts";
 import { Navigation } from "./views/navigation.tsx";
@@ -76,6 +78,7 @@ export function App() {
             // A different path resets the view and its forms; a different query does not.
             key={`${String(isLoggedIn)} ${here.value.parts.join("/")}`}
             load={load}
+            path={here.value.parts.join("/")}
             id={found?.id ?? ""}
             query={here.value.query}
           />
@@ -96,8 +99,8 @@ function find(table: typeof views): { load: () => Promise<View>; id: string } | 
   return undefined;
 }
 
-function LazyView({ load, ...props }: ViewProps & { load: () => Promise<View> }) {
-  const { data: Shown, error } = useLoad(load, []);
+function LazyView({ load, path, ...props }: ViewProps & { load: () => Promise<View>; path: string }) {
+  const { data: Shown, error } = useLoad(async () => (await Promise.all([load(), readRights()]))[0], []);
   if (error !== undefined) {
     return (
       <Notice tone="bad">
@@ -108,7 +111,23 @@ function LazyView({ load, ...props }: ViewProps & { load: () => Promise<View> })
       </Notice>
     );
   }
-  return Shown === undefined ? <Waiting /> : <Shown {...props} />;
+  if (Shown === undefined) return <Waiting />;
+  if (!mayOpen(path)) return <NotAllowed />;
+  return (
+    <ActionScope.Provider value={scopeOfActions(path)}>
+      <Shown {...props} />
+    </ActionScope.Provider>
+  );
+}
+
+function NotAllowed() {
+  return (
+    <Page title="Not available" lead={notAllowed.message}>
+      <p>
+        {notAllowed.remedy} <a href="#/members">Members</a>
+      </p>
+    </Page>
+  );
 }
 
 function NotFound() {

@@ -16,6 +16,11 @@ export interface ProblemText {
 const wallet = ["#/wallet", "Wallet"] as const;
 const senderIds = ["#/sender-ids", "Sender IDs"] as const;
 
+export const notAllowed = {
+  message: "Your role does not allow this.",
+  remedy: "Ask an owner or admin of your organization.",
+} as const;
+
 /** Replacements for API messages and remedies that are written for developers. */
 export const problemTexts: Readonly<Partial<Record<ErrorCode, ProblemText>>> = {
   MISSING_SENDER_ID: {
@@ -25,11 +30,7 @@ export const problemTexts: Readonly<Partial<Record<ErrorCode, ProblemText>>> = {
   },
   UNAUTHORIZED: { message: "Your session has ended.", remedy: "Log in again." },
   INVALID_SECOND_FACTOR: { remedy: "Enter a new code from your app, or an unused recovery code." },
-  INSUFFICIENT_SCOPE: {
-    message: "Your role does not allow this.",
-    remedy: "Ask an owner or admin of your organization.",
-    link: ["#/members", "Members"],
-  },
+  INSUFFICIENT_SCOPE: { ...notAllowed, link: ["#/members", "Members"] },
   INSUFFICIENT_BALANCE: { remedy: "Add funds to your wallet, then try again.", link: "funds" },
   BALANCE_NEGATIVE: {
     message: "Your balance is negative, because a bank took back a payment.",

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
 import { idSchema, text, Timestamp } from "./primitives.ts";
+import { Scope } from "./scopes.ts";
 import { OwnPassword, SecondFactorCode } from "./second-factor.ts";
 
 /** Emails are compared without regard to case. RFC 5321 limits what stands before the @, and the whole. */
@@ -80,6 +81,15 @@ export const Account = z
   .object({ user: User, organization: Organization })
   .register(z.globalRegistry, { id: "Account" });
 export type Account = z.infer<typeof Account>;
+
+export const Me = z
+  .extend(Account, {
+    scopes: z.optional(z.array(Scope)).register(z.globalRegistry, {
+      description: "The scopes of the credential: of a session, those of the person's role.",
+    }),
+  })
+  .register(z.globalRegistry, { id: "Me" });
+export type Me = z.infer<typeof Me>;
 
 export const Session = z
   .extend(Account, {

@@ -1,15 +1,19 @@
-import type { Account } from "../../api/contract/accounts.ts";
+import type { Me } from "../../api/contract/accounts.ts";
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { findUser, toApiUser } from "../users/record.ts";
 import { toApiOrganization, type OrganizationRecord } from "./record.ts";
 
 /**
- * Returns the user and the organization of a credential.
+ * Returns the user, the organization and the scopes of a credential.
  * @throws ApiError UNAUTHORIZED when the user no longer exists
  */
-export async function getAccount(actor: Actor, organization: OrganizationRecord): Promise<Account> {
+export async function getAccount(actor: Actor, organization: OrganizationRecord): Promise<Me> {
   const user = await findUser(actor.userId);
   if (user === undefined) throw new ApiError("UNAUTHORIZED");
-  return { user: toApiUser(user), organization: toApiOrganization(organization) };
+  return {
+    user: toApiUser(user),
+    organization: toApiOrganization(organization),
+    scopes: [...actor.scopes],
+  };
 }

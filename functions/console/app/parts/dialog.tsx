@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
+import { useMayAct } from "../rights.ts";
 import { Problem } from "./notice.tsx";
 
 /** A modal dialog. Without `onClose`, only its content can end it. */
@@ -84,7 +85,7 @@ export function DialogButton<Result = void>({
 
 type ButtonLook = "plain" | "primary" | "small";
 
-/** A button that opens a dialog. */
+/** A button that opens a dialog, for those who may use it. */
 function OpenButton({
   label,
   look,
@@ -95,6 +96,7 @@ function OpenButton({
   children: (close: () => void) => JSX.Element;
 }) {
   const [isOpen, setOpen] = useState(false);
+  if (!useMayAct()) return null;
   return (
     <>
       <button type="button" class={look === "plain" ? undefined : look} onClick={() => setOpen(true)}>
@@ -168,7 +170,7 @@ export function useAction(act: () => Promise<unknown>) {
   return { run: () => void run(), ...state };
 }
 
-/** A button that runs an action immediately and shows its error. */
+/** A button that runs an action immediately and shows its error, for those who may use it. */
 export function ActionButton({
   label,
   busyLabel = "Please wait…",
@@ -181,6 +183,7 @@ export function ActionButton({
   isPrimary?: boolean;
 }) {
   const { run, isBusy, error } = useAction(act);
+  if (!useMayAct()) return null;
   return (
     <>
       <button type="button" class={isPrimary ? "primary" : "small"} aria-disabled={isBusy} onClick={run}>

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 
 import { everyRow } from "../../../../shared/api/client/client.ts";
 import type { Page } from "../../../../shared/api/contract/primitives.ts";
+import { ActionScope } from "../rights.ts";
 import { saveCsv } from "../save-file.ts";
 import { ActionButton } from "./dialog.tsx";
 import { countText } from "./money.tsx";
@@ -40,5 +41,9 @@ export function Export<Row extends object>({
     announce(`${countText(rows.length, "row")} saved as ${file}.`);
   };
   const busyLabel = `${countText(count.value, "row")} exported…`;
-  return <ActionButton label="Export CSV" busyLabel={busyLabel} act={exportAll} />;
+  return (
+    <ActionScope.Provider value="read">
+      <ActionButton label="Export CSV" busyLabel={busyLabel} act={exportAll} />
+    </ActionScope.Provider>
+  );
 }

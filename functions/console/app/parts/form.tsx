@@ -2,7 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 
 import { minPasswordCharacters } from "../../../../shared/api/contract/accounts.ts";
-import { fieldProblems, isOfField, problemOfField } from "../problems.ts";
+import { fieldProblems, isOfField, notAllowed, problemOfField } from "../problems.ts";
+import { useMayAct } from "../rights.ts";
 import { Labeled, useNotes } from "./field.tsx";
 import { createForm, type Act, type Field, type FormState, type Values } from "./form-state.ts";
 import { Notice, Problem } from "./notice.tsx";
@@ -25,7 +26,7 @@ export function useForm<V extends Values>(
   );
 }
 
-/** A form with its fields, its error and its submit button. */
+/** A form with its fields, its error and its submit button. Those who may not submit it see only the values. */
 export function Form<V extends Values>({
   form,
   action,
@@ -41,6 +42,7 @@ export function Form<V extends Values>({
   isNarrow?: boolean;
 }) {
   const element = useRef<HTMLFormElement>(null);
+  const mayAct = useMayAct();
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     await form.submit();
@@ -58,16 +60,27 @@ export function Form<V extends Values>({
       class={isNarrow ? "form narrow" : "form"}
       onSubmit={(event) => void submit(event)}
     >
-      {form.isRestored.value ? <RestoredNotice onDiscard={form.reset} /> : null}
-      {children}
-      <FormProblem form={form} />
-      <div class="row">
-        {/* A disabled button would lose the focus. */}
-        <button type="submit" class="primary" aria-disabled={form.isBusy.value}>
-          {form.isBusy.value ? "Please wait…" : action}
-        </button>
-        {extra}
-      </div>
+      {mayAct ? (
+        <>
+          {form.isRestored.value ? <RestoredNotice onDiscard={form.reset} /> : null}
+          {children}
+          <FormProblem form={form} />
+          <div class="row">
+            {/* A disabled button would lose the focus. */}
+            <button type="submit" class="primary" aria-disabled={form.isBusy.value}>
+              {form.isBusy.value ? "Please wait…" : action}
+            </button>
+            {extra}
+          </div>
+        </>
+      ) : (
+        <>
+          <fieldset class="read-only" disabled>
+            {children}
+          </fieldset>
+          <p class="muted">{notAllowed.message}</p>
+        </>
+      )}
     </form>
   );
 }

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX, TargetedKeyboardEvent } from "preact";
 import { useId, useRef } from "preact/hooks";
 
+import { useMayAct } from "../rights.ts";
 import { ConfirmDialog, Dialog, type Confirmation } from "./dialog.tsx";
 import { Problem } from "./notice.tsx";
 
@@ -22,7 +23,7 @@ export function confirmItem(confirmation: Confirmation): MenuItem {
 const gapPx = 4;
 
 /**
- * The actions of a table row. The list is a popover: the browser closes it on Escape and on a click outside, and returns
+ * The actions of a table row, for those who may use them. The list is a popover: the browser closes it on Escape and on a click outside, and returns
  * the focus to the button.
  */
 export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }) {
@@ -34,7 +35,7 @@ export function Menu({ label, items }: { label: string; items: readonly MenuItem
   const close = (): void => {
     dialog.value = undefined;
   };
-  if (items.length === 0) return null;
+  if (!useMayAct() || items.length === 0) return null;
 
   const choose = (item: MenuItem): void => {
     list.current?.hidePopover();

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 import { brand } from "../features.ts";
+import { mayOpen } from "../rights.ts";
 
 /** The frame of a view. Its heading receives the focus, so that screen readers announce the view. */
 export function Page({
@@ -69,8 +70,9 @@ export function Section({
   );
 }
 
-/** A link that looks like a button. */
+/** A link that looks like a button, for those who may open the view. */
 export function LinkButton({ href, label, look = "" }: { href: string; label: string; look?: string }) {
+  if (!mayOpen(href)) return null;
   return (
     <a class={`button ${look}`} href={href}>
       {label}

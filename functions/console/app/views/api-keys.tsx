@@ -18,6 +18,7 @@ import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
+import { ActionScope } from "../rights.ts";
 import { sendSamples, variablesFor } from "../snippets.ts";
 import { amountOf, given } from "../typed.ts";
 
@@ -108,7 +109,9 @@ export function ApiKeys() {
             }}
           />
           <CancelScheduled />
-          <SendingPause />
+          <ActionScope.Provider value="billing">
+            <SendingPause />
+          </ActionScope.Provider>
         </div>
       </Section>
     </Page>

@@ -5,6 +5,7 @@ import type {
   ConversationMessage,
 } from "../../../../shared/api/contract/conversations.ts";
 import { api } from "../api.ts";
+import { ActionButton } from "../parts/dialog.tsx";
 import { Form, TextArea, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, usePages, usePolling, type Pages } from "../parts/load.tsx";
 import { SegmentCount } from "../parts/message-text.tsx";
@@ -50,11 +51,7 @@ export function Conversation({ id }: ViewProps) {
       title={shown === undefined ? "Conversation" : nameIn(shown)}
       lead={shown === undefined ? undefined : <Sides of={shown} />}
       back={["#/conversations", "Conversations"]}
-      actions={
-        <button type="button" class="plain" onClick={() => void markUnread()}>
-          Mark as unread
-        </button>
-      }
+      actions={<ActionButton label="Mark as unread" act={markUnread} />}
     >
       <Loaded load={load}>
         {(conversation) => (

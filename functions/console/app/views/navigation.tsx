@@ -8,6 +8,7 @@ import { DocsLink } from "../parts/docs-link.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { usePolling } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
+import { mayOpen } from "../rights.ts";
 import { here } from "../router.ts";
 import { session } from "../session.ts";
 import { countUnread, unreadCount } from "../unread.ts";
@@ -93,15 +94,17 @@ export function Navigation() {
             <section key={title}>
               {title === "" ? null : <h2>{title}</h2>}
               <ul>
-                {links.map(([path, name]) => (
-                  <li key={path}>
-                    <a href={`#/${path}`} aria-current={path === first ? "page" : undefined}>
-                      <Icon of={path} />
-                      {name}
-                      <Count path={path} />
-                    </a>
-                  </li>
-                ))}
+                {links
+                  .filter(([path]) => mayOpen(path))
+                  .map(([path, name]) => (
+                    <li key={path}>
+                      <a href={`#/${path}`} aria-current={path === first ? "page" : undefined}>
+                        <Icon of={path} />
+                        {name}
+                        <Count path={path} />
+                      </a>
+                    </li>
+                  ))}
               </ul>
             </section>
           ))}

@@ -1,0 +1,71 @@
+import { signal } from "@preact/signals";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+
+import type { Scope } from "../../../shared/api/contract/scopes.ts";
+import { api } from "./api.ts";
+import { session } from "./session.ts";
+
+/*
+ * The rights of the person's role. The gateway checks each request. The console only does not offer requests that the gateway
+ * would reject.
+ */
+
+/** The scopes that the actions of views need, by the first part of the address. */
+const scopesOfActions: Readonly<Record<string, Scope>> = {
+  send: "send",
+  messages: "send",
+  "held-messages": "send",
+  conversations: "send",
+  "sender-ids": "send",
+  contacts: "contacts",
+  "opt-outs": "contacts",
+  templates: "campaigns",
+  campaigns: "campaigns",
+  "api-keys": "keys",
+  webhooks: "webhooks",
+  wallet: "billing",
+  payments: "billing",
+  kyc: "billing",
+};
+
+/** The views that show nothing to people who may not use their actions. */
+const onlyActions = /^(send|api-keys|payments)(\/|$)|\/(new|import|edit)$/;
+
+const scopes = signal<readonly Scope[] | undefined>(undefined);
+let tokenRead: string | undefined;
+
+/** Reads the rights once for each session token. If that fails, everything is offered. */
+export async function readRights(): Promise<void> {
+  const token = session.peek()?.token;
+  if (token === undefined || token === tokenRead) return;
+  scopes.value = await api()
+    .getMe()
+    .then((me) => me.scopes)
+    .catch(() => undefined);
+  if (scopes.value !== undefined) tokenRead = token;
+}
+
+/** Whether the person has a scope, and without one true. */
+export function may(scope: Scope | undefined): boolean {
+  return scope === undefined || scopes.value?.includes(scope) !== false;
+}
+
+/** Returns the scope that the actions of a view need. @param address such as `contacts/import` */
+export function scopeOfActions(address: string): Scope | undefined {
+  return scopesOfActions[address.split("/")[0] ?? ""];
+}
+
+/** Whether there is something for the person in a view. @param address a link to it, or its path */
+export function mayOpen(address: string): boolean {
+  const path = address.replace(/^#\//, "").replace(/\?.*/, "");
+  return !onlyActions.test(path) || may(scopeOfActions(path));
+}
+
+/** The scope of the buttons, menus and forms in a part of a page. */
+export const ActionScope = createContext<Scope | undefined>(undefined);
+
+/** Whether the person may use the buttons, menus and forms in this part of the page. */
+export function useMayAct(): boolean {
+  return may(useContext(ActionScope));
+}
