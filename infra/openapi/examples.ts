@@ -133,9 +133,9 @@ function withoutRepeats(all: Readonly<Record<string, unknown>>): Pick<Examples, 
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Returns whether an operation needs a held message. */
-function isAboutHeld({ tag }: Route): boolean {
-  return tag === "held-messages";
+/** Returns whether an operation needs a held message, or its key. */
+function isAboutHeld(route: Route): boolean {
+  return route.tag === "held-messages" || route === routes.updateApiKey;
 }
 
 /** Returns whether an operation needs a conversation. */

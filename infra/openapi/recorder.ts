@@ -142,6 +142,8 @@ export class Recorder {
   async holdMessage(): Promise<void> {
     const { text } = await this.callOperation("createApiKey", { name: "agent", limits: { holdAbove: 0 } });
     const secret = /"secret":"([^"]+)"/.exec(text)?.[1] ?? "";
+    // Only the limits of a key with limits can be changed.
+    this.#ids.set("key", /"(key_\w+)"/.exec(text)?.[1] ?? "");
     const held = await fetch(`${this.#gateway.url}/v1/sms/send`, {
       method: "POST",
       headers: { Authorization: `Bearer ${secret}`, "Content-Type": "application/json" },

@@ -93,6 +93,7 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
   const secret = await page.locator(".secret code").innerText();
   const [key] = (await customer.client.listApiKeys()).rows;
   expect(key?.limits).toEqual({ dailyBudget: 5, holdAbove: 0, allowedRecipients: ["1500555"] });
+  await page.getByText("US$0.00 of US$5.00 spent today; approval above US$0.00; only to 1500555").waitFor();
   for (const to of ["15005550000", "15005550001"]) {
     await call("/v1/sms/send", { credential: secret, json: { to, message: "hi", senderId: "ADASHOP" } });
   }
@@ -111,6 +112,44 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
   await row("15005550000").getByRole("link", { name: "Approved" }).click();
   await visitor.heading("Message to 15005550000");
   expect(await visitor.violations()).toEqual([]);
+});
+
+it("changes the limits of a key, for its next message", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 1 });
+  const limits = { dailyBudget: 0.01, allowedRecipients: ["44"] };
+  const { secret } = await customer.client.createApiKey({ body: { name: "agent", limits } });
+  const send = async () =>
+    call("/v1/sms/send", {
+      credential: secret,
+      json: { to: "15005550000", message: "hi", senderId: "ADASHOP" },
+    });
+  expect(errorOf(await send()).code).toBe("RECIPIENT_NOT_ALLOWED_FOR_KEY");
+  const visitor = await arriveAs(customer, "api-keys", "API keys");
+  const { page } = visitor;
+  await page.getByRole("button", { name: "Actions for the key agent" }).click();
+  await page.getByRole("menuitem", { name: "Change limits" }).click();
+  await page.getByLabel("Allowed recipients").fill("");
+  await page.getByLabel("Daily budget (USD, optional)").fill("");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("must have at least one limit").waitFor();
+  await page.getByLabel("Daily budget").fill("0.02");
+  await page.getByLabel("Sends from").fill("00:00");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("must be a time such as 08:30").waitFor();
+  await page.getByLabel("Sends until").fill("23:59");
+  expect(await visitor.violations()).toEqual([]);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("US$0.00 of US$0.02 spent today; 00:00–23:59 Europe/Berlin").waitFor();
+  const [key] = (await customer.client.listApiKeys()).rows;
+  const hours = { from: "00:00", to: "23:59", timeZone: "Europe/Berlin" };
+  expect(key?.limits).toEqual({ dailyBudget: 0.02, hours });
+  await customer.client.updateApiKey({
+    params: { id: key?.id ?? "" },
+    body: { limits: { dailyBudget: 0.02 } },
+  });
+  expect((await send()).status).toBe(202);
+  await page.reload();
+  await page.getByText("US$0.0079 of US$0.02 spent today").waitFor();
 });
 
 it("finds out why a webhook fails, sends again, and changes it", async ({ arriveAs }) => {

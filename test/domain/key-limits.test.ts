@@ -11,7 +11,16 @@ import { readWallet } from "../../shared/money/wallet/record.ts";
 import type { Actor, KeyLimits } from "../../shared/platform/auth/actor.ts";
 import { dayMs, hourMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
 import { checkOf, putUnchecked, type Write } from "../../shared/platform/table/write.ts";
+import {
+  type ApiKeyRecord,
+  changeSendLimits,
+  countMadeKey,
+  endApiKey,
+  newApiKey,
+  readApiKey,
+} from "../../shared/tenancy/api-keys/record.ts";
 import { acceptFor } from "../support/messages.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -139,4 +148,29 @@ describe("the hours of a key", () => {
   ])("from %s to %s, at %s UTC in %s: %j", (from, to, time, timeZone, expected) => {
     expect(isAllowed(from, to, time, timeZone)).toBe(expected);
   });
+});
+
+it("a key makes or becomes another one only with the limits that it still has", async () => {
+  const actor: Actor = {
+    organizationId: `org_${randomUUID()}`,
+    userId: "usr_1",
+    credential: { type: "session", sessionId: "ses_1" },
+    scopes: ["keys"],
+  };
+  const allowedRecipients = ["44", "1500555"];
+  const { record, writes } = newApiKey(actor, undefined, { sendLimits: { allowedRecipients } });
+  await transact({ writes });
+  const making = async (maker: ApiKeyRecord): Promise<unknown> => transact({ maker: countMadeKey(maker) });
+  expect(await making(record)).toMatchObject({ outcome: "committed" });
+  await transact({ writes: changeSendLimits(record, { allowedRecipients: ["44"], budgetKeyId: record.id }) });
+  expect(await making(record)).toMatchObject({ outcome: "rejected" });
+  const end = { disabledAt: start.toISOString() };
+  expect(await transact(endApiKey(record, end, { replacedBy: "key_2" }))).toMatchObject({
+    outcome: "rejected",
+  });
+  expect(await making(await readApiKey(actor.organizationId, record.id))).toMatchObject({
+    outcome: "committed",
+  });
+  // Ending it needs no limits.
+  expect(await transact(endApiKey(record, end))).toMatchObject({ outcome: "committed" });
 });

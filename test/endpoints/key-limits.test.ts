@@ -112,6 +112,80 @@ describe("the limits of an API key", () => {
     }
   });
 
+  it("are changed by a person from the next request on, for all keys that share the budget", async () => {
+    const own = await Customer.register({ balance: 1 });
+    const { id, secret } = await own.client.createApiKey({ body: { limits: { dailyBudget } } });
+    const Created = z.object({ data: z.object({ secret: z.string() }) });
+    const made = Created.parse(
+      (await call("/v1/auth/api-keys", { credential: secret, json: { name: "made" } })).body,
+    ).data;
+    const rotated = await own.client.rotateApiKey({ params: { id }, body: { overlapHours: 1 } });
+    const other = await own.client.createApiKey({ body: { limits: { dailyBudget: 1 } } });
+    const secrets = [secret, made.secret, rotated.secret];
+    for (const each of secrets.slice(1)) expect((await send(each)).status).toBe(202);
+    expect((await own.client.listApiKeys()).rows.map(({ spentToday }) => spentToday)).toEqual([
+      0,
+      2 * price,
+      2 * price,
+      2 * price,
+    ]);
+    const limits = { dailyBudget: 0.05, allowedRecipients: ["447700900123", "1500555"] };
+    const changed = await own.client.updateApiKey({ params: { id: rotated.id }, body: { limits } });
+    expect(changed).toMatchObject({ id: rotated.id, limits });
+    for (const each of secrets) {
+      const status = { status: 403, code: "RECIPIENT_NOT_ALLOWED_FOR_KEY" };
+      expect(errorOf(await send(each, { to: "447700900124" }))).toEqual(status);
+      expect((await send(each)).status).toBe(202);
+    }
+    // A budget below what was spent stops all of them, and the budget of another key stays.
+    await own.client.updateApiKey({ params: { id }, body: { limits: { dailyBudget } } });
+    for (const each of secrets) {
+      expect(errorOf(await send(each))).toEqual({ status: 402, code: "KEY_BUDGET_REACHED" });
+    }
+    expect((await send(other.secret)).status).toBe(202);
+    const stored = (await own.client.listApiKeys()).rows.map((row) => row.limits);
+    expect(stored).toEqual([{ dailyBudget: 1 }, { dailyBudget }, { dailyBudget }, { dailyBudget }]);
+    const log = await own.call("/v1/audit-log?limit=3");
+    expect(log.body).toMatchObject({
+      data: [
+        { action: "PATCH /v1/auth/api-keys/{id}", before: { limits: { dailyBudget: 0.05 } } },
+        {
+          before: { limits: { dailyBudget } },
+          after: {
+            id: rotated.id,
+            limits: { dailyBudget: 0.05, recipientDigests: [expect.any(String), expect.any(String)] },
+          },
+        },
+        { after: { id: other.id, limits: { dailyBudget: 1 } } },
+      ],
+    });
+    expect(log.text).not.toContain("447700900123");
+  });
+
+  it("are changed by no key, and neither removed nor added later", async () => {
+    const own = await Customer.register();
+    const { id, secret } = await own.client.createApiKey({ body: { limits: { dailyBudget } } });
+    const free = await own.createApiKey();
+    const change = async (keyId: string, limits: object, credential?: string): Promise<ApiResponse> =>
+      own.call(`/v1/auth/api-keys/${keyId}`, {
+        method: "PATCH",
+        json: { limits },
+        ...(credential === undefined ? {} : { credential }),
+      });
+    for (const credential of [secret, free.secret]) {
+      const rejected = { status: 403, code: "INSUFFICIENT_SCOPE" };
+      expect(errorOf(await change(id, { dailyBudget: 100 }, credential))).toEqual(rejected);
+    }
+    expect(invalidFields(await change(id, {}))).toEqual(["limits"]);
+    const conflict = { status: 409, code: "CONFLICT" };
+    expect(errorOf(await change(free.id, { dailyBudget }))).toEqual(conflict);
+    const stranger = await Customer.register();
+    const foreign = await stranger.client.createApiKey({ body: { limits: { dailyBudget } } });
+    expect(errorOf(await change(foreign.id, { dailyBudget: 1 }))).toEqual({ status: 404, code: "NOT_FOUND" });
+    await own.client.disableApiKey({ params: { id } });
+    expect(errorOf(await change(id, { dailyBudget: 1 }))).toEqual(conflict);
+  });
+
   it("keep it from disabling, deleting or rotating other keys", async () => {
     const own = await Customer.register();
     const other = await own.client.createApiKey();

@@ -132,6 +132,16 @@ describe("the session", () => {
     expect(errorOf(asked)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
     const rotated = await customer.call(`/v1/auth/api-keys/${apiKey.id}/rotate`, { method: "POST" });
     expect(errorOf(rotated)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+    const limits = { dailyBudget: 100 };
+    const wide = { scopes: ["send", "billing"], limits: { dailyBudget: 1 } } as const;
+    await change(keys.member(customer.organizationId, userId), { set: { role: "owner" } });
+    const { id } = await customer.client.createApiKey({ body: { ...wide, scopes: [...wide.scopes] } });
+    for (const role of ["developer", "sender"] as const) {
+      await change(keys.member(customer.organizationId, userId), { set: { role } });
+      const changed = await customer.call(`/v1/auth/api-keys/${id}`, { method: "PATCH", json: { limits } });
+      expect(errorOf(changed), role).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
+    }
+    await change(keys.member(customer.organizationId, userId), { set: { role: "developer" } });
     // Revoking a key gives no one a permission.
     expect((await customer.client.disableApiKey({ params: { id: apiKey.id } })).status).toBe("disabled");
   });

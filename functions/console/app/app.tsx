@@ -122,9 +122,9 @@ function LazyView({ load, path, ...props }: ViewProps & { load: () => Promise<Vi
 
 function NotAllowed() {
   return (
-    <Page title="Not available" lead={notAllowed.message}>
+    <Page title="Not available">
       <p>
-        {notAllowed.remedy} <a href="#/members">Members</a>
+        {notAllowed.message} {notAllowed.remedy} <a href="#/members">Members</a>
       </p>
     </Page>
   );

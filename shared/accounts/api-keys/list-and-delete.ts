@@ -1,27 +1,44 @@
 import type { ApiKey } from "../../api/contract/api-keys.ts";
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Page, PageQuery } from "../../api/contract/primitives.ts";
+import { keyBudgetName } from "../../messages/accept/key-limits.ts";
+import { amountOf } from "../../money/wallet/money.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";
 import { hasExpired } from "../../platform/auth/expiry.ts";
+import { usesToday } from "../../platform/limits/daily.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { pageOf } from "../../platform/table/page.ts";
 import { itemsOf, queryRows } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { deleteOf } from "../../platform/table/write.ts";
-import { allApiKeys, maxApiKeys, toApiApiKey, readApiKey } from "../../tenancy/api-keys/record.ts";
+import {
+  allApiKeys,
+  type ApiKeyRecord,
+  budgetKeyIdOf,
+  maxApiKeys,
+  toApiApiKey,
+  readApiKey,
+} from "../../tenancy/api-keys/record.ts";
 import { releaseQuota } from "../../tenancy/organizations/quota.ts";
 import { disableApiKey } from "./disable.ts";
 import { endKeysMadeWith } from "./end.ts";
 import { keyManagerOf, requireEndable } from "./limits.ts";
 
-/** Returns the organization's keys, newest first, without their secrets. */
+/** Returns the organization's keys, newest first, without their secrets. Each row with a daily budget costs one more read. */
 export async function listApiKeys(organizationId: string, query: PageQuery): Promise<Page<ApiKey>> {
   const [records, uses] = await Promise.all([allApiKeys(organizationId), usesOfKeys(organizationId)]);
-  return pageOf(
-    records.map((record) => toApiApiKey(record, uses.get(record.id))),
-    query,
-  );
+  const { rows, meta } = pageOf(records, query);
+  const shown = rows.map(async (record) => ({
+    ...toApiApiKey(record, uses.get(record.id)),
+    spentToday: await spentToday(record),
+  }));
+  return { rows: await Promise.all(shown), meta };
+}
+
+async function spentToday(record: ApiKeyRecord): Promise<number | undefined> {
+  if (record.sendLimits?.dailyBudget === undefined) return undefined;
+  return amountOf(await usesToday(keyBudgetName, budgetKeyIdOf(record)));
 }
 
 async function usesOfKeys(organizationId: string): Promise<ReadonlyMap<string, ApiKeyUseRecord>> {

@@ -58,6 +58,11 @@ export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
 
 export const ApiKeyParams = z.object({ id: idSchema("key") });
 
+export const UpdateApiKeyRequest = z
+  .strictObject({ limits: SendLimitsRequest })
+  .register(z.globalRegistry, { id: "UpdateApiKeyRequest", examples: [{ limits: { dailyBudget: 10 } }] });
+export type UpdateApiKeyRequest = z.infer<typeof UpdateApiKeyRequest>;
+
 export const RotateApiKeyRequest = z.prefault(
   z
     .strictObject({
@@ -113,6 +118,9 @@ export const ApiKey = z
     }),
     limits: z.optional(SendLimits).register(z.globalRegistry, {
       description: "Its limits on the messages that it sends, if it has any.",
+    }),
+    spentToday: z.optional(z.number()).register(z.globalRegistry, {
+      description: "In a list, what counts against its daily budget today (UTC).",
     }),
     createdAt: Timestamp,
     createdBy: z

@@ -8,12 +8,22 @@ import {
   RevokeAllApiKeysRequest,
   RevokedApiKeys,
   RotateApiKeyRequest,
+  UpdateApiKeyRequest,
 } from "../contract/api-keys.ts";
 import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
 /** The fields of an API key that the audit log keeps. */
-const auditedOfApiKey = ["id", "name", "hint", "status", "scopes", "expiresAt", "allowedAddresses"] as const;
+const audited = [
+  "id",
+  "name",
+  "hint",
+  "status",
+  "scopes",
+  "expiresAt",
+  "allowedAddresses",
+  "limits",
+] as const;
 
 export const listApiKeys = {
   method: "GET",
@@ -39,7 +49,21 @@ export const createApiKey = {
   recentProof: true,
   status: 201,
   data: CreatedApiKey,
-  audited: auditedOfApiKey,
+  audited,
+  errors: ["CONFLICT"],
+} as const satisfies Route;
+
+export const updateApiKey = {
+  method: "PATCH",
+  path: "/v1/auth/api-keys/{id}",
+  tag: "auth",
+  summary: "Change the limits of an API key; only a person can",
+  auth: "session",
+  params: ApiKeyParams,
+  body: UpdateApiKeyRequest,
+  recentProof: true,
+  data: ApiKey,
+  audited,
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -56,7 +80,7 @@ export const rotateApiKey = {
   recentProof: true,
   status: 201,
   data: CreatedApiKey,
-  audited: auditedOfApiKey,
+  audited,
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -84,7 +108,7 @@ export const deleteApiKey = {
   limitedKeys: true,
   params: ApiKeyParams,
   data: DeletedApiKey,
-  audited: auditedOfApiKey,
+  audited,
 } as const satisfies Route;
 
 export const revokeAllApiKeys = {
@@ -102,6 +126,7 @@ export const revokeAllApiKeys = {
 export const routes = {
   listApiKeys,
   createApiKey,
+  updateApiKey,
   rotateApiKey,
   disableApiKey,
   deleteApiKey,

@@ -12,6 +12,9 @@ import { log } from "../../platform/log.ts";
  * Refunds release nothing, so that messages which fail cannot be repeated without end.
  */
 
+/** The name of the daily budgets of keys. They are counted in millionths of the currency. */
+export const keyBudgetName = "key-budget";
+
 /**
  * Rejects an API key with limits, for scheduled campaigns: they send with the rights of the organization.
  * @throws ApiError INSUFFICIENT_SCOPE
@@ -49,7 +52,7 @@ export async function withinKeyBudget<Accepted>(
   accept: () => Promise<Accepted>,
 ): Promise<Accepted> {
   if (dailyBudget === undefined) return accept();
-  const limit = { name: "key-budget", max: microsOf(dailyBudget) };
+  const limit = { name: keyBudgetName, max: microsOf(dailyBudget) };
   const release = await reserveToday(limit, budgetKeyId, amountMicros);
   if (release === undefined) throw capReached("KEY_BUDGET_REACHED");
   try {

@@ -1,4 +1,5 @@
 import { ApiError, errorCatalogue } from "../../api/contract/errors.ts";
+import { SendLimits } from "../../api/contract/key-limits.ts";
 import type { Route } from "../../api/routes/route.ts";
 import type { Actor } from "../auth/actor.ts";
 import {
@@ -93,7 +94,7 @@ function endingOf(error: unknown): Ending {
   return { outcome: errorCatalogue[code].status < 500 ? "refused" : "unknown", errorCode: code };
 }
 
-/** The named fields of an object, or all. A digest replaces a phone number. */
+/** The named fields of an object, or all. Digests replace phone numbers. */
 function factsOf(
   organizationId: string | undefined,
   value: unknown,
@@ -101,11 +102,13 @@ function factsOf(
 ): Record<string, unknown> | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const named = Object.entries(value).filter(([name]) => names?.includes(name) ?? true);
+  const digestOf = (number: string): string => digestOfNumber(organizationId ?? "", number);
   return Object.fromEntries(
-    named.map(([name, fact]): [string, unknown] =>
-      name === "phoneNumber"
-        ? ["phoneNumberDigest", digestOfNumber(organizationId ?? "", String(fact))]
-        : [name, fact],
-    ),
+    named.map(([name, fact]): [string, unknown] => {
+      if (name === "phoneNumber") return ["phoneNumberDigest", digestOf(String(fact))];
+      if (name !== "limits" || fact === undefined) return [name, fact];
+      const { allowedRecipients, ...limits } = SendLimits.parse(fact);
+      return [name, { ...limits, recipientDigests: allowedRecipients?.map(digestOf) }];
+    }),
   );
 }

@@ -10,6 +10,7 @@ import type { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";
 import { hasExpired } from "../../platform/auth/expiry.ts";
 import { now } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
+import type { Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../../platform/table/read.ts";
 import { insertOf, updateOf, type Write } from "../../platform/table/write.ts";
@@ -169,21 +170,38 @@ export function newApiKey(
   return { record, secret, writes };
 }
 
+/** Returns the requirement that a key has the limits on sends that another key gets from it. */
+function withLimits({ sendLimits }: ApiKeyRecord): Pick<Requirements<"apiKeyOfOrganization">, "is"> {
+  return sendLimits === undefined ? {} : { is: { sendLimits } };
+}
+
+/** Returns the writes that change the limits of a key on its sends. They are rejected for a disabled key. */
+export function changeSendLimits(
+  { organizationId, id, secretHash }: ApiKeyRecord,
+  sendLimits: NonNullable<ApiKeyLimits["sendLimits"]>,
+): Write[] {
+  const isActive = { present: ["pk"], absent: ["disabledAt"] } as const;
+  return [
+    updateOf(keys.apiKeyOfOrganization(organizationId, id), { set: { sendLimits } }, isActive),
+    updateOf(keys.apiKey(secretHash), { set: { sendLimits } }, isActive),
+  ];
+}
+
 /**
- * Returns the write that counts a made key in its maker. It is rejected once the maker is disabled. A caller that
+ * Returns the write that counts a made key in its maker. It is rejected once the maker is disabled or has other limits. A caller that
  * disables a key and then looks for the keys that it made finds all of them.
  */
-export function countMadeKey({ organizationId, id }: ApiKeyRecord): Write {
+export function countMadeKey(maker: ApiKeyRecord): Write {
   return updateOf(
-    keys.apiKeyOfOrganization(organizationId, id),
+    keys.apiKeyOfOrganization(maker.organizationId, maker.id),
     { add: { keysMade: 1 } },
-    { present: ["pk"], absent: ["disabledAt"] },
+    { present: ["pk"], absent: ["disabledAt"], ...withLimits(maker) },
   );
 }
 
 /**
  * Returns the writes that end a key, now or at a time. They are rejected for a disabled key. If the key was replaced
- * before, they are rejected for another replacement.
+ * before, they are rejected for another replacement, and once the limits that the replacement gets have changed.
  */
 export function endApiKey(
   record: ApiKeyRecord,
@@ -197,6 +215,7 @@ export function endApiKey(
       {
         present: ["pk"],
         absent: replacedBy === undefined ? ["disabledAt"] : ["disabledAt", "replacedBy"],
+        ...(replacedBy !== undefined && withLimits(record)),
       },
     ),
     credential: updateOf(

@@ -60,26 +60,21 @@ export function Form<V extends Values>({
       class={isNarrow ? "form narrow" : "form"}
       onSubmit={(event) => void submit(event)}
     >
+      {form.isRestored.value ? <RestoredNotice onDiscard={form.reset} /> : null}
+      <fieldset class="form-fields" disabled={!mayAct}>
+        {children}
+      </fieldset>
+      <FormProblem form={form} />
       {mayAct ? (
-        <>
-          {form.isRestored.value ? <RestoredNotice onDiscard={form.reset} /> : null}
-          {children}
-          <FormProblem form={form} />
-          <div class="row">
-            {/* A disabled button would lose the focus. */}
-            <button type="submit" class="primary" aria-disabled={form.isBusy.value}>
-              {form.isBusy.value ? "Please wait…" : action}
-            </button>
-            {extra}
-          </div>
-        </>
+        <div class="row">
+          {/* A disabled button would lose the focus. */}
+          <button type="submit" class="primary" aria-disabled={form.isBusy.value}>
+            {form.isBusy.value ? "Please wait…" : action}
+          </button>
+          {extra}
+        </div>
       ) : (
-        <>
-          <fieldset class="read-only" disabled>
-            {children}
-          </fieldset>
-          <p class="muted">{notAllowed.message}</p>
-        </>
+        <p class="muted">{notAllowed.message}</p>
       )}
     </form>
   );
@@ -136,7 +131,7 @@ export function TextField({
   hasFocus = false,
   ...props
 }: FieldProps<string> & {
-  type?: "date" | "datetime-local" | "email" | "password" | "search" | "tel" | "text" | "url";
+  type?: "date" | "datetime-local" | "email" | "password" | "search" | "tel" | "text" | "time" | "url";
   autocomplete?: string;
   inputMode?: "decimal" | "numeric";
   placeholder?: string;

@@ -3,9 +3,8 @@ import { Role } from "../../../../shared/api/contract/scopes.ts";
 import { api } from "../api.ts";
 import { capitalized } from "../problems.ts";
 import { clearSession, session } from "../session.ts";
-import { Dialog } from "./dialog.tsx";
 import { Form, SelectField, TextField, useForm } from "./form.tsx";
-import { confirmItem, type MenuItem } from "./menu.tsx";
+import { confirmItem, dialogItem, type MenuItem } from "./menu.tsx";
 import { announce, Notice } from "./notice.tsx";
 
 const roleDescriptions: Readonly<Record<Role, string>> = {
@@ -50,21 +49,9 @@ export function Invite({ roles, onInvited }: { roles: readonly Role[]; onInvited
 }
 
 export function changeRole(member: Member, roles: readonly Role[], onChanged: () => Promise<void>): MenuItem {
-  return {
-    label: "Change role",
-    dialog: (close) => (
-      <Dialog title="Change role" onClose={close}>
-        <RoleForm
-          member={member}
-          roles={roles}
-          onChanged={async () => {
-            close();
-            await onChanged();
-          }}
-        />
-      </Dialog>
-    ),
-  };
+  return dialogItem("Change role", onChanged, (done) => (
+    <RoleForm member={member} roles={roles} onChanged={done} />
+  ));
 }
 
 function RoleForm({

@@ -20,6 +20,25 @@ export function confirmItem(confirmation: Confirmation): MenuItem {
   };
 }
 
+/** A menu item that opens a dialog, whose content calls `done`. @param onDone is called after the dialog is closed */
+export function dialogItem(
+  label: string,
+  onDone: () => Promise<void>,
+  content: (done: () => Promise<void>) => JSX.Element,
+): MenuItem {
+  return {
+    label,
+    dialog: (close) => (
+      <Dialog title={label} onClose={close}>
+        {content(async () => {
+          close();
+          await onDone();
+        })}
+      </Dialog>
+    ),
+  };
+}
+
 const gapPx = 4;
 
 /**

@@ -8,6 +8,7 @@ import { Code, Secret } from "../parts/copy.tsx";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
+import { changeLimits, LimitFields, Limits, limitsOf, limitValues, partsOf } from "../parts/key-limits.tsx";
 import { usePages } from "../parts/load.tsx";
 import { confirmItem, Menu, type MenuItem } from "../parts/menu.tsx";
 import { countText } from "../parts/money.tsx";
@@ -20,7 +21,7 @@ import { Tabs } from "../parts/tabs.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
 import { ActionScope } from "../rights.ts";
 import { sendSamples, variablesFor } from "../snippets.ts";
-import { amountOf, given } from "../typed.ts";
+import { given } from "../typed.ts";
 
 const overlapHours = 24;
 
@@ -68,9 +69,10 @@ export function ApiKeys() {
           pages={keys}
           keyOf={({ id }) => id}
           columns={{
-            Key: ({ name, hint }) => (
+            Key: (key) => (
               <>
-                <strong dir="auto">{name}</strong> <code>{hint}</code>
+                <strong dir="auto">{key.name}</strong> <code>{key.hint}</code>
+                {key.limits === undefined ? null : <Limits of={key} />}
               </>
             ),
             Status: ({ status, test }) => (
@@ -85,7 +87,7 @@ export function ApiKeys() {
             Actions: (key) => (
               <Menu
                 label={`Actions for the key ${key.name ?? key.hint}`}
-                items={actionsOf(key, { onCreated, onEnd })}
+                items={actionsOf(key, { onCreated, onEnd, onChanged: keys.reload })}
               />
             ),
           }}
@@ -130,19 +132,12 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
     kind: "live",
     expiresAt: "",
     allowedAddresses: "",
-    dailyBudget: "",
-    holdAbove: "",
-    allowedRecipients: "",
     scopes,
+    ...limitValues(),
   };
   const form = useForm(empty, async (values) => {
     const addresses = partsOf(values.allowedAddresses);
-    const recipients = partsOf(values.allowedRecipients);
-    const limits = {
-      ...(values.dailyBudget === "" ? {} : { dailyBudget: amountOf("dailyBudget", values.dailyBudget) }),
-      ...(values.holdAbove === "" ? {} : { holdAbove: amountOf("holdAbove", values.holdAbove) }),
-      ...(recipients.length === 0 ? {} : { allowedRecipients: recipients }),
-    };
+    const limits = limitsOf(values);
     const body = {
       name: given(values.name),
       ...(values.kind === "test" ? { test: true } : {}),
@@ -184,34 +179,12 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
             rows={2}
             hint="One address or CIDR block per line. Leave empty to allow any address."
           />
-          <TextField
-            field={form.field("dailyBudget")}
-            label="Daily budget (optional)"
-            inputMode="decimal"
-            hint="The most that the key's messages may cost in a day."
-          />
-          <TextField
-            field={form.field("holdAbove")}
-            label="Approve messages above (optional)"
-            inputMode="decimal"
-            hint="Messages above this price wait until you approve them. Enter 0 to approve each message."
-          />
-          <TextArea
-            field={form.field("allowedRecipients")}
-            label="Allowed recipients (optional)"
-            rows={2}
-            hint="One phone number, or its first digits, per line."
-          />
+          <LimitFields form={form} />
           <TextField field={form.field("expiresAt")} label="Expires at (optional)" type="datetime-local" />
         </div>
       </details>
     </Form>
   );
-}
-
-/** The words of a list, separated by spaces, commas or lines. */
-function partsOf(text: string): string[] {
-  return text.split(/[\s,]+/).filter(Boolean);
 }
 
 function Created({ created }: { created: CreatedApiKey }) {
@@ -241,16 +214,18 @@ function Created({ created }: { created: CreatedApiKey }) {
 }
 
 function actionsOf(
-  { id, status }: ApiKey,
+  key: ApiKey,
   {
     onCreated,
     onEnd,
+    onChanged,
   }: {
     onCreated: (key: CreatedApiKey) => Promise<void>;
     onEnd: () => Promise<void>;
+    onChanged: () => Promise<void>;
   },
 ): MenuItem[] {
-  const params = { id };
+  const params = { id: key.id };
   const remove = confirmItem({
     label: "Delete",
     question: "Delete this key?",
@@ -262,7 +237,7 @@ function actionsOf(
       await onEnd();
     },
   });
-  if (status !== "active") return [remove];
+  if (key.status !== "active") return [remove];
   const rotate = confirmItem({
     label: "Rotate",
     question: "Rotate this key?",
@@ -280,5 +255,5 @@ function actionsOf(
       await onEnd();
     },
   });
-  return [rotate, disable, remove];
+  return [...(key.limits === undefined ? [] : [changeLimits(key, onChanged)]), rotate, disable, remove];
 }
