@@ -148,12 +148,14 @@ it("a sender changes only messages, contacts, templates, campaigns and sender ID
     "estimateSms",
     "importContacts",
     "launchCampaign",
+    "replyToConversation",
     "sendSms",
     "sendTemplate",
     "setDefaultSenderId",
     "testInbound",
     "updateCampaign",
     "updateContact",
+    "updateConversation",
     "updateTemplate",
   ]);
 });
