@@ -54,7 +54,7 @@ it("a customer without funds sends a free test message, and finds it without a p
   await page.getByRole("link", { name: "Send a test message (free)" }).click();
   await visitor.heading("Send a message");
   expect(await page.getByLabel("Test message (free)").isChecked()).toBe(true);
-  await page.getByLabel("To", { exact: true }).fill("15005550007");
+  expect(await page.getByLabel("To", { exact: true }).inputValue()).toBe("15005550007");
   await page.getByLabel("Message", { exact: true }).fill("hello");
   await page.getByText("A test message is free.").waitFor();
   await page.getByRole("button", { name: "Send test message", exact: true }).click();

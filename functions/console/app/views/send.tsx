@@ -80,7 +80,7 @@ export function Send({ query }: ViewProps) {
   }, [original.data]);
   const wantsTest = query.get("test") === "true";
   useEffect(() => {
-    if (wantsTest) form.set({ isTest: true });
+    if (wantsTest) form.set({ isTest: true, to: form.values.peek().to || deliveredNumber });
   }, [wantsTest]);
   const newest = accepted.value[0]?.id;
   useEffect(() => {
