@@ -32,7 +32,7 @@ it("shows who wrote to a number, counts unread conversations, and replies from t
   await page.getByRole("link", { name: "Ada Lovelace" }).click();
   await visitor.heading("Ada Lovelace");
   await page.getByText("Can we move it?").waitFor();
-  await page.getByLabel("Message").fill("Thursday at ten?");
+  await page.getByLabel("Message", { exact: true }).fill("Thursday at ten?");
   await page.getByRole("button", { name: "Send reply" }).click();
   await page.getByText("✓ delivered").waitFor();
   expect(await page.locator(".thread li p").allTextContents()).toEqual([
