@@ -2,6 +2,7 @@ import type { KnownNetworkRecord } from "./accounts/passwords/known-networks.ts"
 import type { PasswordRecord } from "./accounts/passwords/record.ts";
 import type { SecondFactorRecord } from "./accounts/second-factor/record.ts";
 import type { CampaignRecord } from "./audience/campaigns/record.ts";
+import type { SkippedContacts } from "./audience/campaigns/skipped.ts";
 import type { ContactRecord, NumberRecord as ContactOfNumberRecord } from "./audience/contacts/record.ts";
 import type { TemplateRecord } from "./audience/templates/record.ts";
 import type { BreakerRecord } from "./carriers/breaker.ts";
@@ -127,6 +128,7 @@ declare module "./platform/table/entities.ts" {
     senderId: typeof SenderIdRecord;
     senderName: typeof SenderNameRecord;
     sentEmail: typeof SentEmailRecord;
+    skippedContacts: typeof SkippedContacts;
     template: typeof TemplateRecord;
     unreadConversation: typeof UnreadRecord;
     usage: typeof UsageRecord;

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { Tag } from "./contacts.ts";
-import { Currency, idSchema, text, Timestamp } from "./primitives.ts";
+import { Currency, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 import { ExpiresInSeconds, Language, MessageType, SendSmsRequest } from "./sms.ts";
 
 const audienceRule =
@@ -215,3 +215,58 @@ export const Campaign = z
   })
   .register(z.globalRegistry, { id: "Campaign" });
 export type Campaign = z.infer<typeof Campaign>;
+
+const RecipientStatus = z
+  .enum(["pending", "delivered", "undelivered", "failed", "skipped"])
+  .register(z.globalRegistry, {
+    id: "RecipientStatus",
+    description:
+      "`pending` while the message is queued, and once it was sent until a delivery receipt arrives.",
+  });
+export type RecipientStatus = z.infer<typeof RecipientStatus>;
+
+export const RecipientOutcome = z
+  .enum([...RecipientStatus.options, "replied", "opted_out"])
+  .register(z.globalRegistry, {
+    id: "RecipientOutcome",
+    description:
+      "`replied` and `opted_out` are of inbound messages within 7 days after the message: any but STOP, and STOP without a " +
+      "later START. The first 5,000 inbound messages after the start of the campaign are examined.",
+  });
+export type RecipientOutcome = z.infer<typeof RecipientOutcome>;
+
+export const RecipientsQuery = z.safeExtend(PageQuery, {
+  outcome: z.optional(RecipientOutcome).register(z.globalRegistry, {
+    description:
+      "Only people with this outcome. Without it, the list has all people who have a message of the campaign. Except for " +
+      "`skipped`, each call reads the next 1,000 messages since the start of the campaign, and `total` counts the matches " +
+      "among them. A page may be short or empty although `nextCursor` shows that more follow.",
+  }),
+});
+export type RecipientsQuery = z.infer<typeof RecipientsQuery>;
+
+export const CampaignRecipient = z
+  .object({
+    number: z.optional(z.string()).register(z.globalRegistry, {
+      description:
+        "`[removed]` once it was erased. Absent for a skipped contact that does not exist any more.",
+    }),
+    name: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "The name of the contact that has the number now." }),
+    contactId: z
+      .optional(idSchema("con"))
+      .register(z.globalRegistry, { description: "The contact that has the number now." }),
+    status: RecipientStatus,
+    reason: z.optional(z.string()).register(z.globalRegistry, {
+      description:
+        "The `errorCode` of a failed message, or of the delivery of an undelivered one. For a skipped contact, the name of " +
+        "its count in `progress.skipped`.",
+    }),
+    messageId: z.optional(idSchema("msg")),
+    reply: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "With `replied` and `opted_out`: the newest such text." }),
+  })
+  .register(z.globalRegistry, { id: "CampaignRecipient" });
+export type CampaignRecipient = z.infer<typeof CampaignRecipient>;

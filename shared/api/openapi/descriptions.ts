@@ -64,6 +64,8 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
   createCampaign:
     "A draft sends nothing until you launch it. Messages are charged one by one when they are accepted.",
   getCampaign: "The counts change while the campaign runs.",
+  listCampaignRecipients:
+    "Campaigns that ran before this list existed have no skipped contacts in it, only their counts.",
   updateCampaign: "Once a campaign is launched or scheduled, it cannot be changed.",
   launchCampaign: "Sending starts immediately. Contacts that have opted out are left out.",
   cancelCampaign: "Messages that were accepted already are still sent.",

@@ -1,7 +1,9 @@
 import {
   Campaign,
   CampaignParams,
+  CampaignRecipient,
   CreateCampaignRequest,
+  RecipientsQuery,
   UpdateCampaignRequest,
 } from "../contract/campaigns.ts";
 import { PageQuery } from "../contract/primitives.ts";
@@ -49,6 +51,19 @@ export const getCampaign = {
   data: Campaign,
 } as const satisfies Route;
 
+export const listCampaignRecipients = {
+  method: "GET",
+  path: "/v1/campaigns/{id}/recipients",
+  tag: "campaigns",
+  summary: "List the people of a campaign by their outcome",
+  auth: "bearer",
+  scope: "read",
+  params: CampaignParams,
+  query: RecipientsQuery,
+  data: CampaignRecipient,
+  paged: true,
+} as const satisfies Route;
+
 export const updateCampaign = {
   method: "PATCH",
   path: "/v1/campaigns/{id}",
@@ -93,6 +108,7 @@ export const routes = {
   listCampaigns,
   createCampaign,
   getCampaign,
+  listCampaignRecipients,
   updateCampaign,
   launchCampaign,
   cancelCampaign,

@@ -7,10 +7,10 @@ import { now } from "../../platform/clock.ts";
 import { undefinedIfUnreadable } from "../../platform/table/records.ts";
 import { findContact, readContacts, type ContactRecord } from "../contacts/record.ts";
 import { contactValues, renderTemplate } from "../templates/render.ts";
-import type { CampaignRecord, Skipped } from "./record.ts";
+import type { Block, CampaignRecord, Skipped } from "./record.ts";
 
 /** The result for one contact of the audience, and the campaign's position after it. */
-export type RecipientResult = { readonly position: string } & (
+export type RecipientResult = { readonly position: string; readonly contactId: string } & (
   | { readonly message: MessageRecord }
   /** No reason for a contact outside the audience, which the progress does not count. */
   | { readonly skipped: keyof Skipped | undefined }
@@ -33,14 +33,18 @@ export async function nextRecipients(
       after: position === "" ? undefined : position,
       limit,
     });
-    return contacts.map(({ key, item }) => resultOf(campaign, item, key.sk, terms));
+    return contacts.map(({ key, item }) =>
+      resultOf(campaign, item, { position: key.sk, contactId: key.sk }, terms),
+    );
   }
   const start = Number(position);
   const ids = [...new Set(contactIds)].slice(start, start + limit);
   const contacts = await Promise.all(
     ids.map(async (id) => findContact(organizationId, id).catch(undefinedIfUnreadable)),
   );
-  return contacts.map((contact, index) => resultOf(campaign, contact, String(start + index + 1), terms));
+  return ids.map((contactId, index) =>
+    resultOf(campaign, contacts[index], { position: String(start + index + 1), contactId }, terms),
+  );
 }
 
 /** Counts the marketing messages of each recipient, and skips those over their limit. */
@@ -53,7 +57,8 @@ export async function withinLimits(
     results.map(async (result) => {
       if (!("message" in result) || (await countCampaignMessage(result.message, startOfCampaign)))
         return result;
-      return { position: result.position, skipped: "skippedRecipientRateExceeded" } as const;
+      const { position, contactId } = result;
+      return { position, contactId, skipped: "skippedRecipientRateExceeded" } as const;
     }),
   );
 }
@@ -61,23 +66,24 @@ export async function withinLimits(
 function resultOf(
   campaign: CampaignRecord,
   contact: ContactRecord | undefined,
-  position: string,
+  place: Pick<RecipientResult, "contactId" | "position">,
   terms: Terms,
 ): RecipientResult {
-  if (contact === undefined) return { position, skipped: "skippedUnknown" };
+  if (contact === undefined) return { ...place, skipped: "skippedUnknown" };
   const { tags } = campaign.audience;
   if (tags !== undefined && !tags.some((tag) => contact.tags.includes(tag))) {
-    return { position, skipped: undefined };
+    return { ...place, skipped: undefined };
   }
-  if (contact.optedOut) return { position, skipped: "skippedOptedOut" };
-  if (!isDestinationAllowed(contact.phoneNumber))
-    return { position, skipped: "skippedDestinationNotAllowed" };
+  if (contact.optedOut) return { ...place, skipped: "skippedOptedOut" };
+  if (!isDestinationAllowed(contact.phoneNumber)) {
+    return { ...place, skipped: "skippedDestinationNotAllowed" };
+  }
   if (terms.prices.unitPriceMicros(contact.phoneNumber) === undefined) {
-    return { position, skipped: "skippedDestinationNotPriced" };
+    return { ...place, skipped: "skippedDestinationNotPriced" };
   }
   const rendered = renderTemplate(campaign.message, contactValues(contact));
   if ("missing" in rendered || !SendSmsRequest.shape.message.safeParse(rendered.text).success) {
-    return { position, skipped: "skippedUnrenderable" };
+    return { ...place, skipped: "skippedUnrenderable" };
   }
   const {
     organizationId,
@@ -90,5 +96,20 @@ function resultOf(
   } = campaign;
   const content = { to: contact.phoneNumber, message: rendered.text, senderId, from, language, messageType };
   const message = newMessage(organizationId, { ...content, expiresInSeconds, campaignId }, terms);
-  return { position, message };
+  return { ...place, message };
+}
+
+/** Returns the progress of a block: the messages that were accepted, and the other results. */
+export function blockOf(results: readonly RecipientResult[], messages: readonly MessageRecord[]): Block {
+  const skipped: { -readonly [Reason in keyof Skipped]?: number } = {};
+  for (const result of results) {
+    if (!("skipped" in result) || result.skipped === undefined) continue;
+    skipped[result.skipped] = (skipped[result.skipped] ?? 0) + 1;
+  }
+  return {
+    position: results.at(-1)?.position ?? "",
+    messageIds: messages.map(({ id }) => id),
+    chargedMicros: messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0),
+    skipped,
+  };
 }

@@ -5,7 +5,6 @@ import { senderRejection } from "../../messages/accept/policies.ts";
 import { findCampaignCounts } from "../../messages/counts/counts.ts";
 import { recount, type Look } from "../../messages/counts/recount.ts";
 import { sendJob } from "../../messages/message/message-job.ts";
-import type { MessageRecord } from "../../messages/message/record.ts";
 import { readPrices } from "../../money/prices/prices.ts";
 import { readWallet } from "../../money/wallet/record.ts";
 import { nextDay, spendLeftMicros } from "../../money/wallet/spending-limits.ts";
@@ -20,7 +19,7 @@ import { transact } from "../../platform/table/transact.ts";
 import { putItem, updateItem } from "../../platform/table/write.ts";
 import { findOrganization, type OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { campaignJob, scheduledRun, type CampaignJob } from "./campaign-job.ts";
-import { nextRecipients, withinLimits, type RecipientResult } from "./recipients.ts";
+import { blockOf, nextRecipients, withinLimits, type RecipientResult } from "./recipients.ts";
 import {
   acceptedAll,
   CampaignRecord,
@@ -32,9 +31,8 @@ import {
   releaseRun,
   startRun,
   waitForNextDay,
-  type Block,
-  type Skipped,
 } from "./record.ts";
+import { skippedPut } from "./skipped.ts";
 
 /** Longer than a worker can run, so that the lease of a run lapses only after its worker has ended. */
 const runLeaseMs = minuteMs;
@@ -197,11 +195,18 @@ async function accept(
 ): Promise<CampaignErrorCode | "DAILY_SPEND_CAP_REACHED" | undefined> {
   const messages = results.flatMap((result) => ("message" in result ? [result.message] : []));
   if (messages.length === 0) {
-    await updateItem(CampaignRecord, passBlock(campaign, blockOf(results, [])));
+    const passed = passBlock(campaign, blockOf(results, []));
+    const skipped = skippedPut(campaign, results);
+    // A single write needs no transaction, which costs twice as much.
+    if (skipped.length === 0) await updateItem(CampaignRecord, passed);
+    else await transact({ campaign: passed, skipped });
     return undefined;
   }
   try {
-    await acceptTogether(messages, (placed) => [passBlock(campaign, blockOf(results, placed))]);
+    await acceptTogether(messages, (placed) => [
+      passBlock(campaign, blockOf(results, placed)),
+      ...skippedPut(campaign, results),
+    ]);
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -231,20 +236,6 @@ async function coveredResults(
     return leftMicros < 0;
   });
   return end === -1 ? results : results.slice(0, end);
-}
-
-function blockOf(results: readonly RecipientResult[], messages: readonly MessageRecord[]): Block {
-  const skipped: { -readonly [Reason in keyof Skipped]?: number } = {};
-  for (const result of results) {
-    if (!("skipped" in result) || result.skipped === undefined) continue;
-    skipped[result.skipped] = (skipped[result.skipped] ?? 0) + 1;
-  }
-  return {
-    position: results.at(-1)?.position ?? "",
-    messageIds: messages.map(({ id }) => id),
-    chargedMicros: messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0),
-    skipped,
-  };
 }
 
 async function findLeased(leased: CampaignRecord): Promise<CampaignRecord | undefined> {

@@ -56,6 +56,7 @@ import type { EntityName } from "./entities.ts";
  * | the organization that has a number               | NUMBERS#all         | <number>      |
  * | an organization's templates in order, or one     | TEMPLATES#<org>     | <template>    |
  * | an organization's campaigns in order, or one     | CAMPAIGNS#<org>     | <campaign>    |
+ * | contacts that a block of a campaign skipped      | STATS#<org>         | SKIPPED#<cmp>#<position> |
  * | a request that waits for an operator's decision  | REVIEWS#<kind>      | <id>          |
  * | the response to an idempotent request            | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | an endpoint's webhook deliveries, or one by its id | DELIVERIES#<whk>  | <delivery>    |
@@ -162,6 +163,8 @@ export const keys = {
   reference: (referenceHash: string) => at<"reference">(`REFERENCE#${referenceHash}`, "REFERENCE"),
   campaignCounts: (organizationId: string, campaignId: string) =>
     at<"counts">(`STATS#${organizationId}`, `CAMPAIGN#${campaignId}`),
+  skippedContacts: (organizationId: string, campaignId: string, position: string) =>
+    at<"skippedContacts">(`STATS#${organizationId}`, `SKIPPED#${campaignId}#${position}`),
   contact: (organizationId: string, contactId: string) =>
     at<"contact">(`CONTACTS#${organizationId}`, contactId),
   contactOfNumber: (organizationId: string, phoneNumber: string) =>

@@ -76,6 +76,33 @@ export async function readWantedPage<Item>(
   return { rows: itemsOf(rows), meta: pageMeta(query, wanted.length, last?.key.sk) };
 }
 
+/** Items with several rows that one request reads. */
+const groupsAtOnce = 25;
+
+/** Reads one page of the rows of a list whose items have several rows each. The cursor names an item and a row in it. */
+export async function readGroupedPage<Item, Shown>(
+  schema: z.ZodMiniType<Item>,
+  list: List,
+  query: PageQuery,
+  total: number,
+  rowsIn: (item: Item) => readonly Shown[],
+): Promise<Page<Shown>> {
+  const position = query.cursor === undefined ? undefined : decodePosition(query.cursor, list);
+  const [from = list.from ?? "", index = "none"] = position?.split(":") ?? [];
+  if (position !== undefined && !/^\d{1,6}$/.test(index)) throw invalidCursor();
+  let toSkip = position === undefined ? (query.page - 1) * query.limit : Number(index);
+  const rows: Shown[] = [];
+  for await (const { key, item } of rowsOf(schema, { ...list, from }, groupsAtOnce)) {
+    for (const [place, row] of (item === undefined ? [] : rowsIn(item)).entries()) {
+      toSkip -= 1;
+      if (toSkip >= 0) continue;
+      if (rows.length === query.limit) return { rows, meta: pageMeta(query, total, `${key.sk}:${place}`) };
+      rows.push(row);
+    }
+  }
+  return { rows, meta: pageMeta(query, total, undefined) };
+}
+
 /** Returns one page of a list that is short enough to be read whole. */
 export function pageOf<Shown>(all: readonly Shown[], query: PageQuery): Page<Shown> {
   const start = query.cursor === undefined ? (query.page - 1) * query.limit : decodeIndex(query.cursor);
