@@ -69,6 +69,7 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
       (route) =>
         !isDone(route) &&
         !isEnding(route) &&
+        !interruptsCampaign(route) &&
         !endsSessions(route) &&
         !changesMembers(route) &&
         !isAboutHeld(route) &&
@@ -89,6 +90,13 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
     // The list of live conversations stays empty.
     await recorder.play((route) => route.method === "GET" && route !== routes.listConversations);
     const ofWallet = await recorder.playWalletEvents(async () => receiver.next());
+    // The cap keeps a campaign from its end.
+    await recorder.renew("createCampaign");
+    await recorder.callOperation("updateWallet", { dailySpendCap: 0.01 });
+    await recorder.callOperation("launchCampaign");
+    await recorder.play((route) => route === routes.pauseCampaign);
+    await recorder.callOperation("updateWallet", { dailySpendCap: null });
+    await recorder.play((route) => route === routes.resumeCampaign);
     // A sent message or a finished campaign cannot be cancelled.
     await recorder.renew("sendSms", { scheduledAt: new Date(Date.now() + dayMs).toISOString() });
     await recorder.renew("createCampaign");
@@ -141,6 +149,11 @@ function isAboutHeld(route: Route): boolean {
 /** Returns whether an operation needs a conversation. */
 function isAboutConversation({ path: template }: Route): boolean {
   return template.startsWith("/v1/conversations/");
+}
+
+/** Returns whether an operation needs a campaign that has not ended. */
+function interruptsCampaign({ path: address }: Route): boolean {
+  return /\/(pause|resume)$/.test(address);
 }
 
 /** Returns whether an operation deletes what others need, so that it is called last. */

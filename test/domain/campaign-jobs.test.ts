@@ -117,7 +117,8 @@ it("a campaign that is due after the longest delay of a queue waits in the table
 it("a campaign that fails and is launched again in the same minute has one scheduled job", async () => {
   const campaignId = await createdCampaign();
   await launchCampaign(organizationId, campaignId);
-  const failed = updateOf(keys.campaign(organizationId, campaignId), { set: { status: "failed" } });
+  const set = { status: "failed", errorCode: "INSUFFICIENT_BALANCE" } as const;
+  const failed = updateOf(keys.campaign(organizationId, campaignId), { set });
   await updateItem(z.unknown(), failed);
   await launchCampaign(organizationId, campaignId);
   await takeJobs("campaigns");

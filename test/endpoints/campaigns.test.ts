@@ -22,7 +22,11 @@ async function create(customer: Customer, fields: Record<string, unknown> = {}):
   return dataOf(await tryCreate(customer, fields), Campaign);
 }
 
-async function act(customer: Customer, id: string, action: "cancel" | "launch"): Promise<ApiResponse> {
+async function act(
+  customer: Customer,
+  id: string,
+  action: "cancel" | "launch" | "pause" | "resume",
+): Promise<ApiResponse> {
   return customer.call(`/v1/campaigns/${id}/${action}`, { method: "POST" });
 }
 

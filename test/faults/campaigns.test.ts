@@ -92,6 +92,65 @@ it("a campaign whose worker is killed repeatedly reaches each contact once and i
   expect((await verifyWallet(customer.organizationId)).findings).toEqual([]);
 }, 150_000);
 
+it("a campaign that is paused while its worker dies, and during a block, reaches each contact once when it is resumed", async () => {
+  const registered = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const customer = await registered.withApiKey();
+  const contactCount = 60;
+  await importContacts(customer, contactCount);
+  const json = { name: "Winter", message: "hi", audience: { all: true }, senderId: "ACME" };
+  const { id } = dataOf(await customer.call("/v1/campaigns", { json }), Campaign);
+  const act = async (action: string): Promise<Campaign> =>
+    dataOf(await customer.call(`/v1/campaigns/${id}/${action}`, { method: "POST" }), Campaign);
+  const isBlock = (request: Parameters<ReturnType<typeof isBy>>[0]): boolean =>
+    isBy("RunCampaign", "dynamodb:TransactWriteItems")(request) && request.body.includes("MESSAGES#");
+  const price = 0.0079;
+
+  // The first block is recorded, and its worker dies before it queues the messages.
+  faults.next(isBlock, async (request, next) => {
+    await next(request);
+    await act("pause");
+    await functionNamed(gateway, "RunCampaign").kill();
+    throw new Error("the worker is gone");
+  });
+  await act("launch");
+  await vi.waitFor(async () => {
+    const { status, progress } = dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+    expect({ status, ...progress }).toMatchObject({ status: "paused", accepted: 48, sent: 0 });
+    expect(await areSendersIdle(gateway)).toBe(true);
+  }, patience);
+
+  // The second block is debited when the pause comes before its record.
+  let pauses = 0;
+  faults.next(isBlock, async (request, next) => {
+    expect((await act("pause")).status).toBe("paused");
+    pauses += 1;
+    return next(request);
+  });
+  await act("resume");
+  gateway.advanceClock(17 * minuteMs);
+  await vi.waitFor(async () => {
+    await runSchedule(gateway, "ReleaseScheduledJobs");
+    expect(pauses).toBe(1);
+    const { status, progress } = dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+    expect({ status, ...progress }).toMatchObject({ status: "paused", accepted: 48, sent: 48 });
+    expect(await customer.balance()).toBeCloseTo(1 - 48 * price, 6);
+  }, patience);
+
+  await act("resume");
+  await vi.waitFor(async () => {
+    const { status, progress } = dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+    expect({ status, ...progress }).toMatchObject({ status: "completed", accepted: contactCount });
+  }, patience);
+  const messages = await allMessages(customer);
+  expect(messages.map(({ to }) => to).toSorted()).toEqual(
+    Array.from({ length: contactCount }, (_, index) => numberOf(index)),
+  );
+  const calls = await Promise.all(messages.map(async ({ id: messageId }) => sandboxCalls(messageId)));
+  expect(new Set(calls)).toEqual(new Set([1]));
+  expect(await customer.balance()).toBeCloseTo(1 - contactCount * price, 6);
+  expect((await verifyWallet(customer.organizationId)).findings).toEqual([]);
+}, 150_000);
+
 it("an endpoint receives one event of a completed campaign whose worker died before it queued the event", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const hook = await startWebhookReceiver();

@@ -8,9 +8,11 @@ export type Step =
   | { readonly kind: "block"; readonly messages: number }
   /** Cancels one of the scheduled messages. */
   | { readonly kind: "cancel" }
-  /** Launches the campaign, cancels it, or lets a worker continue it. */
+  /** Launches the campaign, pauses, resumes or cancels it, or lets a worker continue it. */
   | { readonly kind: "cancelCampaign" }
   | { readonly kind: "launchCampaign" }
+  | { readonly kind: "pauseCampaign" }
+  | { readonly kind: "resumeCampaign" }
   | { readonly kind: "runCampaign" }
   /** The operator caps the spending of a day at the price of a number of one-segment messages, or removes the cap. */
   | { readonly kind: "capSpending"; readonly messages: number | "none" }
@@ -83,6 +85,12 @@ export class Actions {
         return;
       case "cancelCampaign":
         await release.cancelCampaign(organizationId, this.campaignId);
+        return;
+      case "pauseCampaign":
+        await release.pauseCampaign(organizationId, this.campaignId);
+        return;
+      case "resumeCampaign":
+        await release.resumeCampaign(organizationId, this.campaignId);
         return;
       case "runCampaign":
         await release.continueCampaign(organizationId, this.campaignId);

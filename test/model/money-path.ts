@@ -1,6 +1,7 @@
 import { CampaignJob } from "../../shared/audience/campaigns/campaign-job.ts";
 import * as campaigns from "../../shared/audience/campaigns/cancel.ts";
-import { launchCampaign } from "../../shared/audience/campaigns/launch.ts";
+import { launchCampaign, resumeCampaign } from "../../shared/audience/campaigns/launch.ts";
+import * as pausing from "../../shared/audience/campaigns/pause.ts";
 import { runCampaign } from "../../shared/audience/campaigns/run.ts";
 import { createContact } from "../../shared/audience/contacts/contacts.ts";
 import type { OutgoingMessage, SubmitResult } from "../../shared/carriers/carrier.ts";
@@ -49,7 +50,7 @@ import { replace } from "./replace.ts";
  * these functions beside its own. So an exported function may be added, but keeps its name and parameters for one release.
  */
 
-export { launchCampaign, releaseScheduledJobs, verifyWallet };
+export { launchCampaign, resumeCampaign, releaseScheduledJobs, verifyWallet };
 
 /** AWS and the settings, as a model replaces them. */
 interface Surroundings {
@@ -229,6 +230,10 @@ export async function changePrice(priceMicros: number): Promise<void> {
 
 export async function cancelCampaign(organizationId: string, campaignId: string): Promise<void> {
   await campaigns.cancelCampaign(organizationId, campaignId);
+}
+
+export async function pauseCampaign(organizationId: string, campaignId: string): Promise<void> {
+  await pausing.pauseCampaign(organizationId, campaignId);
 }
 
 /** Continues a campaign in small blocks, so that one with few contacts has several. */

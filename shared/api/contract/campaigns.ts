@@ -109,13 +109,13 @@ export const UpdateCampaignRequest = z
 export type UpdateCampaignRequest = z.infer<typeof UpdateCampaignRequest>;
 
 export const CampaignStatus = z
-  .enum(["draft", "scheduled", "sending", "completed", "cancelled", "failed"])
+  .enum(["draft", "scheduled", "sending", "paused", "completed", "cancelled", "failed"])
   .register(z.globalRegistry, {
     id: "CampaignStatus",
     description:
       "`draft` until it is launched, `scheduled` until its time, `sending` until all its messages are final, then " +
-      "`completed`. `cancelled` and `failed` campaigns accept no more messages; messages that were already accepted " +
-      "are still sent.",
+      "`completed`. `paused`, `cancelled` and `failed` campaigns accept no more messages; messages that were already " +
+      "accepted are still sent. `paused` and `failed` campaigns can continue.",
   });
 
 export const CampaignErrorCode = z
@@ -223,7 +223,6 @@ const RecipientStatus = z
     description:
       "`pending` while the message is queued, and once it was sent until a delivery receipt arrives.",
   });
-export type RecipientStatus = z.infer<typeof RecipientStatus>;
 
 export const RecipientOutcome = z
   .enum([...RecipientStatus.options, "replied", "opted_out"])
@@ -247,16 +246,9 @@ export type RecipientsQuery = z.infer<typeof RecipientsQuery>;
 
 export const CampaignRecipient = z
   .object({
-    number: z.optional(z.string()).register(z.globalRegistry, {
-      description:
-        "`[removed]` once it was erased. Absent for a skipped contact that does not exist any more.",
-    }),
-    name: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "The name of the contact that has the number now." }),
-    contactId: z
-      .optional(idSchema("con"))
-      .register(z.globalRegistry, { description: "The contact that has the number now." }),
+    number: z.optional(z.string()),
+    name: z.optional(z.string()),
+    contactId: z.optional(idSchema("con")),
     status: RecipientStatus,
     reason: z.optional(z.string()).register(z.globalRegistry, {
       description:
@@ -264,9 +256,12 @@ export const CampaignRecipient = z
         "its count in `progress.skipped`.",
     }),
     messageId: z.optional(idSchema("msg")),
-    reply: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "With `replied` and `opted_out`: the newest such text." }),
+    reply: z.optional(z.string()),
   })
-  .register(z.globalRegistry, { id: "CampaignRecipient" });
+  .register(z.globalRegistry, {
+    id: "CampaignRecipient",
+    description:
+      "`name` and `contactId` are of the contact that has the number now. The `number` is `[removed]` once it was erased, " +
+      "and absent if a skipped contact was deleted. `reply` is the newest text of a person who replied or opted out.",
+  });
 export type CampaignRecipient = z.infer<typeof CampaignRecipient>;

@@ -68,6 +68,9 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
     "Campaigns that ran before this list existed have no skipped contacts in it, only their counts.",
   updateCampaign: "Once a campaign is launched or scheduled, it cannot be changed.",
   launchCampaign: "Sending starts immediately. Contacts that have opted out are left out.",
+  pauseCampaign:
+    "It accepts no more messages until it is resumed. Messages that were accepted already are still sent.",
+  resumeCampaign: "It continues after the last contact that it reached.",
   cancelCampaign: "Messages that were accepted already are still sent.",
   getDashboardStats: "Use the usage of a month for bills, and this for an overview.",
   getWallet: "It has the balance, the daily spend cap and the threshold of the low-balance notice.",

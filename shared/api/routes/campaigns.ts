@@ -104,6 +104,25 @@ export const cancelCampaign = {
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
+export const pauseCampaign = {
+  method: "POST",
+  path: "/v1/campaigns/{id}/pause",
+  tag: "campaigns",
+  summary: "Pause a campaign that is being sent",
+  auth: "bearer",
+  scope: "campaigns",
+  params: CampaignParams,
+  data: Campaign,
+  audited: auditedOfCampaign,
+  errors: ["CONFLICT"],
+} as const satisfies Route;
+
+export const resumeCampaign = {
+  ...launchCampaign,
+  path: "/v1/campaigns/{id}/resume",
+  summary: "Resume a paused campaign",
+} as const satisfies Route;
+
 export const routes = {
   listCampaigns,
   createCampaign,
@@ -112,4 +131,6 @@ export const routes = {
   updateCampaign,
   launchCampaign,
   cancelCampaign,
+  pauseCampaign,
+  resumeCampaign,
 };

@@ -12,7 +12,7 @@ import { cancel } from "./record.ts";
 export async function cancelCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
   await changeState(organizationId, campaignId, {
     to: "cancelled",
-    from: ["draft", "scheduled", "sending", "failed"],
+    from: ["draft", "scheduled", "sending", "paused", "failed"],
     writes: (record) => cancel(record, now()),
     rejection: "The campaign is completed.",
   });

@@ -1,9 +1,9 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import type { Write } from "../../platform/table/write.ts";
-import { readCampaign, type CampaignRecord } from "./record.ts";
+import { readCampaign, statusOf, type CampaignRecord } from "./record.ts";
 
-interface Change {
+export interface Change {
   readonly to: CampaignRecord["status"];
   readonly from: readonly CampaignRecord["status"][];
   /** Throws when the change is not allowed for another reason than the state. */
@@ -21,8 +21,9 @@ interface Change {
 export async function changeState(organizationId: string, campaignId: string, wanted: Change): Promise<void> {
   await untilUndisturbed(async () => {
     const record = await readCampaign(organizationId, campaignId);
-    if (record.status === wanted.to) return wanted.to;
-    if (!wanted.from.includes(record.status)) throw new ApiError("CONFLICT", { message: wanted.rejection });
+    const status = statusOf(record);
+    if (status === wanted.to) return wanted.to;
+    if (!wanted.from.includes(status)) throw new ApiError("CONFLICT", { message: wanted.rejection });
     await wanted.check?.(record);
     const { outcome } = await transact({ campaign: wanted.writes(record) });
     return outcome === "committed" ? wanted.to : undefined;

@@ -1,7 +1,7 @@
 import type { Campaign } from "../../api/contract/campaigns.ts";
 import { checkSender } from "../../messages/accept/policies.ts";
 import { now } from "../../platform/clock.ts";
-import { changeState } from "./change-state.ts";
+import { changeState, type Change } from "./change-state.ts";
 import { getCampaign } from "./read.ts";
 import { launch } from "./record.ts";
 import { requestFirstRun } from "./request-run.ts";
@@ -12,12 +12,26 @@ import { requestFirstRun } from "./request-run.ts";
  * @throws ApiError NOT_FOUND, CONFLICT in every other state, the rejections of the policies (`checkSender`)
  */
 export async function launchCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
+  const rejection = "Only a draft, or a campaign that failed, can be launched.";
+  return send(organizationId, campaignId, { from: ["draft", "failed"], rejection });
+}
+
+/** Continues a paused campaign, with the same rejections. Resuming a campaign that is being sent changes nothing. */
+export async function resumeCampaign(organizationId: string, campaignId: string): Promise<Campaign> {
+  const rejection = "Only a paused campaign can be resumed.";
+  return send(organizationId, campaignId, { from: ["paused"], rejection });
+}
+
+async function send(
+  organizationId: string,
+  campaignId: string,
+  change: Pick<Change, "from" | "rejection">,
+): Promise<Campaign> {
   await changeState(organizationId, campaignId, {
     to: "sending",
-    from: ["draft", "failed"],
     check: checkSender,
     writes: (record) => launch(record, now()),
-    rejection: "Only a draft, or a campaign that failed, can be launched.",
+    ...change,
   });
   await requestFirstRun({ organizationId, campaignId });
   return getCampaign(organizationId, campaignId);

@@ -79,13 +79,21 @@ export const CampaignRecord = z.object({
 });
 export type CampaignRecord = z.infer<typeof CampaignRecord>;
 
+/**
+ * Returns the status that customers see. A paused campaign is stored as one that failed without an error code. Release 0.3.0
+ * cannot read another status, and does not send a campaign that failed.
+ */
+export function statusOf({ status, errorCode }: CampaignRecord): Campaign["status"] {
+  return status === "failed" && errorCode === undefined ? "paused" : status;
+}
+
 export function toApiCampaign(record: CampaignRecord, counts: CountsRecord | undefined): Campaign {
   const tally = counts ?? emptyTally;
   const { sent, failed } = tally;
   return {
     id: record.id,
     name: record.name,
-    status: record.status,
+    status: statusOf(record),
     errorCode: record.errorCode,
     message: record.message,
     templateId: record.templateId,
@@ -162,6 +170,8 @@ function keyOf({ organizationId, id }: CampaignRecord): Key<"campaign"> {
  * campaign due schedules a job in the same transaction, so that it runs even if its queue loses a job.
  */
 
+const isSending = { is: { status: "sending" } } as const;
+
 /** nothing → draft, or scheduled when it has a time. */
 export function create(record: CampaignRecord): Write[] {
   const { organizationId, id, scheduledAt } = record;
@@ -171,7 +181,7 @@ export function create(record: CampaignRecord): Write[] {
   ];
 }
 
-/** draft, or failed → sending. */
+/** draft, paused or failed → sending. */
 export function launch(record: CampaignRecord, at: Date): Write[] {
   const { organizationId, id, status, startedAt = at.toISOString() } = record;
   return [
@@ -184,11 +194,29 @@ export function launch(record: CampaignRecord, at: Date): Write[] {
   ];
 }
 
-/** draft, scheduled, sending or failed → cancelled. */
+/** draft, scheduled, sending, paused or failed → cancelled. */
 export function cancel(record: CampaignRecord, at: Date): Write[] {
   const set = { status: "cancelled", endedAt: at.toISOString() } as const;
   const changes = { set, remove: ["errorCode", "waitsUntil"] } as const;
   return [updateOf(keyOf(record), changes, { is: { status: record.status } })];
+}
+
+/**
+ * sending, with contacts left → paused. A run that has the lease can record no further block, and releases the lease. Without
+ * such a run, no wait is left for the time after the pause.
+ */
+export function pause(record: CampaignRecord): Write[] {
+  const { status, leaseToken } = record;
+  const set = { status: "failed" } as const;
+  return [
+    leaseToken === undefined
+      ? updateOf(
+          keyOf(record),
+          { set, remove: ["waitsUntil", "leaseUntil"] },
+          { is: { status }, absent: ["acceptedAllAt", "leaseToken"] },
+        )
+      : updateOf(keyOf(record), { set }, { is: { status, leaseToken }, absent: ["acceptedAllAt"] }),
+  ];
 }
 
 /** scheduled and due, or sending, and free → sending, leased. */
@@ -203,8 +231,6 @@ export function startRun(record: CampaignRecord, lease: Lease, at: Date): Update
     },
   });
 }
-
-const isSending = { is: { status: "sending" } } as const;
 
 /** The progress that one block of contacts adds. */
 export interface Block {

@@ -83,12 +83,11 @@ export async function runCampaign(job: CampaignJob, limits = defaultLimits): Pro
   let { campaign } = leased;
   for (let block = 0; block < limits.blocks && now().getTime() < deadline; block += 1) {
     if (campaign.acceptedAllAt !== undefined) return completeOrWait(campaign);
-    const passed = await nextBlock(campaign, organization, limits.blockSize).catch(async (error: unknown) => {
+    const passed = await nextBlock(campaign, organization, limits.blockSize).catch((error: unknown) => {
       if (!(error instanceof ApiError && error.code === "UNAVAILABLE")) throw error;
-      await retrySoon(campaign);
+      return undefined;
     });
-    // It was cancelled in the meantime, has failed, or was released for a later run.
-    if (passed === undefined) return;
+    if (passed === undefined) return leave(campaign);
     campaign = passed;
   }
   await updateItem(CampaignRecord, releaseRun(campaign));
@@ -104,16 +103,18 @@ async function mayNotSend(campaign: CampaignRecord): Promise<boolean> {
   return true;
 }
 
-/** Releases a campaign after too much contention, so that its next run need not wait until the lease lapses. */
-async function retrySoon(campaign: CampaignRecord): Promise<void> {
-  const leased = await findLeased(campaign);
-  if (leased === undefined) return;
+/**
+ * Releases a campaign after a pause, a cancellation or too much contention, so that its next run need not wait until the lease
+ * lapses. One that failed or waits has been released.
+ */
+async function leave({ organizationId, id: campaignId, leaseToken }: CampaignRecord): Promise<void> {
+  const campaign = await findCampaign(organizationId, campaignId);
+  if (campaign === undefined || campaign.leaseToken !== leaseToken) return;
   // The last block may have been recorded, but it has not been queued.
-  await queueLastBlock(leased);
-  await updateItem(CampaignRecord, releaseRun(leased));
-  await enqueue(
-    campaignJob({ organizationId: leased.organizationId, campaignId: leased.id }, contentionSeconds),
-  );
+  await queueLastBlock(campaign);
+  await updateItem(CampaignRecord, releaseRun(campaign));
+  if (campaign.status === "sending")
+    await enqueue(campaignJob({ organizationId, campaignId }, contentionSeconds));
 }
 
 interface Leased {

@@ -1,20 +1,9 @@
 import * as z from "zod/mini";
 
-import type { Campaign } from "../../api/contract/campaigns.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { putOf, type Write } from "../../platform/table/write.ts";
 import type { RecipientResult } from "./recipients.ts";
-import type { CampaignRecord, Skipped } from "./record.ts";
-
-/** The counts of skipped contacts, and their names in the API. */
-export const skipReasons = [
-  ["skippedOptedOut", "optedOut"],
-  ["skippedUnrenderable", "unrenderable"],
-  ["skippedUnknown", "unknown"],
-  ["skippedDestinationNotAllowed", "destinationNotAllowed"],
-  ["skippedDestinationNotPriced", "destinationNotPriced"],
-  ["skippedRecipientRateExceeded", "recipientRateExceeded"],
-] as const satisfies readonly (readonly [keyof Skipped, keyof Campaign["progress"]["skipped"]])[];
+import type { CampaignRecord } from "./record.ts";
 
 /**
  * The contacts that a block of a campaign skipped. It has no numbers, so nothing of a person stays in it when a contact is
@@ -22,6 +11,7 @@ export const skipReasons = [
  */
 export const SkippedContacts = z.object({
   entity: z.literal("skippedContacts"),
+  /** By the counts of the campaign: `skippedOptedOut` and others. */
   contactIds: z.record(z.string(), z.array(z.string())),
 });
 export type SkippedContacts = z.infer<typeof SkippedContacts>;
@@ -34,21 +24,23 @@ export function skippedPut(
   { organizationId, id }: CampaignRecord,
   results: readonly RecipientResult[],
 ): Write[] {
-  const { position = "" } = results.at(-1) ?? {};
   const contactIds: Record<string, string[]> = {};
   for (const result of results) {
     if (!("skipped" in result) || result.skipped === undefined) continue;
     (contactIds[result.skipped] ??= []).push(result.contactId);
   }
   if (Object.keys(contactIds).length === 0) return [];
-  return [
-    putOf(keys.skippedContacts(organizationId, id, position), { entity: "skippedContacts", contactIds }),
-  ];
+  const key = keys.skippedContacts(organizationId, id, results.at(-1)?.position ?? "");
+  return [putOf(key, { entity: "skippedContacts", contactIds })];
 }
 
-/** Returns the skipped contacts of a block, in the order of their reasons. */
+/** Returns the skipped contacts of a block in a fixed order, with the names of the reasons in the API. */
 export function skippedOf({ contactIds }: SkippedContacts): { reason: string; contactId: string }[] {
-  return skipReasons.flatMap(([field, reason]) =>
-    (contactIds[field] ?? []).map((contactId) => ({ reason, contactId })),
-  );
+  return Object.keys(contactIds)
+    .toSorted()
+    .flatMap((count) => {
+      const name = count.replace("skipped", "");
+      const reason = `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+      return (contactIds[count] ?? []).map((contactId) => ({ reason, contactId }));
+    });
 }
