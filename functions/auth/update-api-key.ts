@@ -1,4 +1,4 @@
-import { updateApiKey } from "../../shared/accounts/api-keys/update.ts";
+import { updateApiKey } from "../../shared/accounts/api-keys/limits.ts";
 import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import * as routes from "../../shared/api/routes/api-keys.ts";
 import { toApiApiKey, readApiKey } from "../../shared/tenancy/api-keys/record.ts";

@@ -112,7 +112,8 @@ function LazyView({ load, path, ...props }: ViewProps & { load: () => Promise<Vi
     );
   }
   if (Shown === undefined) return <Waiting />;
-  if (!mayOpen(path)) return <NotAllowed />;
+  if (!mayOpen(path))
+    return <NotFound title="Not available" reason={`${notAllowed.message} ${notAllowed.remedy}`} />;
   return (
     <ActionScope.Provider value={scopeOfActions(path)}>
       <Shown {...props} />
@@ -120,21 +121,11 @@ function LazyView({ load, path, ...props }: ViewProps & { load: () => Promise<Vi
   );
 }
 
-function NotAllowed() {
+function NotFound({ title = "Page not found", reason = "" }) {
   return (
-    <Page title="Not available">
+    <Page title={title}>
       <p>
-        {notAllowed.message} {notAllowed.remedy} <a href="#/members">Members</a>
-      </p>
-    </Page>
-  );
-}
-
-function NotFound() {
-  return (
-    <Page title="Page not found">
-      <p>
-        Go to the <a href="#/">overview</a>, or choose a page from the menu.
+        {reason} Go to the <a href="#/">overview</a>, or choose a page from the menu.
       </p>
     </Page>
   );

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
-import type { Scope } from "../../../shared/api/contract/scopes.ts";
+import { Scope } from "../../../shared/api/contract/scopes.ts";
 import { api } from "./api.ts";
 import { session } from "./session.ts";
 
@@ -11,22 +11,14 @@ import { session } from "./session.ts";
  * would reject.
  */
 
-/** The scopes that the actions of views need, by the first part of the address. */
-const scopesOfActions: Readonly<Record<string, Scope>> = {
-  send: "send",
-  messages: "send",
-  "held-messages": "send",
-  conversations: "send",
-  "sender-ids": "send",
-  contacts: "contacts",
-  "opt-outs": "contacts",
-  templates: "campaigns",
-  campaigns: "campaigns",
-  "api-keys": "keys",
-  webhooks: "webhooks",
-  wallet: "billing",
-  payments: "billing",
-  kyc: "billing",
+/** The views whose actions need a scope, by the first part of their address. */
+const viewsOf: Readonly<Partial<Record<Scope, readonly string[]>>> = {
+  send: ["send", "messages", "held-messages", "conversations", "sender-ids"],
+  contacts: ["contacts", "opt-outs"],
+  campaigns: ["templates", "campaigns"],
+  keys: ["api-keys"],
+  webhooks: ["webhooks"],
+  billing: ["wallet", "payments", "kyc"],
 };
 
 /** The views that show nothing to people who may not use their actions. */
@@ -39,11 +31,11 @@ let tokenRead: string | undefined;
 export async function readRights(): Promise<void> {
   const token = session.peek()?.token;
   if (token === undefined || token === tokenRead) return;
-  scopes.value = await api()
+  const me = await api()
     .getMe()
-    .then((me) => me.scopes)
     .catch(() => undefined);
-  if (scopes.value !== undefined) tokenRead = token;
+  scopes.value = me?.scopes;
+  if (me !== undefined) tokenRead = token;
 }
 
 /** Whether the person has a scope, and without one true. */
@@ -53,7 +45,8 @@ export function may(scope: Scope | undefined): boolean {
 
 /** Returns the scope that the actions of a view need. @param address such as `contacts/import` */
 export function scopeOfActions(address: string): Scope | undefined {
-  return scopesOfActions[address.split("/")[0] ?? ""];
+  const [view = ""] = address.split("/");
+  return Scope.options.find((scope) => viewsOf[scope]?.includes(view));
 }
 
 /** Whether there is something for the person in a view. @param address a link to it, or its path */

@@ -14,7 +14,6 @@ import { transact } from "../../platform/table/transact.ts";
 import { deleteOf } from "../../platform/table/write.ts";
 import {
   allApiKeys,
-  type ApiKeyRecord,
   budgetKeyIdOf,
   maxApiKeys,
   toApiApiKey,
@@ -31,14 +30,11 @@ export async function listApiKeys(organizationId: string, query: PageQuery): Pro
   const { rows, meta } = pageOf(records, query);
   const shown = rows.map(async (record) => ({
     ...toApiApiKey(record, uses.get(record.id)),
-    spentToday: await spentToday(record),
+    ...(record.sendLimits?.dailyBudget !== undefined && {
+      spentToday: amountOf(await usesToday(keyBudgetName, budgetKeyIdOf(record))),
+    }),
   }));
   return { rows: await Promise.all(shown), meta };
-}
-
-async function spentToday(record: ApiKeyRecord): Promise<number | undefined> {
-  if (record.sendLimits?.dailyBudget === undefined) return undefined;
-  return amountOf(await usesToday(keyBudgetName, budgetKeyIdOf(record)));
 }
 
 async function usesOfKeys(organizationId: string): Promise<ReadonlyMap<string, ApiKeyUseRecord>> {

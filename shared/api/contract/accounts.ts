@@ -78,18 +78,15 @@ export const Organization = z
 export type Organization = z.infer<typeof Organization>;
 
 export const Account = z
-  .object({ user: User, organization: Organization })
-  .register(z.globalRegistry, { id: "Account" });
-export type Account = z.infer<typeof Account>;
-
-export const Me = z
-  .extend(Account, {
+  .object({
+    user: User,
+    organization: Organization,
     scopes: z.optional(z.array(Scope)).register(z.globalRegistry, {
-      description: "The scopes of the credential: of a session, those of the person's role.",
+      description: "The scopes of the credential, in the response of `GET /v1/auth/me`.",
     }),
   })
-  .register(z.globalRegistry, { id: "Me" });
-export type Me = z.infer<typeof Me>;
+  .register(z.globalRegistry, { id: "Account" });
+export type Account = z.infer<typeof Account>;
 
 export const Session = z
   .extend(Account, {

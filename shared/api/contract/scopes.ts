@@ -17,12 +17,7 @@ export const scopesOfTestKeys: readonly Scope[] = ["send", "read", "webhooks"];
 /** The role of a person in their organization. */
 export const Role = z
   .enum(["owner", "admin", "billing", "developer", "sender", "viewer"])
-  .register(z.globalRegistry, {
-    id: "Role",
-    description:
-      "All roles read. A `sender` also sends, and manages contacts, templates and campaigns. A `developer` also manages API keys " +
-      "and webhooks. `billing` manages the wallet and payments. Owners and admins may do everything, and manage members.",
-  });
+  .register(z.globalRegistry, { id: "Role" });
 export type Role = z.infer<typeof Role>;
 
 /** The scopes of each role. */

@@ -38,8 +38,7 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
     "Give a key only the scopes that its program needs. Unknown fields are rejected, because a limit with a wrong name " +
     "would limit nothing.",
   updateApiKey:
-    "The new limits replace the earlier ones, and apply from the next request on. Keys that share its budget get them too: those " +
-    "that were made with it, and its replacements. A key without limits cannot get any.",
+    "The new limits replace the earlier ones. Keys that share its budget get them too. A key without limits cannot get any.",
   rotateApiKey: "Deploy the new secret before the overlap ends.",
   disableApiKey: "Requests with the key are rejected from then on. A disabled key cannot be enabled again.",
   deleteApiKey:

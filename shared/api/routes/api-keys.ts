@@ -14,7 +14,7 @@ import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
 
 /** The fields of an API key that the audit log keeps. */
-const audited = [
+const auditedOfApiKey = [
   "id",
   "name",
   "hint",
@@ -49,7 +49,7 @@ export const createApiKey = {
   recentProof: true,
   status: 201,
   data: CreatedApiKey,
-  audited,
+  audited: auditedOfApiKey,
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -63,7 +63,7 @@ export const updateApiKey = {
   body: UpdateApiKeyRequest,
   recentProof: true,
   data: ApiKey,
-  audited,
+  audited: auditedOfApiKey,
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -80,7 +80,7 @@ export const rotateApiKey = {
   recentProof: true,
   status: 201,
   data: CreatedApiKey,
-  audited,
+  audited: auditedOfApiKey,
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
@@ -108,7 +108,7 @@ export const deleteApiKey = {
   limitedKeys: true,
   params: ApiKeyParams,
   data: DeletedApiKey,
-  audited,
+  audited: auditedOfApiKey,
 } as const satisfies Route;
 
 export const revokeAllApiKeys = {

@@ -1,11 +1,11 @@
 import {
+  Account,
   AccountPage,
   ChangedPassword,
   ChangePasswordRequest,
   EmailRequested,
   LoggedOut,
   LoginRequest,
-  Me,
   PasswordResetRequest,
   Reauthenticated,
   ReauthenticateRequest,
@@ -216,7 +216,7 @@ export const getMe = {
   auth: "bearer",
   scope: "read",
   testKeys: true,
-  data: Me,
+  data: Account,
 } as const satisfies Route;
 
 export const routes = {

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import type { ApiError } from "../../api/contract/errors.ts";
 import { dayMs, dayOf, epochSeconds, now } from "../clock.ts";
-import { keys, type Key } from "../table/keys.ts";
+import { keys } from "../table/keys.ts";
 import { findItem } from "../table/read.ts";
 import { updateItem, updateOf, type Update } from "../table/write.ts";
 import { limitReached, type RateLimit } from "./rate-limit.ts";
@@ -12,26 +12,22 @@ export const CountedUses = z.object({ uses: z.int() });
 /** A limit on uses, or on an amount, in a day (UTC). It may be of any size, because the count is a number. */
 type DailyLimit = Omit<RateLimit, "windowMs">;
 
-function keyOfDay(name: string, subject: string, day: string): Key<"usesOfDay"> {
-  return keys.usesOfDay(name, `${subject}#${day}`);
-}
-
-/** Returns what counts against a limit today. */
-export async function usesToday(name: string, subject: string): Promise<number> {
-  return (await findItem(CountedUses, keyOfDay(name, subject, dayOf(now().toISOString()))))?.uses ?? 0;
-}
-
 /** Returns the write that counts against a limit. It is rejected beyond it. */
 export function useToday({ name, max }: DailyLimit, subject: string, amount = 1): Update<"usesOfDay"> {
   const day = dayOf(now().toISOString());
   const expiresAt = epochSeconds(new Date(Date.parse(day) + 2 * dayMs));
   const atMost = { uses: max - amount };
   return updateOf(
-    keyOfDay(name, subject, day),
+    keys.usesOfDay(name, `${subject}#${day}`),
     { set: { entity: "usesOfDay", expiresAt }, add: { uses: amount } },
     // Without a count, the first use may take all of the limit, and not more.
     amount > max ? { atMost } : { ifPresent: { atMost } },
   );
+}
+
+/** Returns what counts against a limit today. */
+export async function usesToday(name: string, subject: string): Promise<number> {
+  return (await findItem(CountedUses, useToday({ name, max: 0 }, subject).key))?.uses ?? 0;
 }
 
 /** Returns the error for a use beyond a limit. */

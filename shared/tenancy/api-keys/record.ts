@@ -10,7 +10,6 @@ import type { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";
 import { hasExpired } from "../../platform/auth/expiry.ts";
 import { now } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
-import type { Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../../platform/table/read.ts";
 import { insertOf, updateOf, type Write } from "../../platform/table/write.ts";
@@ -170,11 +169,6 @@ export function newApiKey(
   return { record, secret, writes };
 }
 
-/** Returns the requirement that a key has the limits on sends that another key gets from it. */
-function withLimits({ sendLimits }: ApiKeyRecord): Pick<Requirements<"apiKeyOfOrganization">, "is"> {
-  return sendLimits === undefined ? {} : { is: { sendLimits } };
-}
-
 /** Returns the writes that change the limits of a key on its sends. They are rejected for a disabled key. */
 export function changeSendLimits(
   { organizationId, id, secretHash }: ApiKeyRecord,
@@ -191,11 +185,11 @@ export function changeSendLimits(
  * Returns the write that counts a made key in its maker. It is rejected once the maker is disabled or has other limits. A caller that
  * disables a key and then looks for the keys that it made finds all of them.
  */
-export function countMadeKey(maker: ApiKeyRecord): Write {
+export function countMadeKey({ organizationId, id, sendLimits }: ApiKeyRecord): Write {
   return updateOf(
-    keys.apiKeyOfOrganization(maker.organizationId, maker.id),
+    keys.apiKeyOfOrganization(organizationId, id),
     { add: { keysMade: 1 } },
-    { present: ["pk"], absent: ["disabledAt"], ...withLimits(maker) },
+    { present: ["pk"], absent: ["disabledAt"], ...(sendLimits && { is: { sendLimits } }) },
   );
 }
 
@@ -215,7 +209,7 @@ export function endApiKey(
       {
         present: ["pk"],
         absent: replacedBy === undefined ? ["disabledAt"] : ["disabledAt", "replacedBy"],
-        ...(replacedBy !== undefined && withLimits(record)),
+        ...(replacedBy && record.sendLimits && { is: { sendLimits: record.sendLimits } }),
       },
     ),
     credential: updateOf(

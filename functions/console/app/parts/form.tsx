@@ -65,17 +65,14 @@ export function Form<V extends Values>({
         {children}
       </fieldset>
       <FormProblem form={form} />
-      {mayAct ? (
-        <div class="row">
-          {/* A disabled button would lose the focus. */}
-          <button type="submit" class="primary" aria-disabled={form.isBusy.value}>
-            {form.isBusy.value ? "Please wait…" : action}
-          </button>
-          {extra}
-        </div>
-      ) : (
-        <p class="muted">{notAllowed.message}</p>
-      )}
+      {mayAct ? null : <p class="muted">{notAllowed.message}</p>}
+      <div class="row" hidden={!mayAct}>
+        {/* A disabled button would lose the focus. */}
+        <button type="submit" class="primary" aria-disabled={form.isBusy.value}>
+          {form.isBusy.value ? "Please wait…" : action}
+        </button>
+        {extra}
+      </div>
     </form>
   );
 }

@@ -3,17 +3,15 @@ import type { SendLimits } from "../../../../shared/api/contract/key-limits.ts";
 import { api } from "../api.ts";
 import { currency } from "../features.ts";
 import { amountOf } from "../typed.ts";
-import type { Field } from "./form-state.ts";
+import type { FormState } from "./form-state.ts";
 import { Form, TextArea, TextField, useForm } from "./form.tsx";
 import { dialogItem, type MenuItem } from "./menu.tsx";
 import { amountText } from "./money.tsx";
 import { announce } from "./notice.tsx";
 
-const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-
 /** The limits of a key as values of a form. */
 export function limitValues({ dailyBudget, holdAbove, allowedRecipients, hours }: SendLimits = {}) {
-  const { from = "", to = "", timeZone = here } = hours ?? {};
+  const { from = "", to = "", timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone } = hours ?? {};
   return {
     dailyBudget: String(dailyBudget ?? ""),
     holdAbove: String(holdAbove ?? ""),
@@ -41,11 +39,7 @@ export function partsOf(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-export function LimitFields({
-  form,
-}: {
-  form: { readonly field: (name: keyof LimitValues, apiName: string) => Field<string> };
-}) {
+export function LimitFields({ form }: { form: Pick<FormState<LimitValues>, "field"> }) {
   return (
     <>
       <TextField
@@ -85,8 +79,10 @@ export function Limits({ of: { limits = {}, spentToday = 0 } }: { of: ApiKey }) 
   return <div class="muted clamp">{texts.filter(Boolean).join("; ")}</div>;
 }
 
-export function changeLimits(key: ApiKey, onChanged: () => Promise<void>): MenuItem {
-  return dialogItem("Change limits", onChanged, (done) => <LimitsForm of={key} onChanged={done} />);
+/** Returns the menu item that changes the limits of a key; none for a key without limits. */
+export function changeLimits(key: ApiKey, onChanged: () => Promise<void>): MenuItem[] {
+  if (key.limits === undefined || key.status !== "active") return [];
+  return [dialogItem("Change limits", onChanged, (done) => <LimitsForm of={key} onChanged={done} />)];
 }
 
 function LimitsForm({ of: { id, limits }, onChanged }: { of: ApiKey; onChanged: () => Promise<void> }) {

@@ -87,7 +87,7 @@ export function ApiKeys() {
             Actions: (key) => (
               <Menu
                 label={`Actions for the key ${key.name ?? key.hint}`}
-                items={actionsOf(key, { onCreated, onEnd, onChanged: keys.reload })}
+                items={[...changeLimits(key, keys.reload), ...actionsOf(key, { onCreated, onEnd })]}
               />
             ),
           }}
@@ -214,18 +214,16 @@ function Created({ created }: { created: CreatedApiKey }) {
 }
 
 function actionsOf(
-  key: ApiKey,
+  { id, status }: ApiKey,
   {
     onCreated,
     onEnd,
-    onChanged,
   }: {
     onCreated: (key: CreatedApiKey) => Promise<void>;
     onEnd: () => Promise<void>;
-    onChanged: () => Promise<void>;
   },
 ): MenuItem[] {
-  const params = { id: key.id };
+  const params = { id };
   const remove = confirmItem({
     label: "Delete",
     question: "Delete this key?",
@@ -237,7 +235,7 @@ function actionsOf(
       await onEnd();
     },
   });
-  if (key.status !== "active") return [remove];
+  if (status !== "active") return [remove];
   const rotate = confirmItem({
     label: "Rotate",
     question: "Rotate this key?",
@@ -255,5 +253,5 @@ function actionsOf(
       await onEnd();
     },
   });
-  return [...(key.limits === undefined ? [] : [changeLimits(key, onChanged)]), rotate, disable, remove];
+  return [rotate, disable, remove];
 }
