@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { Customer } from "../support/api.ts";
+import { createClient } from "../../shared/api/client/client.ts";
+import { Customer, password } from "../support/api.ts";
 import { it } from "../support/console.ts";
 import { joinAs } from "../support/members.ts";
 
@@ -72,4 +73,25 @@ it("offers members only the actions of their role, and lets an admin leave", asy
   await visitor.heading("Log in");
   const { rows } = await customer.client.listMembers();
   expect(rows.map(({ email }) => email)).toEqual([customer.email, viewer.email]);
+});
+
+it("names people and keys in the audit log, also a deleted key", async ({ arriveAs }) => {
+  const customer = await Customer.register();
+  const { email } = await joinAs("admin", customer);
+  await createClient({ baseUrl: inject("baseUrl") }).login({ body: { email, password } });
+  for (const [name, isDeleted] of [
+    ["shop", false],
+    ["gone", true],
+  ] as const) {
+    const { id, secret } = await customer.client.createApiKey({ body: { name } });
+    const json = { lowBalanceThreshold: 5 };
+    await customer.call("/v1/wallet", { method: "PATCH", json, credential: secret });
+    if (isDeleted) await customer.client.deleteApiKey({ params: { id } });
+  }
+  const visitor = await arriveAs(customer, "audit-log", "Audit log");
+  const { page } = visitor;
+  for (const name of ["You", email, "API key shop", "API key gone"]) {
+    await page.getByRole("cell", { name, exact: true }).first().waitFor();
+  }
+  expect(await page.locator("td[data-title=Actor]").filter({ hasText: "_01" }).count()).toBe(0);
 });

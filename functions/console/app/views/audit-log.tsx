@@ -4,6 +4,7 @@ import { JsonDetails } from "../parts/copy.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { TextField } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
+import { useNames } from "../parts/names.ts";
 import { Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
@@ -18,6 +19,13 @@ export function AuditLog({ query }: ViewProps) {
     async (page) => api().listAuditLog({ query: { ...page, from: isoOf(from), to: isoOf(to) } }),
     [from, to],
   );
+  const nameOf = useNames();
+  // Entries about a deleted key still have its name.
+  const facts = entries.data?.rows.flatMap(({ before, after }) => [before, after]);
+  const nameInLog = (id: string): string => {
+    const name = facts?.find((each) => each?.["id"] === id && each["name"] !== undefined)?.["name"];
+    return typeof name === "string" ? name : id;
+  };
   return (
     <Page
       title="Audit log"
@@ -38,7 +46,9 @@ export function AuditLog({ query }: ViewProps) {
           keyOf={({ id }) => id}
           columns={{
             Time: ({ createdAt }) => <Time at={createdAt} />,
-            Actor: (entry) => <span class="break">{actorText(entry)}</span>,
+            Actor: (entry) => (
+              <span class="break">{actorText(entry, (id) => nameOf(id) ?? nameInLog(id))}</span>
+            ),
             Action: ({ action }) => <Action of={action} />,
             Outcome: ({ outcome, errorCode }) => (
               <>
@@ -75,9 +85,9 @@ function Action({ of }: { of: string }) {
   );
 }
 
-function actorText({ actor }: AuditEntry): string {
+function actorText({ actor }: AuditEntry, nameOf: (id: string) => string): string {
   if (actor.type === "operator") return "Operator";
   const isYou = actor.userId === session.value?.user.id;
-  if (actor.type === "user") return isYou ? "You" : actor.userId;
-  return `API key ${actor.keyId}`;
+  if (actor.type === "user") return isYou ? "You" : nameOf(actor.userId);
+  return `API key ${nameOf(actor.keyId)}`;
 }

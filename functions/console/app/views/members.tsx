@@ -57,7 +57,7 @@ function Team({ members, roles, onChange }: TeamProps) {
   const menuOf = (member: Member, label: string, items: readonly MenuItem[]) => (
     <Menu label={label} items={roles.includes(member.role) ? items : []} />
   );
-  const emailOf = (userId = ""): string => active.find(({ id }) => id === userId)?.email ?? userId;
+  const emailOf = (userId = ""): string => active.find(({ id }) => id === userId)?.email ?? "Former member";
   return (
     <>
       {isManager ? null : (
