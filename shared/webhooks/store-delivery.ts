@@ -49,6 +49,7 @@ async function isErased(organizationId: string, payload: WebhookPayload): Promis
     case "spend.cap_reached":
     case "balance.low":
     case "campaign.completed":
+    case "message.held":
     case "ping":
       return false;
   }

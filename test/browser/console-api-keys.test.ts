@@ -97,7 +97,15 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
   for (const to of ["15005550000", "15005550001"]) {
     await call("/v1/sms/send", { credential: secret, json: { to, message: "hi", senderId: "ADASHOP" } });
   }
-  await visitor.open("held-messages", "Held messages");
+  await visitor.open("", "Overview");
+  await page.getByText("2 messages of API keys waiting for approval.").waitFor();
+  const menu = page.getByRole("navigation", { name: "Main" });
+  await menu.getByRole("link", { name: "Held messages 2" }).click();
+  await visitor.heading("Held messages");
+  await page
+    .getByRole("cell", { name: key?.hint ?? "", exact: true })
+    .first()
+    .waitFor();
   const row = (to: string): Locator => page.getByRole("row").filter({ hasText: to });
   for (const [to, label] of [
     ["15005550000", "Approve"],
@@ -109,6 +117,8 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
       .waitFor();
   }
   expect((await customer.client.listSms()).rows).toMatchObject([{ to: "15005550000" }]);
+  await menu.getByRole("link", { name: "Held messages", exact: true }).waitFor();
+  expect(await visitor.violations()).toEqual([]);
   await row("15005550000").getByRole("link", { name: "Approved" }).click();
   await visitor.heading("Message to 15005550000");
   expect(await visitor.violations()).toEqual([]);

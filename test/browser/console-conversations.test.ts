@@ -28,7 +28,7 @@ it("shows who wrote to a number, counts unread conversations, and replies from t
   const { page } = visitor;
   await page.getByRole("link", { name: "Read", exact: true }).click();
   await visitor.heading("Conversations");
-  await page.getByRole("link", { name: "Conversations 1 unread" }).waitFor();
+  await page.getByRole("link", { name: "Conversations 1 waiting" }).waitFor();
   await page.getByRole("link", { name: "Ada Lovelace" }).click();
   await visitor.heading("Ada Lovelace");
   await page.getByText("Can we move it?").waitFor();
@@ -43,7 +43,7 @@ it("shows who wrote to a number, counts unread conversations, and replies from t
   await page.getByRole("link", { name: "Conversations", exact: true }).first().waitFor();
   expect((await client.listConversations({ query: { unread: true } })).meta.total).toBe(0);
   await page.getByRole("button", { name: "Mark as unread" }).click();
-  await page.getByRole("link", { name: "Conversations 1 unread" }).waitFor();
+  await page.getByRole("link", { name: "Conversations 1 waiting" }).waitFor();
 });
 
 it("shows assigned numbers, and advises contacting the operator only without numbers", async ({

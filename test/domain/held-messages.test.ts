@@ -10,12 +10,16 @@ import { rateCardCache } from "../../shared/money/prices/current.ts";
 import { publishRateCard } from "../../shared/money/prices/publish.ts";
 import { debitWallet } from "../../shared/money/wallet/debit.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
-import { minuteMs } from "../../shared/platform/clock.ts";
+import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { holdMessage } from "../support/as-organization.ts";
+import { advance } from "../support/clock.ts";
 import { priceRows } from "../support/prices.ts";
+import { takeJobs } from "../support/queues.ts";
+import { inAllShards } from "../support/shards.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openOrganization, organizationOf } from "../support/wallets.ts";
 
@@ -52,6 +56,52 @@ async function paid(): Promise<readonly [number, number]> {
   const wallet = await readWallet(organization.id);
   return [balanceMicros - wallet.balanceMicros, wallet.spentTodayMicros];
 }
+
+it("a held message is announced by an event and an email, again an hour later if their jobs are lost", async () => {
+  const expected = {
+    webhookDeliveries: [
+      {
+        kind: "event",
+        eventId: expect.stringMatching(/^evt_/),
+        organizationId: organization.id,
+        event: {
+          event: "message.held",
+          timestamp: start.toISOString(),
+          data: { id, apiKeyId: "key_01KE0000000000000000000001", expiresAt: "2030-06-08T12:00:00.000Z" },
+        },
+      },
+    ],
+    emails: [{ kind: "messagesHeld", id: expect.stringMatching(/^eml_/), organizationId: organization.id }],
+  };
+  const taken = async () => {
+    const ofOrganization = (jobs: unknown[]): unknown[] =>
+      jobs.filter((job) => Object(job).organizationId === organization.id);
+    return {
+      webhookDeliveries: ofOrganization(await takeJobs("webhookDeliveries")),
+      emails: ofOrganization(await takeJobs("emails")),
+    };
+  };
+  const first = await taken();
+  expect(first).toEqual(expected);
+  // The second message of the hour has an event of its own, and the same email.
+  const second = await holdMessage(organization.id, to, "key_01KE0000000000000000000002");
+  const { webhookDeliveries, emails } = await taken();
+  expect(webhookDeliveries).toMatchObject([
+    { event: { data: { id: second, apiKeyId: "key_01KE0000000000000000000002" } } },
+  ]);
+  expect(emails).toEqual(first.emails);
+  await inAllShards(releaseScheduledJobs);
+  advance(hourMs);
+  await inAllShards(releaseScheduledJobs);
+  const again = await taken();
+  expect(again.webhookDeliveries).toHaveLength(2);
+  expect(again.webhookDeliveries).toEqual(expect.arrayContaining(first.webhookDeliveries));
+  // The reminder of each message is the same email, of the next hour.
+  const ids = again.emails.map((email) => String(Object(email).id));
+  expect(ids).toHaveLength(2);
+  expect(new Set(ids).size).toBe(1);
+  expect(ids[0]).not.toBe(Object(first.emails[0]).id);
+});
 
 const conflict = { code: "CONFLICT" };
 
@@ -117,13 +167,16 @@ describe("a message whose price changed while it was held", () => {
 
 it("an approved message keeps the API key that sent it", async () => {
   const { messageId = "" } = await decide(true);
-  expect(await readMessage(ownerOf(organization.id), messageId)).toMatchObject({ apiKeyId: "key_1", to });
+  expect(await readMessage(ownerOf(organization.id), messageId)).toMatchObject({
+    apiKeyId: "key_01KE0000000000000000000001",
+    to,
+  });
 });
 
 it("held messages have a quota for each key, and for the keys that share its budget", async () => {
-  const quota = keys.usesOfDay("held-messages", "key_1#2030-06-01");
+  const quota = keys.usesOfDay("held-messages", "key_01KE0000000000000000000001#2030-06-01");
   await updateItem(z.unknown(), updateOf(quota, { set: { uses: 500 } }));
   const limited = { code: "RATE_LIMITED" };
   await expect(holdMessage(organization.id, to)).rejects.toMatchObject(limited);
-  await expect(holdMessage(organization.id, to, "key_2")).resolves.toMatch(/^hld_/);
+  await expect(holdMessage(organization.id, to, "key_01KE0000000000000000000002")).resolves.toMatch(/^hld_/);
 });

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { WebhookEvent } from "../../shared/api/contract/events.ts";
 import { CreatedWebhook, Webhook } from "../../shared/api/contract/webhooks.ts";
-import { Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
+import { call, Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 import {
   deliveriesOf,
@@ -193,6 +193,22 @@ describe("a webhook endpoint", () => {
     await ping(customer, webhook);
     const recovered = await customer.call(`/v1/webhooks/${webhook.id}`);
     expect(recovered.text).not.toMatch(/failing|lastFailure/);
+  });
+
+  it("gets message.held, if it subscribes to it, for each message that waits for approval", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const hook = await receiver();
+    await registerWebhook(customer, { url: hook.url, events: ["message.held"] });
+    const agent = await customer.client.createApiKey({ body: { limits: { holdAbove: 0 } } });
+    const json = { to: "15005550000", message: "Hello", senderId: "ADASHOP" };
+    expect((await call("/v1/sms/send", { credential: agent.secret, json })).status).toBe(202);
+    await hook.waitForCalls(1);
+    const [held] = (await customer.client.listHeldMessages()).rows;
+    expect(WebhookEvent.parse(JSON.parse(hook.calls[0]?.body ?? ""))).toEqual({
+      event: "message.held",
+      timestamp: held?.heldAt,
+      data: { id: held?.id, apiKeyId: agent.id, expiresAt: held?.expiresAt },
+    });
   });
 
   it("gets campaign.completed, if it subscribes to it, once all messages were sent or have failed", async () => {

@@ -17,7 +17,11 @@ export async function acceptMessage(
 }
 
 /** Sends a message with a key whose messages are all held. @returns the id of the held message */
-export async function holdMessage(organizationId: string, to: string, keyId = "key_1"): Promise<string> {
+export async function holdMessage(
+  organizationId: string,
+  to: string,
+  keyId = "key_01KE0000000000000000000001",
+): Promise<string> {
   const limits = { holdAbove: 0, budgetKeyId: keyId };
   const credential = { type: "apiKey", keyId, limits } as const;
   const actor = { organizationId, userId: "usr_1", credential, scopes: ["send"] } as const;

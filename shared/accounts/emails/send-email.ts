@@ -1,4 +1,5 @@
-import type { Role } from "../../api/contract/scopes.ts";
+import { Role, scopesOfRole } from "../../api/contract/scopes.ts";
+import { listHeldMessages } from "../../messages/accept/held.ts";
 import { readBilling } from "../../money/payments/billing-record.ts";
 import { billingText } from "../../money/payments/billing-text.ts";
 import type { EmailJob } from "../../notices/emails/email-job.ts";
@@ -9,6 +10,7 @@ import { findSuppression } from "../../notices/emails/suppression-record.ts";
 import {
   invitationText,
   lowBalanceText,
+  messagesHeldText,
   ownerNoticeText,
   passwordChangedText,
   passwordResetText,
@@ -74,6 +76,8 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
         "email" in job.notice ? [] : [[{ ...noticesOfKeys, name: `emails-${what}` }, to] as const];
       return [...ofKeys, [noticesPerAddress, to]];
     }
+    case "messagesHeld":
+      return [[{ ...noticesOfKeys, name: "emails-messagesHeld", max: 24 }, to]];
     case "billing":
     case "lowBalance":
     case "passwordChanged":
@@ -92,7 +96,10 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
 export async function sendEmail(job: EmailJob): Promise<void> {
   const from = config.emailFrom();
   if (from === undefined || !(await leaseEmail(job.id))) return;
-  for (const draft of [(await draftsOf(job)) ?? []].flat()) {
+  const drafts = await draftsOf(job);
+  // A later job with its id may have a reason.
+  if (drafts === undefined) return;
+  for (const draft of [drafts].flat()) {
     const isSuppressed = (await findSuppression(draft.to)) !== undefined;
     const outcome = isSuppressed ? "suppressed" : (await sendWithin(job, from, draft)) ? "sent" : "limited";
     if (outcome !== "sent") countMetrics({ SuppressedEmails: 1 });
@@ -165,6 +172,12 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
       return toMembers(job.organizationId, "warnings", async (name) => lowBalanceText(name, job));
     case "spendCapReached":
       return toMembers(job.organizationId, "warnings", async (name) => spendCapReachedText(name, job));
+    case "messagesHeld": {
+      const held = { page: 1, limit: 1, status: "held" } as const;
+      const { rows } = await listHeldMessages(job.organizationId, held);
+      if (rows.length === 0) return undefined;
+      return toMembers(job.organizationId, "approvals", async (name) => messagesHeldText(name));
+    }
     case "billing": {
       const { organizationId, notice } = job;
       const kind = notice.what === "paymentReceived" ? "payments" : "warnings";
@@ -181,17 +194,21 @@ async function findVerified(userId: string): Promise<UserRecord | undefined> {
 
 /**
  * Addresses an email to the owners and to the members whose roles the customer chose for its kind, if they verified their
- * address. Owners cannot be left out, because a stolen credential could then silence them.
+ * address. Approvals are for all roles that may send. Owners cannot be left out, because a stolen credential could then silence
+ * them.
  */
 async function toMembers(
   organizationId: string,
-  kind: "payments" | "warnings",
+  kind: "approvals" | "payments" | "warnings",
   textOf: (organizationName: string) => Promise<EmailText | undefined>,
 ): Promise<Draft[]> {
   const organization = await findOrganization(organizationId, { consistent: true });
   if (organization === undefined) return [];
-  const { details } = await readBilling(organizationId);
-  const roles = new Set<Role>(["owner", ...(details?.emails?.[kind] ?? ["billing"])]);
+  const roles = new Set<Role>(
+    kind === "approvals"
+      ? Role.options.filter((role) => scopesOfRole[role].includes("send"))
+      : ["owner", ...((await readBilling(organizationId)).details?.emails?.[kind] ?? ["billing"])],
+  );
   const members = await allMembers(organizationId);
   const text = await textOf(organization.name);
   if (text === undefined) return [];

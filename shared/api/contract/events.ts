@@ -25,6 +25,7 @@ export const EventName = z
     "spend.cap_reached",
     "balance.low",
     "campaign.completed",
+    "message.held",
   ])
   .register(z.globalRegistry, { id: "EventName" });
 export type EventName = z.infer<typeof EventName>;
@@ -127,6 +128,16 @@ export const WebhookEvent = z.discriminatedUnion("event", [
     .register(z.globalRegistry, {
       id: "CampaignCompletedEvent",
       description: "A campaign has gone to all of its contacts, and each message was sent or has failed",
+    }),
+  z
+    .object({
+      event: z.literal("message.held"),
+      timestamp: Timestamp,
+      data: z.object({ id: idSchema("hld"), apiKeyId: idSchema("key"), expiresAt: Timestamp }),
+    })
+    .register(z.globalRegistry, {
+      id: "MessageHeldEvent",
+      description: "A message waits until a person approves it, because its API key may not send it alone",
     }),
 ]);
 export type WebhookEvent = z.infer<typeof WebhookEvent>;

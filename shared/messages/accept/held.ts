@@ -4,10 +4,15 @@ import { ApiError } from "../../api/contract/errors.ts";
 import type { HeldMessage, HeldMessagesQuery } from "../../api/contract/held-messages.ts";
 import type { Page } from "../../api/contract/primitives.ts";
 import { Language, MessageType, type AcceptedMessage } from "../../api/contract/sms.ts";
-import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
+import { heldEmail } from "../../notices/emails/email-job.ts";
+import { eventJob, owedEvent } from "../../notices/event-job.ts";
+import { dayMs, epochSeconds, hourMs, now } from "../../platform/clock.ts";
 import type { Attempt } from "../../platform/http/event.ts";
 import { newId } from "../../platform/ids.ts";
+import { enqueue } from "../../platform/jobs/queue.ts";
+import { minScheduledMs, owedJob } from "../../platform/jobs/scheduled-job.ts";
 import { consumeToday } from "../../platform/limits/daily.ts";
+import { log } from "../../platform/log.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { leaseFields } from "../../platform/table/lease.ts";
 import { readWantedPage } from "../../platform/table/page.ts";
@@ -76,7 +81,7 @@ interface Holdable extends Pick<
 }
 
 /**
- * Stores a message until a person decides about it, together with the response to its request.
+ * Stores a message until a person decides about it, together with the response to its request, the event and the email about it.
  * @throws ApiError RATE_LIMITED when the key has too many in a day; UNAVAILABLE when nothing was stored
  */
 export async function holdMessage(message: Holdable, attempt: Attempt | undefined): Promise<AcceptedMessage> {
@@ -106,11 +111,23 @@ export async function holdMessage(message: Holdable, attempt: Attempt | undefine
   };
   const { id, heldAt: queuedAt } = record;
   const answer = { id, status: "held", to, queuedAt, scheduledAt, pricing: toApiPricing(record) } as const;
+  const { expiresAt } = toApiHeldMessage(record);
+  // Without the number, because an erasure does not find jobs.
+  const data = { id, apiKeyId, expiresAt };
+  const event = eventJob(organizationId, { event: "message.held", timestamp: queuedAt, data });
+  // It is sent only while a message waits. It also covers messages that were held after the email of their hour.
+  const reminder = heldEmail(organizationId, new Date(at.getTime() + hourMs));
   const stored = await transact({
     held: insertOf(keys.heldMessage(organizationId, id), record),
     together: attempt === undefined ? [] : [attempt.complete(answer)],
+    event: owedEvent(event),
+    email: owedJob(id, reminder, new Date(at.getTime() + hourMs - minScheduledMs)),
   });
   if (stored.outcome === "rejected") throw new ApiError("UNAVAILABLE");
+  const jobs = [event, heldEmail(organizationId, at)];
+  await Promise.all(jobs.map(async (job) => enqueue(job))).catch((error: unknown) => {
+    log.warn("held_message.notice_pending", { organizationId, error });
+  });
   return answer;
 }
 

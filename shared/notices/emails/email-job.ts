@@ -2,7 +2,8 @@ import * as z from "zod/mini";
 
 import type { WebhookEvent } from "../../api/contract/events.ts";
 import { Role } from "../../api/contract/scopes.ts";
-import { newId } from "../../platform/ids.ts";
+import { hourMs } from "../../platform/clock.ts";
+import { derivedId, newId } from "../../platform/ids.ts";
 import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { owedJob } from "../../platform/jobs/scheduled-job.ts";
 import type { Put } from "../../platform/table/write.ts";
@@ -84,6 +85,9 @@ const SpendCapReachedJob = z.object({
   resetsAt: z.string(),
 });
 
+/** A notice to the members who may approve messages that some wait. */
+const MessagesHeldJob = z.object({ kind: z.literal("messagesHeld"), id, organizationId: z.string() });
+
 /** An invitation to an organization. */
 const InvitationJob = z.object({ kind: z.literal("invitation"), id, userId: z.string() });
 
@@ -116,6 +120,7 @@ export const EmailJob = z.discriminatedUnion("kind", [
   OwnerNoticeJob,
   LowBalanceJob,
   SpendCapReachedJob,
+  MessagesHeldJob,
   InvitationJob,
   BillingJob,
 ]);
@@ -133,6 +138,13 @@ type WithoutId<Job> = Job extends EmailJob ? Omit<Job, "id"> : never;
 export function emailJob(group: string, email: Email, emailId: string = newId("eml")): QueuedJob {
   const body: EmailJob = { ...email, id: emailId };
   return { queue: "emails", group, body };
+}
+
+/** Builds the job that emails that messages are held: one email for each hour of an organization, however often it is queued. */
+export function heldEmail(organizationId: string, at: Date): QueuedJob {
+  const hour = new Date(Math.floor(at.getTime() / hourMs) * hourMs);
+  const emailId = derivedId("eml", hour, `${organizationId} messagesHeld`);
+  return emailJob(organizationId, { kind: "messagesHeld", organizationId }, emailId);
 }
 
 /** Builds the job that emails a notice about payments. @param emailId makes it one email, however often it is queued */

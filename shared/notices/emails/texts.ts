@@ -190,6 +190,19 @@ export function spendCapReachedText(name: string, { dailySpendCap, resetsAt }: S
   };
 }
 
+/** @param name the organization's. The keys have written the messages, and may have leaked. */
+export function messagesHeldText(name: string): EmailText {
+  const whose = onOneLine(name);
+  return {
+    subject: `Messages of ${whose} wait for approval`,
+    paragraphs: [
+      `API keys of ${whose} have sent messages that a person has to approve. Each is deleted a week after it was held.`,
+    ],
+    link: { label: "Approve or reject them", url: `${config.apiUrl()}/console#/held-messages` },
+    closing: "You get this email at most once an hour, while messages wait.",
+  };
+}
+
 /** Formats an amount with all its decimals, at least those of the currency. */
 export function amountText(amount: number): string {
   const options = { style: "currency", currency: config.currency(), maximumFractionDigits: 6 } as const;

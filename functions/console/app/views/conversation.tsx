@@ -14,7 +14,7 @@ import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, linkTo, type ViewProps } from "../router.ts";
-import { countUnread } from "../unread.ts";
+import { countWaiting } from "../waiting.ts";
 import { nameIn } from "./conversations.tsx";
 
 const pollMs = 3_000;
@@ -38,11 +38,11 @@ export function Conversation({ id }: ViewProps) {
     void api()
       .updateConversation({ params, body: { isUnread: false } })
       .then(load.replace, () => undefined)
-      .then(countUnread);
+      .then(countWaiting);
   }, [newest]);
   const markUnread = async (): Promise<void> => {
     await api().updateConversation({ params, body: { isUnread: true } });
-    await countUnread();
+    await countWaiting();
     go("conversations");
     announce("Marked as unread.");
   };

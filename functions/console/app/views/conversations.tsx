@@ -6,7 +6,7 @@ import { Status } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { linkTo, type ViewProps } from "../router.ts";
-import { unreadCount } from "../unread.ts";
+import { waiting } from "../waiting.ts";
 
 /** The person or the number on the other side. */
 export function nameIn({ contact, phoneNumber }: Conversation): string {
@@ -20,7 +20,7 @@ export function Conversations({ query }: ViewProps) {
     async (page) =>
       api().listConversations({ query: { ...page, ...(isUnreadOnly ? { unread: true } : {}) } }),
     // The menu counts the unread ones from time to time.
-    [isUnreadOnly, unreadCount.value],
+    [isUnreadOnly, waiting.value.conversations],
   );
   return (
     <Page

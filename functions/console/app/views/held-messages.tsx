@@ -3,15 +3,18 @@ import { api } from "../api.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { usePages } from "../parts/load.tsx";
 import { amountText, Money } from "../parts/money.tsx";
+import { useNames } from "../parts/names.ts";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
+import { countWaiting } from "../waiting.ts";
 
 /** Messages of limited API keys that wait for a person. */
 export function HeldMessages() {
   const held = usePages(async (query) => api().listHeldMessages({ query }), []);
+  const nameOf = useNames();
   return (
     <Page
       title="Held messages"
@@ -27,6 +30,7 @@ export function HeldMessages() {
             // Whole, because a person decides about it.
             Message: ({ message }) => <span dir="auto">{message}</span>,
             "Sender ID": ({ senderId }) => <bdi>{senderId}</bdi>,
+            Key: ({ apiKeyId }) => <span class="break">{nameOf(apiKeyId) ?? apiKeyId}</span>,
             Price: { number: ({ pricing }) => <Money amount={pricing.total} /> },
             Status: ({ status, messageId }) =>
               messageId === undefined ? (
@@ -37,6 +41,7 @@ export function HeldMessages() {
                 </a>
               ),
             Held: ({ heldAt }) => <Time at={heldAt} />,
+            Deleted: ({ expiresAt }) => <Time at={expiresAt} />,
             Actions: (message) => <Decision of={message} onDecided={held.reload} />,
           }}
           empty={{
@@ -58,7 +63,7 @@ function Decision({ of: message, onDecided }: { of: HeldMessage; onDecided: () =
       announce(approve ? "Message approved." : "Message rejected.");
     } finally {
       // After an error too: the message may have another price now.
-      await onDecided();
+      await Promise.all([onDecided(), countWaiting()]);
     }
   };
   return (

@@ -11,7 +11,7 @@ import { countText } from "../parts/money.tsx";
 import { mayOpen } from "../rights.ts";
 import { here } from "../router.ts";
 import { session } from "../session.ts";
-import { countUnread, unreadCount } from "../unread.ts";
+import { countWaiting, waiting } from "../waiting.ts";
 
 const countMs = 20_000;
 
@@ -61,11 +61,9 @@ export function Navigation() {
   // On a narrow screen the open menu would cover the chosen view.
   useEffect(() => {
     isOpen.value = false;
+    void countWaiting();
   }, [here.value]);
-  useEffect(() => {
-    void countUnread();
-  }, []);
-  usePolling(true, countUnread, countMs);
+  usePolling(true, countWaiting, countMs);
   const { user, organization } = session.value ?? {};
   return (
     <header class="navigation">
@@ -94,9 +92,8 @@ export function Navigation() {
             <section key={title}>
               {title === "" ? null : <h2>{title}</h2>}
               <ul>
-                {links
-                  .filter(([path]) => mayOpen(path))
-                  .map(([path, name]) => (
+                {links.map(([path, name]) =>
+                  mayOpen(path) ? (
                     <li key={path}>
                       <a href={`#/${path}`} aria-current={path === first ? "page" : undefined}>
                         <Icon of={path} />
@@ -104,7 +101,8 @@ export function Navigation() {
                         <Count path={path} />
                       </a>
                     </li>
-                  ))}
+                  ) : null,
+                )}
               </ul>
             </section>
           ))}
@@ -129,13 +127,14 @@ export function Navigation() {
 
 /** The number of entries of a view that wait for a person. */
 function Count({ path }: { path: string }) {
-  const count = path === "conversations" ? (unreadCount.value ?? 0) : 0;
+  if (path !== "conversations" && path !== "held-messages") return null;
+  const count = waiting.value[path];
   if (count === 0) return null;
   return (
     <>
       {" "}
       <span class="count">
-        {countText(count)} <span class="hidden">unread</span>
+        {countText(count)} <span class="hidden">waiting</span>
       </span>
     </>
   );

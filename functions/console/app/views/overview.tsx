@@ -11,7 +11,7 @@ import { LinkButton, Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { Health, isFailing } from "../parts/webhook.tsx";
-import { unreadCount } from "../unread.ts";
+import { waiting } from "../waiting.ts";
 
 async function readFigures() {
   const [stats, wallet, webhooks, senderIds, kyc] = await Promise.all([
@@ -189,6 +189,7 @@ interface Point {
 
 function attentionPoints({ wallet, webhooks, senderIds, kyc, steps }: Figures): Point[] {
   const { balance, lowBalanceThreshold = 0, spentToday, dailySpendCap, closedAt, sendingPausedAt } = wallet;
+  const { conversations: unread, "held-messages": held } = waiting.value;
   const pending = senderIds.filter(({ status }) => status === "pending");
   const points: readonly (Point | false)[] = [
     closedAt !== undefined && {
@@ -224,10 +225,15 @@ function attentionPoints({ wallet, webhooks, senderIds, kyc, steps }: Figures): 
         href: "#/wallet",
         action: "Change limit",
       },
-    (unreadCount.value ?? 0) > 0 && {
-      what: `${countText(unreadCount.value ?? 0, "unread conversation")}.`,
+    unread > 0 && {
+      what: `${countText(unread, "unread conversation")}.`,
       href: "#/conversations?unread=true",
       action: "Read",
+    },
+    held > 0 && {
+      what: `${countText(held, "message")} of API keys waiting for approval.`,
+      href: "#/held-messages",
+      action: "Held messages",
     },
     ...webhooks.map(webhookPoint),
     pending.length > 0 && {
