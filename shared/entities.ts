@@ -1,6 +1,7 @@
 import type { KnownNetworkRecord } from "./accounts/passwords/known-networks.ts";
 import type { PasswordRecord } from "./accounts/passwords/record.ts";
 import type { SecondFactorRecord } from "./accounts/second-factor/record.ts";
+import type { SessionRecord, SessionUseRecord } from "./accounts/sessions/record.ts";
 import type { CampaignRecord } from "./audience/campaigns/record.ts";
 import type { SkippedContacts } from "./audience/campaigns/skipped.ts";
 import type { ContactRecord, NumberRecord as ContactOfNumberRecord } from "./audience/contacts/record.ts";
@@ -128,6 +129,8 @@ declare module "./platform/table/entities.ts" {
     senderId: typeof SenderIdRecord;
     senderName: typeof SenderNameRecord;
     sentEmail: typeof SentEmailRecord;
+    session: typeof SessionRecord;
+    sessionUse: typeof SessionUseRecord;
     skippedContacts: typeof SkippedContacts;
     template: typeof TemplateRecord;
     unreadConversation: typeof UnreadRecord;

@@ -163,7 +163,10 @@ function routeKeyOf({ method, path }: Route): string {
   return `${method} ${path}`;
 }
 
-/** Allows pages of the stage's origins to call the API. Credentials are in a header, never in cookies. */
+/**
+ * Allows pages of the stage's origins to call the API. Their credentials are in a header. The
+ * cookie of the console, and its header, are not allowed to other origins.
+ */
 function crossOrigin({ corsOrigins }: Stage): { corsPreflight?: CorsPreflightOptions } {
   if (corsOrigins.length === 0) return {};
   const methods = new Set(operations().map(([, { method }]) => CorsHttpMethod[method]));

@@ -38,6 +38,7 @@ const textTypes =
 const FunctionResponse = z.object({
   statusCode: z.int().check(z.gte(100), z.lte(599)),
   headers: z._default(z.record(z.string(), z.coerce.string()), {}),
+  cookies: z.optional(z.array(z.string())),
   body: z._default(z.string(), ""),
   isBase64Encoded: z._default(z.boolean(), false),
 });
@@ -159,6 +160,7 @@ export class HttpApi {
       response
         .writeHead(result.statusCode, {
           ...result.headers,
+          ...(result.cookies === undefined ? {} : { "set-cookie": result.cookies }),
           ...(cors === undefined ? {} : responseHeaders(cors, headers.origin)),
         })
         .end(Buffer.from(result.body, result.isBase64Encoded ? "base64" : "utf8"));
@@ -234,8 +236,10 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 function eventOf(request: IncomingMessage, url: URL, match: Match, body: Buffer): APIGatewayProxyEventV2 {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined) headers[name] = [value].flat().join(",");
+    // Events have cookies in a list of their own.
+    if (value !== undefined && name !== "cookie") headers[name] = [value].flat().join(",");
   }
+  const cookies = request.headers.cookie?.split(/; */);
   const isText = textTypes.test(headers["content-type"] ?? "text/plain");
   const query: Record<string, string> = {};
   for (const [name, value] of url.searchParams) {
@@ -248,6 +252,7 @@ function eventOf(request: IncomingMessage, url: URL, match: Match, body: Buffer)
     rawPath: url.pathname,
     rawQueryString: url.search.slice(1),
     headers,
+    ...(cookies === undefined ? {} : { cookies }),
     ...(url.search.length > 1 ? { queryStringParameters: query } : {}),
     ...(Object.keys(match.pathParameters).length > 0 ? { pathParameters: match.pathParameters } : {}),
     requestContext: {

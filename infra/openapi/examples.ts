@@ -64,7 +64,8 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
     }
     // The payment provider calls it with events that it signs.
     recorder.examples["receivePaymentEvent"] = { received: true };
-    const isDone = (route: Route): boolean => [...verification, routes.receivePaymentEvent].includes(route);
+    const others = [routes.receivePaymentEvent, routes.createSession];
+    const isDone = (route: Route): boolean => [...verification, ...others].includes(route);
     await recorder.play(
       (route) =>
         !isDone(route) &&
@@ -100,7 +101,9 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
     // A sent message or a finished campaign cannot be cancelled.
     await recorder.renew("sendSms", { scheduledAt: new Date(Date.now() + dayMs).toISOString() });
     await recorder.renew("createCampaign");
-    await recorder.play(isEnding);
+    await recorder.play((route) => isEnding(route) && !endsSessions(route));
+    // Only the console may call it.
+    recorder.examples["createSession"] = recorder.examples["getMe"];
     for (const route of Object.values<Route>(routes).filter(endsSessions)) {
       await recorder.callOperation("login");
       await recorder.play((each) => each === route);
@@ -163,7 +166,10 @@ function isEnding(route: Route): boolean {
 
 /** Returns whether an operation ends the session of all other calls, or changes its password. */
 function endsSessions({ method, path: template }: Route): boolean {
-  return method === "POST" && /\/(logout|logout-everywhere|password|password-reset)$/.test(template);
+  return (
+    (method === "POST" && /\/(logout|logout-everywhere|password|password-reset)$/.test(template)) ||
+    template === routes.deleteSession.path
+  );
 }
 
 /** Returns whether an operation changes a member's role in the organization. */

@@ -93,6 +93,8 @@ async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGene
   for (const userId of userIds) {
     yield* itemsOf(keys.user(userId).pk);
     yield* itemsOf(keys.password(userId).pk);
+    yield* itemsOf(keys.session(userId, "").pk);
+    yield* itemsOf(keys.sessionUse(userId, "").pk);
     yield* itemsOf(keys.emailToken(userId, "").pk);
     yield* itemsOf(keys.invitation(userId).pk);
   }

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { decodeQR } from "qr/decode.js";
-import { expect } from "vitest";
-import * as z from "zod/mini";
+import { expect, inject } from "vitest";
 
 import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { Customer, errorOf, password } from "../support/api.ts";
@@ -25,8 +24,17 @@ it("warns before the session ends, and continues after a new login with the same
   expect(await warning.count()).toBe(0);
   await page.clock.fastForward("01:30");
   await warning.waitFor();
-  await page.getByRole("button", { name: "Stay logged in" }).click();
   expect(await visitor.violations()).toEqual([]);
+  // A request renews the session.
+  await page.getByRole("button", { name: "Stay logged in" }).click();
+  await warning.waitFor({ state: "detached" });
+  // Twelve hours after the login, only another login does.
+  await page.route("**/v1/auth/me", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, headers: { ...response.headers(), "x-session-ends-in": "60" } });
+  });
+  await page.clock.fastForward("58:30");
+  await page.getByRole("button", { name: "Stay logged in" }).click();
   await page.getByLabel("Password").fill(`not ${password}`);
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByText("The email or the password is wrong.").waitFor();
@@ -44,23 +52,95 @@ it("warns before the session ends, and continues after a new login with the same
   await page.getByText("Just sent").waitFor();
 });
 
-it("clears everything at logout, and ends the session at the gateway", async ({ arriveAs }) => {
+/** The text in the storage of a tab, and the cookies that its scripts can read. */
+const readable = "JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie])";
+
+it("is shared by tabs, survives a reload, and ends in all of them, and no script can read it", async ({
+  arriveAs,
+}) => {
   const customer = await Customer.register();
-  const visitor = await arriveAs(customer);
-  const { page } = visitor;
-  const Stored = z.object({ token: z.string() });
-  const { token } = Stored.parse(JSON.parse(z.string().parse(await page.evaluate("sessionStorage.session"))));
-  await visitor.open("wallet", "Wallet");
-  await page.getByRole("button", { name: "Log out" }).click();
-  await visitor.heading("Log in");
-  expect(await page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]")).toEqual([
-    0,
-    0,
-    "",
+  const visitor = await arriveAs(customer, "security", "Security");
+  const { page, context } = visitor;
+  const [cookie] = await context.cookies();
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/", expires: -1 });
+  const [, sessionId = "", secret = "no secret"] = cookie?.value.split(".") ?? [];
+  const stored = String(await page.evaluate(readable));
+  expect(stored).toContain(customer.email);
+  expect([stored.includes(secret), stored.includes(sessionId), stored.includes("eyJ")]).toEqual([
+    false,
+    false,
+    false,
   ]);
-  expect(errorOf(await customer.call("/v1/auth/me", { credential: token }))).toMatchObject({ status: 401 });
+  await page.reload();
+  await visitor.heading("Security");
+
+  const tab = await context.newPage();
+  await tab.goto(`${inject("baseUrl")}/console#/wallet`);
+  await tab.getByRole("heading", { level: 1, name: "Wallet" }).waitFor();
+  await page.getByRole("button", { name: "Log out", exact: true }).click();
+  await visitor.heading("Log in");
+  await tab.getByRole("heading", { level: 1, name: "Log in" }).waitFor();
+  expect(await page.evaluate(readable)).toBe('[{},{},""]');
+  expect(await tab.evaluate(readable)).toBe('[{},{},""]');
+  expect(await context.cookies()).toEqual([]);
+  const call = { headers: { Cookie: `${cookie?.name}=${cookie?.value}`, "X-Console": "new" } };
+  expect(errorOf(await customer.call("/v1/auth/me", { ...call, credential: "" }))).toMatchObject({
+    status: 401,
+  });
   await page.goBack();
   await visitor.heading("Log in");
+  // A login in one tab is one in all.
+  await tab.getByLabel("Email").fill(customer.email);
+  await tab.getByLabel("Password").fill(password);
+  await tab.getByRole("button", { name: "Log in" }).click();
+  await tab.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await page.getByRole("button", { name: "Log out", exact: true }).waitFor();
+});
+
+it("never acts as the user of another tab", async ({ arriveAs }) => {
+  const [ada, grace] = [await Customer.register(), await Customer.register()];
+  const visitor = await arriveAs(ada);
+  // The cookie changes without news, as when the tab was asleep.
+  const other = await arriveAs(grace);
+  await visitor.context.addCookies(await other.context.cookies());
+  await visitor.page.getByRole("navigation").getByRole("link", { name: "Wallet" }).click();
+  await visitor.page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+  const shown = await visitor.page.getByRole("dialog").innerText();
+  expect([shown.includes(ada.email), shown.includes(grace.email)]).toEqual([true, false]);
+});
+
+it("completes a log-out that did not reach the gateway, before the next visit", async ({ arriveAs }) => {
+  const visitor = await arriveAs(await Customer.register());
+  const { page } = visitor;
+  const logout = "**/v1/auth/logout";
+  await page.route(logout, async (route) => route.abort());
+  await page.getByRole("button", { name: "Log out", exact: true }).click();
+  await visitor.heading("Log in");
+  await page.reload();
+  await visitor.heading("Log in");
+  await page.unroute(logout);
+  await page.reload();
+  await visitor.heading("Log in");
+  expect(await visitor.context.cookies()).toEqual([]);
+  expect(await page.evaluate(readable)).toBe('[{},{},""]');
+});
+
+it("lists the sessions, and ends one of them", async ({ arriveAs }) => {
+  const customer = await Customer.register();
+  const visitor = await arriveAs(customer, "security", "Security");
+  const other = await arriveAs(customer);
+  const { page } = visitor;
+  await page.reload();
+  await visitor.heading("Security");
+  const rows = page.getByRole("table", { name: "Sessions" }).locator("tbody tr");
+  await rows.filter({ hasText: "This browser" }).waitFor();
+  expect(await rows.count()).toBe(3);
+  const ended = rows.filter({ hasText: "Chrome" }).filter({ hasNotText: "This browser" });
+  await visitor.confirm("End session", ended.getByRole("button"));
+  await page.getByText("Session ended.").waitFor();
+  await ended.waitFor({ state: "detached" });
+  await other.page.getByRole("navigation").getByRole("link", { name: "Wallet" }).click();
+  await other.page.getByRole("heading", { name: "Your session has ended" }).waitFor();
 });
 
 it("changes the password, sets up a second factor, and logs in with both", async ({ arriveAs }) => {

@@ -25,6 +25,7 @@ const notAudited: readonly string[] = [
   // Each writes its audit event itself, because its caller is not known before it.
   "register",
   "login",
+  "createSession",
   "verifyEmail",
   "acceptInvitation",
   "resetPassword",
@@ -92,6 +93,8 @@ it("only health, registration, login, links in emails, the console, the document
     "getHealth",
     "register",
     "login",
+    // It accepts requests of the console only.
+    "createSession",
     "verifyEmail",
     "acceptInvitation",
     "requestPasswordReset",

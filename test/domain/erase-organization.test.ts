@@ -106,6 +106,8 @@ async function useEverything(): Promise<void> {
   await submitKyc(organizationId, { businessName: "Lovelace's shop" });
   await createSenderId(organizationId, { senderId: "LOVELACE" });
   await updateItem(z.unknown(), takeName(organizationId, "LOVELACE"));
+  await putItem(putUnchecked(keys.session(ownerId, "ses_1"), { entity: "session" }));
+  await putItem(putUnchecked(keys.sessionUse(ownerId, "ses_1"), { entity: "sessionUse" }));
   await putItem(
     putUnchecked(keys.apiKeyUse(organizationId, "key_1"), { entity: "apiKeyUse", keyId: "key_1" }),
   );
@@ -177,7 +179,7 @@ it.each([1_000, 4])(
     const families = await familiesLeft();
     const erased =
       "USER EMAIL KEY ORG MESSAGES CONTACTS TEMPLATES CAMPAIGNS CREDENTIALS PRICES MEMBERS INVITATION KYC RIGHTS " +
-      "EMAIL_TOKEN REVIEWS DELIVERIES HELD INFLIGHT WEBHOOK_SECRETS SENDER KEY_USES STATS BILLING";
+      "EMAIL_TOKEN REVIEWS DELIVERIES HELD INFLIGHT WEBHOOK_SECRETS SENDER KEY_USES SESSIONS SESSION_USES STATS BILLING";
     expect([...families]).toEqual(expect.arrayContaining(erased.split(" ")));
     expect(await eraseWithCrashes(everyItems)).toMatchObject({ messagesLeft: 0 });
     // The scheduled jobs are deleted when they are due, and find nothing to do.

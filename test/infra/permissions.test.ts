@@ -47,6 +47,7 @@ it.each([
       GetItem: [
         "ChangePassword",
         "ConfirmTotp",
+        "CreateSession",
         "DeleteTotp",
         "Login",
         "Reauthenticate",
@@ -55,8 +56,17 @@ it.each([
       ],
       Query: ["ExpireAccounts"],
       PutItem: ["AcceptInvitation", "ChangePassword", "Register", "ResetPassword", "StartTotp"],
-      UpdateItem: ["ChangePassword", "ConfirmTotp", "DeleteTotp", "Login", "Reauthenticate"],
+      UpdateItem: ["ChangePassword", "ConfirmTotp", "CreateSession", "DeleteTotp", "Login", "Reauthenticate"],
       DeleteItem: ["DeleteMember", "DeleteTotp", "ExpireAccounts", "ResetPassword"],
+    },
+  },
+  {
+    rule: "only log-ins create sessions, and no function changes one",
+    family: "SESSIONS",
+    may: {
+      PutItem: ["CreateSession", "Login", "Register"],
+      UpdateItem: [],
+      DeleteItem: ["CreateSession", "DeleteSession", "ExpireAccounts", "Logout"],
     },
   },
   {
@@ -108,7 +118,7 @@ it.each([
 it.each([
   [
     "SecondFactorKey",
-    ["ChangePassword", "ConfirmTotp", "DeleteTotp", "Login", "Reauthenticate", "StartTotp"],
+    ["ChangePassword", "ConfirmTotp", "CreateSession", "DeleteTotp", "Login", "Reauthenticate", "StartTotp"],
   ],
   ["WebhookKey", ["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"]],
 ])("%s is for functions that seal or open secrets", (name, functions) => {
@@ -124,7 +134,9 @@ it("allows only to read the audit log and to append audited events", () => {
   for (const [operation, { audited }] of Object.entries<Route>(routes)) {
     const adds =
       audited !== undefined ||
-      ["acceptInvitation", "login", "register", "resetPassword", "verifyEmail"].includes(operation);
+      ["acceptInvitation", "createSession", "login", "register", "resetPassword", "verifyEmail"].includes(
+        operation,
+      );
     const access = tableAccess(statements, pascalCase(operation));
     expect(access.includes("PutItem AUDIT#*"), operation).toBe(adds);
   }
@@ -179,6 +191,8 @@ it("lets a send debit and record, and no more", () => {
   expect(tableAccess(statements, "SendSms")).toEqual([
     "BatchGetItem KEY#*",
     "BatchGetItem ORG#*",
+    "BatchGetItem SESSIONS#*",
+    "BatchGetItem SESSION_USES#*",
     "DeleteItem IDEMPOTENCY#*",
     "DeleteItem MESSAGES#*",
     "GetItem IDEMPOTENCY#*",
@@ -202,6 +216,7 @@ it("lets a send debit and record, and no more", () => {
     "UpdateItem IDEMPOTENCY#*",
     "UpdateItem KEY_USES#*",
     "UpdateItem LIMIT#*",
+    "UpdateItem SESSION_USES#*",
     "UpdateItem STATS#*",
     "UpdateItem WALLET#*",
     "UpdateItem beside DUE#*",

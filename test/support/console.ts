@@ -2,8 +2,6 @@ import type { Browser, BrowserContext, Download, Locator, Page } from "playwrigh
 import { inject, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { createClient } from "../../shared/api/client/client.ts";
-import type { Session } from "../../shared/api/contract/accounts.ts";
 import { password } from "./api.ts";
 import { it as withBrowser, violationsOn, watch, widths, type Watched } from "./browser.ts";
 import { patience } from "./patience.ts";
@@ -11,7 +9,6 @@ import { patience } from "./patience.ts";
 /** Someone with a login. */
 interface Person {
   readonly email: string;
-  readonly session?: Session;
 }
 
 /** Four bytes a pixel: red, green, blue, opacity. */
@@ -50,16 +47,22 @@ class ConsoleVisitor {
     return new ConsoleVisitor(context, await context.newPage());
   }
 
-  /** Begins the session of a person in this tab, as the form for logging in does. */
-  async beginSession({ email, session }: Person): Promise<void> {
+  /** Begins the session of a person in this browser, as the form for logging in does. */
+  async beginSession({ email }: Person): Promise<void> {
     const baseUrl = inject("baseUrl");
-    const begun = session ?? (await createClient({ baseUrl }).login({ body: { email, password } }));
-    const stored = JSON.stringify({ ...begun, endsAtMs: Date.parse(begun.expiresAt) });
-    // Any page of the gateway's origin reaches the storage of this tab.
+    // A page of the gateway's origin, without the console.
     const blank = `${baseUrl}/blank`;
     await this.page.route(blank, async (route) => route.fulfill({ contentType: "text/html", body: "" }));
     await this.page.goto(blank);
-    await this.page.evaluate((text) => sessionStorage.setItem("session", text), stored);
+    const init = {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Console": "new" },
+      body: JSON.stringify({ email, password }),
+    };
+    const status = await this.page.evaluate(
+      `fetch("/v1/auth/sessions", ${JSON.stringify(init)}).then(({ status }) => status)`,
+    );
+    if (status !== 201) throw new Error(`the log-in of ${email} failed with ${String(status)}`);
   }
 
   async login(email: string): Promise<void> {

@@ -1,10 +1,16 @@
 // oxlint-disable-next-line import/no-unassigned-import
 import "./without-eval.ts";
-import { computed } from "@preact/signals";
-
 import { createClient, RequestError, type Client } from "../../../shared/api/client/client.ts";
 import { requestPassword } from "./reauthentication.ts";
-import { clearSession, renewSession, session } from "./session.ts";
+import {
+  clearSession,
+  isLeaving,
+  noteSecondsLeft,
+  renewSession,
+  session,
+  setLeaving,
+  startSession,
+} from "./session.ts";
 
 /** The address of the gateway. The console's page is one level below it, even if the gateway has a path prefix. */
 export const baseUrl = new URL(".", location.href).href.replace(/\/$/, "");
@@ -12,27 +18,27 @@ export const baseUrl = new URL(".", location.href).href.replace(/\/$/, "");
 /** Long enough for the largest import on a slow connection. */
 const timeoutMs = 60_000;
 
-const client = computed(() => {
-  const { token } = session.value ?? {};
-  return createClient({
-    baseUrl,
-    ...(token === undefined ? {} : { credential: token }),
-    fetch: sendRequest,
-  });
-});
+const client = createClient({ baseUrl, fetch: sendRequest });
 
-/** The typed client of the API with the session's token. */
+/** The typed client of the API. The browser adds the cookie of the session. */
 export function api(): Client {
-  return client.peek();
+  return client;
+}
+
+/** Finds the session that another tab began, or completes its log-out. */
+export async function resumeSession(): Promise<void> {
+  if (session.peek() !== undefined) return;
+  if (isLeaving()) return endAtGateway();
+  const account = await client.getMe().catch(() => undefined);
+  if (account !== undefined) startSession(account);
 }
 
 /** Ends the session here, and at the gateway if it can be reached. */
 export async function logout(): Promise<void> {
+  setLeaving(true);
   // The person can leave even if the session has ended or the gateway does not respond.
   await Promise.race([
-    api()
-      .logout()
-      .catch(() => undefined),
+    endAtGateway(),
     new Promise((resolve) => {
       setTimeout(resolve, 3_000);
     }),
@@ -40,9 +46,19 @@ export async function logout(): Promise<void> {
   clearSession();
 }
 
+async function endAtGateway(): Promise<void> {
+  try {
+    await client.logout();
+  } catch (error) {
+    // The session may have ended already.
+    if (!(error instanceof RequestError) || error.status !== 401) return;
+  }
+  setLeaving(false);
+}
+
 /** Reads the PDF of an invoice or credit note. */
 export async function readInvoicePdf(number: string): Promise<Blob> {
-  const headers = { Accept: "application/pdf", Authorization: `Bearer ${session.peek()?.token}` };
+  const headers = { Accept: "application/pdf" };
   const response = await sendRequest(`${baseUrl}/v1/invoices/${number}`, { headers });
   if (!response.ok) throw new RequestError(response, await response.text());
   return response.blob();
@@ -60,10 +76,8 @@ class Unreachable extends Error {
 async function sendRequest(url: string, init: RequestInit): Promise<Response> {
   const response = await sendOnce(url, init);
   if (await isRejectedWith("UNAUTHORIZED", 401, response)) {
-    const token = await renewSession();
-    const headers = new Headers(init.headers);
-    headers.set("Authorization", `Bearer ${token}`);
-    return sendOnce(url, { ...init, headers });
+    await renewSession();
+    return sendOnce(url, init);
   }
   if (await isRejectedWith("REAUTHENTICATION_REQUIRED", 403, response)) {
     return (await requestPassword()) ? sendRequest(url, init) : response;
@@ -72,8 +86,15 @@ async function sendRequest(url: string, init: RequestInit): Promise<Response> {
 }
 
 async function sendOnce(url: string, init: RequestInit): Promise<Response> {
+  const headers = new Headers(init.headers);
+  // The gateway accepts the cookie with this header only, and if it belongs to the user that this tab shows.
+  headers.set("X-Console", session.peek()?.user.id ?? "new");
   try {
-    return await fetch(url, { ...init, cache: "no-store", signal: AbortSignal.timeout(timeoutMs) });
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { ...init, headers, cache: "no-store", signal });
+    const secondsLeft = response.headers.get("X-Session-Ends-In");
+    if (secondsLeft !== null) noteSecondsLeft(Number(secondsLeft));
+    return response;
   } catch (error) {
     throw new Unreachable("The gateway could not be reached. Check your connection, then try again.", {
       cause: error,

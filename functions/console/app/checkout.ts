@@ -1,7 +1,7 @@
 import { baseUrl } from "./api.ts";
 
 /*
- * The way to the provider's page and back, in the same tab. Its session and this file's note stay in sessionStorage.
+ * The way to the provider's page and back, in the same tab. This file's note stays in sessionStorage.
  */
 
 const storageKey = "checkout";

@@ -25,17 +25,17 @@ const viewsOf: Readonly<Partial<Record<Scope, readonly string[]>>> = {
 const onlyActions = /^(send|api-keys|payments)(\/|$)|\/(new|import|edit)$/;
 
 const scopes = signal<readonly Scope[] | undefined>(undefined);
-let tokenRead: string | undefined;
+let userRead: string | undefined;
 
-/** Reads the rights once for each session token. If that fails, everything is offered. */
+/** Reads the rights once for each user. If that fails, everything is offered. */
 export async function readRights(): Promise<void> {
-  const token = session.peek()?.token;
-  if (token === undefined || token === tokenRead) return;
+  const userId = session.peek()?.user.id;
+  if (userId === undefined || userId === userRead) return;
   const me = await api()
     .getMe()
     .catch(() => undefined);
   scopes.value = me?.scopes;
-  if (me !== undefined) tokenRead = token;
+  if (me !== undefined) userRead = userId;
 }
 
 /** Whether the person has a scope, and without one true. */

@@ -21,7 +21,11 @@ import { newAccount } from "./new-account.ts";
  * @throws ApiError EMAIL_TAKEN. VALIDATION_ERROR for a password that bcrypt or the stage does not accept.
  *   RATE_LIMITED; UNAVAILABLE
  */
-export async function register(request: RegisterRequest, sourceIp: string): Promise<Session> {
+export async function register(
+  request: RegisterRequest,
+  sourceIp: string,
+  userAgent?: string,
+): Promise<Session> {
   await requireUncommonPassword(request.password, request.email);
   // The count comes first, because hashing a password is expensive.
   await countRegistration(networkOf(sourceIp));
@@ -47,7 +51,7 @@ export async function register(request: RegisterRequest, sourceIp: string): Prom
   // All other keys are new, so only the email can be taken.
   if (created.outcome === "rejected") throw new ApiError("EMAIL_TAKEN");
   const [{ session }] = await Promise.all([
-    startSession(user, organization, createdAt),
+    startSession(user, organization, createdAt, userAgent),
     ...(sendsEmails ? [queueOwedEmail(verification)] : []),
   ]);
   return session;

@@ -3,18 +3,21 @@ import type { ProtectedRoute } from "../../api/routes/route.ts";
 import { limitsOf, requireScope, requireSession, viewerOf, type Actor } from "../../platform/auth/actor.ts";
 import { requireRecentProof } from "../../platform/auth/recent-proof.ts";
 import { countUnknownCredential } from "../../platform/auth/unknown-credentials.ts";
-import type { EndpointMiddleware } from "../../platform/http/event.ts";
+import type { EndpointEvent, EndpointMiddleware } from "../../platform/http/event.ts";
 import { countRequest, findRejectedCaller, tooManyRequests } from "../../platform/http/request-rate.ts";
 import { bearerCredential } from "../../platform/http/response-headers.ts";
+import { sessionCookieOf } from "../../platform/http/session-cookie.ts";
 import { sourceAddress } from "../../platform/http/source-address.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { callerOfApiKey } from "./api-key-caller.ts";
-import { callerOfSession } from "./session-caller.ts";
+import { callerOfCookie, callerOfSession } from "./session-caller.ts";
 
 /** The caller of a request, and the organization's record as it was read for the request. */
 export interface Caller {
   readonly actor: Actor;
   readonly organization: OrganizationRecord;
+  /** When the session of a browser ends without further requests. */
+  readonly endsAt?: Date;
 }
 
 /**
@@ -25,18 +28,21 @@ export interface Caller {
 export function authentication(route: ProtectedRoute): EndpointMiddleware {
   return {
     before: async ({ event }) => {
-      const { authorization = "" } = event.headers;
-      const rejected = findRejectedCaller(authorization);
+      const cookie = cookieOf(event, route);
+      const credential = cookie ?? event.headers["authorization"] ?? "";
+      const rejected = findRejectedCaller(credential);
       if (rejected !== undefined) {
         event.actor = rejected;
         throw tooManyRequests(rejected.organizationId);
       }
-      const { actor, organization } = await authenticate(event.headers, sourceAddress(event));
+      const caller = await authenticate(event.headers, cookie, sourceAddress(event));
+      const { actor, organization, endsAt } = caller;
       // The log shows rejected callers too.
       event.actor = actor;
       event.viewer = viewerOf(actor);
       event.organization = organization;
-      await countRequest(actor, authorization);
+      if (endsAt !== undefined) event.browserSession = { endsAt };
+      await countRequest(actor, credential);
       if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
       if (event.viewer.isTest && route.testKeys !== true) throw new ApiError("TEST_KEY_NOT_ALLOWED");
       if (limitsOf(actor) !== undefined && route.method !== "GET" && route.limitedKeys !== true) {
@@ -49,16 +55,26 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
   };
 }
 
+/** Returns the cookie of the console. Agents have no cookies. */
+function cookieOf(event: EndpointEvent, { tag }: ProtectedRoute): string | undefined {
+  const { headers, cookies = [], requestContext } = event;
+  return tag === "mcp"
+    ? undefined
+    : sessionCookieOf({ headers, cookies, method: requestContext.http.method });
+}
+
 /**
- * Resolves the Authorization header to an actor. Session tokens and API keys have the same scheme, whose name may have any case
+ * Resolves the Authorization header, or else the cookie, to an actor. Session tokens and API keys have the same scheme, whose name may have any case
  * (RFC 9110, section 11.1). The end of a credential takes effect with the next request. All reads are therefore consistent,
  * and only the owner of an API key is cached.
  * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED; RATE_LIMITED instead of UNAUTHORIZED
  */
 async function authenticate(
   headers: Readonly<Record<string, string | undefined>>,
+  cookie: string | undefined,
   address: string,
 ): Promise<Caller> {
+  if (cookie !== undefined) return accepted(await callerOfCookie(cookie), address);
   const credential = bearerCredential(headers["authorization"]);
   if (credential === undefined) {
     const message = `${whatIsMissing(headers)} Send \`Authorization: Bearer <token or API key>\`.`;
@@ -67,6 +83,11 @@ async function authenticate(
   const authenticated = credential.startsWith("nn_")
     ? await callerOfApiKey(credential, address)
     : await callerOfSession(credential);
+  return accepted(authenticated, address);
+}
+
+/** @throws ApiError UNAUTHORIZED; RATE_LIMITED instead */
+async function accepted(authenticated: Caller | Rejected, address: string): Promise<Caller> {
   if (typeof authenticated !== "string") return authenticated;
   if (authenticated !== "ended" && authenticated !== "expired") await countUnknownCredential(address);
   throw new ApiError("UNAUTHORIZED", { message: rejections[authenticated] });

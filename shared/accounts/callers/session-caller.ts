@@ -4,13 +4,26 @@ import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { RoleOfMember } from "../../tenancy/organizations/member-record.ts";
 import { findOrganization } from "../../tenancy/organizations/record.ts";
-import { findUser, nameOfKeptSession, type UserRecord } from "../../tenancy/users/record.ts";
+import { findUser, type UserRecord } from "../../tenancy/users/record.ts";
+import { findBrowserSession, renew } from "../sessions/browser-session.ts";
+import { claimsOf, isOpen } from "../sessions/record.ts";
 import type { Caller, Rejected } from "./authenticate.ts";
 
 export async function callerOfSession(token: string): Promise<Caller | Rejected> {
   const claims = await verifySessionToken(token);
   if (claims === undefined) return isSessionToken(token) ? "unknown" : "malformed";
-  if (claims === "expired") return "expired";
+  return claims === "expired" ? claims : callerOf(claims);
+}
+
+/** Returns the caller of a cookie, and when its session ends; each use renews it. */
+export async function callerOfCookie(cookie: string): Promise<Caller | Rejected> {
+  const found = await findBrowserSession(cookie);
+  if (typeof found === "string") return found;
+  const caller = await callerOf(claimsOf(found.record));
+  return typeof caller === "string" ? caller : { ...caller, endsAt: await renew(found) };
+}
+
+async function callerOf(claims: SessionClaims): Promise<Caller | Rejected> {
   const { organizationId, userId, sessionId } = claims;
   const [organization, user, membership] = await Promise.all([
     findOrganization(organizationId, { consistent: true }),
@@ -33,20 +46,6 @@ export async function callerOfSession(token: string): Promise<Caller | Rejected>
 /** Whether a string has the form of a session token; its signature is not checked. */
 function isSessionToken(token: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
-}
-
-function isOpen(session: SessionClaims, user: UserRecord): boolean {
-  const { sessionsValidFrom, keptSession, endedSessionIds, removedAt } = user;
-  const isOfPassword = session.passwordVersion === user.passwordVersion;
-  return (
-    removedAt === undefined &&
-    user.organizationId === session.organizationId &&
-    endedSessionIds?.has(session.sessionId) !== true &&
-    (sessionsValidFrom === undefined
-      ? isOfPassword
-      : (isOfPassword && session.issuedAt.getTime() >= Date.parse(sessionsValidFrom)) ||
-        keptSession === nameOfKeptSession(session.sessionId, sessionsValidFrom))
-  );
 }
 
 function provenAt({ sessionId, issuedAt }: SessionClaims, { reauthenticated }: UserRecord): string {

@@ -193,6 +193,8 @@ async function eraseUser(userId: string, erase: (...each: readonly Key[]) => Pro
   if (user !== undefined && user.removedAt === undefined) await erase(keys.email(user.email));
   for (const { pk } of [
     keys.password(userId),
+    keys.session(userId, ""),
+    keys.sessionUse(userId, ""),
     keys.emailToken(userId, ""),
     keys.invitation(userId),
     keys.user(userId),

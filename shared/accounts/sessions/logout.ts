@@ -7,7 +7,7 @@ import { momentOf } from "../../platform/ids.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { untilUndisturbed } from "../../platform/table/transact.ts";
-import { type Update, updateItem, updateOf } from "../../platform/table/write.ts";
+import { deleteItem, type Update, updateItem, updateOf } from "../../platform/table/write.ts";
 import { UserRecord } from "../../tenancy/users/record.ts";
 
 /** The maximum number of ended sessions in the user's item, within the life of a session. */
@@ -18,21 +18,33 @@ export const maxEndedSessions = 100;
  * @throws ApiError UNAVAILABLE
  */
 export async function logout(actor: Actor): Promise<LoggedOut> {
-  const sessionId = sessionOf(actor);
-  return untilUndisturbed(async () => {
+  await endSession(actor.userId, sessionOf(actor));
+  return { loggedOut: true };
+}
+
+/**
+ * Ends a session. That of a browser ends with its record, that of a token when the user's item names it.
+ * @throws ApiError UNAVAILABLE
+ */
+export async function endSession(userId: string, sessionId: string): Promise<void> {
+  const key = keys.session(userId, sessionId);
+  const ofBrowser = await deleteItem(key, { present: ["secretHash"] });
+  if (ofBrowser.applied) return;
+  await untilUndisturbed(async () => {
     const ended = await updateItem(
       UserRecord,
       updateOf(
-        keys.user(actor.userId),
+        keys.user(userId),
         { add: { endedSessionIds: new Set([sessionId]) } },
         { present: ["pk"], ifPresent: { sizeBelow: { endedSessionIds: maxEndedSessions } } },
       ),
     );
     // A deleted user has no sessions.
-    if (ended.applied || ended.found === undefined) return { loggedOut: true };
+    if (ended.applied || ended.found === undefined) return true;
     await makeRoom(UserRecord.parse(ended.found));
     return undefined;
   });
+  await deleteItem(key);
 }
 
 /**
@@ -42,11 +54,15 @@ export async function logout(actor: Actor): Promise<LoggedOut> {
 export async function logoutEverywhere(actor: Actor): Promise<LoggedOut> {
   // The clock of the function that issued the session may be ahead of this one.
   const lastMs = Math.max(now().getTime(), momentOf(sessionOf(actor)).getTime());
+  await endAllUntil(actor.userId, lastMs);
+  return { loggedOut: true };
+}
+
+async function endAllUntil(userId: string, lastMs: number): Promise<void> {
   await updateItem(
     UserRecord,
-    endSessionsBefore(actor.userId, new Date(lastMs + 1), { remove: ["endedSessionIds", "keptSession"] }),
+    endSessionsBefore(userId, new Date(lastMs + 1), { remove: ["endedSessionIds", "keptSession"] }),
   );
-  return { loggedOut: true };
 }
 
 /** Returns the id of the calling session, on a route that accepts only sessions. */

@@ -2,6 +2,7 @@ import type { Session } from "../../api/contract/accounts.ts";
 import { issueSessionToken } from "../../platform/auth/session-token.ts";
 import { toApiOrganization, type OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { toApiUser, type UserRecord } from "../../tenancy/users/record.ts";
+import { putSession } from "./record.ts";
 
 /**
  * Logs in a user whose password was checked.
@@ -13,6 +14,7 @@ export async function startSession(
   user: UserRecord,
   organization: OrganizationRecord,
   issuedAt: Date,
+  userAgent: string | undefined,
 ): Promise<{ session: Session; sessionId: string }> {
   const { token, sessionId, expiresAt } = await issueSessionToken({
     userId: user.id,
@@ -20,6 +22,7 @@ export async function startSession(
     issuedAt,
     passwordVersion: user.passwordVersion,
   });
+  await putSession(user, { id: sessionId, issuedAt, expiresAt, userAgent });
   const session: Session = {
     token,
     tokenType: "Bearer",

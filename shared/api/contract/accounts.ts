@@ -119,6 +119,32 @@ export const LoggedOut = z
   .register(z.globalRegistry, { id: "LoggedOut" });
 export type LoggedOut = z.infer<typeof LoggedOut>;
 
+export const ActiveSession = z
+  .object({
+    id: idSchema("ses"),
+    current: z
+      .optional(z.literal(true))
+      .register(z.globalRegistry, { description: "Present on the session of this request." }),
+    userAgent: z.optional(z.string()).register(z.globalRegistry, {
+      description: "The browser or program that logged in, as its `User-Agent` names it.",
+    }),
+    createdAt: Timestamp,
+    lastUsedAt: z.optional(Timestamp).register(z.globalRegistry, {
+      description: "To five minutes. Absent for a session with a token.",
+    }),
+    expiresAt: Timestamp.clone().register(z.globalRegistry, {
+      description: "When it ends. Until 12 hours after the login, requests renew the session of a browser.",
+    }),
+  })
+  .register(z.globalRegistry, { id: "ActiveSession" });
+export type ActiveSession = z.infer<typeof ActiveSession>;
+
+export const SessionParams = z.object({ id: idSchema("ses") });
+
+export const DeletedSession = z
+  .object({ id: idSchema("ses"), deleted: z.literal(true) })
+  .register(z.globalRegistry, { id: "DeletedSession" });
+
 /** The HTML of a page. */
 export const AccountPage = z.string();
 

@@ -21,6 +21,10 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
     "Some changes need a session that entered its password recently. Call this, then repeat the request that was rejected.",
   logout: "The token is rejected from then on. API keys keep working.",
   logoutEverywhere: "Use it when a device is lost or a token has leaked.",
+  listSessions:
+    "The list has the sessions of the console, and those of tokens that a login or registration returned. The newest is first.",
+  deleteSession:
+    "The session is rejected from its next request on. Other sessions and API keys keep working.",
   requestEmailVerification: "Earlier links stop working. The link is valid for one day.",
   verifyEmail: "The token is from the link in the email, and the password shows that the account is yours.",
   acceptInvitation: "It creates the user's account with its password. Log in afterwards.",

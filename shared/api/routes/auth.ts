@@ -1,8 +1,10 @@
 import {
   Account,
   AccountPage,
+  ActiveSession,
   ChangedPassword,
   ChangePasswordRequest,
+  DeletedSession,
   EmailRequested,
   LoggedOut,
   LoginRequest,
@@ -12,10 +14,12 @@ import {
   RegisterRequest,
   ResetPasswordRequest,
   Session,
+  SessionParams,
   VerifiedEmail,
   VerifyEmailRequest,
 } from "../contract/accounts.ts";
 import { AcceptedInvitation, AcceptInvitationRequest } from "../contract/members.ts";
+import { PageQuery } from "../contract/primitives.ts";
 import {
   ConfirmedTotp,
   ConfirmTotpRequest,
@@ -85,6 +89,42 @@ export const logoutEverywhere = {
   auth: "session",
   data: LoggedOut,
   audited: ["loggedOut"],
+} as const satisfies Route;
+
+export const createSession = {
+  method: "POST",
+  path: "/v1/auth/sessions",
+  tag: "auth",
+  summary: "Log in to the console: the session is in a cookie, which only the console can use",
+  internal: true,
+  auth: "none",
+  body: LoginRequest,
+  status: 201,
+  data: Account,
+  errors: [...login.errors, "INSUFFICIENT_SCOPE"],
+} as const satisfies Route;
+
+export const listSessions = {
+  method: "GET",
+  path: "/v1/auth/sessions",
+  tag: "auth",
+  summary: "List your sessions",
+  auth: "session",
+  query: PageQuery,
+  data: ActiveSession,
+  paged: true,
+} as const satisfies Route;
+
+export const deleteSession = {
+  method: "DELETE",
+  path: "/v1/auth/sessions/{id}",
+  tag: "auth",
+  summary: "End one of your sessions",
+  auth: "session",
+  params: SessionParams,
+  recentProof: true,
+  data: DeletedSession,
+  audited: ["id", "deleted"],
 } as const satisfies Route;
 
 export const requestEmailVerification = {
@@ -225,6 +265,9 @@ export const routes = {
   reauthenticate,
   logout,
   logoutEverywhere,
+  createSession,
+  listSessions,
+  deleteSession,
   requestEmailVerification,
   verifyEmail,
   acceptInvitation,

@@ -5,9 +5,9 @@ import { config } from "../config.ts";
 import { requireScope, type Actor } from "./actor.ts";
 
 /*
- * A session is a bearer token: a thief of the token has the rights of its user for at most an hour. Members, API keys
- * and webhooks would let a thief stay longer, and saved cards are money. Changes of these require a proof that the token
- * does not contain. `recentProof` marks their routes.
+ * A thief of a session has the rights of its user until it ends: within an hour with a token, within twelve with a cookie.
+ * Members, API keys and webhooks would let a thief stay longer, and saved cards are money. Changes of these require a proof
+ * that the session does not contain. `recentProof` marks their routes.
  */
 
 /** How long a password counts as recently given. */

@@ -37,6 +37,8 @@ export interface EndpointEvent extends APIGatewayProxyEventV2 {
   /** The response that an earlier request with the same Idempotency-Key received. */
   replayed?: Replay;
   rateLimit?: RateLimitStatus;
+  /** The session of the browser that the request came from or begins: its end, and a change of its cookie. */
+  browserSession?: { readonly endsAt?: Date; readonly setCookie?: string };
   /** The entry of the request in the audit log, on an audited route. */
   auditEntry?: AuditEntryRecord;
 }

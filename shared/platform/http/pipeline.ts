@@ -10,11 +10,13 @@ import { ApiError, errorCatalogue, type ErrorCode, type RateLimitStatus } from "
 import type { Page } from "../../api/contract/primitives.ts";
 import { statusOf, type Route, type ServedRoute } from "../../api/routes/route.ts";
 import type { Actor, Viewer } from "../auth/actor.ts";
+import { now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
 import { log } from "../log.ts";
 import { writeMetrics } from "../metrics.ts";
 import type { Attempt, EndpointEvent, EndpointMiddleware } from "./event.ts";
 import { errorHeaders, rateLimitHeaders } from "./response-headers.ts";
+import { setSessionCookie } from "./session-cookie.ts";
 import { sourceAddress } from "./source-address.ts";
 
 type Output<Schema> = Schema extends z.ZodMiniType ? z.output<Schema> : undefined;
@@ -35,6 +37,8 @@ export interface Call<R extends Route, Organization = unknown> {
   readonly queryString: string;
   /** The headers of the request, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The cookies of the request, as `name=value`. */
+  readonly cookies: readonly string[];
   /** The body as it came, for a route whose signature covers it. */
   readonly rawBody: string;
   /** The address that the request came from. */
@@ -43,6 +47,10 @@ export interface Call<R extends Route, Organization = unknown> {
   readonly attempt: Attempt | undefined;
   /** Reports a rate limit to the caller, in the headers of a successful response. */
   readonly reportRateLimit: (status: RateLimitStatus) => void;
+  /** Sends the cookie of a new session of a browser. */
+  readonly startBrowserSession: (cookie: string, endsAt: Date) => void;
+  /** Deletes the cookie, if the request came with one. */
+  readonly endBrowserSession: () => void;
 }
 
 /** A response that a handler makes itself. The pipeline adds the common headers. */
@@ -97,6 +105,7 @@ export function pipeline<const R extends Route, Organization = unknown>(
         path: event.rawPath,
         queryString: event.rawQueryString,
         headers: event.headers,
+        cookies: event.cookies ?? [],
         get rawBody() {
           return Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8").toString("utf8");
         },
@@ -104,6 +113,12 @@ export function pipeline<const R extends Route, Organization = unknown>(
         attempt,
         reportRateLimit: (status: RateLimitStatus) => {
           event.rateLimit = status;
+        },
+        startBrowserSession: (cookie: string, endsAt: Date) => {
+          event.browserSession = { endsAt, setCookie: setSessionCookie(cookie) };
+        },
+        endBrowserSession: () => {
+          if (event.browserSession !== undefined) event.browserSession = { setCookie: setSessionCookie() };
         },
       };
       // The schemas of the route and the authentication have checked each part, which the compiler cannot follow.
@@ -199,6 +214,8 @@ const responseHeaders: EndpointMiddleware = { after: addHeaders, onError: addHea
 function addHeaders(request: { event: EndpointEvent; response: unknown }): void {
   const { response } = request;
   if (!isResponse(response)) return;
+  const { endsAt, setCookie } = request.event.browserSession ?? {};
+  if (setCookie !== undefined) response.cookies = [setCookie];
   response.headers = {
     "Content-Type": "application/json; charset=utf-8",
     "X-Request-Id": request.event.requestContext.requestId,
@@ -207,8 +224,14 @@ function addHeaders(request: { event: EndpointEvent; response: unknown }): void 
     "Referrer-Policy": "no-referrer",
     "Strict-Transport-Security": "max-age=63072000; includeSubDomains",
     "X-Content-Type-Options": "nosniff",
+    ...(endsAt === undefined ? {} : { "X-Session-Ends-In": String(secondsUntil(endsAt)) }),
     ...response.headers,
   };
+}
+
+/** The clock of a browser may be wrong, so it receives a duration. */
+function secondsUntil(moment: Date): number {
+  return Math.max(0, Math.floor((moment.getTime() - now().getTime()) / secondMs));
 }
 
 function isResponse(response: unknown): response is APIGatewayProxyStructuredResultV2 {

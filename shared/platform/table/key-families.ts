@@ -44,6 +44,8 @@ export const keyFamilies = [
   "SENDER",
   "SENDING",
   "SENT_EMAIL",
+  "SESSIONS",
+  "SESSION_USES",
   "STATS",
   "TEMPLATES",
   "USER",

@@ -21,6 +21,8 @@ import type { EntityName } from "./entities.ts";
  * | an invitation, by its future user                | INVITATION#<user>   | INVITATION    |
  * | the hash of a user's password                    | CREDENTIALS#<user>  | PASSWORD      |
  * | the secret of a user's authenticator app         | CREDENTIALS#<user>  | SECOND_FACTOR |
+ * | a user's sessions in order, or one               | SESSIONS#<user>     | <session>     |
+ * | the last uses of a user's sessions               | SESSION_USES#<user> | <session>     |
  * | the user who owns an email; keeps emails unique  | EMAIL#<email>       | EMAIL         |
  * | the newest link that a user received for one purpose | EMAIL_TOKEN#<user> | <purpose> |
  * | the sending of an email                          | SENT_EMAIL#<email>  | SENT_EMAIL    |
@@ -139,6 +141,8 @@ export const keys = {
   invitation: (userId: string) => at<"invitation">(`INVITATION#${userId}`, "INVITATION"),
   password: (userId: string) => at<"password">(`CREDENTIALS#${userId}`, "PASSWORD"),
   secondFactor: (userId: string) => at<"secondFactor">(`CREDENTIALS#${userId}`, "SECOND_FACTOR"),
+  session: (userId: string, sessionId: string) => at<"session">(`SESSIONS#${userId}`, sessionId),
+  sessionUse: (userId: string, sessionId: string) => at<"sessionUse">(`SESSION_USES#${userId}`, sessionId),
   email: (email: string) => at<"email">(`EMAIL#${email}`, "EMAIL"),
   emailSuppression: (hash: string) =>
     at<"emailSuppression">(`EMAIL_SUPPRESSION#${hash}`, "EMAIL_SUPPRESSION"),

@@ -124,14 +124,22 @@ export function usePages<Row>(readPage: ReadPage<Row>, inputs: readonly unknown[
   };
 }
 
-/** Polls while something is in progress and the page is visible. */
+/** A page that no one uses for this long stops polling, so that its polls do not renew the session. */
+const unusedMs = 30 * 60_000;
+let lastInputMs = Date.now();
+for (const input of ["keydown", "pointerdown"]) {
+  addEventListener(input, () => (lastInputMs = Date.now()), { capture: true, passive: true });
+}
+
+/** Polls while something is in progress, and the page is visible and used. */
 export function usePolling(isUnderWay: boolean, poll: () => Promise<void>, everyMs = 2_000): void {
   useEffect(() => {
     if (!isUnderWay) return undefined;
     // A slow read is allowed to finish before the next one starts.
     let isPolling = false;
     const pollAgain = async (): Promise<void> => {
-      if (isPolling || document.visibilityState !== "visible") return;
+      const isUsed = document.visibilityState === "visible" && Date.now() - lastInputMs < unusedMs;
+      if (isPolling || !isUsed) return;
       isPolling = true;
       await poll();
       isPolling = false;

@@ -41,7 +41,7 @@ export function useCodeForm<V extends Record<string, string> & { readonly code: 
 
 /** Logs in and starts the session. */
 export async function logIn({ email, password, code }: LoginValues): Promise<void> {
-  startSession(await api().login({ body: { email: email.trim(), password, code: given(code) } }));
+  startSession(await api().createSession({ body: { email: email.trim(), password, code: given(code) } }));
 }
 
 /** The form of a dialog that requests the user's password, with a second button. */

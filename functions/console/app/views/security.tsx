@@ -1,5 +1,5 @@
 import { api } from "../api.ts";
-import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
+import { ActionButton } from "../parts/dialog.tsx";
 import { Email } from "../parts/email.tsx";
 import { Form, PasswordField } from "../parts/form.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
@@ -7,14 +7,14 @@ import { CodeField, useCodeForm } from "../parts/login-fields.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { SecondFactor } from "../parts/second-factor.tsx";
+import { Sessions } from "../parts/sessions.tsx";
 import { Status } from "../parts/status.tsx";
-import { Time } from "../parts/time.tsx";
-import { clearSession, session } from "../session.ts";
+import { session } from "../session.ts";
 import { given } from "../typed.ts";
 
 /** The person's own account. */
 export function Security() {
-  const { user, organization, endsAtMs = 0 } = session.value ?? {};
+  const { user, organization } = session.value ?? {};
   const account = useLoad(async () => api().getMe(), []);
   return (
     <Page title="Security">
@@ -33,22 +33,7 @@ export function Security() {
       </Loaded>
       <ChangePassword />
       <Loaded load={account}>{(shown) => <SecondFactor isOn={shown.user.secondFactor} />}</Loaded>
-      <Section title="Sessions">
-        <p>
-          This session belongs to this tab and ends on <Time at={new Date(endsAtMs).toISOString()} />.
-        </p>
-        <div class="row">
-          <ConfirmButton
-            label="Log out everywhere"
-            question="Log out everywhere?"
-            consequence="You are logged out on all devices and in all tabs, including this one. API keys keep working."
-            act={async () => {
-              await api().logoutEverywhere();
-              clearSession();
-            }}
-          />
-        </div>
-      </Section>
+      <Sessions />
     </Page>
   );
 }

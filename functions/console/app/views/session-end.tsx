@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
-import { logout } from "../api.ts";
+import { api, logout } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { logIn, PasswordForm, useLoginForm } from "../parts/login-fields.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -15,11 +15,18 @@ export function SessionEnd() {
   if (state === "over" || isAsking.value) {
     return <LoginAgain isOver={state === "over"} onClose={() => (isAsking.value = false)} />;
   }
+  // A request renews the session. Twelve hours after the login, only another login does.
+  const stay = async (): Promise<void> => {
+    await api()
+      .getMe()
+      .catch(() => undefined);
+    isAsking.value = sessionState.peek() !== "active";
+  };
   return (
     <div class="session-warning">
       <Notice tone="bad">
-        <p>Your session ends in less than two minutes. Log in again to keep your changes.</p>
-        <button type="button" class="primary" onClick={() => (isAsking.value = true)}>
+        <p>Your session ends in less than two minutes. Stay logged in to keep your changes.</p>
+        <button type="button" class="primary" onClick={() => void stay()}>
           Stay logged in
         </button>
       </Notice>

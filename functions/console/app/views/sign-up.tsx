@@ -1,14 +1,15 @@
 import { api } from "../api.ts";
 import { Form, PasswordField, TextField, useForm } from "../parts/form.tsx";
+import { logIn } from "../parts/login-fields.tsx";
 import { Page } from "../parts/page.tsx";
-import { startSession } from "../session.ts";
 import { given } from "../typed.ts";
 
 export function SignUp() {
   const form = useForm({ email: "", password: "", organizationName: "" }, async (values) => {
     const { email, password, organizationName } = values;
     const body = { email: email.trim(), password, organizationName: given(organizationName) };
-    startSession(await api().register({ body }));
+    await api().register({ body });
+    await logIn({ email, password, code: "" });
   });
   return (
     <Page title="Sign up" lead="Create an account. Messages are prepaid from your wallet.">
