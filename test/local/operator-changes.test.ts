@@ -51,7 +51,7 @@ it("all commands that change something ask first", () => {
   expect([...asking].map(([group, verbs]) => `${group} ${verbs.join(", ")}`)).toEqual([
     "organizations verify-email, suspend, resume, reshard, export, erase",
     "recipients erase",
-    "users reset-second-factor",
+    "users end-sessions, reset-second-factor",
     "suppressions remove",
     "wallets credit, debit, close, reopen, set-daily-cap, set-rate-limit",
     "payments refund, connect, pause, resume, adopt",

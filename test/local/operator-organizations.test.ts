@@ -73,6 +73,33 @@ it("a user who has lost their second factor logs in once it was reset, which is 
   );
 });
 
+it("the operator ends all sessions of a user, also with a slow clock, which is in the audit log", async () => {
+  const customer = await register();
+  const { email, organizationId, token } = customer;
+  const { user } = await customer.client.getMe();
+  const headers = { "X-Console": "new", "Sec-Fetch-Site": "same-origin" };
+  const baseUrl = operated.gateway.url;
+  const logIn = async (): Promise<string> => {
+    const response = await call("/v1/auth/sessions", { json: { email, password }, headers, baseUrl });
+    return response.headers.get("set-cookie")?.split(";")[0] ?? "";
+  };
+  const statuses = async (Cookie: string): Promise<number[]> => {
+    const byCookie = await call("/v1/auth/me", { headers: { ...headers, Cookie }, baseUrl });
+    const byToken = await call("/v1/auth/me", { credential: token, baseUrl });
+    return [byCookie.status, byToken.status];
+  };
+  const cookie = await logIn();
+  expect(await statuses(cookie)).toEqual([200, 200]);
+  vi.setSystemTime(Date.now() - minuteMs);
+  const ended = await outputOf(`users end-sessions ${email.toUpperCase()}`).finally(() => vi.useRealTimers());
+  expect(ended).toBe(`all sessions of ${user.id} have ended\n`);
+  expect(await statuses(cookie)).toEqual([401, 401]);
+  expect((await statuses(await logIn()))[0]).toBe(200);
+  const entries = JSON.stringify(await auditLog("users end-sessions", organizationId));
+  expect(entries).toContain(user.id);
+  expect(entries).not.toContain(email);
+});
+
 const Row = z.looseObject({ entity: z.optional(z.string()) });
 
 it("all data of an organization is exported, without secrets, to the output or a new file", async () => {

@@ -6,9 +6,11 @@ import { now } from "../../platform/clock.ts";
 import { momentOf } from "../../platform/ids.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
+import { queryItems } from "../../platform/table/read.ts";
 import { untilUndisturbed } from "../../platform/table/transact.ts";
 import { deleteItem, type Update, updateItem, updateOf } from "../../platform/table/write.ts";
 import { UserRecord } from "../../tenancy/users/record.ts";
+import { SessionRecord } from "./record.ts";
 
 /** The maximum number of ended sessions in the user's item, within the life of a session. */
 export const maxEndedSessions = 100;
@@ -56,6 +58,14 @@ export async function logoutEverywhere(actor: Actor): Promise<LoggedOut> {
   const lastMs = Math.max(now().getTime(), momentOf(sessionOf(actor)).getTime());
   await endAllUntil(actor.userId, lastMs);
   return { loggedOut: true };
+}
+
+/** Ends all sessions of a user for an operator, whose clock may be slow. */
+export async function endSessionsOf(userId: string): Promise<void> {
+  const { pk } = keys.session(userId, "");
+  const [newest] = await queryItems(SessionRecord, { pk, newestFirst: true, limit: 1, consistent: true });
+  const lastMs = Math.max(now().getTime(), newest === undefined ? 0 : momentOf(newest.id).getTime());
+  await endAllUntil(userId, lastMs);
 }
 
 async function endAllUntil(userId: string, lastMs: number): Promise<void> {
