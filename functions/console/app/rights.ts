@@ -7,8 +7,7 @@ import { api } from "./api.ts";
 import { session } from "./session.ts";
 
 /*
- * The rights of the person's role. The gateway checks each request. The console only does not offer requests that the gateway
- * would reject.
+ * The rights of the person's role. The gateway checks each request, and the console only hides those that it would reject.
  */
 
 /** The views whose actions need a scope, by the first part of their address. */
@@ -45,8 +44,7 @@ export function may(scope: Scope | undefined): boolean {
 
 /** Returns the scope that the actions of a view need. @param address such as `contacts/import` */
 export function scopeOfActions(address: string): Scope | undefined {
-  const [view = ""] = address.split("/");
-  return Scope.options.find((scope) => viewsOf[scope]?.includes(view));
+  return Scope.options.find((scope) => viewsOf[scope]?.includes(address.split("/")[0] ?? ""));
 }
 
 /** Whether there is something for the person in a view. @param address a link to it, or its path */

@@ -173,8 +173,7 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
     case "spendCapReached":
       return toMembers(job.organizationId, "warnings", async (name) => spendCapReachedText(name, job));
     case "messagesHeld": {
-      const held = { page: 1, limit: 1, status: "held" } as const;
-      const { rows } = await listHeldMessages(job.organizationId, held);
+      const { rows } = await listHeldMessages(job.organizationId, { page: 1, limit: 1, status: "held" });
       if (rows.length === 0) return undefined;
       return toMembers(job.organizationId, "approvals", async (name) => messagesHeldText(name));
     }

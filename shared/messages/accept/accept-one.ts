@@ -13,7 +13,7 @@ import { parseSchedule } from "../message/schedule.ts";
 import { asTestMessage, isTestRequest, recordTestMessage, testPrices } from "../message/test-messages.ts";
 import { senderOf } from "../sender-ids/usable.ts";
 import { acceptTogether, newMessage, queueForSending } from "./accept.ts";
-import { holdMessage } from "./held.ts";
+import { holdMessage } from "./hold.ts";
 import { checkKeyLimits, withinKeyBudget } from "./key-limits.ts";
 import { checkMessage, checkTestMessage } from "./policies.ts";
 import { withinRecipientLimit } from "./recipient-limits.ts";

@@ -195,9 +195,7 @@ export function messagesHeldText(name: string): EmailText {
   const whose = onOneLine(name);
   return {
     subject: `Messages of ${whose} wait for approval`,
-    paragraphs: [
-      `API keys of ${whose} have sent messages that a person has to approve. Each is deleted a week after it was held.`,
-    ],
+    paragraphs: [`API keys of ${whose} sent messages that a person has to approve within a week.`],
     link: { label: "Approve or reject them", url: `${config.apiUrl()}/console#/held-messages` },
     closing: "You get this email at most once an hour, while messages wait.",
   };

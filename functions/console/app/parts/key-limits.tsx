@@ -73,10 +73,11 @@ export function Limits({ of: { limits = {}, spentToday = 0 } }: { of: ApiKey }) 
   const texts = [
     dailyBudget !== undefined && `${amountText(spentToday)} of ${amountText(dailyBudget)} spent today`,
     holdAbove !== undefined && `approval above ${amountText(holdAbove)}`,
-    allowedRecipients.length > 0 && `only to ${allowedRecipients.join(", ")}`,
+    allowedRecipients.length > 0 &&
+      `only to ${allowedRecipients.slice(0, 3).join(", ")}${allowedRecipients.length > 3 ? " …" : ""}`,
     hours !== undefined && `${hours.from}–${hours.to} ${hours.timeZone}`,
   ];
-  return <div class="muted clamp">{texts.filter(Boolean).join("; ")}</div>;
+  return <div class="muted">{texts.filter(Boolean).join("; ")}</div>;
 }
 
 /** Returns the menu item that changes the limits of a key; none for a key without limits. */

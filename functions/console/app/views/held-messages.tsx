@@ -41,7 +41,7 @@ export function HeldMessages() {
                 </a>
               ),
             Held: ({ heldAt }) => <Time at={heldAt} />,
-            Deleted: ({ expiresAt }) => <Time at={expiresAt} />,
+            Expires: ({ expiresAt }) => <Time at={expiresAt} />,
             Actions: (message) => <Decision of={message} onDecided={held.reload} />,
           }}
           empty={{
