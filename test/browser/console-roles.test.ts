@@ -27,7 +27,7 @@ it("offers a sender messages, contacts and campaigns, and nothing about keys and
     "Send",
     "Messages",
     "Held messages",
-    "Inbound messages",
+    "Conversations",
     "Contacts",
     "Templates",
     "Campaigns",
@@ -75,7 +75,7 @@ it("shows a viewer all data without the actions, and follows a new role after a 
   const { page } = visitor;
   await visitor.settle();
   const buttons = page.locator("main").locator("button:visible, a.button:visible");
-  expect(await buttons.allInnerTexts()).toEqual(["Filter"]);
+  expect(await buttons.allInnerTexts()).toEqual(["Export CSV", "Filter"]);
   await page
     .getByRole("link", { name: "Grace" })
     .or(page.getByRole("link", { name: "Ada" }))

@@ -73,7 +73,7 @@ it("lets members with the billing role pay, and explains to developers that they
   const customer = await Customer.register();
   const { page: ofBilling } = await arriveAs(await joinAs("billing", customer), "payments", "Payments");
   await ofBilling.getByText("No payments yet").waitFor();
-  const { page } = await arriveAs(await joinAs("developer", customer), "payments", "Payments");
+  const { page } = await arriveAs(await joinAs("developer", customer), "payments", "Not available");
   await page.getByText("Your role does not allow this.").waitFor();
   expect(await page.getByRole("button", { name: "Pay", exact: true }).count()).toBe(0);
 });

@@ -27,8 +27,7 @@ export function Conversation({ id }: ViewProps) {
   const { data: shown } = load;
   usePolling(shown !== undefined, load.reload, pollMs);
   // A new message of either side, or a new state of a sent one.
-  const isSending = messages.data?.rows.some(({ status }) => status === "queued") === true;
-  usePolling(isSending, messages.reload, pollMs);
+  usePolling(messages.data?.rows.some(isUnderWay) === true, messages.reload, pollMs);
   const newest = shown?.lastInbound?.id;
   useEffect(() => {
     if (newest !== undefined) void messages.reload();
@@ -119,6 +118,13 @@ function Thread({
       </ol>
     </>
   );
+}
+
+/** Some carriers send no receipts, so a receipt is awaited for this long. */
+const receiptMs = 10 * 60_000;
+
+function isUnderWay({ status, delivery, at }: ConversationMessage): boolean {
+  return status === "queued" || (delivery === "pending" && Date.now() - Date.parse(at) < receiptMs);
 }
 
 function stateOf({ status = "sent", delivery }: ConversationMessage): string {
