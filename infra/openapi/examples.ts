@@ -98,10 +98,14 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
     await recorder.play((route) => route === routes.pauseCampaign);
     await recorder.callOperation("updateWallet", { dailySpendCap: null });
     await recorder.play((route) => route === routes.resumeCampaign);
+    await recorder.renew("createCampaign");
+    await recorder.play((route) => route === routes.deleteCampaign);
     // A sent message or a finished campaign cannot be cancelled.
     await recorder.renew("sendSms", { scheduledAt: new Date(Date.now() + dayMs).toISOString() });
     await recorder.renew("createCampaign");
-    await recorder.play((route) => isEnding(route) && !endsSessions(route));
+    await recorder.play(
+      (route) => isEnding(route) && !endsSessions(route) && route !== routes.deleteCampaign,
+    );
     // Only the console may call it.
     recorder.examples["createSession"] = recorder.examples["getMe"];
     for (const route of Object.values<Route>(routes).filter(endsSessions)) {

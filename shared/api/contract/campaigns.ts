@@ -216,6 +216,10 @@ export const Campaign = z
   .register(z.globalRegistry, { id: "Campaign" });
 export type Campaign = z.infer<typeof Campaign>;
 
+export const DeletedCampaign = z
+  .object({ id: idSchema("cmp"), deleted: z.literal(true) })
+  .register(z.globalRegistry, { id: "DeletedCampaign" });
+
 const RecipientStatus = z
   .enum(["pending", "delivered", "undelivered", "failed", "skipped"])
   .register(z.globalRegistry, {

@@ -71,6 +71,8 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
     "Campaigns that ran before this list existed have no skipped contacts in it, only their counts.",
   updateCampaign: "Once a campaign is launched or scheduled, it cannot be changed.",
   launchCampaign: "Sending starts immediately. Contacts that have opted out are left out.",
+  deleteCampaign:
+    "Its id is not found from then on. A campaign that was launched or scheduled is cancelled instead.",
   pauseCampaign:
     "It accepts no more messages until it is resumed. Messages that were accepted already are still sent.",
   resumeCampaign: "It continues after the last contact that it reached.",

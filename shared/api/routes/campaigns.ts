@@ -3,6 +3,7 @@ import {
   CampaignParams,
   CampaignRecipient,
   CreateCampaignRequest,
+  DeletedCampaign,
   RecipientsQuery,
   UpdateCampaignRequest,
 } from "../contract/campaigns.ts";
@@ -104,6 +105,19 @@ export const cancelCampaign = {
   errors: ["CONFLICT"],
 } as const satisfies Route;
 
+export const deleteCampaign = {
+  method: "DELETE",
+  path: "/v1/campaigns/{id}",
+  tag: "campaigns",
+  summary: "Delete a draft",
+  auth: "bearer",
+  scope: "campaigns",
+  params: CampaignParams,
+  data: DeletedCampaign,
+  audited: ["id"],
+  errors: ["CONFLICT"],
+} as const satisfies Route;
+
 export const pauseCampaign = {
   method: "POST",
   path: "/v1/campaigns/{id}/pause",
@@ -131,6 +145,7 @@ export const routes = {
   updateCampaign,
   launchCampaign,
   cancelCampaign,
+  deleteCampaign,
   pauseCampaign,
   resumeCampaign,
 };

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 
-import { Campaign } from "../../shared/api/contract/campaigns.ts";
+import { Campaign, DeletedCampaign } from "../../shared/api/contract/campaigns.ts";
 import { CampaignRecord } from "../../shared/audience/campaigns/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
@@ -68,6 +68,28 @@ it("a campaign that is paused twice at a time and resumed twice reaches each con
   expect(await expectLedgerToAddUp(customer)).toHaveLength(11);
   expect(errorOf(await act(customer, id, "pause"))).toEqual(conflict);
   expect(errorOf(await act(customer, id, "resume"))).toEqual(conflict);
+});
+
+it("a draft is deleted once, also while it is launched, and no other campaign is", async () => {
+  const [customer, stranger] = await Promise.all([Customer.register({ balance: 1 }), Customer.register()]);
+  const notFound = { status: 404, code: "NOT_FOUND" };
+  const remove = async (id: string, by = customer): Promise<ApiResponse> =>
+    by.call(`/v1/campaigns/${id}`, { method: "DELETE" });
+  const id = await draft(customer);
+  expect(errorOf(await remove(id, stranger))).toEqual(notFound);
+  expect(dataOf(await remove(id), DeletedCampaign)).toEqual({ id, deleted: true });
+  expect(errorOf(await remove(id))).toEqual(notFound);
+  expect(errorOf(await act(customer, id, "launch"))).toEqual(notFound);
+  expect(errorOf(await customer.call(`/v1/campaigns/${id}`))).toEqual(notFound);
+  expect(errorOf(await customer.call(`/v1/campaigns/${id}/recipients`))).toEqual(notFound);
+  expect((await customer.client.listCampaigns()).meta.total).toBe(0);
+  const raced = await draft(customer);
+  const [launched, removed] = await Promise.all([act(customer, raced, "launch"), remove(raced)]);
+  expect([launched.status, removed.status]).toEqual(removed.status === 200 ? [404, 200] : [200, 409]);
+  const completed = await draft(customer);
+  await act(customer, completed, "launch");
+  await reach(customer, completed, "completed");
+  expect(errorOf(await remove(completed))).toEqual(conflict);
 });
 
 it("a paused campaign is cancelled for good, and only a running one of one's own is paused", async () => {
