@@ -145,6 +145,72 @@ it("creates a campaign, estimates its audience and cost, launches it and sees it
   });
 });
 
+it("shows the people of a campaign by outcome, exports them, and drafts it again for those who failed", async ({
+  arriveAs,
+}) => {
+  const customer = await Customer.register({ balance: 1 });
+  const { client } = customer;
+  const contacts = [
+    { phoneNumber: "15005550000", firstName: "Ada" },
+    { phoneNumber: "15005550002", firstName: "Grace" },
+    { phoneNumber: "15005550012", firstName: "Edsger", optedOut: true },
+  ];
+  await client.importContacts({ body: { contacts } });
+  const { id } = await client.createCampaign({
+    body: { name: "Autumn sale", message: "Hello", audience: { all: true }, senderId: "ADASHOP" },
+  });
+  const visitor = await arriveAs(customer, `campaigns/${id}`, "Autumn sale");
+  const { page } = visitor;
+  await visitor.confirm("Launch");
+  await page.getByText("✓ completed").waitFor();
+  const count = (name: string) => page.locator("dl.facts div").filter({ hasText: name }).getByRole("link");
+  await count("Skipped: opted out").click();
+  await visitor.heading("People of the campaign");
+  await page.getByRole("link", { name: "Edsger" }).waitFor();
+  expect(await visitor.violations()).toEqual([]);
+  await page.goBack();
+  await count("Failed").click();
+  await page.getByRole("link", { name: "Grace" }).waitFor();
+  await page.getByText("MESSAGE_UNROUTABLE").waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Export CSV" }).click(),
+  ]);
+  expect(await readFile(await download.path(), "utf8")).toContain(
+    "15005550002,Grace,failed,MESSAGE_UNROUTABLE",
+  );
+  await visitor.confirm("Send again");
+  await visitor.heading("Autumn sale (again)");
+  const [grace] = (await client.listContacts({ query: { search: "Grace" } })).rows;
+  const [draft] = (await client.listCampaigns()).rows;
+  expect(draft).toMatchObject({ status: "draft", audience: { contactIds: [grace?.id] } });
+  await visitor.confirm("Delete");
+  await visitor.heading("Campaigns");
+  expect((await client.listCampaigns()).meta.total).toBe(1);
+});
+
+it("pauses a campaign that waits for the daily cap, and resumes it", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 1 });
+  const { client } = customer;
+  await client.importContacts({
+    body: { contacts: [{ phoneNumber: "15005550000" }, { phoneNumber: "15005550005" }] },
+  });
+  await client.updateWallet({ body: { dailySpendCap: 0.01 } });
+  const { id } = await client.createCampaign({
+    body: { name: "Autumn sale", message: "Hello", audience: { all: true }, senderId: "ADASHOP" },
+  });
+  await client.launchCampaign({ params: { id } });
+  const visitor = await arriveAs(customer, `campaigns/${id}`, "Autumn sale");
+  const { page } = visitor;
+  await page.getByText("You reached the daily spending limit.").waitFor();
+  await visitor.confirm("Pause");
+  await page.getByText("– paused").waitFor();
+  await client.updateWallet({ body: { dailySpendCap: null } });
+  await visitor.confirm("Resume");
+  await page.getByText("✓ completed").waitFor();
+  expect((await client.getCampaign({ params: { id } })).progress).toMatchObject({ accepted: 2, sent: 2 });
+});
+
 it("shows a minimum for a campaign with more contacts than it has read", async ({ arriveAs }) => {
   const customer = await Customer.register({ balance: 1 });
   await customer.client.createContact({ body: { phoneNumber: "15005550010" } });

@@ -116,6 +116,11 @@ beforeAll(async () => {
     { name: "campaign-new", address: "campaigns/new", heading: "New campaign" },
     { name: "campaign-draft", address: `campaigns/${draft.id}`, heading: /onerror/ },
     { name: "campaign-completed", address: `campaigns/${launched.id}`, heading: "Autumn sale" },
+    {
+      name: "campaign-people",
+      address: `campaigns/${launched.id}/people`,
+      heading: "People of the campaign",
+    },
     { name: "api-keys", address: "api-keys", heading: "API keys", isEmptyAtFirst: true },
     { name: "webhooks", address: "webhooks", heading: "Webhooks", isEmptyAtFirst: true },
     { name: "webhook", address: `webhooks/${webhook.id}`, heading: "Webhook" },

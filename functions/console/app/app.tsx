@@ -33,6 +33,7 @@ const views: Readonly<Record<string, () => Promise<View>>> = {
   campaigns: async () => (await import("./views/campaigns.tsx")).Campaigns,
   "campaigns/new": async () => (await import("./views/campaign-new.tsx")).NewCampaign,
   "campaigns/:id/edit": async () => (await import("./views/campaign-new.tsx")).EditCampaign,
+  "campaigns/:id/people": async () => (await import("./views/campaign-people.tsx")).CampaignPeople,
   "campaigns/:id": async () => (await import("./views/campaign.tsx")).Campaign,
   "api-keys": async () => (await import("./views/api-keys.tsx")).ApiKeys,
   webhooks: async () => (await import("./views/webhooks.tsx")).Webhooks,

@@ -1,4 +1,4 @@
-import type { Campaign as CampaignOf } from "../../../../shared/api/contract/campaigns.ts";
+import type { Campaign as CampaignOf, RecipientOutcome } from "../../../../shared/api/contract/campaigns.ts";
 import { errorCatalogue } from "../../../../shared/api/contract/errors.ts";
 import { remedies } from "../../../../shared/api/contract/remedies.ts";
 import { api } from "../api.ts";
@@ -13,7 +13,7 @@ import { Facts, LinkButton, Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
 import { problemTexts } from "../problems.ts";
-import { linkTo, type ViewProps } from "../router.ts";
+import { go, linkTo, type ViewProps } from "../router.ts";
 
 /** One campaign: its estimate before the launch and its progress afterwards. */
 export function Campaign({ id }: ViewProps) {
@@ -67,7 +67,7 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
   const isOver = status === "completed" || status === "cancelled";
   return (
     <>
-      {status === "draft" || status === "failed" ? (
+      {status === "draft" || status === "failed" || status === "paused" ? (
         <ConfirmButton
           look="primary"
           label={status === "draft" ? "Launch" : "Resume"}
@@ -79,12 +79,41 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
             </>
           }
           act={async () => {
-            load.replace(await api().launchCampaign({ params: { id } }));
+            const options = { params: { id } };
+            const isPaused = status === "paused";
+            load.replace(await (isPaused ? api().resumeCampaign(options) : api().launchCampaign(options)));
             announce(status === "draft" ? "Campaign launched." : "Campaign resumed.");
           }}
         />
       ) : null}
-      {status === "draft" ? <LinkButton href={`#/campaigns/${id}/edit`} label="Edit" /> : null}
+      {status === "sending" ? (
+        <ConfirmButton
+          look="plain"
+          label="Pause"
+          question="Pause this campaign?"
+          consequence="No more messages are created until you resume it. Messages that were already accepted are still sent."
+          act={async () => {
+            load.replace(await api().pauseCampaign({ params: { id } }));
+            announce("Campaign paused.");
+          }}
+        />
+      ) : null}
+      {status === "draft" ? (
+        <>
+          <LinkButton href={`#/campaigns/${id}/edit`} label="Edit" />
+          <ConfirmButton
+            look="plain"
+            label="Delete"
+            question="Delete this draft?"
+            consequence="You cannot undo this."
+            act={async () => {
+              await api().deleteCampaign({ params: { id } });
+              go("campaigns");
+              announce("Draft deleted.");
+            }}
+          />
+        </>
+      ) : null}
       <LinkButton href={linkTo("campaigns/new", { copy: id })} label="Copy" />
       {isOver ? null : (
         <ConfirmButton
@@ -127,7 +156,10 @@ function Audience({ campaign: { audience } }: { campaign: CampaignOf }) {
 
 function Progress({ campaign }: { campaign: CampaignOf }) {
   const { status, progress, errorCode, waitsUntil } = campaign;
-  const { accepted, queued, sent, failed, skipped, charged } = progress;
+  const { accepted, queued, sent, failed, delivered, undelivered, skipped, charged } = progress;
+  const people = (outcome: RecipientOutcome, shown: string | undefined) =>
+    shown === undefined ? null : <a href={linkTo(`campaigns/${campaign.id}/people`, { outcome })}>{shown}</a>;
+  const ofSkipped = (count: number | undefined) => people("skipped", optionalCount(count));
   return (
     <>
       <Status of={status} />
@@ -157,15 +189,18 @@ function Progress({ campaign }: { campaign: CampaignOf }) {
           Accepted: countText(accepted),
           Queued: countText(queued),
           Sent: <a href={linkTo("messages", { campaign: campaign.id, status: "sent" })}>{countText(sent)}</a>,
-          Failed: (
-            <a href={linkTo("messages", { campaign: campaign.id, status: "failed" })}>{countText(failed)}</a>
-          ),
-          "Skipped: opted out": optionalCount(skipped.optedOut),
-          "Skipped: invalid text": optionalCount(skipped.unrenderable),
-          "Skipped: unknown contact": optionalCount(skipped.unknown),
-          "Skipped: blocked destination": optionalCount(skipped.destinationNotAllowed),
-          "Skipped: no price": optionalCount(skipped.destinationNotPriced),
-          "Skipped: recipient limit": optionalCount(skipped.recipientRateExceeded),
+          Pending: people("pending", countText(accepted - failed - delivered - undelivered)),
+          Delivered: people("delivered", countText(delivered)),
+          Undelivered: people("undelivered", countText(undelivered)),
+          Failed: people("failed", countText(failed)),
+          Replied: accepted === 0 ? "" : people("replied", "Show"),
+          "Opted out by reply": accepted === 0 ? "" : people("opted_out", "Show"),
+          "Skipped: opted out": ofSkipped(skipped.optedOut),
+          "Skipped: invalid text": ofSkipped(skipped.unrenderable),
+          "Skipped: unknown contact": ofSkipped(skipped.unknown),
+          "Skipped: blocked destination": ofSkipped(skipped.destinationNotAllowed),
+          "Skipped: no price": ofSkipped(skipped.destinationNotPriced),
+          "Skipped: recipient limit": ofSkipped(skipped.recipientRateExceeded),
           Charged: <Money amount={charged} />,
         }}
       />

@@ -1,0 +1,134 @@
+import * as z from "zod/mini";
+
+import { everyRow } from "../../../../shared/api/client/client.ts";
+import {
+  RecipientOutcome,
+  type Campaign,
+  type CampaignRecipient,
+} from "../../../../shared/api/contract/campaigns.ts";
+import { api } from "../api.ts";
+import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
+import { FilterForm } from "../parts/filter-form.tsx";
+import { SelectField } from "../parts/form.tsx";
+import { Loaded, useLoad, usePages } from "../parts/load.tsx";
+import { countText } from "../parts/money.tsx";
+import { announce } from "../parts/notice.tsx";
+import { Page } from "../parts/page.tsx";
+import { Status } from "../parts/status.tsx";
+import { Clamped, PagedTable } from "../parts/table.tsx";
+import { capitalized } from "../problems.ts";
+import { go, type ViewProps } from "../router.ts";
+import { saveCsv } from "../save-file.ts";
+
+const outcomes = [
+  ["", "Everyone with a message"],
+  ...RecipientOutcome.options.map((each) => [each, capitalized(each.replace("_", " "))] as const),
+] as const;
+
+/** The most contacts of the audience of one campaign. */
+const maxChosen = 1_000;
+
+/** The people of a campaign, by the outcome in the query. */
+export function CampaignPeople({ id, query }: ViewProps) {
+  const outcome = z.catch(z.optional(RecipientOutcome), undefined).parse(query.get("outcome") ?? undefined);
+  const campaign = useLoad(async () => api().getCampaign({ params: { id } }), [id]);
+  const pages = usePages(
+    async (page) => api().listCampaignRecipients({ params: { id }, query: { ...page, outcome } }),
+    [id, outcome],
+  );
+  const readAll = async (): Promise<CampaignRecipient[]> => {
+    const all: CampaignRecipient[] = [];
+    const params = { id };
+    const rows = everyRow(async (next) =>
+      api().listCampaignRecipients({ params, query: { limit: 100, ...next, outcome } }),
+    );
+    for await (const row of rows) all.push(row);
+    return all;
+  };
+  return (
+    <Page
+      title="People of the campaign"
+      back={[`#/campaigns/${id}`, campaign.data?.name ?? "Campaign"]}
+      actions={
+        <>
+          <ActionButton label="Export CSV" act={async () => exportCsv(await readAll(), outcome)} />
+          {outcome === "failed" && campaign.data !== undefined ? (
+            <SendAgain campaign={campaign.data} readAll={readAll} />
+          ) : null}
+        </>
+      }
+    >
+      <div class="panel">
+        <FilterForm<Record<"outcome", string>>
+          view={`campaigns/${id}/people`}
+          query={{ outcome: outcome ?? "" }}
+        >
+          {(form) => <SelectField field={form.field("outcome")} label="Outcome" options={outcomes} />}
+        </FilterForm>
+        <Loaded load={campaign}>
+          {() => (
+            <PagedTable
+              caption="People of the campaign"
+              pages={pages}
+              keyOf={(row) => row.messageId ?? row.contactId ?? `${row.number} ${row.reason}`}
+              columns={{
+                Number: ({ number, messageId }) =>
+                  messageId === undefined ? (
+                    (number ?? "Deleted contact")
+                  ) : (
+                    <a href={`#/messages/${messageId}`}>{number}</a>
+                  ),
+                Name: ({ name, contactId }) =>
+                  contactId === undefined ? null : (
+                    <Clamped href={`#/contacts/${contactId}`}>{name ?? "Contact"}</Clamped>
+                  ),
+                Status: ({ status }) => <Status of={status} />,
+                Reason: ({ reason }) => (reason === undefined ? null : <code>{reason}</code>),
+                Reply: ({ reply }) => (reply === undefined ? null : <Clamped>{reply}</Clamped>),
+              }}
+              empty={{ title: "No people with this outcome" }}
+            />
+          )}
+        </Loaded>
+      </div>
+    </Page>
+  );
+}
+
+function exportCsv(rows: readonly CampaignRecipient[], outcome = "all"): void {
+  const header = ["number", "name", "status", "reason", "messageId", "reply"] as const;
+  const file = `campaign-${outcome}.csv`;
+  saveCsv(file, [header, ...rows.map((row) => header.map((field) => row[field] ?? ""))]);
+  announce(`${countText(rows.length, "row")} saved as ${file}.`);
+}
+
+/** Creates a draft with the same content for the contacts of these people. */
+function SendAgain({
+  campaign,
+  readAll,
+}: {
+  campaign: Campaign;
+  readAll: () => Promise<CampaignRecipient[]>;
+}) {
+  const { name, message, senderId, language, messageType, expiresInSeconds } = campaign;
+  const act = async (): Promise<void> => {
+    const people = await readAll();
+    const contactIds = [...new Set(people.flatMap(({ contactId }) => contactId ?? []))];
+    if (contactIds.length === 0 || contactIds.length > maxChosen) {
+      throw new Error(`A draft has 1 to ${maxChosen} contacts, and these are ${contactIds.length}.`);
+    }
+    const body = { message, senderId, language, messageType, expiresInSeconds, audience: { contactIds } };
+    const draft = await api().createCampaign({ body: { ...body, name: `${name} (again)`.slice(0, 100) } });
+    go(`campaigns/${draft.id}`);
+    announce(`Draft for ${countText(contactIds.length)} of ${countText(people.length, "contact")} created.`);
+  };
+  return (
+    <ConfirmButton
+      look="primary"
+      label="Send again"
+      question="Send again to those who failed?"
+      consequence="This creates a draft for their contacts. Nothing is sent until you launch it."
+      act={act}
+    />
+  );
+}
