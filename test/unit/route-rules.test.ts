@@ -142,6 +142,7 @@ it("a sender changes only messages, contacts, templates, campaigns and sender ID
     "createSenderId",
     "createTemplate",
     "decideHeldMessage",
+    "deleteCampaign",
     "deleteContact",
     "deleteOptOut",
     "deleteTemplate",

@@ -44,6 +44,19 @@ export function estimateAudience(plan: Plan, contacts: readonly Contact[], price
   return sum;
 }
 
+/** Returns the first contact that gets the campaign, and the text for that contact. */
+export function sampleOf(
+  { audience, message }: Plan,
+  contacts: readonly Contact[],
+): { readonly contact: Contact; readonly text: string } | undefined {
+  for (const contact of contacts) {
+    if (contact.optedOut || !isOfAudience(audience, contact)) continue;
+    const rendered = renderTemplate(message, contactValues(contact));
+    if ("text" in rendered) return { contact, text: rendered.text };
+  }
+  return undefined;
+}
+
 function isOfAudience({ contactIds, tags }: Plan["audience"], contact: Contact): boolean {
   if (contactIds !== undefined) return contactIds.includes(contact.id);
   return tags === undefined || tags.some((tag) => contact.tags.includes(tag));

@@ -9,10 +9,11 @@ import { api } from "../api.ts";
 import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
 import { CheckField, ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
-import { Preview, SegmentCount } from "../parts/message-text.tsx";
+import { SegmentCount } from "../parts/message-text.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { Sample } from "../parts/sample.tsx";
 import { isoOf } from "../parts/time.tsx";
 import { messageOf } from "../problems.ts";
 import { go, type ViewProps } from "../router.ts";
@@ -207,7 +208,15 @@ function CampaignForm({ values: start, edited }: { values: CampaignValues; edite
             )}
           </Section>
           <Section title="Preview">
-            <Preview sender={given(senderId) ?? usable[0] ?? ""} text={message} />
+            <Sample
+              source={source}
+              plan={{
+                message,
+                language: isUnicode ? "Unicode" : "English",
+                audience: audienceOf(form.values.value),
+              }}
+              sender={given(senderId) ?? usable[0] ?? ""}
+            />
             {problem === undefined ? null : <Notice tone="bad">The message {problem}</Notice>}
           </Section>
         </div>

@@ -6,8 +6,10 @@ import {
   type Campaign,
   type CampaignRecipient,
 } from "../../../../shared/api/contract/campaigns.ts";
+import type { Page as PageOf } from "../../../../shared/api/contract/primitives.ts";
 import { api } from "../api.ts";
-import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
+import { ConfirmButton } from "../parts/dialog.tsx";
+import { Export } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { SelectField } from "../parts/form.tsx";
 import { Loaded, useLoad, usePages } from "../parts/load.tsx";
@@ -18,12 +20,13 @@ import { Status } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { capitalized } from "../problems.ts";
 import { go, type ViewProps } from "../router.ts";
-import { saveCsv } from "../save-file.ts";
 
 const outcomes = [
   ["", "Everyone with a message"],
   ...RecipientOutcome.options.map((each) => [each, capitalized(each.replace("_", " "))] as const),
 ] as const;
+
+const csvFields = ["number", "name", "status", "reason", "messageId", "reply"] as const;
 
 /** The most contacts of the audience of one campaign. */
 const maxChosen = 1_000;
@@ -32,28 +35,18 @@ const maxChosen = 1_000;
 export function CampaignPeople({ id, query }: ViewProps) {
   const outcome = z.catch(z.optional(RecipientOutcome), undefined).parse(query.get("outcome") ?? undefined);
   const campaign = useLoad(async () => api().getCampaign({ params: { id } }), [id]);
-  const pages = usePages(
-    async (page) => api().listCampaignRecipients({ params: { id }, query: { ...page, outcome } }),
-    [id, outcome],
-  );
-  const readAll = async (): Promise<CampaignRecipient[]> => {
-    const all: CampaignRecipient[] = [];
-    const params = { id };
-    const rows = everyRow(async (next) =>
-      api().listCampaignRecipients({ params, query: { limit: 100, ...next, outcome } }),
-    );
-    for await (const row of rows) all.push(row);
-    return all;
-  };
+  const read = async (page: { limit: number; cursor?: string }) =>
+    api().listCampaignRecipients({ params: { id }, query: { ...page, outcome } });
+  const pages = usePages(read, [id, outcome]);
   return (
     <Page
       title="People of the campaign"
       back={[`#/campaigns/${id}`, campaign.data?.name ?? "Campaign"]}
       actions={
         <>
-          <ActionButton label="Export CSV" act={async () => exportCsv(await readAll(), outcome)} />
+          <Export file={`campaign-${outcome ?? "all"}.csv`} read={read} fields={csvFields} />
           {outcome === "failed" && campaign.data !== undefined ? (
-            <SendAgain campaign={campaign.data} readAll={readAll} />
+            <SendAgain campaign={campaign.data} read={read} />
           ) : null}
         </>
       }
@@ -95,29 +88,24 @@ export function CampaignPeople({ id, query }: ViewProps) {
   );
 }
 
-function exportCsv(rows: readonly CampaignRecipient[], outcome = "all"): void {
-  const header = ["number", "name", "status", "reason", "messageId", "reply"] as const;
-  const file = `campaign-${outcome}.csv`;
-  saveCsv(file, [header, ...rows.map((row) => header.map((field) => row[field] ?? ""))]);
-  announce(`${countText(rows.length, "row")} saved as ${file}.`);
-}
-
 /** Creates a draft with the same content for the contacts of these people. */
 function SendAgain({
   campaign,
-  readAll,
+  read,
 }: {
   campaign: Campaign;
-  readAll: () => Promise<CampaignRecipient[]>;
+  read: (page: { limit: number; cursor?: string }) => Promise<PageOf<CampaignRecipient>>;
 }) {
-  const { name, message, senderId, language, messageType, expiresInSeconds } = campaign;
+  const { name, message, senderId, from, language, messageType, expiresInSeconds } = campaign;
   const act = async (): Promise<void> => {
-    const people = await readAll();
+    const people: CampaignRecipient[] = [];
+    for await (const row of everyRow(async (next) => read({ limit: 100, ...next }))) people.push(row);
     const contactIds = [...new Set(people.flatMap(({ contactId }) => contactId ?? []))];
     if (contactIds.length === 0 || contactIds.length > maxChosen) {
       throw new Error(`A draft has 1 to ${maxChosen} contacts, and these are ${contactIds.length}.`);
     }
-    const body = { message, senderId, language, messageType, expiresInSeconds, audience: { contactIds } };
+    const sender = from === undefined ? { senderId } : { from };
+    const body = { message, ...sender, language, messageType, expiresInSeconds, audience: { contactIds } };
     const draft = await api().createCampaign({ body: { ...body, name: `${name} (again)`.slice(0, 100) } });
     go(`campaigns/${draft.id}`);
     announce(`Draft for ${countText(contactIds.length)} of ${countText(people.length, "contact")} created.`);

@@ -10,6 +10,7 @@ import { Preview } from "../parts/message-text.tsx";
 import { countText, Money, optionalCount } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, LinkButton, Page, Section } from "../parts/page.tsx";
+import { Sample } from "../parts/sample.tsx";
 import { Status } from "../parts/status.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
 import { problemTexts } from "../problems.ts";
@@ -139,9 +140,14 @@ function CountedAgain({ campaign }: { campaign: CampaignOf }) {
 function Before({ campaign }: { campaign: CampaignOf }) {
   const source = useAudienceData();
   return (
-    <Section title="Audience and cost">
-      <AudienceCost source={source} plan={campaign} />
-    </Section>
+    <>
+      <Section title="Audience and cost">
+        <AudienceCost source={source} plan={campaign} />
+      </Section>
+      <Section title="Preview">
+        <Sample source={source} plan={campaign} sender={campaign.senderId} />
+      </Section>
+    </>
   );
 }
 

@@ -70,6 +70,10 @@ export function Send({ query }: ViewProps) {
   useEffect(() => {
     if (recipient !== null) form.set({ to: recipient });
   }, [recipient]);
+  const [text, sender] = [query.get("message"), query.get("from") ?? ""];
+  useEffect(() => {
+    if (text !== null) form.set({ message: text, senderId: sender });
+  }, [text, sender]);
   const again = query.get("again") ?? "";
   const original = useLoad(
     async () => (again === "" ? undefined : api().getSms({ params: { id: again } })),
