@@ -16,8 +16,8 @@ import type { CountsRecord } from "./messages/counts/counts.ts";
 import type { MarginsRecord, UsageRecord } from "./messages/counts/figures.ts";
 import type {
   ConversationEntry,
+  ConversationPlace,
   ConversationRecord,
-  UnreadRecord,
 } from "./messages/inbound/conversations.ts";
 import type { ErasedNumber } from "./messages/inbound/erased.ts";
 import type { InboundRecord, TakenRecord } from "./messages/inbound/record.ts";
@@ -85,6 +85,7 @@ declare module "./platform/table/entities.ts" {
     contactOfNumber: typeof ContactOfNumberRecord;
     conversation: typeof ConversationRecord;
     conversationEntry: typeof ConversationEntry;
+    conversationPlace: typeof ConversationPlace;
     counts: typeof CountsRecord;
     currentRateCard: typeof CurrentCardRecord;
     email: typeof EmailRecord;
@@ -133,7 +134,6 @@ declare module "./platform/table/entities.ts" {
     sessionUse: typeof SessionUseRecord;
     skippedContacts: typeof SkippedContacts;
     template: typeof TemplateRecord;
-    unreadConversation: typeof UnreadRecord;
     usage: typeof UsageRecord;
     user: typeof UserRecord;
     uses: typeof Uses;

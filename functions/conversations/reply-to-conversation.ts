@@ -1,6 +1,6 @@
 import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import * as routes from "../../shared/api/routes/conversations.ts";
-import { replyToConversation } from "../../shared/audience/conversations/conversations.ts";
+import { replyToConversation } from "../../shared/audience/conversations/reply.ts";
 
 export const handler = endpoint(
   routes.replyToConversation,

@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
 import { CreateContactRequest } from "../../shared/api/contract/contacts.ts";
@@ -12,9 +12,13 @@ import {
 } from "../../shared/audience/conversations/conversations.ts";
 import { receiveInboundMessage } from "../../shared/messages/inbound/receive.ts";
 import { assignNumber } from "../../shared/messages/numbers/record.ts";
+import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { dayMs, minuteMs, now } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { only } from "../support/carriers.ts";
+import { advance } from "../support/clock.ts";
 import { replyOf } from "../support/inbound-messages.ts";
 import { acceptBlock, acceptFor } from "../support/messages.ts";
 import { allRows } from "../support/rows.ts";
@@ -126,7 +130,7 @@ it("a message that arrives while a person marks the conversation as read leaves 
   const { id } = await only1();
   let hasArrived = false;
   interceptTableRequests(async (command, send) => {
-    if (!hasArrived && JSON.stringify(command).includes("readThrough")) {
+    if (!hasArrived && JSON.stringify(command).includes('"isUnread":false')) {
       hasArrived = true;
       await receive("2");
     }
@@ -141,7 +145,7 @@ it("a repeated job adds nothing, and completes what a worker that ended left out
   const inbound = replyOf({ from: phone, to: number, message: "Hi" });
   let fails = true;
   interceptTableRequests(async (command, send) => {
-    if (fails && JSON.stringify(command).includes("UNREAD#")) throw new Error("the worker ended");
+    if (fails && JSON.stringify(command).includes("PLACE#")) throw new Error("the worker ended");
     return send();
   });
   await expect(receiveInboundMessage(inbound)).rejects.toThrow("the worker ended");
@@ -163,8 +167,45 @@ it("an erased number is in no conversation, and its marks and entries are gone",
   expect([left?.phoneNumber, others]).toEqual(["447700900124", []]);
   const { pk } = keys.conversation(organizationId, "");
   const rows = (await allRows()).filter((row) => row["pk"] === pk);
-  expect(rows).toHaveLength(3);
-  expect(rows.every(({ sk }) => String(sk).includes(left?.id ?? "none"))).toBe(true);
+  const id = left?.id ?? "none";
+  const keysOfLeft = [id, expect.stringMatching(`^${id}#`), `PLACE#${left?.lastInbound?.id ?? ""}`];
+  expect(rows.map(({ sk }) => sk).toSorted()).toEqual([keysOfLeft[2], keysOfLeft[0], keysOfLeft[1]]);
+});
+
+it("an inbound message from before the erasure is not added, and a later conversation stays", async () => {
+  const late = replyOf({ from: phone, to: number, message: "old", receivedAt: new Date().toISOString() });
+  await eraseNumber(organizationId, phone);
+  advance(minuteMs);
+  await receiveInboundMessage({
+    ...replyOf({ from: phone, to: number, message: "new" }),
+    receivedAt: now().toISOString(),
+  });
+  await receiveInboundMessage(late);
+  const { id } = await only1();
+  expect(await thread(id)).toEqual(["inbound new"]);
+});
+
+it("a STOP counts although its conversation cannot be written, and the job returns", async () => {
+  interceptTableRequests(async (command, send) => {
+    if (JSON.stringify(command).includes("CONVERSATIONS#")) throw new Error("no conversation");
+    return send();
+  });
+  await expect(receive("STOP")).rejects.toThrow("no conversation");
+  expect(await findOptOut(organizationId, phone)).toMatchObject({ source: "reply" });
+});
+
+it("a conversation expires with its messages", async () => {
+  vi.stubEnv(environmentNames.messageRetentionDays, "1");
+  await receive("Hi");
+  await acceptFor(organizationId, { ...own, from: number });
+  const { pk } = keys.conversation(organizationId, "");
+  const rows = (await allRows()).filter((row) => row["pk"] === pk);
+  expect(rows).toHaveLength(4);
+  for (const row of rows) expect(row["expiresAt"]).toEqual(expect.any(Number));
+  const { id } = await only1();
+  advance(dayMs + minuteMs);
+  expect(await list()).toEqual([]);
+  await expect(thread(id)).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 it("conversations of others are not found", async () => {

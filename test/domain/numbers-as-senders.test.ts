@@ -4,6 +4,7 @@ import { SendSmsRequest } from "../../shared/api/contract/sms.ts";
 import { senderRejection } from "../../shared/messages/accept/policies.ts";
 import { assignNumber, releaseNumber } from "../../shared/messages/numbers/record.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { documentOf, RateCard } from "../../shared/money/prices/rate-card.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { accept, inOrder, named, only, reject, ScriptedCarrier } from "../support/carriers.ts";
 import { acceptFor, hello, recordOf, statusOf } from "../support/messages.ts";
@@ -48,6 +49,26 @@ describe("a message from a number", () => {
     expect(await balanceAfterRefunds(job)).toBe(1_000_000);
   });
 
+  it("goes only to destinations with a route, and not to a carrier above its price", async () => {
+    const beta = new ScriptedCarrier(accept);
+    const job = await acceptFor(organizationId, fromNumber());
+    const noRoute = inOrder(named({ beta }));
+    await submitMessage(job, { ...noRoute, carriers: { ...noRoute.carriers, routeOf: () => [] } });
+    expect(await statusOf(job)).toBe("failed: MESSAGE_UNROUTABLE");
+    const costly = {
+      rateCard: new RateCard(documentOf([{ prefix: "1", priceMicros: 1, costMicros: { beta: 9_000_000 } }])),
+    };
+    const other11 = await acceptFor(organizationId, fromNumber());
+    const route = named({ alpha: new ScriptedCarrier(accept), beta });
+    await submitMessage(other11, inOrder(route, costly));
+    expect(await statusOf(other11)).toBe("failed: MESSAGE_PROVIDER_ERROR");
+    expect(beta.received).toEqual([]);
+    // The first carrier of a route is the operator's choice at any cost.
+    const first = await acceptFor(organizationId, fromNumber());
+    await submitMessage(first, inOrder(route.toReversed(), costly));
+    expect(await statusOf(first)).toBe("sent");
+  });
+
   it("takes the route where the number has no carrier", async () => {
     const own = `${number.slice(0, -1)}77`;
     await assignNumber({ number: own, organizationId });
@@ -74,6 +95,7 @@ describe("the number of others", () => {
   it.each([
     ["as a number", () => fromNumber()],
     ["as a sender ID of digits", () => ({ senderId: number.slice(0, 11) })],
+    ["as a sender ID in national form", () => ({ senderId: `0${number.slice(2)}` })],
   ])("is rejected %s, without a charge", async (_, fields) => {
     await assignNumber({ number: number.slice(0, 11), organizationId });
     await expect(acceptFor(other, fields())).rejects.toMatchObject({ code: "SENDER_ID_NOT_APPROVED" });

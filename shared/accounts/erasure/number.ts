@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { MessageStatus } from "../../api/contract/sms.ts";
 import { eraseContact } from "../../audience/contacts/contacts.ts";
-import { deleteConversationsWith } from "../../messages/inbound/conversations.ts";
+import { deleteConversationsWith, removeSent } from "../../messages/inbound/conversations.ts";
 import { markErased } from "../../messages/inbound/erased.ts";
 import { redactedText } from "../../messages/message/record.ts";
 import { deleteLifted, findOptOut } from "../../messages/opt-outs/record.ts";
@@ -16,6 +16,7 @@ const StoredMessage = z.object({
   pk: z.string(),
   sk: z.string(),
   to: z.optional(z.string()),
+  from: z.optional(z.string()),
   status: z.optional(z.string()),
 });
 
@@ -63,8 +64,9 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
   await markErased(organizationId, phoneNumber);
   const contact = await eraseContact(organizationId, phoneNumber);
   const partitions = [...messagesOf(withAllShards(organizationId)), testMessagesOf(organizationId)];
-  await forEachOf(StoredMessage, partitions, async ({ sk, to, status: stored }) => {
+  await forEachOf(StoredMessage, partitions, async ({ sk, to, from, status: stored }) => {
     if (to !== phoneNumber) return;
+    await removeSent({ organizationId, id: sk, to, from });
     const status = MessageStatus.safeParse(stored).data ?? "queued";
     const isErased = status !== "queued" && (await eraseMessage(organizationId, sk, { to, status }));
     if (isErased) messages += 1;

@@ -9,7 +9,7 @@ import { impossibility } from "../destinations/impossible-numbers.ts";
 import { countryOfNumber, typesOfNumber } from "../destinations/numbering-plan.ts";
 import { effectsOf } from "../message/effects.ts";
 import type { MessageRecord } from "../message/record.ts";
-import { findNumber, isOfOthers } from "../numbers/record.ts";
+import { findNumber, isNumberOfOthers } from "../numbers/record.ts";
 import { findOptOut, hasSentStopTo } from "../opt-outs/record.ts";
 import { isApprovedSenderId, isNumeric } from "../sender-ids/names.ts";
 
@@ -148,11 +148,8 @@ async function isUnwanted(
  * must not be the number of others. Where the stage requires approval, a sender ID needs it.
  */
 export async function isSenderRejected({ organizationId, senderId, from }: Sending): Promise<boolean> {
-  if (isNumeric(senderId)) {
-    const number = await findNumber(senderId);
-    if (from !== undefined) return number?.organizationId !== organizationId;
-    if (number !== undefined && isOfOthers(number, organizationId)) return true;
-  }
+  if (from !== undefined) return (await findNumber(from))?.organizationId !== organizationId;
+  if (isNumeric(senderId) && (await isNumberOfOthers(organizationId, senderId))) return true;
   return config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId));
 }
 

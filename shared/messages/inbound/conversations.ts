@@ -4,15 +4,18 @@ import { epochSeconds, dayMs } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { fixedId, isTestId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { forEachOf, itemsIn } from "../../platform/table/lists.ts";
-import { deleteItem, putItem, putOf, updateItem, updateOf } from "../../platform/table/write.ts";
+import { forEachOf } from "../../platform/table/lists.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { deleteItem, deleteOf, insertOf, putItem, putOf, type Write } from "../../platform/table/write.ts";
 import { effectsOf } from "../message/effects.ts";
 import { redactedText, type MessageRecord } from "../message/record.ts";
 import type { InboundRecord } from "./record.ts";
 
 /*
  * A conversation: the messages between one number of an organization and one phone, from the first inbound message on. It
- * has an entry for each message, in their order, which only names the message. The writes can be repeated in any order.
+ * has an entry for each message, which only names the message. A place keeps the conversations in the order of their last
+ * inbound messages. The conversation and its place change together.
  */
 
 export const ConversationRecord = z.object({
@@ -24,107 +27,139 @@ export const ConversationRecord = z.object({
   /** The phone, or the name or short code, that writes to it. */
   phoneNumber: z.string(),
   lastInboundId: z.string(),
-  /** The last inbound message that was read; absent if none was. */
-  readThrough: z.optional(z.string()),
+  isUnread: z.boolean(),
+  /** Grows with each change. */
+  version: z.int(),
   /** That of its last inbound message. */
   expiresAt: z.optional(z.int()),
 });
 export type ConversationRecord = z.infer<typeof ConversationRecord>;
 
+/** The place of a conversation in the order. */
+export const ConversationPlace = z.object({
+  entity: z.literal("conversationPlace"),
+  conversationId: z.string(),
+  isUnread: z.boolean(),
+  expiresAt: z.optional(z.int()),
+});
+
 /** Names one message of a conversation. */
 export const ConversationEntry = z.object({ entity: z.literal("conversationEntry"), id: z.string() });
 
-/** Marks a conversation as unread, so that unread ones can be counted. */
-export const UnreadRecord = z.object({
-  entity: z.literal("unreadConversation"),
-  conversationId: z.string(),
-  lastInboundId: z.string(),
-});
-
-const Keyed = z.object({ sk: z.string(), phoneNumber: z.optional(z.string()) });
+type Sides = Pick<InboundRecord, "from" | "id" | "organizationId" | "to">;
 
 /** Returns the id of the conversation of an inbound message. It is always the same for the two numbers. */
-export function conversationIdOf({
-  id,
-  organizationId,
-  to,
-  from,
-}: Pick<InboundRecord, "from" | "id" | "organizationId" | "to">): string {
-  return idOf(organizationId, { number: to, phoneNumber: from, isTest: isTestId(id) });
+export function conversationIdOf({ id, organizationId, to, from }: Sides): string {
+  return fixedId("cnv", `${organizationId} ${to} ${from}`, isTestId(id));
 }
 
-interface Sides {
-  readonly number: string;
-  readonly phoneNumber: string;
-  readonly isTest: boolean;
+export async function findConversation(
+  organizationId: string,
+  conversationId: string,
+): Promise<ConversationRecord | undefined> {
+  const key = keys.conversation(organizationId, conversationId);
+  return findItem(ConversationRecord, key, { consistent: true });
 }
 
-function idOf(organizationId: string, { number, phoneNumber, isTest }: Sides): string {
-  return fixedId("cnv", `${organizationId} ${number} ${phoneNumber}`, isTest);
+/** Returns the writes that replace a conversation and its place. They are rejected after another change. */
+export function changeOf(seen: ConversationRecord | undefined, next: ConversationRecord): Write[] {
+  const { organizationId, id, lastInboundId, isUnread, expiresAt } = next;
+  const placeOf = (inboundId: string) => keys.conversationPlace(organizationId, id, inboundId);
+  const place = { entity: "conversationPlace", conversationId: id, isUnread, expiresAt } as const;
+  return [
+    putOf(
+      keys.conversation(organizationId, id),
+      next,
+      seen === undefined ? { absent: ["pk"] } : { is: { version: seen.version } },
+    ),
+    putOf(placeOf(lastInboundId), place),
+    ...(seen === undefined || seen.lastInboundId === lastInboundId
+      ? []
+      : [deleteOf(placeOf(seen.lastInboundId))]),
+  ];
 }
 
-/** Whether a conversation has an inbound message that was not read. */
-export function isUnread({ lastInboundId, readThrough = "" }: ConversationRecord): boolean {
-  return readThrough < lastInboundId;
-}
-
-/** Adds an inbound message to its conversation, and marks that as unread. A repetition changes nothing. */
+/** Adds an inbound message to its conversation, which is unread then. A repetition changes nothing. */
 export async function addInbound(inbound: InboundRecord): Promise<void> {
   const { id, organizationId, from, to, expiresAt } = inbound;
   const conversationId = conversationIdOf(inbound);
-  const entry = { entity: "conversationEntry", id, expiresAt } as const;
-  await putItem(putOf(keys.conversationEntry(organizationId, conversationId, id), entry));
-  const set = {
-    entity: "conversation",
-    id: conversationId,
-    organizationId,
-    number: to,
-    phoneNumber: from,
-    lastInboundId: id,
-    expiresAt,
-  } as const;
-  const update = updateOf(
-    keys.conversation(organizationId, conversationId),
-    { set },
-    { ifPresent: { below: { lastInboundId: id } } },
-  );
-  const updated = await updateItem(ConversationRecord, update);
-  const conversation = updated.applied ? updated.item : ConversationRecord.parse(updated.found);
-  // A worker may have ended before this. Later messages set marks of their own.
-  if (conversation.lastInboundId === id && isUnread(conversation)) await markUnread(conversation);
-}
-
-/** Marks a conversation as unread. */
-export async function markUnread(conversation: ConversationRecord): Promise<void> {
-  const { organizationId, id: conversationId, lastInboundId, expiresAt } = conversation;
-  const mark = { entity: "unreadConversation", conversationId, lastInboundId, expiresAt } as const;
-  await putItem(putOf(keys.unreadConversation(organizationId, conversationId), mark));
-}
-
-/** Deletes a conversation with all its entries, but not the messages. The item that leads to it is deleted last. */
-export async function deleteConversation(organizationId: string, conversationId: string): Promise<void> {
-  const { pk, sk: from } = keys.conversationEntry(organizationId, conversationId, "");
-  const entries = itemsIn(Keyed, { pk, from, to: `${from}~`, consistent: true });
-  for await (const entry of entries) await deleteItem({ pk, sk: entry.sk });
-  await deleteItem(keys.unreadConversation(organizationId, conversationId));
-  await deleteItem(keys.conversation(organizationId, conversationId));
-}
-
-/** Deletes the conversations with a phone. */
-export async function deleteConversationsWith(organizationId: string, phoneNumber: string): Promise<void> {
-  const partitions = [keys.conversation(organizationId, "").pk, keys.testConversations(organizationId)];
-  await forEachOf(Keyed, partitions, async (item) => {
-    if (item.phoneNumber === phoneNumber) await deleteConversation(organizationId, item.sk);
+  const entryKey = keys.conversationEntry(organizationId, conversationId, id);
+  const entry = await putItem(insertOf(entryKey, { entity: "conversationEntry", id, expiresAt }));
+  await untilUndisturbed(async () => {
+    const seen = await findConversation(organizationId, conversationId);
+    // A late message makes the conversation unread too.
+    const isLast = seen === undefined || seen.lastInboundId < id;
+    if (!isLast && !entry.applied) return true;
+    const next: ConversationRecord = {
+      entity: "conversation",
+      id: conversationId,
+      organizationId,
+      number: to,
+      phoneNumber: from,
+      lastInboundId: isLast ? id : seen.lastInboundId,
+      isUnread: true,
+      version: (seen?.version ?? 0) + 1,
+      expiresAt: isLast ? expiresAt : seen.expiresAt,
+    };
+    return (await transact({ changes: changeOf(seen, next) })).outcome === "committed" || undefined;
   });
 }
 
+/** Removes an erased inbound message from its conversation, which ends with it if it has no later one. */
+export async function removeInbound(inbound: InboundRecord): Promise<void> {
+  const { id, organizationId } = inbound;
+  const conversationId = conversationIdOf(inbound);
+  await deleteItem(keys.conversationEntry(organizationId, conversationId, id));
+  const found = await findConversation(organizationId, conversationId);
+  if (found?.lastInboundId === id) await deleteConversation(found);
+}
+
+async function deleteConversation({ organizationId, id, lastInboundId }: ConversationRecord): Promise<void> {
+  await deleteItem(keys.conversationPlace(organizationId, id, lastInboundId));
+  await deleteItem(keys.conversation(organizationId, id), { ifPresent: { is: { lastInboundId } } });
+}
+
+/** Deletes the conversations with a phone, and the entries of its inbound messages. */
+export async function deleteConversationsWith(organizationId: string, phoneNumber: string): Promise<void> {
+  const partitions = [keys.conversation(organizationId, "").pk, keys.testConversations(organizationId)];
+  const Stored = z.object({ pk: z.string(), sk: z.string(), phoneNumber: z.optional(z.string()) });
+  const ids = new Set<string>();
+  await forEachOf(Stored, partitions, async (item) => {
+    if (item.phoneNumber === phoneNumber) ids.add(item.sk);
+  });
+  if (ids.size === 0) return;
+  // The record that leads to the others is deleted last.
+  await forEachOf(Stored, partitions, async ({ pk, sk }) => {
+    const [conversationId = ""] = sk.split("#");
+    if (sk !== conversationId && ids.has(conversationId)) await deleteItem({ pk, sk });
+  });
+  for (const id of ids) {
+    const record = await findConversation(organizationId, id);
+    if (record !== undefined) await deleteConversation(record);
+  }
+}
+
+/** A message that may come from a number. */
+type Sent = Pick<MessageRecord, "from" | "id" | "organizationId" | "to">;
+
 /** Adds a message that comes from a number to its conversation. A repetition changes nothing. */
 export async function addSent(message: MessageRecord): Promise<void> {
-  const { id, organizationId, from, to } = message;
-  if (from === undefined || to === redactedText) return;
-  const conversationId = idOf(organizationId, { number: from, phoneNumber: to, isTest: isTestId(id) });
-  const key = keys.conversationEntry(organizationId, conversationId, id);
+  const key = entryOf(message);
+  if (key === undefined || message.to === redactedText) return;
+  const { id } = message;
   await putItem(putOf(key, { entity: "conversationEntry", id, expiresAt: expiryOf(message) }));
+}
+
+/** Removes a message of an erased number from its conversation. */
+export async function removeSent(message: Sent): Promise<void> {
+  const key = entryOf(message);
+  if (key !== undefined) await deleteItem(key);
+}
+
+function entryOf({ id, organizationId, from, to }: Sent) {
+  if (from === undefined) return undefined;
+  const conversationId = conversationIdOf({ id, organizationId, to: from, from: to });
+  return keys.conversationEntry(organizationId, conversationId, id);
 }
 
 /** Returns when an entry expires: about when its message does. */

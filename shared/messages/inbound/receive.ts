@@ -14,10 +14,17 @@ import { keywordOf } from "../numbers/keywords.ts";
 import { addresseesOf, findNumber, type Addressee } from "../numbers/record.ts";
 import { recordWord } from "../opt-outs/opt-outs.ts";
 import { deleteLifted } from "../opt-outs/record.ts";
-import { addInbound, conversationIdOf, deleteConversation } from "./conversations.ts";
+import { addInbound, removeInbound } from "./conversations.ts";
 import { wasErasedSince } from "./erased.ts";
 import { inboundMessageJob, type TestInboundJob } from "./inbound-message-job.ts";
-import { inboundPuts, InboundRecord, toApiInboundMessage, TakenRecord, takenKey } from "./record.ts";
+import {
+  inboundPuts,
+  InboundRecord,
+  retentionOfInbound,
+  toApiInboundMessage,
+  TakenRecord,
+  takenKey,
+} from "./record.ts";
 
 /** An inbound message, as read from a callback. */
 export interface ReceivedMessage {
@@ -87,7 +94,7 @@ function partsOf<Item>(items: readonly Item[], size: number): Item[][] {
 
 async function receiveFor({ organizationId, keyword }: Addressee, inbound: ReceivedMessage): Promise<void> {
   const { from, to, message, receivedAt } = inbound;
-  const record = { from, to, message, keyword, receivedAt, organizationId };
+  const record = { from, to, message, keyword, receivedAt, organizationId, ...retentionOfInbound() };
   const kept = await keep({ entity: "inboundMessage", id: newId("inb"), ...record }, inbound);
   if (kept !== undefined) await conclude(kept);
 }
@@ -131,12 +138,13 @@ async function keep(
 /** Applies the command of a stored message and publishes its event. A repetition publishes the same event. */
 async function conclude(record: InboundRecord): Promise<void> {
   const { id, organizationId, from, receivedAt: timestamp } = record;
-  await addInbound(record);
   const isErased = await wasErasedSince(organizationId, from, timestamp);
   if (effectsOf(record).hasLiveRules) await obey(record, isErased);
-  if (isErased) {
+  if (!isErased) await addInbound(record);
+  if (isErased || (await wasErasedSince(organizationId, from, timestamp))) {
+    // The message is deleted last, because a repeated job needs it.
+    await removeInbound(record);
     await deleteItem(keys.inbound(organizationId, id));
-    await deleteConversation(organizationId, conversationIdOf(record));
     return;
   }
   log.info("message.received", { organizationId });

@@ -45,24 +45,26 @@ export function takenKey(organizationId: string, carrier: string, carrierId: str
   return { pk: keys.inbound(organizationId, "").pk, sk: `TAKEN#${hash}` };
 }
 
+/** Returns when an inbound message expires, if the stage limits the retention of messages. */
+export function retentionOfInbound(): Pick<InboundRecord, "expiresAt"> {
+  const days = config.messageRetentionDays();
+  return days === undefined ? {} : { expiresAt: epochSeconds(new Date(now().getTime() + days * dayMs)) };
+}
+
 /** Returns the writes that store a message and its mark. They are rejected when the mark exists. */
 export function inboundPuts(
   record: InboundRecord,
   { key, callbackId }: { readonly key: Key<"inboundMark">; readonly callbackId: string },
 ): Record<"message" | "taken", Write> {
-  const at = now().getTime();
-  const days = config.messageRetentionDays();
-  const kept =
-    days === undefined ? record : { ...record, expiresAt: epochSeconds(new Date(at + days * dayMs)) };
   const taken: z.infer<typeof TakenRecord> = {
     entity: "inboundTaken",
     inboundId: record.id,
     callbackId,
-    expiresAt: epochSeconds(new Date(at + takenMs)),
+    expiresAt: epochSeconds(new Date(now().getTime() + takenMs)),
   };
   return {
     taken: insertOf(key, taken),
-    message: insertOf(keys.inbound(record.organizationId, record.id), kept),
+    message: insertOf(keys.inbound(record.organizationId, record.id), record),
   };
 }
 

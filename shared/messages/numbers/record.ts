@@ -129,13 +129,20 @@ export function released(
   return { keywords: Object.fromEntries(left), carrier: seen?.carrier };
 }
 
-/** Whether a number is assigned to others, and an organization has neither the number nor a keyword of it. */
-export function isOfOthers(
-  { organizationId: owner, keywords }: NumberRecord,
-  organizationId: string,
-): boolean {
-  const holders = owner === undefined ? Object.values(keywords) : [owner];
-  return holders.length > 0 && !holders.includes(organizationId);
+/** From so many digits on, the end of a number is recognized without its country code. */
+const minNationalDigits = 7;
+
+/**
+ * Whether digits are the number of others, in international or national form, and an organization has neither the number nor
+ * a keyword of it. It reads all numbers, because hardly any sender ID has only digits.
+ */
+export async function isNumberOfOthers(organizationId: string, digits: string): Promise<boolean> {
+  const national = digits.replace(/^0+/, "");
+  return (await listNumbers()).some(({ number, organizationId: owner, keywords }) => {
+    const isSame = number === digits || (national.length >= minNationalDigits && number.endsWith(national));
+    const holders = owner === undefined ? Object.values(keywords) : [owner];
+    return isSame && holders.length > 0 && !holders.includes(organizationId);
+  });
 }
 
 /** Releases all numbers and keywords of an organization. */

@@ -37,6 +37,8 @@ export interface Sender {
   readonly breakers: Pick<Breakers, "admit" | "note" | "openUntil">;
   readonly throughput: Pick<Throughput, "reserve">;
   readonly sending: Pause;
+  /** The carrier that may cost more than the price of a message. By default it is the first of the route. */
+  readonly firstChoice?: string | undefined;
   /** The prices of carriers. If it is undefined, the costs of messages are unknown. */
   readonly rateCard: RateCard | undefined;
   /** Returns the state of an organization, read once for all jobs of a batch. */
@@ -141,11 +143,11 @@ interface Left {
  * Splits a route by cost. The first carrier is the operator's choice at any cost. A message fails over to another carrier
  * only without a loss, unless the stage allows losses or the cost is unknown.
  */
-function leftOf(route: readonly NamedCarrier[], message: Choosable, { rateCard }: Sender): Left {
+function leftOf(route: readonly NamedCarrier[], message: Choosable, { rateCard, firstChoice }: Sender): Left {
   const { rejectedBy = [], totalMicros } = message;
   const at = now();
   const isAbovePrice = ({ name }: NamedCarrier): boolean =>
-    name !== route[0]?.name &&
+    name !== (firstChoice ?? route[0]?.name) &&
     (costMicrosOf(rateCard, message, { carrier: name, at }) ?? 0) > totalMicros &&
     !config.mayFailOverAtLoss();
   const { left = [], abovePrice = [] } = Object.groupBy(

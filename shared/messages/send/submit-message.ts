@@ -74,7 +74,7 @@ export async function submitMessage(job: MessageJob, live: Sender): Promise<Mess
 async function callFor(message: MessageRecord, call: Call): Promise<Call> {
   const { from } = message;
   if (from === undefined || !effectsOf(message).hasLiveRules) return call;
-  return { ...call, sender: await senderFromNumber(from, call.sender) };
+  return { ...call, sender: await senderFromNumber(from, message, call.sender) };
 }
 
 function reportMissing({ organizationId, messageId }: MessageJob): undefined {

@@ -62,7 +62,7 @@ async function responseOf(message: MessageRecord, { carrier }: NamedCarrier): Pr
         reference: `${message.organizationId}.${message.id}`,
         to: message.to,
         country: countryOfNumber(message.to),
-        from: message.senderId,
+        from: message.from ?? message.senderId,
         ...(message.from === undefined ? {} : { isFromNumber: true }),
         text: message.message,
         encoding: message.encoding,

@@ -52,7 +52,7 @@ import type { EntityName } from "./entities.ts";
  * | an organization's inbound test messages, in order | INBOUND#test#<org> | <inbound>    |
  * | an organization's conversations, or one          | CONVERSATIONS#<org>, CONVERSATIONS#test#<org> | <conversation> |
  * | the messages of a conversation, in order         | the same            | <conversation>#<time and id> |
- * | the unread conversations                         | the same            | UNREAD#<conversation> |
+ * | the order of conversations                       | the same            | PLACE#<last inbound> |
  * | an accepted inbound message, by the carrier's id | INBOUND#<org> | TAKEN#<sha-256> |
  * | an erased number, by its digest                  | INBOUND#<org>       | ERASED#<sha-256> |
  * | the organization that has a number               | NUMBERS#all         | <number>      |
@@ -189,8 +189,8 @@ export const keys = {
       conversationsOf(organizationId, conversationId),
       `${conversationId}#${id.slice(id.indexOf("_") + 1)}`,
     ),
-  unreadConversation: (organizationId: string, conversationId: string) =>
-    at<"unreadConversation">(conversationsOf(organizationId, conversationId), `UNREAD#${conversationId}`),
+  conversationPlace: (organizationId: string, conversationId: string, lastInboundId: string) =>
+    at<"conversationPlace">(conversationsOf(organizationId, conversationId), `PLACE#${lastInboundId}`),
   number: (number: string) => at<"number">("NUMBERS#all", number),
   template: (organizationId: string, templateId: string) =>
     at<"template">(`TEMPLATES#${organizationId}`, templateId),

@@ -79,7 +79,7 @@ export interface Pages<Row> extends Load<Page<Row>> {
 
 type ReadPage<Row> = (query: { limit: number; cursor?: string }) => Promise<Page<Row>>;
 
-const rowsPerPage = 25;
+export const rowsPerPage = 25;
 
 /** A filter may find little in what a request reads. The next ones follow until a page is full, or this many were read. */
 const maxReads = 20;

@@ -7,7 +7,7 @@ import type {
 import { api } from "../api.ts";
 import { ActionButton } from "../parts/dialog.tsx";
 import { Form, TextArea, useForm } from "../parts/form.tsx";
-import { Loaded, useLoad, usePages, usePolling, type Pages } from "../parts/load.tsx";
+import { Loaded, rowsPerPage, useLoad, usePages, usePolling, type Pages } from "../parts/load.tsx";
 import { SegmentCount } from "../parts/message-text.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -27,7 +27,9 @@ export function Conversation({ id }: ViewProps) {
   const { data: shown } = load;
   usePolling(shown !== undefined, load.reload, pollMs);
   // A new message of either side, or a new state of a sent one.
-  usePolling(messages.data?.rows.some(isUnderWay) === true, messages.reload, pollMs);
+  // Earlier messages that a person loaded stay.
+  const { rows = [] } = messages.data ?? {};
+  usePolling(rows.length <= rowsPerPage && rows.some(isUnderWay), messages.reload, pollMs);
   const newest = shown?.lastInbound?.id;
   useEffect(() => {
     if (newest !== undefined) void messages.reload();
@@ -62,16 +64,23 @@ export function Conversation({ id }: ViewProps) {
               {conversation.canReply === true ? (
                 <Reply id={id} onSent={messages.reload} />
               ) : (
-                <p>
-                  You cannot send from {conversation.number}, because it is not assigned to you alone.{" "}
-                  <a href={linkTo("send", { to: conversation.phoneNumber })}>Send from a sender ID</a>
-                </p>
+                <NoReply of={conversation} />
               )}
             </Section>
           </div>
         )}
       </Loaded>
     </Page>
+  );
+}
+
+function NoReply({ of: { number, phoneNumber } }: { of: Shown }) {
+  if (!/^\d{7,}$/.test(phoneNumber)) return <p>A name or a short code cannot receive messages.</p>;
+  return (
+    <p>
+      You cannot send from {number}, because it is not assigned to you alone.{" "}
+      <a href={linkTo("send", { to: phoneNumber })}>Send from a sender ID</a>
+    </p>
   );
 }
 
@@ -120,11 +129,11 @@ function Thread({
   );
 }
 
-/** Some carriers send no receipts, so a receipt is awaited for this long. */
-const receiptMs = 10 * 60_000;
+/** A message may be scheduled, and some carriers send no receipts. So a new state is awaited for this long. */
+const underWayMs = 10 * 60_000;
 
 function isUnderWay({ status, delivery, at }: ConversationMessage): boolean {
-  return status === "queued" || (delivery === "pending" && Date.now() - Date.parse(at) < receiptMs);
+  return (status === "queued" || delivery === "pending") && Date.now() - Date.parse(at) < underWayMs;
 }
 
 function stateOf({ status = "sent", delivery }: ConversationMessage): string {

@@ -13,7 +13,7 @@ import { here } from "../router.ts";
 import { session } from "../session.ts";
 import { countWaiting, waiting } from "../waiting.ts";
 
-const countMs = 20_000;
+const countMs = 60_000;
 
 const groups: readonly (readonly [
   title: string,
