@@ -52,6 +52,7 @@ it("gradually deploys new code of functions that move money, and of each worker"
     "ApiCancelSms",
     "ApiDecideHeldMessage",
     "ApiGetPayment",
+    "ApiReplyToConversation",
     "ApiSendSms",
     "ApiSendTemplate",
     "ApiTopUpWallet",

@@ -28,8 +28,8 @@ export function Conversation({ id }: ViewProps) {
   usePolling(shown !== undefined, load.reload, pollMs);
   // A new message of either side, or a new state of a sent one.
   // Earlier messages that a person loaded stay.
-  const { rows = [] } = messages.data ?? {};
-  usePolling(rows.length <= rowsPerPage && rows.some(isUnderWay), messages.reload, pollMs);
+  const loaded = messages.data?.rows ?? [];
+  usePolling(loaded.length <= rowsPerPage && loaded.some(isUnderWay), messages.reload, pollMs);
   const newest = shown?.lastInbound?.id;
   useEffect(() => {
     if (newest !== undefined) void messages.reload();
