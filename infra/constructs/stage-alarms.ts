@@ -69,7 +69,11 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
     kind: "failed-logins",
     means: "A hundred wrong passwords within a quarter of an hour: an attacker may be guessing passwords.",
     firstStep: "See which addresses they come from; each account and each address is limited already.",
-    command: tailOf(alarms, "access", '{ $.routeKey = "POST /v1/auth/login" && $.status = "4*" }'),
+    command: tailOf(
+      alarms,
+      "access",
+      '{ ($.routeKey = "POST /v1/auth/login" || $.routeKey = "POST /v1/auth/sessions") && $.status = "4*" }',
+    ),
     metric: countedMetric(stage, "FailedLogins", quarterOfAnHour),
     threshold: 100,
   });

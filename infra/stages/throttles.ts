@@ -20,7 +20,9 @@ export function throttleOf(
   { auth, tag }: Pick<Route, "auth" | "tag">,
 ): Throttles["anonymous"] | undefined {
   const operations: { readonly [name: string]: Throttles["anonymous"] | undefined } = throttle.operations;
-  return operations[name] ?? (auth === "none" ? throttle[throttleOfTag[tag] ?? "anonymous"] : undefined);
+  // The console's log-in tries the same passwords as that of programs.
+  const own = operations[name === "createSession" ? "login" : name];
+  return own ?? (auth === "none" ? throttle[throttleOfTag[tag] ?? "anonymous"] : undefined);
 }
 
 /**

@@ -61,11 +61,11 @@ it.each([
     },
   },
   {
-    rule: "only log-ins create sessions, and no function changes one",
+    rule: "only log-ins create sessions, and only a new password changes one",
     family: "SESSIONS",
     may: {
       PutItem: ["CreateSession", "Login", "Register"],
-      UpdateItem: [],
+      UpdateItem: ["ChangePassword"],
       DeleteItem: ["CreateSession", "DeleteSession", "ExpireAccounts", "Logout"],
     },
   },

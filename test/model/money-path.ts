@@ -175,7 +175,11 @@ export async function sendBlock(organizationId: string, count: number): Promise<
 /** The API keys of the model: one with a daily budget, one whose messages are all held, and a test key. */
 const keyCredentials = {
   budget: { type: "apiKey", keyId: "key_budget", limits: { dailyBudget: 0.02, budgetKeyId: "key_budget" } },
-  held: { type: "apiKey", keyId: "key_00000000000000000000000001", limits: { holdAbove: 0, budgetKeyId: "key_00000000000000000000000001" } },
+  held: {
+    type: "apiKey",
+    keyId: "key_00000000000000000000000001",
+    limits: { holdAbove: 0, budgetKeyId: "key_00000000000000000000000001" },
+  },
   test: { type: "apiKey", keyId: "key_test", test: true },
 } as const;
 

@@ -1,12 +1,22 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { ActiveSession } from "../../shared/api/contract/accounts.ts";
+import { ActiveSession, Session } from "../../shared/api/contract/accounts.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { derivedId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
-import { deleteItem } from "../../shared/platform/table/write.ts";
-import { call, Customer, errorOf, pageOf, password, type ApiCall, type ApiResponse } from "../support/api.ts";
+import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import {
+  call,
+  Customer,
+  dataOf,
+  errorOf,
+  pageOf,
+  password,
+  type ApiCall,
+  type ApiResponse,
+} from "../support/api.ts";
 import { loseRequest } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
 
@@ -215,6 +225,40 @@ describe("a session", () => {
     const byToken = await customer.call("/v1/auth/logout", { method: "POST" });
     expect(byToken.headers.has("set-cookie")).toBe(false);
     expect([(await customer.call("/v1/wallet")).status, await other.status()]).toEqual([401, 200]);
+  });
+
+  it("gets a new cookie with a new password, so that a copy of the cookie ends", async () => {
+    const browser = await newBrowser();
+    const copy = browser.cookie;
+    const body = { currentPassword: password, newPassword: `${password} staple` };
+    const changed = await browser.call("/v1/auth/password", { json: body });
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get("set-cookie")).toContain("HttpOnly");
+    expect(await browser.status()).toBe(200);
+    expect(errorOf(await browser.call("/v1/wallet", {}, copy))).toEqual(unauthorized);
+  });
+
+  it("outlives a hundred log-outs of programs", async () => {
+    const browser = await newBrowser();
+    gateway.advanceClock(50 * minuteMs);
+    expect(await browser.status()).toBe(200);
+    gateway.advanceClock(50 * minuteMs);
+    expect(await browser.status()).toBe(200);
+    const ended = Array.from({ length: 100 }, (_, index) =>
+      derivedId("ses", new Date(Date.now() + 20 * minuteMs), String(index)),
+    );
+    await updateItem(
+      z.unknown(),
+      updateOf(keys.user(userId), { set: { endedSessionIds: new Set(ended) } }, { present: ["pk"] }),
+    );
+    const login = { email: customer.email, password };
+    const session = dataOf(await call("/v1/auth/login", { json: login, baseUrl: gateway.url }), Session);
+    const credential = session.token;
+    expect((await call("/v1/auth/logout", { method: "POST", credential, baseUrl: gateway.url })).status).toBe(
+      200,
+    );
+    expect((await call("/v1/wallet", { credential, baseUrl: gateway.url })).status).toBe(401);
+    expect(await browser.status()).toBe(200);
   });
 
   it("ends with all others when a password is changed elsewhere, or after a log-out everywhere", async () => {

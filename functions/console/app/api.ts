@@ -77,7 +77,7 @@ async function sendRequest(url: string, init: RequestInit): Promise<Response> {
   const response = await sendOnce(url, init);
   if (await isRejectedWith("UNAUTHORIZED", 401, response)) {
     await renewSession();
-    return sendOnce(url, init);
+    return sendRequest(url, init);
   }
   if (await isRejectedWith("REAUTHENTICATION_REQUIRED", 403, response)) {
     return (await requestPassword()) ? sendRequest(url, init) : response;

@@ -5,7 +5,7 @@ import { billingText } from "../../money/payments/billing-text.ts";
 import type { EmailJob } from "../../notices/emails/email-job.ts";
 import { layOut, type EmailText } from "../../notices/emails/layout.ts";
 import { sendWithSes } from "../../notices/emails/send-with-ses.ts";
-import { leaseEmail, noteSentEmail } from "../../notices/emails/sent-record.ts";
+import { leaseEmail, noteSentEmail, releaseEmail } from "../../notices/emails/sent-record.ts";
 import { findSuppression } from "../../notices/emails/suppression-record.ts";
 import {
   invitationText,
@@ -98,7 +98,7 @@ export async function sendEmail(job: EmailJob): Promise<void> {
   if (from === undefined || !(await leaseEmail(job.id))) return;
   const drafts = await draftsOf(job);
   // A later job with its id may have a reason.
-  if (drafts === undefined) return;
+  if (drafts === undefined) return releaseEmail(job.id);
   for (const draft of [drafts].flat()) {
     const isSuppressed = (await findSuppression(draft.to)) !== undefined;
     const outcome = isSuppressed ? "suppressed" : (await sendWithin(job, from, draft)) ? "sent" : "limited";

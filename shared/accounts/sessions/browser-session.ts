@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 
+import type { Actor } from "../../platform/auth/actor.ts";
 import { hourMs, minuteMs, now } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
 import { log } from "../../platform/log.ts";
@@ -15,7 +16,7 @@ import { endOf, isOver, putSession, SessionRecord, SessionUseRecord } from "./re
  */
 
 /** The longest life of a session. */
-const lifetimeMs = 12 * hourMs;
+export const browserLifetimeMs = 12 * hourMs;
 
 /** A use is noted when the last noted use is older than this. */
 const noteEveryMs = 5 * minuteMs;
@@ -29,11 +30,35 @@ export async function startBrowserSession(
   userAgent: string | undefined,
 ): Promise<{ readonly sessionId: string; readonly cookie: string; readonly endsAt: Date }> {
   const id = newId("ses");
-  const secret = randomBytes(secretBytes).toString("base64url");
-  const expiresAt = new Date(issuedAt.getTime() + lifetimeMs);
+  const secret = newSecret();
+  const expiresAt = new Date(issuedAt.getTime() + browserLifetimeMs);
   const session = { id, issuedAt, expiresAt, userAgent, secretHash: hashOf(secret) };
   const endsAt = endOf(await putSession(user, session));
   return { sessionId: id, cookie: `${user.id}.${id}.${secret}`, endsAt };
+}
+
+/**
+ * Replaces the secret of a session, so that a copy of its cookie ends.
+ * @returns the new value of the cookie; undefined for a session with a token
+ */
+export async function replaceSecret({
+  userId,
+  credential,
+}: Actor): Promise<{ readonly cookie: string; readonly endsAt: Date } | undefined> {
+  if (credential.type !== "session") return undefined;
+  const { sessionId } = credential;
+  const secret = newSecret();
+  const set = { secretHash: hashOf(secret) };
+  const update = updateOf(keys.session(userId, sessionId), { set }, { present: ["secretHash"] });
+  const replaced = await updateItem(SessionRecord, update, {
+    isOwn: (found) => found.secretHash === set.secretHash,
+  });
+  if (!replaced.applied) return undefined;
+  return { cookie: `${userId}.${sessionId}.${secret}`, endsAt: endOf(replaced.item, now().toISOString()) };
+}
+
+function newSecret(): string {
+  return randomBytes(secretBytes).toString("base64url");
 }
 
 interface Shown {

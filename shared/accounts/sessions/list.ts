@@ -2,15 +2,18 @@ import type { ActiveSession } from "../../api/contract/accounts.ts";
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Page, PageQuery } from "../../api/contract/primitives.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
+import { now } from "../../platform/clock.ts";
+import { firstIdAt } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { pageOf } from "../../platform/table/page.ts";
 import { findItem, queryRows } from "../../platform/table/read.ts";
 import { findUser } from "../../tenancy/users/record.ts";
+import { browserLifetimeMs } from "./browser-session.ts";
 import { endSession, sessionOf } from "./logout.ts";
 import { claimsOf, endOf, isOpen, isOver, SessionRecord, SessionUseRecord } from "./record.ts";
 
-/** The most sessions that the list reads, and so shows. */
-const maxListed = 1_000;
+/** The most sessions that the list reads, and so shows: a log-in every five seconds of their longest life. */
+const maxListed = 10_000;
 
 /**
  * Returns the open sessions of the caller's user, newest first.
@@ -18,7 +21,8 @@ const maxListed = 1_000;
  */
 export async function listSessions(actor: Actor, query: PageQuery): Promise<Page<ActiveSession>> {
   const { userId } = actor;
-  const range = { limit: maxListed, newestFirst: true, consistent: true };
+  const from = firstIdAt("ses", new Date(now().getTime() - browserLifetimeMs));
+  const range = { from, limit: maxListed, newestFirst: true, consistent: true };
   const [user, sessions, uses] = await Promise.all([
     findUser(userId, { consistent: true }),
     queryRows(SessionRecord, { pk: keys.session(userId, "").pk, ...range }),

@@ -2,7 +2,7 @@ import type { LoggedOut } from "../../api/contract/accounts.ts";
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { sessionLifetimeMs } from "../../platform/auth/session-token.ts";
-import { now } from "../../platform/clock.ts";
+import { minuteMs, now } from "../../platform/clock.ts";
 import { momentOf } from "../../platform/ids.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
@@ -60,6 +60,9 @@ export async function logoutEverywhere(actor: Actor): Promise<LoggedOut> {
   return { loggedOut: true };
 }
 
+/** The clocks of functions differ by less. */
+const clockSkewMs = 5 * minuteMs;
+
 /** Ends all sessions of a user for an operator, whose clock may be slow. */
 export async function endSessionsOf(userId: string): Promise<void> {
   const { pk } = keys.session(userId, "");
@@ -82,14 +85,20 @@ export function sessionOf({ credential }: Actor): string {
 }
 
 /**
- * Removes the expired sessions from the list, and at least the oldest one. All sessions up to that moment count as
- * ended from then on, so no removed session becomes valid again.
+ * Removes from the list the sessions whose tokens have expired. If there is none, it removes the oldest one. All sessions up
+ * to that one count as ended from then on, so that it does not become valid again.
  */
 async function makeRoom({ id, endedSessionIds = new Set(), sessionsValidFrom }: UserRecord): Promise<void> {
   const moments = [...endedSessionIds].map((sessionId) => momentOf(sessionId).getTime());
+  const expiredBefore = now().getTime() - sessionLifetimeMs - clockSkewMs;
+  const expired = [...endedSessionIds].filter((each) => momentOf(each).getTime() < expiredBefore);
+  if (expired.length > 0) {
+    const take = { endedSessionIds: new Set(expired) };
+    await updateItem(UserRecord, updateOf(keys.user(id), { take }, { present: ["pk"] }));
+    return;
+  }
   const line = Math.max(
     Math.min(...moments) + 1,
-    now().getTime() - sessionLifetimeMs,
     sessionsValidFrom === undefined ? 0 : Date.parse(sessionsValidFrom),
   );
   const behindLine = [...endedSessionIds].filter((sessionId) => momentOf(sessionId).getTime() < line);

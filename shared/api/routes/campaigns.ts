@@ -79,6 +79,8 @@ export const updateCampaign = {
   errors: ["MISSING_SENDER_ID", "CONFLICT"],
 } as const satisfies Route;
 
+const startErrors = ["EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROVED", "CONFLICT"] as const;
+
 export const launchCampaign = {
   method: "POST",
   path: "/v1/campaigns/{id}/launch",
@@ -89,7 +91,7 @@ export const launchCampaign = {
   params: CampaignParams,
   data: Campaign,
   audited: auditedOfCampaign,
-  errors: ["EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROVED", "CONFLICT"],
+  errors: startErrors,
 } as const satisfies Route;
 
 export const cancelCampaign = {
@@ -132,9 +134,16 @@ export const pauseCampaign = {
 } as const satisfies Route;
 
 export const resumeCampaign = {
-  ...launchCampaign,
+  method: "POST",
   path: "/v1/campaigns/{id}/resume",
+  tag: "campaigns",
   summary: "Resume a paused campaign",
+  auth: "bearer",
+  scope: "campaigns",
+  params: CampaignParams,
+  data: Campaign,
+  audited: auditedOfCampaign,
+  errors: startErrors,
 } as const satisfies Route;
 
 export const routes = {

@@ -129,7 +129,7 @@ export function released(
   return { keywords: Object.fromEntries(left), carrier: seen?.carrier };
 }
 
-/** From so many digits on, the end of a number is recognized without its country code. */
+/** The fewest digits by which the end of a number is recognized without its country code. */
 const minNationalDigits = 7;
 
 /**

@@ -41,6 +41,15 @@ export async function leaseEmail(emailId: string): Promise<boolean> {
   throw new Error("another worker holds this email");
 }
 
+/** Lets a later job send an email that had no reason now. */
+export async function releaseEmail(emailId: string): Promise<void> {
+  const key = keys.sentEmail(emailId);
+  await updateItem(
+    SentEmailRecord,
+    updateOf(key, { remove: ["leaseToken", "leaseUntil"] }, { present: ["pk"], absent: ["sentAt"] }),
+  );
+}
+
 /** Notes that an email was sent, after which it is not sent again. */
 export async function noteSentEmail(emailId: string): Promise<void> {
   const key = keys.sentEmail(emailId);
