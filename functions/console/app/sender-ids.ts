@@ -12,7 +12,7 @@ export async function usableSenders(): Promise<readonly string[]> {
 }
 
 /** The approved sender IDs, the default one first. */
-export async function approvedSenderIds(): Promise<readonly SenderIdRequest[]> {
+async function approvedSenderIds(): Promise<readonly SenderIdRequest[]> {
   const { rows } = await api().listSenderIds({ query: { limit: 100 } });
   return rows
     .filter(({ status }) => status === "approved")

@@ -49,7 +49,7 @@ export const ConversationEntry = z.object({ entity: z.literal("conversationEntry
 type Sides = Pick<InboundRecord, "from" | "id" | "organizationId" | "to">;
 
 /** Returns the id of the conversation of an inbound message. It is always the same for the two numbers. */
-export function conversationIdOf({ id, organizationId, to, from }: Sides): string {
+function conversationIdOf({ id, organizationId, to, from }: Sides): string {
   return fixedId("cnv", `${organizationId} ${to} ${from}`, isTestId(id));
 }
 
