@@ -6,6 +6,8 @@ import { chromium, type Browser, type Page } from "playwright-core";
 import { test } from "vitest";
 import * as z from "zod/mini";
 
+import { isNightly } from "./second-opinions.ts";
+
 const browserNames = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /** The first browser on the PATH. */
@@ -93,7 +95,8 @@ export const widths = [1280, 360] as const;
 
 /**
  * The faults of a page in light and dark, on a phone and on a desktop: findings of axe, and pages wider than the screen.
- * Dark differs in colors only, so only the rules about colors are checked there. `SCREENS=1` also takes screenshots.
+ * Dark differs in colors only, so only the rules about colors are checked there, and outside of `NIGHTLY=1` on a desktop only.
+ * `SCREENS=1` also takes screenshots.
  */
 export async function faultsOn(
   page: Page,
@@ -103,7 +106,8 @@ export async function faultsOn(
   const faults: string[] = [];
   for (const width of ofWidths) {
     await page.setViewportSize({ width, height: 900 });
-    for (const colorScheme of ["dark", "light"] as const) {
+    const isShort = width !== widths[0] && !isNightly && process.env["SCREENS"] === undefined;
+    for (const colorScheme of isShort ? (["light"] as const) : (["dark", "light"] as const)) {
       await page.emulateMedia({ colorScheme });
       const found = await violationsOn(page, colorScheme === "dark" ? colorRules : []);
       const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
