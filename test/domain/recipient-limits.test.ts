@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
+import { withinLimits } from "../../shared/audience/campaigns/recipients.ts";
+import { newMessage } from "../../shared/messages/accept/accept.ts";
 import { countCampaignMessage } from "../../shared/messages/accept/recipient-limits.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
@@ -12,6 +14,7 @@ import { acceptMessage } from "../support/as-organization.ts";
 import { advance } from "../support/clock.ts";
 import { acceptFor, hello } from "../support/messages.ts";
 import { sendAtOnce, acceptedOf } from "../support/parallel-sends.ts";
+import { onePrice } from "../support/prices.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const start = new Date("2030-06-01T12:00:00Z");
@@ -84,6 +87,21 @@ describe("at most five one-time codes to a number in ten minutes", () => {
     const ofCampaign = { organizationId, to: hello.to, campaignId: "cmp_1" };
     expect(await countCampaignMessage(ofCampaign, new Date(midnight))).toBe(false);
     expect(await countCampaignMessage(ofCampaign, new Date(midnight + dayMs))).toBe(true);
+  });
+
+  it("count for a campaign on the day on which it was resumed last", async () => {
+    vi.stubEnv(environmentNames.marketingMessagesPerNumber, "1");
+    const terms = { queuedAt: start, prices: onePrice };
+    const isReached = async (campaignId: string, startedDaysAgo: number): Promise<boolean> => {
+      const message = newMessage(organizationId, { ...hello, campaignId }, terms);
+      const startedAt = new Date(start.getTime() - startedDaysAgo * dayMs).toISOString();
+      const campaign = { startedAt, resumedAt: start.toISOString() };
+      const [result] = await withinLimits(campaign, [{ position: "1", contactId: "con_1", message }]);
+      return result !== undefined && "message" in result;
+    };
+    expect(await isReached("cmp_1", 1)).toBe(true);
+    expect(await isReached("cmp_2", 2)).toBe(false);
+    expect(await isReached("cmp_1", 1)).toBe(true);
   });
 
   it("are not used up by other messages", async () => {

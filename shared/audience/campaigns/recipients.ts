@@ -49,10 +49,11 @@ export async function nextRecipients(
 
 /** Counts the marketing messages of each recipient, and skips those over their limit. */
 export async function withinLimits(
-  { startedAt }: CampaignRecord,
+  { startedAt, resumedAt = startedAt }: Pick<CampaignRecord, "resumedAt" | "startedAt">,
   results: readonly RecipientResult[],
 ): Promise<RecipientResult[]> {
-  const startOfCampaign = startedAt === undefined ? now() : new Date(startedAt);
+  // Otherwise campaigns that were paused on different days could be resumed together.
+  const startOfCampaign = resumedAt === undefined ? now() : new Date(resumedAt);
   return Promise.all(
     results.map(async (result) => {
       if (!("message" in result) || (await countCampaignMessage(result.message, startOfCampaign)))

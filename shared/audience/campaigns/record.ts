@@ -62,6 +62,8 @@ export const CampaignRecord = z.object({
   createdAt: z.string(),
   scheduledAt: z.optional(z.string()),
   startedAt: z.optional(z.string()),
+  /** When it was last resumed after a pause or a failure. */
+  resumedAt: z.optional(z.string()),
   /** When the last contact of the audience was processed. Some messages may still be in progress. */
   acceptedAllAt: z.optional(z.string()),
   endedAt: z.optional(z.string()),
@@ -183,11 +185,13 @@ export function create(record: CampaignRecord): Write[] {
 
 /** draft, paused or failed → sending. */
 export function launch(record: CampaignRecord, at: Date): Write[] {
-  const { organizationId, id, status, startedAt = at.toISOString() } = record;
+  const { organizationId, id, status, startedAt } = record;
+  const time = at.toISOString();
+  const set = startedAt === undefined ? { startedAt: time } : { resumedAt: time };
   return [
     updateOf(
       keyOf(record),
-      { set: { status: "sending", startedAt }, remove: ["errorCode", "endedAt"] },
+      { set: { status: "sending", ...set }, remove: ["errorCode", "endedAt"] },
       { is: { status } },
     ),
     scheduledRun({ organizationId, campaignId: id }),

@@ -30,7 +30,9 @@ export function skippedPut(
     (contactIds[result.skipped] ??= []).push(result.contactId);
   }
   if (Object.keys(contactIds).length === 0) return [];
-  const key = keys.skippedContacts(organizationId, id, results.at(-1)?.position ?? "");
+  // A position is the id of a contact, or a number below a thousand.
+  const position = (results.at(-1)?.position ?? "").padStart(4, "0");
+  const key = keys.skippedContacts(organizationId, id, position);
   return [putOf(key, { entity: "skippedContacts", contactIds })];
 }
 

@@ -64,7 +64,7 @@ async function present(record: ConversationRecord): Promise<Conversation> {
   const { id, organizationId, number, phoneNumber, lastInboundId } = record;
   const [contact, last] = await Promise.all([
     // A test key does not read contacts.
-    isTestId(id) ? undefined : findContactOfNumber(organizationId, phoneNumber),
+    isTestId(id) ? undefined : findContactOfNumber(organizationId, phoneNumber).catch(undefinedIfUnreadable),
     findItem(InboundRecord, keys.inbound(organizationId, lastInboundId)).catch(undefinedIfUnreadable),
   ]);
   const name = [contact?.firstName, contact?.lastName].filter(Boolean).join(" ");
