@@ -19,6 +19,9 @@ it("warns before the session ends, and continues after a new login with the same
   await visitor.login(customer.email);
   await visitor.open("send", "Send a message");
   await visitor.fillMessage("15005550000", "typed before");
+  // A late response would renew the session. The last request is that for the price.
+  await page.getByText("US$0.0079 (1 × US$0.0079)").waitFor();
+  await visitor.settle();
   const warning = page.getByText("Your session ends in less than two minutes.");
   await page.clock.fastForward("57:00");
   expect(await warning.count()).toBe(0);
