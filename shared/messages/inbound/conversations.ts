@@ -123,17 +123,17 @@ async function deleteConversation({ organizationId, id, lastInboundId }: Convers
 export async function deleteConversationsWith(organizationId: string, phoneNumber: string): Promise<void> {
   const partitions = [keys.conversation(organizationId, "").pk, keys.testConversations(organizationId)];
   const Stored = z.object({ pk: z.string(), sk: z.string(), phoneNumber: z.optional(z.string()) });
-  const ids = new Set<string>();
+  const ids: string[] = [];
   await forEachOf(Stored, partitions, async (item) => {
-    if (item.phoneNumber === phoneNumber) ids.add(item.sk);
-  });
-  if (ids.size === 0) return;
-  // The record that leads to the others is deleted last.
-  await forEachOf(Stored, partitions, async ({ pk, sk }) => {
-    const [conversationId = ""] = sk.split("#");
-    if (sk !== conversationId && ids.has(conversationId)) await deleteItem({ pk, sk });
+    if (item.phoneNumber === phoneNumber) ids.push(item.sk);
   });
   for (const id of ids) {
+    const first = keys.conversationEntry(organizationId, id, "");
+    const deleteEntry = async ({ pk, sk }: z.infer<typeof Stored>): Promise<void> => {
+      await deleteItem({ pk, sk });
+    };
+    await forEachOf(Stored, first.pk, deleteEntry, { from: first.sk, to: `${first.sk}~` });
+    // The record that leads to the others is deleted last.
     const record = await findConversation(organizationId, id);
     if (record !== undefined) await deleteConversation(record);
   }

@@ -80,14 +80,15 @@ export async function firstItems<Item>(
   return found;
 }
 
-/** Runs `work` for each item of a partition, or of several, for some items concurrently. */
+/** Runs `work` for each item of a partition or of several, or only for a range of them, some concurrently. */
 export async function forEachOf<Item>(
   schema: z.ZodMiniType<Item>,
   pk: List["pk"],
   work: (item: Item) => Promise<void>,
+  range: Pick<List, "from" | "to"> = {},
 ): Promise<void> {
   let together: Item[] = [];
-  for await (const item of itemsIn(schema, { pk, consistent: true })) {
+  for await (const item of itemsIn(schema, { pk, ...range, consistent: true })) {
     together.push(item);
     if (together.length < maxTogether) continue;
     await Promise.all(together.map(work));
