@@ -3,7 +3,7 @@ import type { Page } from "../../api/contract/primitives.ts";
 import { inboundIds, InboundRecord } from "../../messages/inbound/record.ts";
 import { hasExpired, MessageRecord } from "../../messages/message/record.ts";
 import { findWallet } from "../../money/wallet/record.ts";
-import { dayMs, epochSeconds, minuteMs, now } from "../../platform/clock.ts";
+import { dayMs, minuteMs, now } from "../../platform/clock.ts";
 import { firstIdAt, momentOf } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { firstItems } from "../../platform/table/lists.ts";
@@ -83,10 +83,8 @@ async function readReplies(organizationId: string, since: Date): Promise<Map<str
   const { pk } = keys.inbound(organizationId, "");
   const list = { pk, ...inboundIds, from: firstIdAt("inb", since), skipsUnreadable: true };
   const inbound = await firstItems(InboundRecord, list, maxInbound);
-  // DynamoDB deletes expired items days later.
-  const at = epochSeconds(now());
   return Map.groupBy(
-    inbound.filter(({ expiresAt = Infinity }) => expiresAt > at),
+    inbound.filter((each) => !hasExpired(each)),
     ({ from }) => from,
   );
 }

@@ -18,7 +18,6 @@ import { InboundRecord, toApiInboundMessage } from "../../messages/inbound/recor
 import { hasExpired, MessageRecord, toApiMessage } from "../../messages/message/record.ts";
 import { findNumber } from "../../messages/numbers/record.ts";
 import { isVisible, type Viewer } from "../../platform/auth/actor.ts";
-import { epochSeconds, now } from "../../platform/clock.ts";
 import { isTestId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { readWantedPage } from "../../platform/table/page.ts";
@@ -40,7 +39,7 @@ export async function listConversations(
     ConversationPlace,
     list,
     query,
-    (place) => !isPast(place) && (query.unread !== true || place.isUnread),
+    (place) => !hasExpired(place) && (query.unread !== true || place.isUnread),
   );
   const shown = page.rows.map(async ({ conversationId }) => {
     const found = await findConversation(organizationId, conversationId).catch(undefinedIfUnreadable);
@@ -49,14 +48,9 @@ export async function listConversations(
   return { rows: (await Promise.all(shown)).flat(), meta: page.meta };
 }
 
-/** Whether an item has expired. DynamoDB deletes expired items days later. */
-function isPast({ expiresAt = Infinity }: { readonly expiresAt?: number | undefined }): boolean {
-  return expiresAt <= epochSeconds(now());
-}
-
 export async function readConversation(viewer: Viewer, id: string): Promise<ConversationRecord> {
   const record = isVisible(viewer, id) ? await findConversation(viewer.organizationId, id) : undefined;
-  if (record === undefined || isPast(record)) throw new ApiError("NOT_FOUND");
+  if (record === undefined || hasExpired(record)) throw new ApiError("NOT_FOUND");
   return record;
 }
 
@@ -73,7 +67,7 @@ async function present(record: ConversationRecord): Promise<Conversation> {
     number,
     phoneNumber,
     contact: contact && { id: contact.id, name: name === "" ? undefined : name },
-    lastInbound: last === undefined || isPast(last) ? undefined : toApiInboundMessage(last),
+    lastInbound: last === undefined || hasExpired(last) ? undefined : toApiInboundMessage(last),
     isUnread: record.isUnread,
   };
 }
@@ -110,7 +104,7 @@ export async function listConversationMessages(
 async function readEntry(organizationId: string, id: string): Promise<ConversationMessage | undefined> {
   if (id.startsWith("inb_")) {
     const inbound = await findItem(InboundRecord, keys.inbound(organizationId, id), { consistent: true });
-    if (inbound === undefined || isPast(inbound)) return undefined;
+    if (inbound === undefined || hasExpired(inbound)) return undefined;
     const { message, keyword, receivedAt: at } = inbound;
     return { id, direction: "inbound", message, keyword, at };
   }

@@ -4,12 +4,11 @@ import { ApiError } from "../../api/contract/errors.ts";
 import type { HeldMessage, HeldMessagesQuery } from "../../api/contract/held-messages.ts";
 import type { Page } from "../../api/contract/primitives.ts";
 import { Language, MessageType } from "../../api/contract/sms.ts";
-import { epochSeconds, now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { leaseFields } from "../../platform/table/lease.ts";
 import { readWantedPage } from "../../platform/table/page.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { toApiPricing } from "../message/record.ts";
+import { hasExpired, toApiPricing } from "../message/record.ts";
 
 /*
  * Held messages: those above the `holdAbove` of their API key. They are not charged. A person approves one, which accepts it as
@@ -54,7 +53,7 @@ export async function listHeldMessages(
     HeldMessageRecord,
     { pk: keys.heldMessage(organizationId, "").pk, newestFirst: true, consistent: true },
     query,
-    (record) => !hasEnded(record) && (query.status === undefined || record.status === query.status),
+    (record) => !hasExpired(record) && (query.status === undefined || record.status === query.status),
   );
   return { rows: page.rows.map(toApiHeldMessage), meta: page.meta };
 }
@@ -69,13 +68,8 @@ export async function readHeldMessage(organizationId: string, id: string): Promi
   const record = await findItem(HeldMessageRecord, keys.heldMessage(organizationId, id), {
     consistent: true,
   });
-  if (record === undefined || hasEnded(record)) throw new ApiError("NOT_FOUND");
+  if (record === undefined || hasExpired(record)) throw new ApiError("NOT_FOUND");
   return record;
-}
-
-/** DynamoDB deletes expired items days later. */
-function hasEnded({ expiresAt }: HeldMessageRecord): boolean {
-  return expiresAt <= epochSeconds(now());
 }
 
 /** Returns a held message as its organization sees it. */

@@ -1,7 +1,5 @@
 import * as z from "zod/mini";
 
-import { epochSeconds, dayMs } from "../../platform/clock.ts";
-import { config } from "../../platform/config.ts";
 import { fixedId, isTestId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { forEachOf } from "../../platform/table/lists.ts";
@@ -9,7 +7,7 @@ import { findItem } from "../../platform/table/read.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { deleteItem, deleteOf, insertOf, putItem, putOf, type Write } from "../../platform/table/write.ts";
 import { effectsOf } from "../message/effects.ts";
-import { redactedText, type MessageRecord } from "../message/record.ts";
+import { redactedText, retentionEnd, type MessageRecord } from "../message/record.ts";
 import type { InboundRecord } from "./record.ts";
 
 /*
@@ -165,7 +163,5 @@ function entryOf({ id, organizationId, from, to }: Sent) {
 /** Returns when an entry expires: about when its message does. */
 function expiryOf(message: MessageRecord): number | undefined {
   const { queuedAt, scheduledAt = queuedAt, expiresAt } = message;
-  if (effectsOf(message).keepsExpiry) return expiresAt;
-  const days = config.messageRetentionDays();
-  return days === undefined ? undefined : epochSeconds(new Date(Date.parse(scheduledAt) + days * dayMs));
+  return effectsOf(message).keepsExpiry ? expiresAt : retentionEnd(new Date(scheduledAt));
 }

@@ -1,5 +1,6 @@
 import { PhoneNumber } from "../../api/contract/phone-numbers.ts";
 import { eventJob } from "../../notices/event-job.ts";
+import { now } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
 import { enqueue, enqueueAll } from "../../platform/jobs/queue.ts";
 import { log } from "../../platform/log.ts";
@@ -9,6 +10,7 @@ import { findItem } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { deleteItem, insertOf, putItem } from "../../platform/table/write.ts";
 import { effectsOf } from "../message/effects.ts";
+import { retentionEnd } from "../message/record.ts";
 import { testExpiry } from "../message/test-messages.ts";
 import { keywordOf } from "../numbers/keywords.ts";
 import { addresseesOf, findNumber, type Addressee } from "../numbers/record.ts";
@@ -17,14 +19,7 @@ import { deleteLifted } from "../opt-outs/record.ts";
 import { addInbound, removeInbound } from "./conversations.ts";
 import { wasErasedSince } from "./erased.ts";
 import { inboundMessageJob, type TestInboundJob } from "./inbound-message-job.ts";
-import {
-  inboundPuts,
-  InboundRecord,
-  retentionOfInbound,
-  toApiInboundMessage,
-  TakenRecord,
-  takenKey,
-} from "./record.ts";
+import { inboundPuts, InboundRecord, toApiInboundMessage, TakenRecord, takenKey } from "./record.ts";
 
 /** An inbound message, as read from a callback. */
 export interface ReceivedMessage {
@@ -94,7 +89,8 @@ function partsOf<Item>(items: readonly Item[], size: number): Item[][] {
 
 async function receiveFor({ organizationId, keyword }: Addressee, inbound: ReceivedMessage): Promise<void> {
   const { from, to, message, receivedAt } = inbound;
-  const record = { from, to, message, keyword, receivedAt, organizationId, ...retentionOfInbound() };
+  const expiresAt = retentionEnd(now());
+  const record = { from, to, message, keyword, receivedAt, organizationId, expiresAt };
   const kept = await keep({ entity: "inboundMessage", id: newId("inb"), ...record }, inbound);
   if (kept !== undefined) await conclude(kept);
 }

@@ -4,7 +4,6 @@ import * as z from "zod/mini";
 
 import { Keyword, type InboundMessage } from "../../api/contract/inbound.ts";
 import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
-import { config } from "../../platform/config.ts";
 import { testMarkOf } from "../../platform/ids.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
 import { insertOf, type Write } from "../../platform/table/write.ts";
@@ -43,12 +42,6 @@ export const inboundIds = { from: "inb_", to: "inb_~" };
 export function takenKey(organizationId: string, carrier: string, carrierId: string): Key<"inboundMark"> {
   const hash = createHash("sha256").update(`${carrier} ${carrierId}`).digest("hex");
   return { pk: keys.inbound(organizationId, "").pk, sk: `TAKEN#${hash}` };
-}
-
-/** Returns when an inbound message expires, if the stage limits the retention of messages. */
-export function retentionOfInbound(): Pick<InboundRecord, "expiresAt"> {
-  const days = config.messageRetentionDays();
-  return days === undefined ? {} : { expiresAt: epochSeconds(new Date(now().getTime() + days * dayMs)) };
 }
 
 /** Returns the writes that store a message and its mark. They are rejected when the mark exists. */

@@ -143,9 +143,14 @@ export function toApiPricing(
  * expiry from the start, and keeps it.
  */
 export function retention(message: MessageRecord, at: Date): Pick<MessageRecord, "expiresAt"> {
-  if (effectsOf(message).keepsExpiry) return {};
+  const expiresAt = retentionEnd(at);
+  return effectsOf(message).keepsExpiry || expiresAt === undefined ? {} : { expiresAt };
+}
+
+/** Returns the end of the stage's retention of messages, in seconds since the epoch, if it limits it. */
+export function retentionEnd(from: Date): number | undefined {
   const days = config.messageRetentionDays();
-  return days === undefined ? {} : { expiresAt: epochSeconds(new Date(at.getTime() + days * dayMs)) };
+  return days === undefined ? undefined : epochSeconds(new Date(from.getTime() + days * dayMs));
 }
 
 /** Whether a message is so old that it may have existed and expired. */
@@ -156,8 +161,8 @@ export function mayHaveExpired(messageId: string): boolean {
   return messageId < firstIdAt("msg", forgottenBefore);
 }
 
-/** Whether the retention of a message is over; the table deletes it within days. */
-export function hasExpired({ expiresAt = Infinity }: MessageRecord): boolean {
+/** Whether an item of messages has expired. DynamoDB deletes expired items days later. */
+export function hasExpired({ expiresAt = Infinity }: { readonly expiresAt?: number | undefined }): boolean {
   return expiresAt <= epochSeconds(now());
 }
 
