@@ -144,13 +144,13 @@ async function isUnwanted(
 }
 
 /**
- * Whether an organization may not send from a number or a sender ID. A number has to be its own alone. A sender ID of digits
- * must not be the number of others. Where the stage requires approval, a sender ID needs it.
+ * Whether an organization may not send from a number or a sender ID. A number has to be its own alone. Where the stage
+ * requires approval, a sender ID needs it, and digits never have it. Elsewhere digits must not be the number of others.
  */
 export async function isSenderRejected({ organizationId, senderId, from }: Sending): Promise<boolean> {
   if (from !== undefined) return (await findNumber(from))?.organizationId !== organizationId;
-  if (isNumeric(senderId) && (await isNumberOfOthers(organizationId, senderId))) return true;
-  return config.approvedSenderIdsOnly() && !(await isApprovedSenderId(organizationId, senderId));
+  if (config.approvedSenderIdsOnly()) return !(await isApprovedSenderId(organizationId, senderId));
+  return isNumeric(senderId) && isNumberOfOthers(organizationId, senderId);
 }
 
 /**
