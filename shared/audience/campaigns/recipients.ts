@@ -100,17 +100,23 @@ function resultOf(
   return { ...place, message };
 }
 
-/** Returns the progress of a block: the messages that were accepted, and the other results. */
-export function blockOf(results: readonly RecipientResult[], messages: readonly MessageRecord[]): Block {
-  const skipped: { -readonly [Reason in keyof Skipped]?: number } = {};
+/** Returns the ids of the skipped contacts by their reason. */
+export function skippedIn(results: readonly RecipientResult[]): { [Reason in keyof Skipped]?: string[] } {
+  const skipped: { [Reason in keyof Skipped]?: string[] } = {};
   for (const result of results) {
     if (!("skipped" in result) || result.skipped === undefined) continue;
-    skipped[result.skipped] = (skipped[result.skipped] ?? 0) + 1;
+    (skipped[result.skipped] ??= []).push(result.contactId);
   }
+  return skipped;
+}
+
+/** Returns the progress of a block: the messages that were accepted, and the other results. */
+export function blockOf(results: readonly RecipientResult[], messages: readonly MessageRecord[]): Block {
+  const skipped = Object.entries(skippedIn(results)).map(([reason, ids]) => [reason, ids.length] as const);
   return {
     position: results.at(-1)?.position ?? "",
     messageIds: messages.map(({ id }) => id),
     chargedMicros: messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0),
-    skipped,
+    skipped: Object.fromEntries(skipped),
   };
 }

@@ -10,7 +10,7 @@ import { firstItems } from "../../platform/table/lists.ts";
 import { readGroupedPage, readWantedPage } from "../../platform/table/page.ts";
 import { undefinedIfUnreadable } from "../../platform/table/records.ts";
 import { messagesOf } from "../../platform/table/shards.ts";
-import { findContact, findContactOfNumber, type ContactRecord } from "../contacts/record.ts";
+import { findContact, findContactOfNumber, fullName, type ContactRecord } from "../contacts/record.ts";
 import { readCampaign, toApiCampaign, type CampaignRecord } from "./record.ts";
 import { SkippedContacts, skippedOf } from "./skipped.ts";
 
@@ -55,12 +55,14 @@ export async function listRecipients(
     (record) =>
       record.campaignId === campaignId &&
       !hasExpired(record) &&
-      (isReply ? replyTo(record) !== undefined : outcome === undefined || statusOf(record) === outcome),
+      (isReply
+        ? replyTo(record) !== undefined
+        : outcome === undefined || recipientStatus(record) === outcome),
   );
   const rows = page.rows.map(async (record) => ({
     number: record.to,
     ...named(await findContactOfNumber(organizationId, record.to).catch(undefinedIfUnreadable)),
-    status: statusOf(record),
+    status: recipientStatus(record),
     reason: record.errorCode ?? record.deliveryErrorCode,
     messageId: record.id,
     reply: replyTo(record),
@@ -68,14 +70,13 @@ export async function listRecipients(
   return { rows: await Promise.all(rows), meta: page.meta };
 }
 
-function statusOf({ status, deliveryStatus }: MessageRecord): CampaignRecipient["status"] {
+function recipientStatus({ status, deliveryStatus }: MessageRecord): CampaignRecipient["status"] {
   if (status === "failed" || status === "cancelled") return "failed";
   return deliveryStatus === "delivered" || deliveryStatus === "undelivered" ? deliveryStatus : "pending";
 }
 
 function named(contact: ContactRecord | undefined): Pick<CampaignRecipient, "contactId" | "name"> {
-  const name = [contact?.firstName, contact?.lastName].filter((part) => part !== undefined).join(" ");
-  return { contactId: contact?.id, name: name === "" ? undefined : name };
+  return { contactId: contact?.id, name: contact && fullName(contact) };
 }
 
 /** Reads the first inbound messages since a moment, by their numbers and oldest first. */

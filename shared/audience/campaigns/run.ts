@@ -5,6 +5,7 @@ import { senderRejection } from "../../messages/accept/policies.ts";
 import { findCampaignCounts } from "../../messages/counts/counts.ts";
 import { recount, type Look } from "../../messages/counts/recount.ts";
 import { sendJob } from "../../messages/message/message-job.ts";
+import type { MessageRecord } from "../../messages/message/record.ts";
 import { readPrices } from "../../money/prices/prices.ts";
 import { readWallet } from "../../money/wallet/record.ts";
 import { nextDay, spendLeftMicros } from "../../money/wallet/spending-limits.ts";
@@ -16,7 +17,7 @@ import { keys } from "../../platform/table/keys.ts";
 import { hasLease, newLease } from "../../platform/table/lease.ts";
 import { messagesOf } from "../../platform/table/shards.ts";
 import { transact } from "../../platform/table/transact.ts";
-import { putItem, updateItem } from "../../platform/table/write.ts";
+import { putItem, updateItem, type Update, type Write } from "../../platform/table/write.ts";
 import { findOrganization, type OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { campaignJob, scheduledRun, type CampaignJob } from "./campaign-job.ts";
 import { blockOf, nextRecipients, withinLimits, type RecipientResult } from "./recipients.ts";
@@ -196,18 +197,14 @@ async function accept(
 ): Promise<CampaignErrorCode | "DAILY_SPEND_CAP_REACHED" | undefined> {
   const messages = results.flatMap((result) => ("message" in result ? [result.message] : []));
   if (messages.length === 0) {
-    const passed = passBlock(campaign, blockOf(results, []));
-    const skipped = skippedPut(campaign, results);
+    const [passed, ...skipped] = blockWrites(campaign, results, []);
     // A single write needs no transaction, which costs twice as much.
     if (skipped.length === 0) await updateItem(CampaignRecord, passed);
     else await transact({ campaign: passed, skipped });
     return undefined;
   }
   try {
-    await acceptTogether(messages, (placed) => [
-      passBlock(campaign, blockOf(results, placed)),
-      ...skippedPut(campaign, results),
-    ]);
+    await acceptTogether(messages, (placed) => blockWrites(campaign, results, placed));
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -237,6 +234,15 @@ async function coveredResults(
     return leftMicros < 0;
   });
   return end === -1 ? results : results.slice(0, end);
+}
+
+/** Returns the writes that record a block with its accepted messages: the campaign's progress, and the skipped contacts. */
+function blockWrites(
+  campaign: CampaignRecord,
+  results: readonly RecipientResult[],
+  accepted: readonly MessageRecord[],
+): readonly [progress: Update<"campaign">, ...skipped: Write[]] {
+  return [passBlock(campaign, blockOf(results, accepted)), ...skippedPut(campaign, results)];
 }
 
 async function findLeased(leased: CampaignRecord): Promise<CampaignRecord | undefined> {

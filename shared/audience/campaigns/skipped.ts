@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { keys } from "../../platform/table/keys.ts";
 import { putOf, type Write } from "../../platform/table/write.ts";
-import type { RecipientResult } from "./recipients.ts";
+import { skippedIn, type RecipientResult } from "./recipients.ts";
 import type { CampaignRecord } from "./record.ts";
 
 /**
@@ -24,11 +24,7 @@ export function skippedPut(
   { organizationId, id }: CampaignRecord,
   results: readonly RecipientResult[],
 ): Write[] {
-  const contactIds: Record<string, string[]> = {};
-  for (const result of results) {
-    if (!("skipped" in result) || result.skipped === undefined) continue;
-    (contactIds[result.skipped] ??= []).push(result.contactId);
-  }
+  const contactIds = skippedIn(results);
   if (Object.keys(contactIds).length === 0) return [];
   // A position is the id of a contact, or a number below a thousand.
   const position = (results.at(-1)?.position ?? "").padStart(4, "0");

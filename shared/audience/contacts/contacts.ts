@@ -23,6 +23,7 @@ import {
   ContactRecord,
   findContact,
   findContactOfNumber,
+  fullName,
   maxContacts,
   newContact,
   numberPut,
@@ -54,9 +55,9 @@ export async function listContacts(organizationId: string, query: ContactsQuery)
   const { pk } = keys.contact(organizationId, "");
   const list = { pk, ...contactIds, newestFirst: true, consistent: true };
   const sought = search === undefined ? undefined : new TextSearch(search);
-  const isWanted = ({ phoneNumber, firstName = "", lastName = "", tags }: ContactRecord): boolean =>
-    sought?.matches(phoneNumber, `${firstName} ${lastName}`) !== false &&
-    (tag === undefined || tags.includes(tag));
+  const isWanted = (contact: ContactRecord): boolean =>
+    sought?.matches(contact.phoneNumber, fullName(contact) ?? "") !== false &&
+    (tag === undefined || contact.tags.includes(tag));
   const exact =
     sought?.digits === undefined ? undefined : await findContactOfNumber(organizationId, sought.digits);
   if (exact !== undefined) return pageOf([exact].filter(isWanted).map(toApiContact), query);

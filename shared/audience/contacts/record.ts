@@ -104,6 +104,11 @@ export async function readContacts(
   return queryRows(ContactRecord, { pk, ...contactIds, ...range, consistent: true });
 }
 
+/** Returns the first and the last name of a contact; undefined without both. */
+export function fullName({ firstName, lastName }: ContactRecord): string | undefined {
+  return [firstName, lastName].filter(Boolean).join(" ") || undefined;
+}
+
 export function toApiContact(record: ContactRecord): Contact {
   return {
     id: record.id,

@@ -25,7 +25,7 @@ import { findItem } from "../../platform/table/read.ts";
 import { undefinedIfUnreadable } from "../../platform/table/records.ts";
 import { messageKey } from "../../platform/table/shards.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { findContactOfNumber } from "../contacts/record.ts";
+import { findContactOfNumber, fullName } from "../contacts/record.ts";
 
 /** Returns a page of an organization's conversations, in the order of their last inbound messages, newest first. */
 export async function listConversations(
@@ -61,12 +61,11 @@ async function present(record: ConversationRecord): Promise<Conversation> {
     isTestId(id) ? undefined : findContactOfNumber(organizationId, phoneNumber).catch(undefinedIfUnreadable),
     findItem(InboundRecord, keys.inbound(organizationId, lastInboundId)).catch(undefinedIfUnreadable),
   ]);
-  const name = [contact?.firstName, contact?.lastName].filter(Boolean).join(" ");
   return {
     id,
     number,
     phoneNumber,
-    contact: contact && { id: contact.id, name: name === "" ? undefined : name },
+    contact: contact && { id: contact.id, name: fullName(contact) },
     lastInbound: last === undefined || hasExpired(last) ? undefined : toApiInboundMessage(last),
     isUnread: record.isUnread,
   };
