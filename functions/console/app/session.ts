@@ -4,8 +4,8 @@ import * as z from "zod/mini";
 import { Account } from "../../../shared/api/contract/accounts.ts";
 
 /*
- * The session of this browser. It is in a cookie that no script can read. All tabs share it, and notify each other when it begins,
- * continues or ends. The storage of a tab has only the names that it shows, so that they are there after a reload.
+ * The session of this browser. It is in a cookie that no script can read. All tabs share it, and notify each other when it
+ * begins, continues or ends. The storage of a tab has only the names that it shows, so that they are there after a reload.
  */
 
 const storageKey = "session";

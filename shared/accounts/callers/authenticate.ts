@@ -64,9 +64,9 @@ function cookieOf(event: EndpointEvent, { tag }: ProtectedRoute): string | undef
 }
 
 /**
- * Resolves the Authorization header, or else the cookie, to an actor. Session tokens and API keys have the same scheme, whose name may have any case
- * (RFC 9110, section 11.1). The end of a credential takes effect with the next request. All reads are therefore consistent,
- * and only the owner of an API key is cached.
+ * Resolves the cookie of the console, or else the Authorization header, to an actor. Session tokens and API keys have the
+ * same scheme, whose name may have any case (RFC 9110, section 11.1). The end of a credential takes effect with the next
+ * request. All reads are therefore consistent, and only the owner of an API key is cached.
  * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED; RATE_LIMITED instead of UNAUTHORIZED
  */
 async function authenticate(

@@ -11,8 +11,8 @@ import type { UserRecord } from "../../tenancy/users/record.ts";
 import { endOf, isOver, putSession, SessionRecord, SessionUseRecord } from "./record.ts";
 
 /*
- * The sessions of browsers. Requests renew a session until its latest end. Its cookie has a secret, of which the table has only the
- * hash. A restored table therefore has no session that its user cannot list and end.
+ * The sessions of browsers. Requests renew a session until its latest end. Its cookie has a secret, of which the table has
+ * only the hash. A restored table therefore has no session that its user cannot list and end.
  */
 
 /** The longest life of a session. */
@@ -61,6 +61,7 @@ function newSecret(): string {
   return randomBytes(secretBytes).toString("base64url");
 }
 
+/** The content of a cookie, with the hash of its secret. */
 interface Shown {
   readonly userId: string;
   readonly sessionId: string;

@@ -15,6 +15,9 @@ import { SessionRecord } from "./record.ts";
 /** The maximum number of ended sessions in the user's item, within the life of a session. */
 export const maxEndedSessions = 100;
 
+/** The clocks of functions differ by less. */
+const clockSkewMs = 5 * minuteMs;
+
 /**
  * Ends the session of a call. Other sessions of the user continue.
  * @throws ApiError UNAVAILABLE
@@ -59,9 +62,6 @@ export async function logoutEverywhere(actor: Actor): Promise<LoggedOut> {
   await endAllUntil(actor.userId, lastMs);
   return { loggedOut: true };
 }
-
-/** The clocks of functions differ by less. */
-const clockSkewMs = 5 * minuteMs;
 
 /** Ends all sessions of a user for an operator, whose clock may be slow. */
 export async function endSessionsOf(userId: string): Promise<void> {

@@ -36,8 +36,8 @@ export type Conversation = z.infer<typeof Conversation>;
 export const ConversationsQuery = z.safeExtend(PageQuery, {
   unread: z.optional(BooleanParameter).register(z.globalRegistry, {
     description:
-      "With `true`, only conversations with an unread message. Each call reads the next 1,000 conversations, and `total` " +
-      "counts the wanted ones among them.",
+      "With `true`, only conversations with an unread message. A call reads up to 1,000 conversations, and `total` counts " +
+      "the unread ones among them.",
   }),
   test: InboundQuery.shape.test,
 });

@@ -24,8 +24,8 @@ export const Language = z.enum(["English", "Unicode"]).register(z.globalRegistry
   description: "`English` is sent as GSM-7 where its characters allow, `Unicode` always as UCS-2.",
 });
 
-/** The validity of a message. The longest, 72 hours, is the default of carriers. */
 const minValiditySeconds = 60;
+/** The longest validity of a message: 72 hours, the default of carriers. */
 export const maxValiditySeconds = 259_200;
 
 const validityRule = `must be a whole number of seconds from ${minValiditySeconds} to ${maxValiditySeconds}`;

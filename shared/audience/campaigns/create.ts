@@ -17,9 +17,8 @@ import { textOf } from "./text.ts";
 const maxCampaigns = 100_000;
 
 /**
- * Creates a campaign: a draft, or with a time a scheduled one, which the policies must allow. Once it
- * is launched or scheduled, its text, sender ID and audience are fixed. The contacts of the audience are read when it is
- * sent.
+ * Creates a campaign: a draft, or with a time a scheduled one, which the policies must allow. Once it is launched or
+ * scheduled, its text, sender and audience are fixed. The contacts of the audience are read when it is sent.
  * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID, the rejections of the policies (`checkSender`), CONFLICT at the
  *   limit of campaigns
  */

@@ -13,9 +13,10 @@ import { sendJob, waitingJob, waitsInTable } from "./message-job.ts";
 import type { MessageRecord } from "./record.ts";
 
 /*
- * Test messages, which test keys send, and people who request one. They have the records, jobs, transitions and events of other messages. Their ids
- * end with a mark, and their partition is separate. Code that lists, counts, bills or reconciles messages therefore never
- * reads them. They are neither paid nor refunded, and the sandbox is their only carrier (`test-sender.ts`).
+ * Test messages, from test keys and from people who request one. They have the records, jobs, transitions and events of
+ * other messages. Their ids end with a mark, and their partition is separate. Code that lists, counts, bills or reconciles
+ * messages therefore never reads them. They are neither paid nor refunded, and the sandbox is their only carrier
+ * (`test-sender.ts`).
  */
 
 /** The bound of an organization's test messages, outbound and inbound together: each causes writes and webhook calls. */

@@ -35,32 +35,32 @@ interface Call {
  * @returns the message, if it has ended now and is to be counted
  * @throws Error when the job has to return later: another sender has its lease, or a write failed
  */
-export async function submitMessage(job: MessageJob, live: Sender): Promise<MessageRecord | undefined> {
-  const sender = effectsOf({ id: job.messageId }).usesSandbox ? testSender(live) : live;
+export async function submitMessage(job: MessageJob, present: Sender): Promise<MessageRecord | undefined> {
+  const sender = effectsOf({ id: job.messageId }).usesSandbox ? testSender(present) : present;
   // These reads come before the lease. A later failed read would make the outcome unknown.
   const [organization, read] = await Promise.all([
     sender.stateOf(job.organizationId),
     job.facts === undefined ? findOfJob(job) : undefined,
   ]);
-  const present = { job, sender, organization };
+  const unrestricted = { job, sender, organization };
   // The job of most messages carries the fields that decide the route, so that the message need not be read.
   const choiceByFacts = await chooseByFacts(job, sender, organization);
   let found: MessageRecord | undefined;
   if (choiceByFacts?.kind === "submit") {
     requireTimeToSubmit(sender);
     const acquired = await acquireByFacts(job, sender, choiceByFacts);
-    if (acquired.leased !== undefined) return submitLeased(acquired.leased, choiceByFacts, present);
+    if (acquired.leased !== undefined) return submitLeased(acquired.leased, choiceByFacts, unrestricted);
     ({ found } = acquired);
   }
   const message = read ?? found ?? (await findOfJob(job));
   if (message === undefined) return reportMissing(job);
-  if (message.status !== "queued") return publishAgain(message, present);
+  if (message.status !== "queued") return publishAgain(message, unrestricted);
   const laterJob = jobAfterPause(message, sender) ?? jobAtItsTime(message);
   if (laterJob !== undefined) {
     await enqueue(laterJob);
     return undefined;
   }
-  const call = await callFor(message, present);
+  const call = await callFor(message, unrestricted);
   // The choice to wait may have reserved a start already, so it is not made again.
   const keepsChoice = choiceByFacts?.kind === "wait" && message.attempts === 0;
   const choice = keepsChoice ? choiceByFacts : await chooseOrFail(message, call);
@@ -70,7 +70,7 @@ export async function submitMessage(job: MessageJob, live: Sender): Promise<Mess
   return leased.status === "queued" ? submitLeased(leased, choice, call) : publishAgain(leased, call);
 }
 
-/** Returns the call with the sender that may send the message: one from a number has only the carrier of that. */
+/** Returns the call for a message. From a number, its sender has only the carrier of the number. */
 async function callFor(message: MessageRecord, call: Call): Promise<Call> {
   const { from } = message;
   if (from === undefined || !effectsOf(message).hasLiveRules) return call;

@@ -85,7 +85,7 @@ const SpendCapReachedJob = z.object({
   resetsAt: z.string(),
 });
 
-/** A notice to the members who may approve messages that some wait. */
+/** A notice to the members who may approve held messages, that some wait for them. */
 const MessagesHeldJob = z.object({ kind: z.literal("messagesHeld"), id, organizationId: z.string() });
 
 /** An invitation to an organization. */
@@ -140,7 +140,7 @@ export function emailJob(group: string, email: Email, emailId: string = newId("e
   return { queue: "emails", group, body };
 }
 
-/** Builds the job that emails that messages are held: one email for each hour of an organization, however often it is queued. */
+/** Builds the job of the notice about held messages. An organization gets one in an hour, however often it is queued. */
 export function heldEmail(organizationId: string, at: Date): QueuedJob {
   const hour = new Date(Math.floor(at.getTime() / hourMs) * hourMs);
   const emailId = derivedId("eml", hour, `${organizationId} messagesHeld`);

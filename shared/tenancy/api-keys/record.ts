@@ -182,8 +182,8 @@ export function changeSendLimits(
 }
 
 /**
- * Returns the write that counts a made key in its maker. It is rejected once the maker is disabled or has other limits. A caller that
- * disables a key and then looks for the keys that it made finds all of them.
+ * Returns the write that counts a made key in its maker. It is rejected once the maker is disabled or has other limits. A
+ * caller that disables a key and then looks for the keys that it made finds all of them.
  */
 export function countMadeKey({ organizationId, id, sendLimits }: ApiKeyRecord): Write {
   return updateOf(

@@ -42,8 +42,8 @@ export function dialogItem(
 const gapPx = 4;
 
 /**
- * The actions of a table row, for those who may use them. The list is a popover: the browser closes it on Escape and on a click outside, and returns
- * the focus to the button.
+ * The actions of a table row, for those who may use them. The list is a popover: the browser closes it on Escape and on a
+ * click outside, and returns the focus to the button.
  */
 export function Menu({ label, items }: { label: string; items: readonly MenuItem[] }) {
   const id = useId();

@@ -135,7 +135,7 @@ function TagMany({
           .map(({ phoneNumber }) => ({ phoneNumber, tags: [name] }));
         const { totals } = await api().importContacts({ body: { contacts, onDuplicate: "update" } });
         if (totals.invalid > 0)
-          throw new FieldProblem("tag", "Some contacts have the most tags, or the tag is not valid.");
+          throw new FieldProblem("tag", "The tag is not valid, or some contacts have too many tags already.");
       }
     }
     announce(`${countText(changed.length, "contact")} changed.`);

@@ -25,9 +25,9 @@ export function Conversation({ id }: ViewProps) {
   const load = useLoad(async () => api().getConversation({ params }), [id]);
   const messages = usePages(async (query) => api().listConversationMessages({ params, query }), [id]);
   const { data: shown } = load;
+  // A new inbound message.
   usePolling(shown !== undefined, load.reload, pollMs);
-  // A new message of either side, or a new state of a sent one.
-  // Earlier messages that a person loaded stay.
+  // New states of sent messages. A reload would remove earlier messages that a person loaded, so it is left out then.
   const loaded = messages.data?.rows ?? [];
   usePolling(loaded.length <= rowsPerPage && loaded.some(isUnderWay), messages.reload, pollMs);
   const newest = shown?.lastInbound?.id;

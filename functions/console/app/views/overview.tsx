@@ -21,7 +21,7 @@ async function readFigures() {
     api().listSenderIds({ query: { limit: 100 } }),
     api().getKyc(),
   ]);
-  // The wallet counts all messages that were ever sent.
+  // A customer may have sent nothing for a month, and much before.
   const hasSentLive =
     stats.last30Days.accepted > 0 || (await api().listSms({ query: { limit: 1 } })).meta.total > 0;
   const [account, tests] = await Promise.all([
