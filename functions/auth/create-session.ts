@@ -2,7 +2,7 @@ import { loginInBrowser } from "../../shared/accounts/authentication/login.ts";
 import { ApiError } from "../../shared/api/contract/errors.ts";
 import * as routes from "../../shared/api/routes/auth.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
-import { isFromConsole, sessionCookieOf } from "../../shared/platform/http/session-cookie.ts";
+import { anySessionCookieOf, isFromConsole } from "../../shared/platform/http/session-cookie.ts";
 
 export const handler = publicEndpoint(routes.createSession, async (call) => {
   if (!isFromConsole(call)) {
@@ -10,9 +10,8 @@ export const handler = publicEndpoint(routes.createSession, async (call) => {
       message: "Only the console may do this. Log in for a token.",
     });
   }
-  // A page may show another user than the cookie, whose secret is proof enough to end its session.
-  const cookie = sessionCookieOf({ ...call, headers: { ...call.headers, "x-console": "new" } });
-  const browser = { userAgent: call.headers["user-agent"], cookie };
+  // The page may show another user, but the secret of the cookie is proof enough to end its session.
+  const browser = { userAgent: call.headers["user-agent"], cookie: anySessionCookieOf(call) };
   const started = await loginInBrowser(call.body, call.sourceIp, browser);
   call.startBrowserSession(started.cookie, started.endsAt);
   return started.account;

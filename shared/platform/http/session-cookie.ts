@@ -41,14 +41,19 @@ export function isFromConsole({ headers, method }: ConsoleRequest): boolean {
 }
 
 /**
- * Returns the value of the cookie. A request has none if it does not come from the console, or has an Authorization header, or
- * if its page shows another user.
+ * Returns the value of the cookie that authenticates a request. It has none if it does not come from the console, or has an
+ * Authorization header, or if its page shows another user.
  */
 export function sessionCookieOf(request: ConsoleRequest): string | undefined {
-  const { headers, cookies } = request;
+  const { headers } = request;
   if (headers["authorization"] !== undefined || !isFromConsole(request)) return undefined;
-  const prefix = `${cookieName()}=`;
-  const value = cookies.find((cookie) => cookie.startsWith(prefix))?.slice(prefix.length);
+  const value = anySessionCookieOf(request);
   const user = headers[consoleHeader] ?? "";
   return user === "new" || value?.startsWith(`${user}.`) === true ? value : undefined;
+}
+
+/** Returns the value of the browser's cookie, also if the page shows another user. It authenticates nothing. */
+export function anySessionCookieOf({ cookies }: Pick<ConsoleRequest, "cookies">): string | undefined {
+  const prefix = `${cookieName()}=`;
+  return cookies.find((cookie) => cookie.startsWith(prefix))?.slice(prefix.length);
 }
