@@ -1,22 +1,21 @@
 import { useSignal } from "@preact/signals";
 
-import { everyRow } from "../../../../shared/api/client/client.ts";
-import type { Page } from "../../../../shared/api/contract/primitives.ts";
 import { ActionScope } from "../rights.ts";
 import { saveCsv } from "../save-file.ts";
 import { ActionButton } from "./dialog.tsx";
+import type { Pages } from "./load.tsx";
 import { countText } from "./money.tsx";
 import { announce } from "./notice.tsx";
 
 /** A button that exports all rows of a list as CSV, also those that are not loaded yet, and shows its progress. */
 export function Export<Row extends object>({
   file,
-  read,
+  pages,
   fields,
   more = () => ({}),
 }: {
   file: string;
-  read: (query: { limit: number; cursor?: string }) => Promise<Page<Row>>;
+  pages: Pages<Row>;
   /** The fields that are columns of their own. */
   fields: readonly (keyof Row & string)[];
   /** Returns more columns for all rows. */
@@ -26,7 +25,7 @@ export function Export<Row extends object>({
   const exportAll = async (): Promise<void> => {
     count.value = 0;
     const rows: Row[] = [];
-    for await (const row of everyRow(async (next) => read({ limit: 100, ...next }))) {
+    for await (const row of pages.everyRow()) {
       rows.push(row);
       count.value = rows.length;
     }

@@ -3,7 +3,6 @@ import {
   type Transaction,
   type TransactionsQuery,
 } from "../../../../shared/api/contract/wallet.ts";
-import { api } from "../api.ts";
 import { countryName } from "../countries.ts";
 import { given } from "../typed.ts";
 import { Export } from "./export.tsx";
@@ -44,16 +43,7 @@ export function Ledger({ pages, filter }: { pages: Pages<Transaction>; filter: L
   const { type = "", from = "", to = "" } = filter;
   const isFiltered = `${type}${from}${to}` !== "";
   return (
-    <Section
-      title="Ledger"
-      actions={
-        <Export
-          file="ledger.csv"
-          read={async (page) => api().listTransactions({ query: { ...page, ...filter } })}
-          fields={csvColumns}
-        />
-      }
-    >
+    <Section title="Ledger" actions={<Export file="ledger.csv" pages={pages} fields={csvColumns} />}>
       <FilterForm<Record<keyof LedgerFilter, string>> view="wallet" query={{ type, from, to }}>
         {(form) => (
           <>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
+import { everyRow } from "../../../../shared/api/client/client.ts";
 import type { Page } from "../../../../shared/api/contract/primitives.ts";
 import { Problem } from "./notice.tsx";
 
@@ -75,6 +76,8 @@ export function Waiting({ what = "Loading…" }: { what?: string }) {
 export interface Pages<Row> extends Load<Page<Row>> {
   /** Reads the next page. */
   readonly more: () => Promise<void>;
+  /** Reads all rows of the list again, also those that are not loaded yet. */
+  readonly everyRow: () => AsyncIterable<Row>;
 }
 
 type ReadPage<Row> = (query: { limit: number; cursor?: string }) => Promise<Page<Row>>;
@@ -121,6 +124,7 @@ export function usePages<Row>(readPage: ReadPage<Row>, inputs: readonly unknown[
     error: load.error ?? problem,
     isLoading: load.isLoading || isReadingMore,
     more,
+    everyRow: () => everyRow(async (next) => readPage({ limit: 100, ...next })),
   };
 }
 

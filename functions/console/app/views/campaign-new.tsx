@@ -127,6 +127,11 @@ function CampaignForm({ values: start, edited }: { values: CampaignValues; edite
   const { message, senderId, scheduledAt, isToAll, isUnicode, tags } = form.values.value;
   const allTags = useMemo(() => tagsOf(source.data?.contacts ?? []), [source.data]);
   const problem = problemOf(message);
+  const plan = {
+    message,
+    language: isUnicode ? "Unicode" : "English",
+    audience: audienceOf(form.values.value),
+  } as const;
   const usable = senders.data ?? [];
   const isReady = isToAll || tags.length > 0 || chosen !== undefined;
   return (
@@ -167,7 +172,7 @@ function CampaignForm({ values: start, edited }: { values: CampaignValues; edite
               field={form.field("senderId")}
               label="From"
               suggestions={usable}
-              hint="Up to 11 letters and digits. Leave empty to use your default sender ID."
+              hint="A sender ID or a number of yours. Leave empty to use your default sender ID."
             />
             <SelectField
               field={form.field("messageType")}
@@ -195,28 +200,13 @@ function CampaignForm({ values: start, edited }: { values: CampaignValues; edite
         <div>
           <Section title="Audience and cost">
             {isReady ? (
-              <AudienceCost
-                source={source}
-                plan={{
-                  message,
-                  language: isUnicode ? "Unicode" : "English",
-                  audience: audienceOf(form.values.value),
-                }}
-              />
+              <AudienceCost source={source} plan={plan} />
             ) : (
               <p class="muted">Choose an audience to see the cost.</p>
             )}
           </Section>
           <Section title="Preview">
-            <Sample
-              source={source}
-              plan={{
-                message,
-                language: isUnicode ? "Unicode" : "English",
-                audience: audienceOf(form.values.value),
-              }}
-              sender={given(senderId) ?? usable[0] ?? ""}
-            />
+            <Sample source={source} plan={plan} sender={given(senderId) ?? usable[0] ?? ""} />
             {problem === undefined ? null : <Notice tone="bad">The message {problem}</Notice>}
           </Section>
         </div>

@@ -1,18 +1,16 @@
 import * as z from "zod/mini";
 
-import { everyRow } from "../../../../shared/api/client/client.ts";
 import {
   RecipientOutcome,
   type Campaign,
   type CampaignRecipient,
 } from "../../../../shared/api/contract/campaigns.ts";
-import type { Page as PageOf } from "../../../../shared/api/contract/primitives.ts";
 import { api } from "../api.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Export } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { SelectField } from "../parts/form.tsx";
-import { Loaded, useLoad, usePages } from "../parts/load.tsx";
+import { Loaded, useLoad, usePages, type Pages } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Page } from "../parts/page.tsx";
@@ -35,18 +33,19 @@ const maxChosen = 1_000;
 export function CampaignPeople({ id, query }: ViewProps) {
   const outcome = z.catch(z.optional(RecipientOutcome), undefined).parse(query.get("outcome") ?? undefined);
   const campaign = useLoad(async () => api().getCampaign({ params: { id } }), [id]);
-  const read = async (page: { limit: number; cursor?: string }) =>
-    api().listCampaignRecipients({ params: { id }, query: { ...page, outcome } });
-  const pages = usePages(read, [id, outcome]);
+  const pages = usePages(
+    async (page) => api().listCampaignRecipients({ params: { id }, query: { ...page, outcome } }),
+    [id, outcome],
+  );
   return (
     <Page
       title="People of the campaign"
       back={[`#/campaigns/${id}`, campaign.data?.name ?? "Campaign"]}
       actions={
         <>
-          <Export file={`campaign-${outcome ?? "all"}.csv`} read={read} fields={csvFields} />
+          <Export file={`campaign-${outcome ?? "all"}.csv`} pages={pages} fields={csvFields} />
           {outcome === "failed" && campaign.data !== undefined ? (
-            <SendAgain campaign={campaign.data} read={read} />
+            <SendAgain campaign={campaign.data} pages={pages} />
           ) : null}
         </>
       }
@@ -89,17 +88,11 @@ export function CampaignPeople({ id, query }: ViewProps) {
 }
 
 /** Creates a draft with the same content for the contacts of these people. */
-function SendAgain({
-  campaign,
-  read,
-}: {
-  campaign: Campaign;
-  read: (page: { limit: number; cursor?: string }) => Promise<PageOf<CampaignRecipient>>;
-}) {
+function SendAgain({ campaign, pages }: { campaign: Campaign; pages: Pages<CampaignRecipient> }) {
   const { name, message, senderId, from, language, messageType, expiresInSeconds } = campaign;
   const act = async (): Promise<void> => {
     const people: CampaignRecipient[] = [];
-    for await (const row of everyRow(async (next) => read({ limit: 100, ...next }))) people.push(row);
+    for await (const row of pages.everyRow()) people.push(row);
     const contactIds = [...new Set(people.flatMap(({ contactId }) => contactId ?? []))];
     if (contactIds.length === 0 || contactIds.length > maxChosen) {
       throw new Error(`A draft has 1 to ${maxChosen} contacts, and these are ${contactIds.length}.`);

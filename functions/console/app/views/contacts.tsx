@@ -1,13 +1,11 @@
-import { everyRow } from "../../../../shared/api/client/client.ts";
 import type { Contact } from "../../../../shared/api/contract/contacts.ts";
-import type { Page as PageOf } from "../../../../shared/api/contract/primitives.ts";
 import { api } from "../api.ts";
 import { ContactFields, contactOf, emptyContact, nameOf, TagList } from "../parts/contact-fields.tsx";
 import { DialogButton } from "../parts/dialog.tsx";
 import { Export } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { Form, SelectField, TextField, useForm } from "../parts/form.tsx";
-import { usePages } from "../parts/load.tsx";
+import { usePages, type Pages } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { LinkButton, Page, Section } from "../parts/page.tsx";
@@ -36,9 +34,10 @@ function csvColumnsOf(contacts: readonly Contact[]): Record<string, (contact: Co
 export function Contacts({ query }: ViewProps) {
   rememberList("contacts");
   const [search = "", tag = ""] = ["search", "tag"].map((name) => query.get(name) ?? "");
-  const read = async (page: { limit: number; cursor?: string }) =>
-    api().listContacts({ query: { ...page, search: given(search), tag: given(tag) } });
-  const contacts = usePages(read, [search, tag]);
+  const contacts = usePages(
+    async (page) => api().listContacts({ query: { ...page, search: given(search), tag: given(tag) } }),
+    [search, tag],
+  );
   const isFiltered = search !== "" || tag !== "";
   const add = (
     <DialogButton label="Add contact" title="New contact" look="plain" onDone={contacts.reload}>
@@ -64,9 +63,9 @@ export function Contacts({ query }: ViewProps) {
         actions={
           <div class="row">
             <DialogButton label="Tag these" title="Tag contacts" look="small" onDone={contacts.reload}>
-              {(done) => <TagMany read={read} onDone={done} />}
+              {(done) => <TagMany contacts={contacts} onDone={done} />}
             </DialogButton>
-            <Export file="contacts.csv" read={read} fields={csvFields} more={csvColumnsOf} />
+            <Export file="contacts.csv" pages={contacts} fields={csvFields} more={csvColumnsOf} />
             <a href="#/opt-outs">Opt-outs</a>
           </div>
         }
@@ -109,19 +108,13 @@ export function Contacts({ query }: ViewProps) {
 const blockSize = 1_000;
 
 /** Adds a tag to all contacts of the list, also to those that are not loaded yet, or removes it from them. */
-function TagMany({
-  read,
-  onDone,
-}: {
-  read: (page: { limit: number; cursor?: string }) => Promise<PageOf<Contact>>;
-  onDone: () => Promise<void>;
-}) {
+function TagMany({ contacts, onDone }: { contacts: Pages<Contact>; onDone: () => Promise<void> }) {
   const change = async ({ tag, what }: { tag: string; what: string }): Promise<void> => {
     const [name, ...others] = tagsOf(tag);
     if (name === undefined || others.length > 0) throw new FieldProblem("tag", "Enter one tag.");
     const isRemoved = what === "remove";
     const changed: Contact[] = [];
-    for await (const contact of everyRow(async (next) => read({ limit: 100, ...next }))) {
+    for await (const contact of contacts.everyRow()) {
       if (contact.tags.includes(name) === isRemoved) changed.push(contact);
     }
     if (isRemoved) {
@@ -130,10 +123,10 @@ function TagMany({
       }
     } else {
       for (let start = 0; start < changed.length; start += blockSize) {
-        const contacts = changed
+        const block = changed
           .slice(start, start + blockSize)
           .map(({ phoneNumber }) => ({ phoneNumber, tags: [name] }));
-        const { totals } = await api().importContacts({ body: { contacts, onDuplicate: "update" } });
+        const { totals } = await api().importContacts({ body: { contacts: block, onDuplicate: "update" } });
         if (totals.invalid > 0)
           throw new FieldProblem("tag", "The tag is not valid, or some contacts have too many tags already.");
       }

@@ -66,26 +66,25 @@ export function Messages({ query }: ViewProps) {
   );
   const status = z.catch(z.optional(MessageStatus), undefined).parse(query.get("status") ?? undefined);
   const test = query.get("test") === "true" ? true : undefined;
-  const read = async (page: { limit: number; cursor?: string }) =>
-    api().listSms({
-      query: {
-        ...page,
-        status,
-        test,
-        search: given(search),
-        campaignId: given(campaign),
-        after: startOf(from, 0),
-        before: startOf(until, 1),
-      },
-    });
-  const pages = usePages(read, [search, from, until, campaign, status, test]);
-  const isFiltered = [search, from, until, campaign, status, test].some((each) => (each ?? "") !== "");
+  const filter = {
+    status,
+    test,
+    search: given(search),
+    campaignId: given(campaign),
+    after: startOf(from, 0),
+    before: startOf(until, 1),
+  };
+  const pages = usePages(
+    async (page) => api().listSms({ query: { ...page, ...filter } }),
+    Object.values(filter),
+  );
+  const isFiltered = Object.values(filter).some((each) => each !== undefined);
   return (
     <Page
       title="Messages"
       actions={
         <>
-          <Export file="messages.csv" read={read} fields={csvFields} more={() => csvColumns} />
+          <Export file="messages.csv" pages={pages} fields={csvFields} more={() => csvColumns} />
           <LinkButton href="#/send" label="Send a message" look="primary" />
         </>
       }
