@@ -1,7 +1,6 @@
 import { expect, it, vi } from "vitest";
 
 import { Campaign } from "../../shared/api/contract/campaigns.ts";
-import type { Message } from "../../shared/api/contract/sms.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { allRows, Customer, dataOf } from "../support/api.ts";
@@ -16,16 +15,31 @@ import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 const { gateway, faults } = await gatewayOfFile();
 
-async function allMessages({ client }: Customer): Promise<Message[]> {
-  return allRows(async (next) => client.listSms({ query: { limit: 100, ...next } }));
+/** Creates contacts, and the draft of a campaign to all of them. */
+async function draftFor(customer: Customer, contactCount: number) {
+  await importContacts(customer, contactCount);
+  const json = { name: "Spring", message: "hi", audience: { all: true }, senderId: "ACME" };
+  const { id } = dataOf(await customer.call("/v1/campaigns", { json }), Campaign);
+  const read = async (): Promise<Campaign> => dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+  const act = async (action: "launch" | "pause" | "resume"): Promise<Campaign> =>
+    dataOf(await customer.call(`/v1/campaigns/${id}/${action}`, { method: "POST" }), Campaign);
+  return { id, read, act };
+}
+
+/** Expects that each contact has one message, and the carrier one call for it. */
+async function expectEachOnce({ client }: Customer, contactCount: number): Promise<void> {
+  const messages = await allRows(async (next) => client.listSms({ query: { limit: 100, ...next } }));
+  expect(messages.map(({ to }) => to).toSorted()).toEqual(
+    Array.from({ length: contactCount }, (_, index) => numberOf(index)),
+  );
+  const calls = await Promise.all(messages.map(async ({ id }) => sandboxCalls(id)));
+  expect(new Set(calls)).toEqual(new Set([1]));
 }
 
 it("a campaign whose block only collides with other transactions retries soon, and sends what its balance allows", async () => {
   // Enough for five messages, but not for six.
   const customer = await Customer.register({ balance: 0.04, baseUrl: gateway.url });
-  await importContacts(customer, 5);
-  const json = { name: "Autumn", message: "hi", audience: { all: true }, senderId: "ACME" };
-  const { id } = dataOf(await customer.call("/v1/campaigns", { json }), Campaign);
+  const { read, act } = await draftFor(customer, 5);
   let collisions = 0;
   faults.next(
     ({ operation, body }) =>
@@ -33,9 +47,9 @@ it("a campaign whose block only collides with other transactions retries soon, a
     collision,
     Number.POSITIVE_INFINITY,
   );
-  await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
+  await act("launch");
   await vi.waitFor(async () => {
-    const { status, progress } = dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+    const { status, progress } = await read();
     expect({ status, sent: progress.sent }).toEqual({ status: "completed", sent: 5 });
   }, patience);
   expect(collisions).toBeGreaterThan(12);
@@ -47,10 +61,7 @@ it("a campaign whose worker is killed repeatedly reaches each contact once and i
   const registered = await Customer.register({ balance: 10, baseUrl: gateway.url });
   const customer = await registered.withApiKey();
   const contactCount = 110;
-  await importContacts(customer, contactCount);
-  const json = { name: "Spring", message: "hi", audience: { all: true }, senderId: "ACME" };
-  const { id } = dataOf(await customer.call("/v1/campaigns", { json }), Campaign);
-  const read = async (): Promise<Campaign> => dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+  const { read, act } = await draftFor(customer, contactCount);
 
   // Every third request kills the worker, alternately before it arrives and after it was carried out.
   let requests = 0;
@@ -65,7 +76,7 @@ it("a campaign whose worker is killed repeatedly reaches each contact once and i
     },
     Number.POSITIVE_INFINITY,
   );
-  await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
+  await act("launch");
   await vi.waitFor(async () => {
     expect(await areSendersIdle(gateway)).toBe(true);
     // Runs what the scheduler runs after some minutes.
@@ -82,12 +93,7 @@ it("a campaign whose worker is killed repeatedly reaches each contact once and i
     expect((await read()).status).toBe("completed");
     expect(await customer.balance()).toBe(10 - contactCount * 0.0079);
   }, patience);
-  const messages = await allMessages(customer);
-  expect(messages.map(({ to }) => to).toSorted()).toEqual(
-    Array.from({ length: contactCount }, (_, index) => numberOf(index)),
-  );
-  const calls = await Promise.all(messages.map(async ({ id: messageId }) => sandboxCalls(messageId)));
-  expect(new Set(calls)).toEqual(new Set([1]));
+  await expectEachOnce(customer, contactCount);
   expect((await read()).progress).toMatchObject({ accepted: contactCount, sent: contactCount, queued: 0 });
   expect((await verifyWallet(customer.organizationId)).findings).toEqual([]);
 }, 150_000);
@@ -96,11 +102,7 @@ it("a campaign that is paused while its worker dies, and during a block, reaches
   const registered = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const customer = await registered.withApiKey();
   const contactCount = 60;
-  await importContacts(customer, contactCount);
-  const json = { name: "Winter", message: "hi", audience: { all: true }, senderId: "ACME" };
-  const { id } = dataOf(await customer.call("/v1/campaigns", { json }), Campaign);
-  const act = async (action: string): Promise<Campaign> =>
-    dataOf(await customer.call(`/v1/campaigns/${id}/${action}`, { method: "POST" }), Campaign);
+  const { read, act } = await draftFor(customer, contactCount);
   const isBlock = (request: Parameters<ReturnType<typeof isBy>>[0]): boolean =>
     isBy("RunCampaign", "dynamodb:TransactWriteItems")(request) && request.body.includes("MESSAGES#");
   const price = 0.0079;
@@ -114,7 +116,7 @@ it("a campaign that is paused while its worker dies, and during a block, reaches
   });
   await act("launch");
   await vi.waitFor(async () => {
-    const { status, progress } = dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+    const { status, progress } = await read();
     expect({ status, ...progress }).toMatchObject({ status: "paused", accepted: 48, sent: 0 });
     expect(await areSendersIdle(gateway)).toBe(true);
   }, patience);
@@ -131,22 +133,17 @@ it("a campaign that is paused while its worker dies, and during a block, reaches
   await vi.waitFor(async () => {
     await runSchedule(gateway, "ReleaseScheduledJobs");
     expect(pauses).toBe(1);
-    const { status, progress } = dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+    const { status, progress } = await read();
     expect({ status, ...progress }).toMatchObject({ status: "paused", accepted: 48, sent: 48 });
     expect(await customer.balance()).toBeCloseTo(1 - 48 * price, 6);
   }, patience);
 
   await act("resume");
   await vi.waitFor(async () => {
-    const { status, progress } = dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign);
+    const { status, progress } = await read();
     expect({ status, ...progress }).toMatchObject({ status: "completed", accepted: contactCount });
   }, patience);
-  const messages = await allMessages(customer);
-  expect(messages.map(({ to }) => to).toSorted()).toEqual(
-    Array.from({ length: contactCount }, (_, index) => numberOf(index)),
-  );
-  const calls = await Promise.all(messages.map(async ({ id: messageId }) => sandboxCalls(messageId)));
-  expect(new Set(calls)).toEqual(new Set([1]));
+  await expectEachOnce(customer, contactCount);
   expect(await customer.balance()).toBeCloseTo(1 - contactCount * price, 6);
   expect((await verifyWallet(customer.organizationId)).findings).toEqual([]);
 }, 150_000);
@@ -156,9 +153,7 @@ it("an endpoint receives one event of a completed campaign whose worker died bef
   const hook = await startWebhookReceiver();
   const subscription = { url: hook.url, events: ["campaign.completed"] };
   expect((await customer.call("/v1/webhooks", { json: subscription })).status).toBe(201);
-  await importContacts(customer, 1);
-  const json = { name: "Summer", message: "hi", audience: { all: true }, senderId: "ACME" };
-  const { id } = dataOf(await customer.call("/v1/campaigns", { json }), Campaign);
+  const { id, read, act } = await draftFor(customer, 1);
   let lost = 0;
   faults.next(
     (request) =>
@@ -169,9 +164,9 @@ it("an endpoint receives one event of a completed campaign whose worker died bef
       throw new Error("the worker is gone");
     },
   );
-  await customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
+  await act("launch");
   await vi.waitFor(async () => {
-    expect(dataOf(await customer.call(`/v1/campaigns/${id}`), Campaign).status).toBe("completed");
+    expect((await read()).status).toBe("completed");
     expect(lost).toBe(1);
   }, patience);
   expect(hook.calls).toHaveLength(0);
