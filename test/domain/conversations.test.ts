@@ -14,13 +14,14 @@ import { receiveInboundMessage } from "../../shared/messages/inbound/receive.ts"
 import { assignNumber } from "../../shared/messages/numbers/record.ts";
 import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { DeleteCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { dayMs, minuteMs, now } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { only } from "../support/carriers.ts";
 import { advance } from "../support/clock.ts";
 import { replyOf } from "../support/inbound-messages.ts";
-import { acceptBlock, acceptFor } from "../support/messages.ts";
+import { acceptBlock, acceptFor, sendFor } from "../support/messages.ts";
 import { allRows } from "../support/rows.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 import { ownerOf } from "../support/viewer.ts";
@@ -125,6 +126,21 @@ it("a conversation is unread until a person reads it, and again with the next me
   expect(await unread()).toBe(1);
 });
 
+it("a message that arrives late makes its conversation unread, and keeps the last one", async () => {
+  await receive("2");
+  const { id, lastInbound } = await only1();
+  await updateConversation(ownerOf(organizationId), id, { isUnread: false });
+  advance(-minuteMs);
+  await receive("1");
+  expect(await list({ unread: true })).toMatchObject([{ id, lastInbound: { id: lastInbound?.id } }]);
+});
+
+it("only a phone can be replied to", async () => {
+  await receive("Hi", "BANK");
+  const { id } = await only1();
+  expect(await getConversation(ownerOf(organizationId), id)).toMatchObject({ canReply: false });
+});
+
 it("a message that arrives while a person marks the conversation as read leaves it unread", async () => {
   await receive("1");
   const { id } = await only1();
@@ -162,7 +178,10 @@ it("an erased number is in no conversation, and its marks and entries are gone",
   await receive("secret");
   await receive("other", "447700900124");
   await acceptFor(organizationId, { ...own, from: number });
+  const job = await sendFor(organizationId, { ...own, from: number });
   await eraseNumber(organizationId, phone);
+  // A repeated job publishes the message again, which has no number any more.
+  await submitMessage(job, only());
   const [left, ...others] = await list();
   expect([left?.phoneNumber, others]).toEqual(["447700900124", []]);
   const { pk } = keys.conversation(organizationId, "");
@@ -186,6 +205,26 @@ it("an inbound message from before the erasure is not added, and a later convers
   await receiveInboundMessage(late);
   const { id } = await only1();
   expect(await thread(id)).toEqual(["inbound new"]);
+});
+
+it("a message that arrives while its number is erased keeps its conversation", async () => {
+  await receive("old");
+  let hasArrived = false;
+  interceptTableRequests(async (command, send) => {
+    const text = JSON.stringify(command);
+    if (!hasArrived && command instanceof DeleteCommand && text.includes("PLACE#")) {
+      hasArrived = true;
+      advance(minuteMs);
+      await receiveInboundMessage({
+        ...replyOf({ from: phone, to: number, message: "new" }),
+        receivedAt: now().toISOString(),
+      });
+    }
+    return send();
+  });
+  await eraseNumber(organizationId, phone);
+  expect(hasArrived).toBe(true);
+  expect(await only1()).toMatchObject({ lastInbound: { message: "new" } });
 });
 
 it("a STOP counts although its conversation cannot be written, and the job returns", async () => {

@@ -221,5 +221,7 @@ it("a contact that is created or changed without its opt-out is not in the log",
   const { id } = await customer.client.createContact({ body: { phoneNumber: "15005550043" } });
   await customer.client.updateContact({ params: { id }, body: { firstName: "Ada" } });
   await customer.call("/v1/contacts/import", { json: { contacts: [{ phoneNumber: "15005550044" }] } });
+  const contacts = [{ phoneNumber: "15005550045", optedOut: true }];
+  await customer.call("/v1/contacts/import", { json: { contacts, dryRun: true } });
   expect((await read()).total).toBe(total);
 });

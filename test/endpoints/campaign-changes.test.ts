@@ -4,6 +4,7 @@ import { Campaign, DeletedCampaign } from "../../shared/api/contract/campaigns.t
 import { CampaignRecord } from "../../shared/audience/campaigns/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { Customer, dataOf, errorOf, type ApiResponse } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
@@ -90,6 +91,14 @@ it("a draft is deleted once, also while it is launched, and no other campaign is
   await act(customer, completed, "launch");
   await reach(customer, completed, "completed");
   expect(errorOf(await remove(completed))).toEqual(conflict);
+});
+
+it("a campaign all of whose messages are accepted is not paused", async () => {
+  const customer = await Customer.register({ balance: 1 });
+  const id = await waiting(customer);
+  const all = { set: { acceptedAllAt: new Date().toISOString() } };
+  await updateItem(CampaignRecord, updateOf(keys.campaign(customer.organizationId, id), all));
+  expect(errorOf(await act(customer, id, "pause"))).toEqual(conflict);
 });
 
 it("a paused campaign is cancelled for good, and only a running one of one's own is paused", async () => {

@@ -6,6 +6,7 @@ import {
   type RecipientOutcome,
 } from "../../shared/api/contract/campaigns.ts";
 import type { Keyword } from "../../shared/api/contract/inbound.ts";
+import { dayMs } from "../../shared/platform/clock.ts";
 import { derivedId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { insertOf, putItem } from "../../shared/platform/table/write.ts";
@@ -31,15 +32,15 @@ async function launch(
 
 let received = 0;
 
-/** Stores an inbound message as it is stored when it arrives, each a millisecond later than the previous one. */
+/** Stores an inbound message as it is stored when it arrives, by default each a millisecond later than the previous one. */
 async function receive(
   { organizationId }: Customer,
   from: string,
   message: string,
   keyword?: Keyword,
+  atMs = Date.now() + (received += 1),
 ): Promise<void> {
-  received += 1;
-  const id = derivedId("inb", new Date(Date.now() + received), message);
+  const id = derivedId("inb", new Date(atMs), message);
   const record = { id, organizationId, from, to: "12065550100", message, keyword } as const;
   const receivedAt = new Date().toISOString();
   await putItem(
@@ -78,6 +79,8 @@ it("the people of a campaign are listed by their outcome, with names and reasons
   const [lost] = await list("undelivered");
   expect(lost).toMatchObject({ number: undelivered, name: "Mary", reason: "DELIVERY_UNREACHABLE" });
   expect(await client.getSms({ params: { id: lost?.messageId ?? "" } })).toMatchObject({ campaignId: id });
+  // A message in the time of the campaign that is not of it.
+  await client.sendSms({ body: { to: numberOf(3), message: "Not of the campaign", senderId: "ACME" } });
   expect((await list()).flatMap(({ number }) => number ?? []).toSorted()).toEqual([
     pending,
     failed,
@@ -91,7 +94,10 @@ it("the people of a campaign are listed by their outcome, with names and reasons
 
   expect(await list("replied")).toEqual([]);
   await receive(customer, pending, "Yes, please");
-  await receive(customer, numberOf(3), "I got no message");
+  await receive(customer, numberOf(3), "I got no message of the campaign");
+  const { startedAt = "" } = await client.getCampaign({ params: { id } });
+  await receive(customer, failed, "Before my message", undefined, Date.parse(startedAt));
+  await receive(customer, pending, "Eight days later", undefined, Date.now() + 8 * dayMs);
   await receive(customer, delivered, "STOP", "stop");
   await receive(customer, undelivered, "STOP", "stop");
   await receive(customer, undelivered, "START", "start");
@@ -107,18 +113,18 @@ it("the people of a campaign are listed by their outcome, with names and reasons
 it("skipped contacts are paged across blocks, also those that are deleted or never existed", async () => {
   const customer = await Customer.register({ balance: 1 });
   const { client } = customer;
-  const ids = await importContacts(customer, 60, () => ({ optedOut: true }));
+  const ids = await importContacts(customer, 110, () => ({ optedOut: true }));
   const unknown = "con_01J00000000000000000000000";
   const campaignId = await launch(customer, { audience: { contactIds: [...ids, unknown] } });
   await launch(customer, { audience: { contactIds: [unknown] } });
   await client.deleteContact({ params: { id: ids[0] ?? "" } });
-  const path = `/v1/campaigns/${campaignId}/recipients?outcome=skipped&limit=25`;
+  const path = `/v1/campaigns/${campaignId}/recipients?outcome=skipped&limit=40`;
   const found: CampaignRecipient[] = [];
   let cursor = "";
   let pages = 0;
   do {
     const { rows, meta } = pageOf(await customer.call(`${path}${cursor}`), CampaignRecipient);
-    expect(meta).toMatchObject({ limit: 25, total: 61, totalPages: 3 });
+    expect(meta).toMatchObject({ limit: 40, total: 111, totalPages: 3 });
     found.push(...rows);
     pages += 1;
     cursor = meta.nextCursor === undefined ? "" : `&cursor=${meta.nextCursor}`;
@@ -129,10 +135,10 @@ it("skipped contacts are paged across blocks, also those that are deleted or nev
     gone,
     { status: "skipped", reason: "unknown" },
   ]);
-  const numbers = found.flatMap(({ number }) => number ?? []).toSorted();
-  expect(numbers).toEqual(Array.from({ length: 59 }, (_, index) => numberOf(index + 1)));
+  const numbers = found.flatMap(({ number }) => number ?? []);
+  expect(numbers).toEqual(Array.from({ length: 109 }, (_, index) => numberOf(index + 1)));
   const second = pageOf(await customer.call(`${path}&page=2`), CampaignRecipient);
-  expect(second.rows).toEqual(found.slice(25, 50));
+  expect(second.rows).toEqual(found.slice(40, 80));
   for (const bad of ["U0tJUFBFRCM", "eA"]) {
     expect(invalidFields(await customer.call(`${path}&cursor=${bad}`))).toEqual(["cursor"]);
   }

@@ -84,7 +84,9 @@ describe("a conversation", () => {
 
   it("of a test needs no number and no money, and a test key sees no other", async () => {
     await customer.client.testInbound({ body: { from: phone, to: "12065550199", message: "Hello?" } });
-    const { id } = await converse("Hello?", "test=true");
+    const { id: contactId } = await customer.client.createContact({ body: { phoneNumber: phone } });
+    const { id, contact } = await converse("Hello?", "test=true");
+    expect(contact).toBeUndefined();
     const before = (await customer.client.getWallet()).balance;
     const reply = await customer.call(`/v1/conversations/${id}/messages`, { json: { message: "Hello!" } });
     expect(dataOf(reply, AcceptedMessage).test).toBe(true);
@@ -92,7 +94,8 @@ describe("a conversation", () => {
     const { secret } = await customer.client.createApiKey({ body: { test: true } });
     const seen = pageOf(await call("/v1/conversations", { credential: secret }), Conversation).rows;
     expect(seen.map((each) => each.id)).toEqual([id]);
-    const [live] = await list();
+    const live = (await list()).find(({ phoneNumber }) => phoneNumber === phone);
+    expect(live?.contact).toEqual({ id: contactId });
     const other = await call(`/v1/conversations/${live?.id ?? ""}`, { credential: secret });
     expect(errorOf(other)).toEqual({ status: 404, code: "NOT_FOUND" });
   });
@@ -118,7 +121,12 @@ it("messages of a template and a campaign come from an own number, and from no o
   const draft = await other.client.createCampaign({
     body: { name: "n", message: "Hi", audience: { all: true }, from: number },
   });
-  const launched = await other.call(`/v1/campaigns/${draft.id}/launch`, { method: "POST" });
-  expect(errorOf(launched)).toEqual(rejected);
+  const launch = async () => other.call(`/v1/campaigns/${draft.id}/launch`, { method: "POST" });
+  expect(errorOf(await launch())).toEqual(rejected);
   expect((await other.client.getWallet()).balance).toBe(1);
+  const params = { id: draft.id };
+  expect(await other.client.updateCampaign({ params, body: { senderId: "ACME" } })).not.toHaveProperty(
+    "from",
+  );
+  expect((await launch()).status).toBe(200);
 });

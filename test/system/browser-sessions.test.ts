@@ -72,6 +72,11 @@ class Browser {
   }
 }
 
+/** Returns a cookie of the same session with a wrong secret. */
+function withAnotherSecret(cookie: string): string {
+  return `${cookie.slice(0, -43)}${cookie.at(-43) === "A" ? "B" : "A"}${cookie.slice(-42)}`;
+}
+
 async function newBrowser(): Promise<Browser> {
   const browser = new Browser();
   expect((await browser.logIn()).status).toBe(201);
@@ -144,7 +149,7 @@ describe("the cookie", () => {
   it("is rejected with a changed part, and is never in the log or as plain text in the table", async () => {
     const browser = await newBrowser();
     const secret = browser.cookie.slice(-43);
-    const changed = browser.cookie.replace(secret, `${secret.startsWith("A") ? "B" : "A"}${secret.slice(1)}`);
+    const changed = withAnotherSecret(browser.cookie);
     for (const cookie of [changed, browser.cookie.slice(0, -1), `${browser.cookie}.`]) {
       expect(errorOf(await browser.call("/v1/wallet", {}, cookie))).toEqual(unauthorized);
     }
@@ -212,6 +217,8 @@ describe("a session", () => {
     await browser.logIn();
     expect(browser.cookie).not.toBe(before);
     expect([await browser.status(), await new Browser(before).status()]).toEqual([200, 401]);
+    await new Browser(withAnotherSecret(browser.cookie)).logIn();
+    expect(await browser.status()).toBe(200);
   });
 
   it("ends at log-out, with its cookie, and no other session", async () => {
@@ -306,6 +313,15 @@ describe("the list of sessions", () => {
     expect((await end(token?.id)).status).toBe(200);
     expect((await customer.call("/v1/wallet")).status).toBe(401);
     expect((await browser.sessions()).map(({ id }) => id)).toEqual([first?.id]);
+  });
+
+  it("has no sessions that ended by themselves", async () => {
+    const [browser] = [await newBrowser(), await newBrowser()];
+    expect(await browser.sessions()).toHaveLength(3);
+    gateway.advanceClock(40 * minuteMs);
+    await browser.status();
+    gateway.advanceClock(40 * minuteMs);
+    expect((await browser.sessions()).map(({ current }) => current)).toEqual([true]);
   });
 
   it("has no sessions of other users, and does not end them", async () => {
