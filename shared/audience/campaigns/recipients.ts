@@ -8,6 +8,7 @@ import { undefinedIfUnreadable } from "../../platform/table/records.ts";
 import { findContact, readContacts, type ContactRecord } from "../contacts/record.ts";
 import { contactValues, renderTemplate } from "../templates/render.ts";
 import type { Block, CampaignRecord, Skipped } from "./record.ts";
+import { skippedIn } from "./skipped.ts";
 
 /** The result for one contact of the audience, and the campaign's position after it. */
 export type RecipientResult = { readonly position: string; readonly contactId: string } & (
@@ -98,16 +99,6 @@ function resultOf(
   const content = { to: contact.phoneNumber, message: rendered.text, senderId, from, language, messageType };
   const message = newMessage(organizationId, { ...content, expiresInSeconds, campaignId }, terms);
   return { ...place, message };
-}
-
-/** Returns the ids of the skipped contacts by their reason. */
-export function skippedIn(results: readonly RecipientResult[]): { [Reason in keyof Skipped]?: string[] } {
-  const skipped: { [Reason in keyof Skipped]?: string[] } = {};
-  for (const result of results) {
-    if (!("skipped" in result) || result.skipped === undefined) continue;
-    (skipped[result.skipped] ??= []).push(result.contactId);
-  }
-  return skipped;
 }
 
 /** Returns the progress of a block: the messages that were accepted, and the other results. */

@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 
 import { keys } from "../../platform/table/keys.ts";
 import { putOf, type Write } from "../../platform/table/write.ts";
-import { skippedIn, type RecipientResult } from "./recipients.ts";
-import type { CampaignRecord } from "./record.ts";
+import type { RecipientResult } from "./recipients.ts";
+import type { CampaignRecord, Skipped } from "./record.ts";
 
 /**
  * The contacts that a block of a campaign skipped. It has no numbers, so nothing of a person stays in it when a contact is
@@ -15,6 +15,16 @@ export const SkippedContacts = z.object({
   contactIds: z.record(z.string(), z.array(z.string())),
 });
 export type SkippedContacts = z.infer<typeof SkippedContacts>;
+
+/** Returns the ids of the skipped contacts by their reason. */
+export function skippedIn(results: readonly RecipientResult[]): { [Reason in keyof Skipped]?: string[] } {
+  const skipped: { [Reason in keyof Skipped]?: string[] } = {};
+  for (const result of results) {
+    if (!("skipped" in result) || result.skipped === undefined) continue;
+    (skipped[result.skipped] ??= []).push(result.contactId);
+  }
+  return skipped;
+}
 
 /**
  * Returns the write of the skipped contacts of a block, for the transaction that records the block. A block without any has
