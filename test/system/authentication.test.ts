@@ -247,13 +247,15 @@ it("the log line of a request names the caller, the credential and the address",
   const ofSession = await lineOf(await bySession());
   expect(ofSession).toMatchObject({ organizationId, userId, sourceIp });
   expect(ofSession).not.toHaveProperty("apiKeyId");
-  expect(await lineOf(await byKey())).toMatchObject({
-    organizationId,
-    userId,
-    apiKeyId: apiKey.id,
-    sourceIp,
-  });
+  const ofKey = await lineOf(await byKey());
+  expect(ofKey).toMatchObject({ organizationId, apiKeyId: apiKey.id, sourceIp });
+  // The key identifies its user.
+  expect(ofKey).not.toHaveProperty("userId");
   const { secret } = await customer.client.createApiKey({ body: { scopes: ["send"] } });
   const rejected = await customer.call("/v1/wallet", { credential: secret });
-  expect(await lineOf(rejected)).toMatchObject({ userId, errorCode: "INSUFFICIENT_SCOPE", status: 403 });
+  expect(await lineOf(rejected)).toMatchObject({
+    apiKeyId: expect.stringMatching(/^key_/),
+    errorCode: "INSUFFICIENT_SCOPE",
+    status: 403,
+  });
 });

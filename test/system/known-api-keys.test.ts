@@ -3,13 +3,19 @@ import * as z from "zod/mini";
 
 import { jsonResponse } from "../../infra/local/aws-requests.ts";
 import type { AwsHandler, AwsRequest } from "../../infra/local/local-aws.ts";
+import {
+  resumeOrganization,
+  setSendingPaused,
+  suspendOrganization,
+} from "../../shared/accounts/organizations/suspension.ts";
 import type { CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
+import { AcceptedMessage } from "../../shared/api/contract/sms.ts";
 import { now } from "../../shared/platform/clock.ts";
 import type { EntityName } from "../../shared/platform/table/entities.ts";
 import type { Changes } from "../../shared/platform/table/expressions.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { Customer, errorOf, type ApiResponse } from "../support/api.ts";
+import { Customer, dataOf, errorOf, type ApiResponse } from "../support/api.ts";
 import { isBy, type Fault } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
 
@@ -92,5 +98,47 @@ describe("an API key that its function knows", () => {
     faults.next(isBatch, leavesOut(0), 6);
     expect(errorOf(await byKey())).toEqual({ status: 503, code: "UNAVAILABLE" });
     expect((await byKey()).status).toBe(200);
+  });
+});
+
+describe("a send with a known API key", () => {
+  const isOrganizationRead = ({ operation, body }: AwsRequest): boolean =>
+    operation === "dynamodb:GetItem" && body.includes(`"ORG#${customer.organizationId}"`);
+  const isByApi = isBy("SendSms", "dynamodb:GetItem");
+  const readsByApi = (): boolean[] =>
+    faults.seen
+      .filter((each) => isByApi(each) && isOrganizationRead(each))
+      .map(({ body }) => body.includes('"ConsistentRead":true'));
+  const send = async (fields: Record<string, unknown> = {}): Promise<ApiResponse> => {
+    const json = { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP", ...fields };
+    return customer.call("/v1/sms/send", { json, credential: apiKey.secret });
+  };
+
+  beforeEach(async () => {
+    await send();
+    faults.clear();
+  });
+
+  it("uses an organization of the last second, but its debit is rejected as soon as it is suspended or paused", async () => {
+    const statuses = (await Promise.all([send(), send(), send()])).map(({ status }) => status);
+    expect(statuses).toEqual([202, 202, 202]);
+    // Sends at the same moment share one read, which is eventually consistent.
+    expect(readsByApi()).toEqual([false]);
+    const balance = await customer.balance();
+    await suspendOrganization(customer.organizationId, "Ticket 7");
+    expect(errorOf(await send())).toEqual(suspended);
+    await resumeOrganization(customer.organizationId);
+    expect((await send()).status).toBe(202);
+    await setSendingPaused(customer.organizationId, true);
+    expect(errorOf(await send())).toEqual({ status: 403, code: "SENDING_PAUSED" });
+    await setSendingPaused(customer.organizationId, false);
+    expect(await customer.balance()).toBe(balance - 0.0079);
+  });
+
+  it("without a sender ID has the default that was set just before", async () => {
+    expect(errorOf(await send({ senderId: undefined }))).toMatchObject({ code: "MISSING_SENDER_ID" });
+    await change(keys.organization(customer.organizationId), { set: { defaultSenderId: "BOBSHOP" } });
+    const { id } = dataOf(await send({ senderId: undefined }), AcceptedMessage);
+    expect((await customer.message(id)).senderId).toBe("BOBSHOP");
   });
 });

@@ -5,17 +5,27 @@ import { hashApiKeySecret, isApiKeySecret } from "../../platform/auth/api-key-se
 import { noteUse } from "../../platform/auth/api-key-use.ts";
 import { hasExpired } from "../../platform/auth/expiry.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
+import { secondMs } from "../../platform/clock.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
 import { findBoth, findItem } from "../../platform/table/read.ts";
+import { TtlCache } from "../../platform/ttl-cache.ts";
 import { CredentialRecord } from "../../tenancy/api-keys/record.ts";
 import { findOrganization, OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import type { Caller, Rejected } from "./authenticate.ts";
 
-/** Returns the caller of an API key. @throws ApiError ADDRESS_NOT_ALLOWED */
-export async function callerOfApiKey(secret: string, address: string): Promise<Caller | Rejected> {
+/**
+ * Returns the caller of an API key.
+ * @param mayLag whether its organization may be as it was about a second ago
+ * @throws ApiError ADDRESS_NOT_ALLOWED
+ */
+export async function callerOfApiKey(
+  secret: string,
+  address: string,
+  mayLag: boolean,
+): Promise<Caller | Rejected> {
   if (!isApiKeySecret(secret)) return "malformed";
   const key = keys.apiKey(hashApiKeySecret(secret));
-  const { record, organization: known } = await readApiKey(key);
+  const { record, organization: known } = await readApiKey(key, mayLag);
   if (record === undefined) return "unknown";
   if (record.disabledAt !== undefined || hasExpired(record)) return "ended";
   const {
@@ -55,11 +65,17 @@ export async function callerOfApiKey(secret: string, address: string): Promise<C
 /** The organizations of accepted API keys, by the hash of the key. */
 const organizationIdsOfKeys = new BoundedMap<string>();
 
+/** Organizations as they were within the last second. Only requests that debit use them. */
+const recentOrganizations = new TtlCache<OrganizationRecord | undefined>({ ttlMs: secondMs });
+
 /**
- * Reads an API key, and its organization in the same request if that is known. Only the owner of the key is cached, because it
- * never changes. Both items are read as they are now, so that a disabled key and a suspension take effect immediately.
+ * Reads an API key, and its organization too if that is known. The owner of the key never changes, so it is cached. Both items
+ * are read as they are now, so that a disabled key and a suspension take effect immediately.
  */
-async function readApiKey(key: Key<"apiKey">): Promise<{
+async function readApiKey(
+  key: Key<"apiKey">,
+  mayLag: boolean,
+): Promise<{
   readonly record: CredentialRecord | undefined;
   readonly organization?: OrganizationRecord | undefined;
 }> {
@@ -67,10 +83,17 @@ async function readApiKey(key: Key<"apiKey">): Promise<{
   if (organizationId === undefined) {
     return { record: await findItem(CredentialRecord, key, { consistent: true }) };
   }
-  const [record, organization] = await findBoth(
-    { schema: CredentialRecord, key },
-    { schema: OrganizationRecord, key: keys.organization(organizationId) },
-  );
+  const [record, organization] = mayLag
+    ? await Promise.all([
+        findItem(CredentialRecord, key, { consistent: true }),
+        recentOrganizations.read(async () => findOrganization(organizationId), organizationId),
+      ])
+    : await findBoth(
+        { schema: CredentialRecord, key },
+        { schema: OrganizationRecord, key: keys.organization(organizationId) },
+      );
+  // No debit follows a test key's request, and a suspension may have ended: the organization is then read as it is now.
+  if (mayLag && (record?.test === true || organization?.suspendedAt !== undefined)) return { record };
   if (record?.organizationId === organizationId) return { record, organization };
   organizationIdsOfKeys.delete(key.pk);
   return { record };

@@ -35,7 +35,7 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
         event.actor = rejected;
         throw tooManyRequests(rejected.organizationId);
       }
-      const caller = await authenticate(event.headers, cookie, sourceAddress(event));
+      const caller = await authenticate(event, cookie, route);
       const { actor, organization, endsAt } = caller;
       // The log shows rejected callers too.
       event.actor = actor;
@@ -66,14 +66,16 @@ function cookieOf(event: EndpointEvent, { tag }: ProtectedRoute): string | undef
 /**
  * Resolves the cookie of the console, or else the Authorization header, to an actor. Session tokens and API keys have the
  * same scheme, whose name may have any case (RFC 9110, section 11.1). The end of a credential takes effect with the next
- * request. All reads are therefore consistent, and only the owner of an API key is cached.
+ * request. All reads are therefore consistent, except where a debit checks the organization too.
  * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED; RATE_LIMITED instead of UNAUTHORIZED
  */
 async function authenticate(
-  headers: Readonly<Record<string, string | undefined>>,
+  event: EndpointEvent,
   cookie: string | undefined,
-  address: string,
+  { debits }: ProtectedRoute,
 ): Promise<Caller> {
+  const { headers } = event;
+  const address = sourceAddress(event);
   if (cookie !== undefined) return accepted(await callerOfCookie(cookie), address);
   const credential = bearerCredential(headers["authorization"]);
   if (credential === undefined) {
@@ -81,7 +83,7 @@ async function authenticate(
     throw new ApiError("UNAUTHORIZED", { message });
   }
   const authenticated = credential.startsWith("nn_")
-    ? await callerOfApiKey(credential, address)
+    ? await callerOfApiKey(credential, address, debits === true)
     : await callerOfSession(credential);
   return accepted(authenticated, address);
 }

@@ -53,6 +53,11 @@ interface Columns {
    * a list, a template or a setting also changes what others send, without these limits.
    */
   readonly limitedKeys?: true;
+  /**
+   * Whether the operation debits the wallet. The debit checks suspension and pause itself, so the organization of an API key may
+   * be as it was about a second ago.
+   */
+  readonly debits?: true;
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
   /**

@@ -12,6 +12,7 @@ export const sendSms = {
   scope: "send",
   limitedKeys: true,
   testKeys: true,
+  debits: true,
   body: SendSmsRequest,
   status: 202,
   data: AcceptedMessage,

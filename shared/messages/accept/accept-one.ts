@@ -7,7 +7,7 @@ import { limitsOf, type Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import type { Attempt } from "../../platform/http/event.ts";
 import { testMarkOf } from "../../platform/ids.ts";
-import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
+import { findOrganization, type OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { toApiPricing, type MessageRecord } from "../message/record.ts";
 import { parseSchedule } from "../message/schedule.ts";
 import { asTestMessage, isTestRequest, recordTestMessage, testPrices } from "../message/test-messages.ts";
@@ -44,7 +44,10 @@ export async function acceptMessage(
   const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
   const { id: organizationId } = organization;
   const isTest = isTestRequest(actor, request);
-  const sender = senderOf(organization, request, isTest);
+  const isNamed = request.senderId !== undefined || request.from !== undefined;
+  // The given record may not have a new default yet.
+  const current = isNamed ? organization : await findOrganization(organizationId, { consistent: true });
+  const sender = senderOf(current, request, isTest);
   const { to, messageType } = request;
   const limits = limitsOf(actor);
   if (limits !== undefined) checkKeyLimits(limits, to, new Date(scheduledAt ?? queuedAt));

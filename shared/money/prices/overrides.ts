@@ -14,8 +14,8 @@ import { documentOf, RateCard, type PriceRow } from "./rate-card.ts";
 
 /*
  * Price overrides: prices of one organization that replace those of the rate card. The organization's record, which every call
- * reads anyway, names their current version. An organization without overrides costs no read, and a change takes effect
- * immediately.
+ * reads anyway, names their current version. An organization without overrides costs no read, and a change takes effect within
+ * about a second.
  */
 
 /** The most overrides. They are one item, which has capacity for six times as many at 60 bytes each. */

@@ -247,8 +247,8 @@ function requestLog(nameOf: (method: string, path: string) => string): EndpointM
       status: isResponse(response) ? response.statusCode : undefined,
       durationMs: Date.now() - event.requestContext.timeEpoch,
       organizationId,
-      userId,
-      apiKeyId: credential?.type === "apiKey" ? credential.keyId : undefined,
+      // An API key identifies its user.
+      ...(credential?.type === "apiKey" ? { apiKeyId: credential.keyId } : { userId }),
       sourceIp: sourceAddress(event),
       errorCode: error instanceof ApiError ? error.code : undefined,
     });
