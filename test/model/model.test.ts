@@ -8,7 +8,7 @@ import { digestOf } from "./trace.ts";
 const seed = Number(process.env["MODEL_SEED"] ?? Date.now() % 2 ** 31);
 
 it(`the books are in order after any schedule of faults (seed ${seed})`, async () => {
-  await expect(fc.assert(booksAreInOrder(), { numRuns: 1_000, seed })).resolves.toBeUndefined();
+  await expect(fc.assert(booksAreInOrder(), { numRuns: 500, seed })).resolves.toBeUndefined();
 }, 300_000);
 
 it("a run is the same each time, to the last random value", async () => {

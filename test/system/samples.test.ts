@@ -26,14 +26,14 @@ import { isNightly } from "../support/second-opinions.ts";
  * Runs the samples of every operation unchanged, in the order in which the examples are recorded. A server between the samples
  * and the gateway checks that all languages send the same request, and replaces the example ids by existing ones. A request that
  * reads reaches the gateway from each language. One that changes something reaches it once, and the others get its response.
- * The languages without a package of ours run at night.
+ * Each operation runs with curl and with one of our packages; at night in all languages.
  */
 
 const run = promisify(execFile);
 type Language = "curl" | "go" | "java" | "php" | "python" | "typescript";
 const languagesOfEachRun: readonly Language[] = ["curl", "typescript", "python"];
-const sampleLanguages = isNightly
-  ? ([...languagesOfEachRun, "php", "go", "java"] as const)
+const sampleLanguages: readonly Language[] = isNightly
+  ? [...languagesOfEachRun, "php", "go", "java"]
   : languagesOfEachRun;
 
 const operations = Object.entries(openApiDocument().paths).flatMap(([template, methods]) =>
@@ -144,6 +144,13 @@ async function sentRequest(request: IncomingMessage): Promise<SentRequest> {
   };
 }
 
+/** Returns the languages in which the sample of an operation runs. */
+function languagesOf(operationId: string): Language[] {
+  if (isNightly) return languages;
+  const isOdd = operations.findIndex((each) => each.operationId === operationId) % 2 === 1;
+  return languages.filter((language) => language !== (isOdd ? "python" : "typescript"));
+}
+
 it("every sample of every operation runs and gets the gateway's response", async () => {
   const succeeded = new Map<string, Set<Language>>();
   /** Forwards the present request. */
@@ -162,7 +169,8 @@ it("every sample of every operation runs and gets the gateway's response", async
     const credential = new Headers(init.headers).get("Authorization")?.replace("Bearer ", "");
     const done = succeeded.get(operationId);
     // The recording also calls operations with other bodies, and repeats some.
-    if (operation === undefined || done?.size === languages.length || isChanged(operation, init)) {
+    const wanted = languagesOf(operationId);
+    if (operation === undefined || done?.size === wanted.length || isChanged(operation, init)) {
       return fetch(target, init);
     }
     const answered = await fetch(target, init);
@@ -175,7 +183,7 @@ it("every sample of every operation runs and gets the gateway's response", async
       const read = operation.method === "GET" ? await (await fetch(target, init)).text() : answer;
       return read.replace(/"nextCursor":"[^"]*"/, '"nextCursor":null');
     };
-    const samples = languages.map(async (language) => {
+    const samples = wanted.map(async (language) => {
       const printed = await runSample(language, operationId, `${url}/${language}`, credential ?? "none");
       const sent = requests.get(language);
       const about = `${language} ${operationId}: ${printed}`;
@@ -192,7 +200,9 @@ it("every sample of every operation runs and gets the gateway's response", async
   });
   server.close();
   await once(server, "close");
-  const missing = publicOperations().filter(([name]) => succeeded.get(name)?.size !== languages.length);
+  const missing = publicOperations().filter(
+    ([name]) => succeeded.get(name)?.size !== languagesOf(name).length,
+  );
   expect(languages).toContain("curl");
   expect(missing.map(([name]) => name)).toEqual([]);
 }, 600_000);
