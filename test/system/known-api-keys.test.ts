@@ -109,9 +109,12 @@ describe("a send with a known API key", () => {
     faults.seen
       .filter((each) => isByApi(each) && isOrganizationRead(each))
       .map(({ body }) => body.includes('"ConsistentRead":true'));
-  const send = async (fields: Record<string, unknown> = {}): Promise<ApiResponse> => {
+  const send = async (
+    fields: Record<string, unknown> = {},
+    credential = apiKey.secret,
+  ): Promise<ApiResponse> => {
     const json = { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP", ...fields };
-    return customer.call("/v1/sms/send", { json, credential: apiKey.secret });
+    return customer.call("/v1/sms/send", { json, credential });
   };
 
   beforeEach(async () => {
@@ -125,14 +128,25 @@ describe("a send with a known API key", () => {
     // Sends at the same moment share one read, which is eventually consistent.
     expect(readsByApi()).toEqual([false]);
     const balance = await customer.balance();
+    const testKey = await customer.client.createApiKey({ body: { test: true } });
+    expect((await send({}, testKey.secret)).status).toBe(202);
     await suspendOrganization(customer.organizationId, "Ticket 7");
     expect(errorOf(await send())).toEqual(suspended);
+    // A test message has no debit.
+    expect(errorOf(await send({}, testKey.secret))).toEqual(suspended);
     await resumeOrganization(customer.organizationId);
     expect((await send()).status).toBe(202);
     await setSendingPaused(customer.organizationId, true);
     expect(errorOf(await send())).toEqual({ status: 403, code: "SENDING_PAUSED" });
     await setSendingPaused(customer.organizationId, false);
     expect(await customer.balance()).toBe(balance - 0.0079);
+  });
+
+  it("is accepted as soon as a suspension ends", async () => {
+    await suspendOrganization(customer.organizationId, "Ticket 7");
+    expect(errorOf(await send())).toEqual(suspended);
+    await resumeOrganization(customer.organizationId);
+    expect((await send()).status).toBe(202);
   });
 
   it("without a sender ID has the default that was set just before", async () => {
