@@ -76,6 +76,8 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
         !isAboutHeld(route) &&
         !isAboutConversation(route),
     );
+    // While it is required, it cannot be removed.
+    await recorder.callOperation("updateOrganization", { secondFactorRequired: false });
     await recorder.converse();
     await recorder.play(isAboutConversation);
     await recorder.holdMessage();

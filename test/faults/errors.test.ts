@@ -169,6 +169,11 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     const { secret } = await customer.client.createApiKey({ body: { scopes: ["keys"] } });
     return customer.call("/v1/auth/api-keys", { credential: secret, json: { scopes: ["keys"] } });
   },
+  SECOND_FACTOR_NOT_SET_UP: async () => {
+    const required = { set: { secondFactorRequiredAt: new Date().toISOString() } };
+    await updateItem(z.unknown(), updateOf(keys.organization(customer.organizationId), required));
+    return customer.call("/v1/wallet");
+  },
   ADDRESS_NOT_ALLOWED: async () => {
     const allowedAddresses = ["192.0.2.0/24"];
     const { secret } = await customer.client.createApiKey({ body: { allowedAddresses } });

@@ -2,7 +2,6 @@ import type { ServerResponse } from "node:http";
 
 import { onTestFinished } from "vitest";
 
-import type { Account } from "../../shared/api/contract/accounts.ts";
 import type { WebhookEvent } from "../../shared/api/contract/events.ts";
 import type { CreatedWebhook } from "../../shared/api/contract/webhooks.ts";
 import { EventJob, eventJob as queuedEvent } from "../../shared/notices/event-job.ts";
@@ -45,7 +44,7 @@ export async function openWebhook(
   url: string,
   organizationId: string = newId("org"),
 ): Promise<CreatedWebhook & { organizationId: string }> {
-  const organization: Account["organization"] = { id: organizationId, name: "Acme", createdAt: "2026-01-01" };
+  const organization = { id: organizationId, name: "Acme", createdAt: "2026-01-01" };
   await putItem(
     putOf(keys.organization(organizationId), { entity: "organization", ...organization }, { absent: ["pk"] }),
   );

@@ -119,6 +119,29 @@ it.each(rows.filter(([, { method, limitedKeys }]) => method !== "GET" && limited
   },
 );
 
+it("a session without the second factor that its organization requires only sets one up, and ends sessions", async () => {
+  const session = { type: "session", sessionId: "ses_1", provenAt: new Date().toISOString() } as const;
+  const allowed: string[] = [];
+  for (const [operation, route] of rows) {
+    const actor = { ...apiKey(), credential: session };
+    found.caller = { actor, organization: { organizationId: "org_1" }, lacksSecondFactor: true };
+    const request = requestOf(eventFor(route, { authorization: "Bearer nn_key" }));
+    const rejected = Promise.resolve(authentication(route).before?.(request));
+    const code = await rejected.catch((error: unknown) => Object(error).code);
+    if (code !== "SECOND_FACTOR_NOT_SET_UP") allowed.push(operation);
+  }
+  expect(allowed.toSorted()).toEqual([
+    "confirmTotp",
+    "deleteSession",
+    "getMe",
+    "listSessions",
+    "logout",
+    "logoutEverywhere",
+    "reauthenticate",
+    "startTotp",
+  ]);
+});
+
 it("a sender changes only messages, contacts, templates, campaigns and sender IDs, with a session or a key", async () => {
   const allowed: string[] = [];
   for (const [operation, route] of rows) {

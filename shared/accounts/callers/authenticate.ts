@@ -16,6 +16,8 @@ import { callerOfCookie, callerOfSession } from "./session-caller.ts";
 export interface Caller {
   readonly actor: Actor;
   readonly organization: OrganizationRecord;
+  /** Whether it is a session whose user has no second factor, although the organization requires one. */
+  readonly lacksSecondFactor?: boolean;
   /** When the session of a browser ends without further requests. */
   readonly endsAt?: Date;
 }
@@ -23,7 +25,7 @@ export interface Caller {
 /**
  * Returns the middleware that finds the caller of a request, and checks that its credential is sufficient for the route.
  * @throws ApiError UNAUTHORIZED, ADDRESS_NOT_ALLOWED, RATE_LIMITED, ORGANIZATION_SUSPENDED, TEST_KEY_NOT_ALLOWED,
- *   INSUFFICIENT_SCOPE, REAUTHENTICATION_REQUIRED
+ *   INSUFFICIENT_SCOPE, SECOND_FACTOR_NOT_SET_UP, REAUTHENTICATION_REQUIRED
  */
 export function authentication(route: ProtectedRoute): EndpointMiddleware {
   return {
@@ -36,7 +38,7 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
         throw tooManyRequests(rejected.organizationId);
       }
       const caller = await authenticate(event, cookie, route);
-      const { actor, organization, endsAt } = caller;
+      const { actor, organization, lacksSecondFactor, endsAt } = caller;
       // The log shows rejected callers too.
       event.actor = actor;
       event.viewer = viewerOf(actor);
@@ -44,6 +46,9 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
       if (endsAt !== undefined) event.browserSession = { endsAt };
       await countRequest(actor, credential);
       if (organization.suspendedAt !== undefined) throw new ApiError("ORGANIZATION_SUSPENDED");
+      if (lacksSecondFactor === true && route.withoutSecondFactor !== true) {
+        throw new ApiError("SECOND_FACTOR_NOT_SET_UP");
+      }
       if (event.viewer.isTest && route.testKeys !== true) throw new ApiError("TEST_KEY_NOT_ALLOWED");
       if (limitsOf(actor) !== undefined && route.method !== "GET" && route.limitedKeys !== true) {
         throw new ApiError("INSUFFICIENT_SCOPE", { message: "An API key with limits cannot do this." });

@@ -40,6 +40,7 @@ async function callerOf(claims: SessionClaims): Promise<Caller | Rejected> {
       scopes: scopesOfRole[membership.role],
     },
     organization,
+    lacksSecondFactor: organization.secondFactorRequiredAt !== undefined && user.secondFactorAt === undefined,
   };
 }
 

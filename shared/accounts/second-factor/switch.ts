@@ -13,7 +13,8 @@ import { config } from "../../platform/config.ts";
 import type { QueuedJob } from "../../platform/jobs/job.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
-import type { Write } from "../../platform/table/write.ts";
+import { keys } from "../../platform/table/keys.ts";
+import { checkOf, type Write } from "../../platform/table/write.ts";
 import { ownerNotices } from "../../tenancy/organizations/owner-notices.ts";
 import { readRights } from "../../tenancy/organizations/rights-record.ts";
 import { findUser, type UserRecord } from "../../tenancy/users/record.ts";
@@ -54,7 +55,7 @@ function nothingToConfirm(): ApiError {
 /**
  * Removes the second factor. If log-ins required it, notifies the user by email.
  * @throws ApiError INVALID_CREDENTIALS, INVALID_SECOND_FACTOR, RATE_LIMITED, UNAUTHORIZED. CONFLICT when there is no
- *   second factor
+ *   second factor, and when the organization requires one
  */
 export async function deleteTotp(
   actor: Actor,
@@ -68,12 +69,18 @@ export async function deleteTotp(
   if (record.confirmedAt === undefined) await remove(record, []);
   else {
     await requireCode(user, record, code, sourceIp);
-    await tell(
+    const organization = checkOf(keys.organization(user.organizationId), {
+      absent: ["secondFactorRequiredAt"],
+    });
+    const removed = await tell(
       user,
       "removed",
-      async (also) => ((await remove(record, also)) ? true : undefined),
+      async (also) => ((await remove(record, [organization, ...also])) ? true : undefined),
       await noticesOf(user),
     );
+    if (removed === undefined && (await findSecondFactor(user.id)) !== undefined) {
+      throw new ApiError("CONFLICT", { message: "Your organization requires a second factor." });
+    }
   }
   return { enabled: false };
 }

@@ -73,7 +73,7 @@ export const User = z
 export type User = z.infer<typeof User>;
 
 export const Organization = z
-  .object({ id: idSchema("org"), name: z.string(), createdAt: Timestamp })
+  .object({ id: idSchema("org"), name: z.string(), secondFactorRequired: z.boolean(), createdAt: Timestamp })
   .register(z.globalRegistry, { id: "Organization" });
 export type Organization = z.infer<typeof Organization>;
 

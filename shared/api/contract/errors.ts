@@ -94,6 +94,10 @@ export const errorCatalogue = {
     status: 403,
     message: "This operation requires a login or password confirmation within the last ten minutes.",
   },
+  SECOND_FACTOR_NOT_SET_UP: {
+    status: 403,
+    message: "The organization requires a second factor of its members, and you have not set one up.",
+  },
   ADDRESS_NOT_ALLOWED: {
     status: 403,
     message: "This API key may not be used from this address.",

@@ -44,6 +44,14 @@ export const UpdateMemberRequest = z
   .register(z.globalRegistry, { id: "UpdateMemberRequest", examples: [{ role: "viewer" }] });
 export type UpdateMemberRequest = z.infer<typeof UpdateMemberRequest>;
 
+export const UpdateOrganizationRequest = z
+  .strictObject({ secondFactorRequired: z.boolean() })
+  .register(z.globalRegistry, {
+    id: "UpdateOrganizationRequest",
+    examples: [{ secondFactorRequired: true }],
+  });
+export type UpdateOrganizationRequest = z.infer<typeof UpdateOrganizationRequest>;
+
 export const RemovedMember = z
   .object({
     id: idSchema("usr"),

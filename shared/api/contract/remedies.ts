@@ -33,6 +33,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     "Use a live API key, or log in. A test key sends and reads test messages, and manages webhooks for them.",
   REAUTHENTICATION_REQUIRED:
     "Call `POST /v1/auth/reauthenticate` with your password, and a code if you have a second factor. Then repeat the request.",
+  SECOND_FACTOR_NOT_SET_UP:
+    "Set one up in the console, or with `POST /v1/auth/totp` and `POST /v1/auth/totp/confirm`. Then repeat the request.",
   ADDRESS_NOT_ALLOWED: "Call from one of the key's `allowedAddresses`, or create another key.",
   RECIPIENT_NOT_ALLOWED_FOR_KEY: "Send to one of the key's `limits.allowedRecipients`, or use another key.",
   OUTSIDE_KEY_HOURS: "Set `scheduledAt` to a time within the key's `limits.hours`, or use another key.",

@@ -30,7 +30,7 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
   acceptInvitation: "It creates the user's account with its password. Log in afterwards.",
   startTotp: "Show the URI to an authenticator app as a QR code, then confirm it with a code of the app.",
   confirmTotp: "From then on each login needs a code. Keep the recovery codes in a safe place.",
-  deleteTotp: "It needs the password and a code, or a recovery code if the app is lost.",
+  deleteTotp: "It needs the password and a code. While the organization requires a second factor, it stays.",
   requestPasswordReset: "The link is valid for 30 minutes.",
   resetPassword: "It ends all sessions of the user.",
   changePassword:
@@ -54,6 +54,7 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
     "The person gets an email with a link that is valid for one week. No one can grant more rights than their own.",
   updateMember: "An organization always has an owner.",
   deleteMember: "The person's access ends immediately.",
+  updateOrganization: "You need a second factor yourself. API keys keep working without one.",
   sendSms:
     "The response means that the message was accepted and charged, not that it was delivered. Follow it with webhooks or by " +
     "its id. A failed message is refunded.",

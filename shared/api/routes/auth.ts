@@ -67,6 +67,7 @@ export const reauthenticate = {
   tag: "auth",
   summary: "Confirm your password, for operations on members, API keys, webhooks, billing and saved cards",
   auth: "session",
+  withoutSecondFactor: true,
   body: ReauthenticateRequest,
   data: Reauthenticated,
   audited: ["reauthenticated"],
@@ -79,6 +80,7 @@ export const logout = {
   tag: "auth",
   summary: "Log out: end the session of this token",
   auth: "session",
+  withoutSecondFactor: true,
   data: LoggedOut,
   audited: ["loggedOut"],
 } as const satisfies Route;
@@ -89,6 +91,7 @@ export const logoutEverywhere = {
   tag: "auth",
   summary: "End all sessions of the user, including this one; API keys keep working",
   auth: "session",
+  withoutSecondFactor: true,
   data: LoggedOut,
   audited: ["loggedOut"],
 } as const satisfies Route;
@@ -115,6 +118,7 @@ export const listSessions = {
   tag: "auth",
   summary: "List your sessions",
   auth: "session",
+  withoutSecondFactor: true,
   query: PageQuery,
   data: ActiveSession,
   paged: true,
@@ -126,6 +130,7 @@ export const deleteSession = {
   tag: "auth",
   summary: "End one of your sessions",
   auth: "session",
+  withoutSecondFactor: true,
   params: SessionParams,
   recentProof: true,
   data: DeletedSession,
@@ -174,6 +179,7 @@ export const startTotp = {
   summary:
     "Begin to set up a second factor: returns the secret for an authenticator app, until it is confirmed",
   auth: "session",
+  withoutSecondFactor: true,
   body: StartTotpRequest,
   status: 201,
   data: StartedTotp,
@@ -188,6 +194,7 @@ export const confirmTotp = {
   summary:
     "Let log-ins need a code of the app from now on; the recovery codes are in this response and never again",
   auth: "session",
+  withoutSecondFactor: true,
   body: ConfirmTotpRequest,
   data: ConfirmedTotp,
   audited: ["enabled"],
@@ -261,6 +268,7 @@ export const getMe = {
   auth: "bearer",
   scope: "read",
   testKeys: true,
+  withoutSecondFactor: true,
   data: Account,
 } as const satisfies Route;
 

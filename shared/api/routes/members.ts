@@ -1,9 +1,11 @@
+import { Organization } from "../contract/accounts.ts";
 import {
   InviteMemberRequest,
   Member,
   MemberParams,
   RemovedMember,
   UpdateMemberRequest,
+  UpdateOrganizationRequest,
 } from "../contract/members.ts";
 import { PageQuery } from "../contract/primitives.ts";
 import type { Route } from "./route.ts";
@@ -64,4 +66,17 @@ export const deleteMember = {
   errors: ["LAST_OWNER"],
 } as const satisfies Route;
 
-export const routes = { listMembers, inviteMember, updateMember, deleteMember };
+export const updateOrganization = {
+  method: "PATCH",
+  path: "/v1/organization",
+  tag: "members",
+  summary: "Require a second factor of all members, or no longer; only owners may",
+  auth: "session",
+  body: UpdateOrganizationRequest,
+  recentProof: true,
+  data: Organization,
+  audited: ["secondFactorRequired"],
+  errors: ["CONFLICT"],
+} as const satisfies Route;
+
+export const routes = { listMembers, inviteMember, updateMember, deleteMember, updateOrganization };

@@ -48,6 +48,8 @@ interface Columns {
   readonly testKeys?: true;
   /** Whether a session needs a recent password, where the stage requires one. API keys have scopes instead. */
   readonly recentProof?: true;
+  /** Whether a member without a second factor may call the operation although the organization requires one. */
+  readonly withoutSecondFactor?: true;
   /**
    * Whether an API key with limits may call an operation that is not a GET. Its limits have to apply to all that follows:
    * a list, a template or a setting also changes what others send, without these limits.
@@ -86,6 +88,7 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
       "RATE_LIMITED",
     );
     if (route.testKeys !== true) codes.push("TEST_KEY_NOT_ALLOWED");
+    if (route.withoutSecondFactor !== true) codes.push("SECOND_FACTOR_NOT_SET_UP");
     if (route.recentProof === true) codes.push("REAUTHENTICATION_REQUIRED");
   }
   // The table may reject any read or write because it is too busy.

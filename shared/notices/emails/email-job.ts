@@ -50,6 +50,8 @@ const changesForOwners = [
   "autoRechargeChanged",
   "capChanged",
   "recipientsChanged",
+  "secondFactorOptional",
+  "secondFactorRequired",
   "webhookMade",
 ] as const;
 export type ChangeForOwners = (typeof changesForOwners)[number];

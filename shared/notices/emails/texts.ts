@@ -117,6 +117,11 @@ export function ownerNoticeText(notice: OwnerNotice): EmailText {
       "The recipients of emails were changed",
       `Other members of ${organization} now get receipts or warnings. Owners always get them.`,
     ],
+    secondFactorOptional: ["A second factor is optional", `Members of ${organization} need none now.`],
+    secondFactorRequired: [
+      "A second factor is required",
+      `Members of ${organization} now need a second factor. Without one, they can only set one up.`,
+    ],
     webhookMade: [
       "A webhook was created",
       `A new webhook of ${organization} gets events about your messages.`,

@@ -33,6 +33,8 @@ export const OrganizationRecord = z.object({
   suspendedReason: z.optional(z.string()),
   /** When a member paused all sending, until they resume it. */
   pausedAt: z.optional(z.string()),
+  /** When an owner required a second factor of all members, until one no longer does. */
+  secondFactorRequiredAt: z.optional(z.string()),
   /** The version of the organization's own prices. Without a version, the prices are not looked up. */
   priceOverridesVersion: z.optional(z.string()),
   /** Since when it has a number that people can reply to. Without such a number there can be no STOP. */
@@ -120,6 +122,7 @@ export function replaceDefaultSenderId(
   );
 }
 
-export function toApiOrganization({ id, name, createdAt }: OrganizationRecord): Organization {
-  return { id, name, createdAt };
+export function toApiOrganization(organization: OrganizationRecord): Organization {
+  const { id, name, secondFactorRequiredAt, createdAt } = organization;
+  return { id, name, secondFactorRequired: secondFactorRequiredAt !== undefined, createdAt };
 }

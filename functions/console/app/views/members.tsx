@@ -3,12 +3,12 @@ import type { JSX } from "preact";
 import type { Member } from "../../../../shared/api/contract/members.ts";
 import { Role } from "../../../../shared/api/contract/scopes.ts";
 import { api } from "../api.ts";
-import { DialogButton } from "../parts/dialog.tsx";
+import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { Email } from "../parts/email.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { changeRole, Invite, isYou, removal, revocation, sendAgain } from "../parts/member-actions.tsx";
 import { Menu, type MenuItem } from "../parts/menu.tsx";
-import { Notice } from "../parts/notice.tsx";
+import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Table, type Columns } from "../parts/table.tsx";
@@ -36,6 +36,49 @@ export function Members() {
         {(rows) => <Team members={rows} roles={roles} onChange={members.reload} />}
       </Loaded>
     </Page>
+  );
+}
+
+/** Whether all members need two-factor authentication. Owners change it once they have it themselves. */
+function Requirement({ members }: { members: readonly Member[] }) {
+  const load = useLoad(async () => (await api().getMe()).organization, []);
+  const you = members.find(isYou);
+  const require = async (secondFactorRequired: boolean): Promise<void> => {
+    load.replace(await api().updateOrganization({ body: { secondFactorRequired } }));
+    announce(`Two-factor authentication is ${secondFactorRequired ? "" : "not "}required.`);
+  };
+  return (
+    <Section title="Required two-factor authentication">
+      <Loaded load={load}>
+        {({ secondFactorRequired: isOn }) => (
+          <>
+            <Status of={isOn ? "enabled" : "off"} />
+            <p>Members without it can only set it up. API keys keep working.</p>
+            {you?.role !== "owner" ? (
+              <p class="muted">Only owners can change this.</p>
+            ) : you.secondFactor === false ? (
+              <p>
+                <button type="button" class="small" disabled>
+                  Require two-factor
+                </button>{" "}
+                <a href="#/security">Set it up for yourself</a> first.
+              </p>
+            ) : (
+              <ConfirmButton
+                label={isOn ? "Stop requiring two-factor" : "Require two-factor"}
+                question={isOn ? "Stop requiring two-factor?" : "Require two-factor of all members?"}
+                consequence={
+                  isOn
+                    ? "Members can disable it, and new members log in with only a password."
+                    : "Members who have not set it up can do nothing else until then."
+                }
+                act={async () => require(!isOn)}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Section>
   );
 }
 
@@ -114,6 +157,7 @@ function Team({ members, roles, onChange }: TeamProps) {
           />
         </Section>
       ) : null}
+      <Requirement members={active} />
     </>
   );
 }
