@@ -4,9 +4,12 @@ import { expect, inject } from "vitest";
 
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { createClient } from "../../shared/api/client/client.ts";
+import { totpCode, totpStepAt } from "../../shared/platform/auth/totp.ts";
 import { Customer, password } from "../support/api.ts";
+import { faultsOn } from "../support/browser.ts";
 import { it } from "../support/console.ts";
 import { joinAs } from "../support/members.ts";
+import { enableSecondFactor } from "../support/second-factor.ts";
 
 it("invites a member, changes the role, and removes the member", async ({ arriveAs }) => {
   const customer = await Customer.register();
@@ -73,6 +76,45 @@ it("offers members only the actions of their role, and lets an admin leave", asy
   await visitor.heading("Log in");
   const { rows } = await customer.client.listMembers();
   expect(rows.map(({ email }) => email)).toEqual([customer.email, viewer.email]);
+});
+
+it("requires two-factor of all members, and leads a member to set it up and on", async ({ arriveAs }) => {
+  const customer = await Customer.register();
+  const member = await arriveAs(await joinAs("sender", customer), "contacts", "Contacts");
+  const visitor = await arriveAs(customer, "members", "Members");
+  const { page } = visitor;
+  const requireIt = page.getByRole("button", { name: "Require two-factor" });
+  expect(await requireIt.isDisabled()).toBe(true);
+  await page.getByText("Set it up for yourself first.").waitFor();
+  await enableSecondFactor(customer);
+  await page.reload();
+  await requireIt.click();
+  expect(await visitor.violations()).toEqual([]);
+  await page.getByRole("dialog").getByRole("button", { name: "Require two-factor" }).click();
+  await page.getByText("Two-factor authentication is required.").waitFor();
+  await visitor.open("security", "Security");
+  await page.getByText("Your organization requires two-factor authentication.").waitFor();
+  expect(await page.getByText("Disable two-factor authentication").count()).toBe(0);
+
+  await member.page.getByRole("navigation").getByRole("link", { name: "Templates" }).click();
+  await member.heading("Security");
+  await member.page.getByText("Set it up to continue.").waitFor();
+  expect(await faultsOn(member.page, "security-required")).toEqual([]);
+  await member.page.getByLabel("Confirm your password").fill(password);
+  await member.page.getByRole("button", { name: "Enable" }).click();
+  const secret = await member.page.locator(".secret code").innerText();
+  const code = totpCode(secret, totpStepAt(new Date()));
+  await member.page.getByLabel("Authentication code").fill(code);
+  await member.page.getByRole("button", { name: "Confirm" }).click();
+  await member.page.getByText("Save these recovery codes.").waitFor();
+  await member.page.getByRole("link", { name: "Continue" }).click();
+  await member.heading("Templates");
+  await member.page.getByText("No templates").waitFor();
+
+  await visitor.open("members", "Members");
+  expect(await faultsOn(page, "members-required")).toEqual([]);
+  await visitor.confirm("Stop requiring two-factor");
+  await page.getByText("Two-factor authentication is not required.").waitFor();
 });
 
 it("names people and keys in the audit log, also a deleted key", async ({ arriveAs }) => {

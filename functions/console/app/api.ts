@@ -2,6 +2,7 @@
 import "./without-eval.ts";
 import { createClient, RequestError, type Client } from "../../../shared/api/client/client.ts";
 import { requestPassword } from "./reauthentication.ts";
+import { leaveFor } from "./router.ts";
 import {
   clearSession,
   isLeaving,
@@ -82,6 +83,7 @@ async function sendRequest(url: string, init: RequestInit): Promise<Response> {
   if (await isRejectedWith("REAUTHENTICATION_REQUIRED", 403, response)) {
     return (await requestPassword()) ? sendRequest(url, init) : response;
   }
+  if (await isRejectedWith("SECOND_FACTOR_NOT_SET_UP", 403, response)) leaveFor("security");
   return response;
 }
 

@@ -41,6 +41,15 @@ export function go(path: string): void {
   location.hash = `#/${path}`;
 }
 
+/** The link to the view that the person has to continue with, after another one. */
+export const leftView = signal("#/");
+
+/** Navigates to a view that comes first, and keeps the address to continue with. */
+export function leaveFor(path: string): void {
+  if (currentView() !== `#/${path}`) leftView.value = location.hash || "#/";
+  go(path);
+}
+
 /** The current view without its query. Unlike `here`, it changes as soon as `go` is called. */
 export function currentView(): string {
   return location.hash.split("?")[0] ?? "";

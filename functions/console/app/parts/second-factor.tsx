@@ -1,7 +1,9 @@
 import { useSignal } from "@preact/signals";
 
+import type { Account } from "../../../../shared/api/contract/accounts.ts";
 import type { StartedTotp } from "../../../../shared/api/contract/second-factor.ts";
 import { api } from "../api.ts";
+import { leftView } from "../router.ts";
 import { Code, Secret } from "./copy.tsx";
 import { Form, PasswordField, TextField, useForm } from "./form.tsx";
 import { announce, Notice } from "./notice.tsx";
@@ -9,16 +11,24 @@ import { Section } from "./page.tsx";
 import { QrCode } from "./qr-code.tsx";
 import { Status } from "./status.tsx";
 
-/** Sets up or removes two-factor authentication with an authenticator app. */
-export function SecondFactor({ isOn }: { isOn: boolean }) {
-  const isEnabled = useSignal(isOn);
+/** Sets up two-factor authentication with an authenticator app, or removes it if the organization does not require it. */
+export function SecondFactor({ user, organization }: Account) {
+  const isRequired = organization.secondFactorRequired;
+  const isEnabled = useSignal(user.secondFactor);
   const started = useSignal<StartedTotp | undefined>(undefined);
   const recoveryCodes = useSignal<readonly string[]>([]);
   return (
     <Section title="Two-factor authentication">
       <Status of={isEnabled.value ? "enabled" : "off"} />
       {recoveryCodes.value.length === 0 ? null : <RecoveryCodes codes={recoveryCodes.value} />}
-      {isEnabled.value ? (
+      {isRequired ? (
+        <Notice tone="info">
+          Your organization requires two-factor authentication.{" "}
+          {isEnabled.value ? null : "Set it up to continue."}
+          {recoveryCodes.value.length === 0 ? null : <a href={leftView.value}>Continue</a>}
+        </Notice>
+      ) : null}
+      {isEnabled.value && isRequired ? null : isEnabled.value ? (
         <Remove onDone={() => (isEnabled.value = false)} />
       ) : started.value === undefined ? (
         <Start onStarted={(made) => (started.value = made)} />

@@ -28,11 +28,11 @@ export function Security() {
           }}
         />
       </Section>
+      <Loaded load={account}>{(shown) => <SecondFactor {...shown} />}</Loaded>
       <Loaded load={account}>
         {(shown) => <VerifyEmail isVerified={shown.user.emailVerified === true} />}
       </Loaded>
       <ChangePassword />
-      <Loaded load={account}>{(shown) => <SecondFactor isOn={shown.user.secondFactor} />}</Loaded>
       <Sessions />
     </Page>
   );
