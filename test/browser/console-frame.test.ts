@@ -43,7 +43,7 @@ it("shows no documentation, sandbox or top-up on a stage without them", async ({
   await visitor.open("wallet", "Wallet");
   await page.getByText("write to the gateway operator").waitFor();
   await page.getByText(customer.organizationId).waitFor();
-  expect(await page.getByRole("button", { name: "Top up" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Add free funds" }).count()).toBe(0);
   await page.getByRole("button", { name: "Log out" }).click();
   await visitor.heading("Log in");
   expect(await link.count()).toBe(0);

@@ -129,7 +129,7 @@ it("shows amounts in a currency without decimals, which has no cents to show or 
   await page.getByText("JP¥999", { exact: true }).waitFor();
   expect(await page.getByText("JP¥999.9921").count()).toBeGreaterThan(0);
   await page.getByLabel("Daily spending limit (JPY)").waitFor();
-  await page.getByRole("button", { name: "Top up" }).click();
+  await page.getByRole("button", { name: "Add free funds" }).click();
   await page.getByLabel("Amount (JPY)").waitFor();
   await page.getByText("Use a whole number.").waitFor();
 });

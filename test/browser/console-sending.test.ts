@@ -21,11 +21,11 @@ it("a new customer opens the gateway's address, signs up, tops up, sends, and se
   await page.getByLabel("Organization").fill("Ada's shop");
   await page.getByRole("button", { name: "Sign up" }).click();
   await visitor.heading("Overview");
-  await page.getByRole("link", { name: "Top up" }).click();
+  await page.getByRole("navigation").getByRole("link", { name: "Wallet" }).click();
   await visitor.heading("Wallet");
-  await page.getByRole("button", { name: "Top up" }).click();
+  await page.getByRole("button", { name: "Add free funds" }).click();
   await page.getByLabel("Amount (USD)").fill("5,50");
-  await page.getByRole("dialog").getByRole("button", { name: "Top up" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Add free funds" }).click();
   await page.getByText("Your balance is now US$5.50.").waitFor();
 
   await page.getByRole("link", { name: "Send", exact: true }).click();
@@ -150,11 +150,10 @@ it("keeps drafts of a message and a campaign across views, and clears them with 
   await page
     .getByRole("alert")
     .filter({ hasText: "does not cover" })
-    .getByRole("link", { name: "Top up" })
+    .getByRole("link", { name: "Add funds" })
     .click();
-  await visitor.heading("Wallet");
-  await visitor.confirm("Top up");
-  await page.getByText("Your balance is now US$10.00.").waitFor();
+  await page.getByRole("dialog", { name: "Add funds" }).waitFor();
+  await customer.topUp(10);
   await page.goBack();
   await visitor.heading("Send a message");
   expect([await to.inputValue(), await message.inputValue()]).toEqual(["15005550000", "Your table is ready"]);

@@ -178,8 +178,8 @@ it.concurrent("all dialogs and menus look well", { timeout: 400_000 }, async ({ 
     ["api-keys", "API keys", "New key"],
     ["webhooks", "Webhooks", "New webhook"],
     ["members", "Members", "Invite member"],
-    ["wallet", "Wallet", "Top up"],
-    ["payments", "Payments", "Pay"],
+    ["wallet", "Wallet", "Add free funds"],
+    ["payments", "Payments", "Add funds"],
   ] as const) {
     await visitor.open(address, heading);
     await page.getByRole("button", { name: button }).click();

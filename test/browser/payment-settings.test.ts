@@ -62,7 +62,7 @@ it("saves billing details, which decide the tax and who gets emails", async ({ a
     emails: { payments: ["billing"], warnings: ["billing", "developer"] },
   });
   await visitor.open("payments", "Payments");
-  await page.getByRole("button", { name: "Pay", exact: true }).click();
+  await page.getByRole("button", { name: "Add funds", exact: true }).click();
   await page.getByRole("button", { name: "100", exact: true }).click();
   await page.getByText("You payUS$100.00").waitFor();
 });
@@ -75,5 +75,5 @@ it("lets members with the billing role pay, and explains to developers that they
   await ofBilling.getByText("No payments yet").waitFor();
   const { page } = await arriveAs(await joinAs("developer", customer), "payments", "Not available");
   await page.getByText("Your role does not allow this.").waitFor();
-  expect(await page.getByRole("button", { name: "Pay", exact: true }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Add funds", exact: true }).count()).toBe(0);
 });

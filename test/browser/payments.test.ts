@@ -14,7 +14,7 @@ const disputedCard = "4000000000000259";
 
 /** Opens the form to pay, and chooses an amount. */
 async function chooseAmount(page: Page, amount: string): Promise<void> {
-  await page.getByRole("button", { name: "Pay", exact: true }).click();
+  await page.getByRole("button", { name: "Add funds", exact: true }).click();
   await page.getByRole("button", { name: amount, exact: true }).click();
 }
 
@@ -31,11 +31,9 @@ it("leads from an empty wallet to a paid invoice in under a minute", async ({ ar
   const { page } = visitor;
   const beganAtMs = performance.now();
   await visitor.login(customer.email);
-  await page.getByText("Add funds", { exact: true }).waitFor();
-  await page.getByRole("link", { name: "Payments", exact: true }).click();
+  await page.getByRole("link", { name: "Add funds", exact: true }).click();
   await visitor.heading("Payments");
-  await page.getByText("No payments yet").waitFor();
-  await page.getByRole("button", { name: "Pay", exact: true }).click();
+  expect(await page.getByLabel("Amount (USD)").inputValue()).toBe("50");
   await page.getByLabel("Amount (USD)").fill("50,00");
   await page.getByText("US$60.00").waitFor();
   await page.getByLabel("Save this card for later").check();
@@ -168,11 +166,12 @@ it("shows wrong amounts at the field, and pays once with a saved card although t
   await saveCardOf(customer, goodCard);
   const visitor = await arriveAs(customer, "payments", "Payments");
   const { page } = visitor;
-  const open = page.getByRole("button", { name: "Pay", exact: true });
+  const open = page.getByRole("button", { name: "Add funds", exact: true });
   const amount = page.getByLabel("Amount (USD)");
   const pay = page.getByRole("button", { name: "Pay now" });
   await open.click();
   await page.getByText("From US$5.00 to US$1,000.00.").waitFor();
+  await amount.fill("");
   await pay.click();
   await page.getByText("Enter an amount such as 25.").waitFor();
   await amount.fill("4.99");
@@ -231,7 +230,7 @@ it("explains a negative balance, and leads to the payments on a stage without to
   const { page } = visitor;
   await visitor.replaceInPage(" top-up", "");
   await page.getByText("Your balance is negative.").waitFor();
-  expect(await page.getByRole("link", { name: "Add funds" }).getAttribute("href")).toBe("#/payments");
+  expect(await page.getByRole("link", { name: "Add funds" }).getAttribute("href")).toBe("#/payments?add");
   await visitor.open("send", "Send a message");
   await visitor.fillMessage("15005550000", "hello");
   await page.getByRole("button", { name: "Send", exact: true }).click();
@@ -239,7 +238,7 @@ it("explains a negative balance, and leads to the payments on a stage without to
   await visitor.open("wallet", "Wallet");
   await page.getByText("A bank took back a payment").waitFor();
   expect(await visitor.violations()).toEqual([]);
-  await page.getByRole("link", { name: "Pay", exact: true }).click();
+  await page.getByRole("link", { name: "Add funds", exact: true }).click();
   await visitor.heading("Payments");
   await page.getByText("Dispute open").waitFor();
 });

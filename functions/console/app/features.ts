@@ -14,13 +14,8 @@ export function has(feature: ConsoleFeature): boolean {
   return named.includes(feature);
 }
 
-/** The link to add funds. The wallet explains how, where customers can neither top up nor pay. */
-export const fundsLink = linkToFunds();
-
-function linkToFunds(): readonly [href: string, name: string] {
-  if (has("top-up")) return ["#/wallet", "Top up"];
-  return has("payments") ? ["#/payments", "Add funds"] : ["#/wallet", "Wallet"];
-}
+/** The link to add funds, which opens the form. The wallet explains how, where customers can neither pay nor top up. */
+export const fundsLink = [has("payments") ? "#/payments?add" : "#/wallet?add", "Add funds"] as const;
 
 /** Returns what the page states in one of its meta elements. */
 function contentOf(name: string): string {

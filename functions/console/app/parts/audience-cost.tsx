@@ -115,7 +115,7 @@ export function AudienceCost({
       {balance !== undefined && balance < cost ? (
         <Notice tone="bad">
           Your balance of {amountText(balance)} does not cover this campaign. The campaign stops when the
-          balance runs out. You can resume it after a <a href={fundsLink[0]}>top-up</a>.
+          balance runs out. You can resume it after you <a href={fundsLink[0]}>add funds</a>.
         </Notice>
       ) : null}
     </div>

@@ -60,17 +60,19 @@ export function DialogButton<Result = void>({
   label,
   title = label,
   look = "primary",
+  isOpenAtFirst = false,
   onDone,
   children,
 }: {
   label: string;
   title?: string;
   look?: ButtonLook;
+  isOpenAtFirst?: boolean;
   onDone: (result: Result) => Promise<void>;
   children: (done: (result: Result) => Promise<void>) => ComponentChildren;
 }) {
   return (
-    <OpenButton label={label} look={look}>
+    <OpenButton label={label} look={look} isOpenAtFirst={isOpenAtFirst}>
       {(close) => (
         <Dialog title={title} onClose={close}>
           {children(async (result) => {
@@ -89,13 +91,15 @@ type ButtonLook = "plain" | "primary" | "small";
 function OpenButton({
   label,
   look,
+  isOpenAtFirst = false,
   children,
 }: {
   label: string;
   look: ButtonLook;
+  isOpenAtFirst?: boolean;
   children: (close: () => void) => JSX.Element;
 }) {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
   if (!useMayAct()) return null;
   return (
     <>

@@ -12,9 +12,17 @@ import { Facts } from "./page.tsx";
 import { cardText } from "./payment.tsx";
 
 /** A button that opens the payment form. @param amount the initial amount */
-export function PayButton({ label = "Pay", amount = "" }: { label?: string; amount?: string }) {
+export function PayButton({
+  label = "Add funds",
+  amount = "",
+  isOpen = false,
+}: {
+  label?: string;
+  amount?: string;
+  isOpen?: boolean;
+}) {
   return (
-    <DialogButton label={label} title="Pay" onDone={async () => undefined}>
+    <DialogButton label={label} title="Add funds" isOpenAtFirst={isOpen} onDone={async () => undefined}>
       {() => <Pay amount={amount} />}
     </DialogButton>
   );
@@ -41,7 +49,8 @@ function PayForm({
     ...(methods.includes("card") ? ([["card", "New card"]] as const) : []),
     ...(methods.includes("bank_transfer") ? ([["bank_transfer", "Bank transfer"]] as const) : []),
   ];
-  const initial = { amount: initialAmount, method: "", saveCard: false };
+  const suggestions = suggestionsOf(billing);
+  const initial = { amount: initialAmount || String(suggestions[1] ?? ""), method: "", saveCard: false };
   const form = useForm(initial, async (values, attemptKey) => pay(values, attemptKey), { draft: "pay" });
   const { amount, saveCard } = form.values.value;
   // A card of a draft may have been removed.
@@ -75,7 +84,7 @@ function PayForm({
         hasFocus
       />
       <div class="row">
-        {suggestionsOf(billing).map((each) => (
+        {suggestions.map((each) => (
           <button
             key={each}
             type="button"

@@ -23,7 +23,7 @@ export function Payments({ query }: ViewProps) {
   return (
     <PaymentsPage
       lead="Add funds to your wallet, and get an invoice for each payment."
-      actions={payments.data === undefined ? null : <PayButton />}
+      actions={payments.data === undefined ? null : <PayButton isOpen={query.has("add")} />}
     >
       <Section title="Balance" actions={<LinkButton href="#/wallet" label="Wallet" look="small" />}>
         <Loaded load={wallet}>

@@ -1,6 +1,6 @@
 import type { Wallet as WalletOf } from "../../../../shared/api/contract/wallet.ts";
 import { api } from "../api.ts";
-import { brand, currency, has } from "../features.ts";
+import { brand, currency, fundsLink, has } from "../features.ts";
 import { DialogButton } from "../parts/dialog.tsx";
 import { Form, TextField, useForm } from "../parts/form.tsx";
 import { Ledger, ledgerFilterOf } from "../parts/ledger.tsx";
@@ -34,13 +34,19 @@ export function Wallet({ query }: ViewProps) {
         </>
       }
       actions={
-        has("top-up") ? (
-          <DialogButton label="Top up" onDone={changed}>
-            {(done) => <TopUp onDone={done} />}
-          </DialogButton>
-        ) : (
-          has("payments") && <LinkButton href="#/payments" label="Pay" look="primary" />
-        )
+        <>
+          {has("top-up") ? (
+            <DialogButton
+              label="Add free funds"
+              look="plain"
+              isOpenAtFirst={!has("payments") && query.has("add")}
+              onDone={changed}
+            >
+              {(done) => <TopUp onDone={done} />}
+            </DialogButton>
+          ) : null}
+          {has("payments") ? <LinkButton href={fundsLink[0]} label={fundsLink[1]} look="primary" /> : null}
+        </>
       }
     >
       <div class="columns">
@@ -86,7 +92,7 @@ function Balance({ wallet }: { wallet: WalletOf }) {
       ) : null}
       {closedAt === undefined ? null : (
         <Notice tone="bad">
-          The gateway operator closed this wallet on <Time at={closedAt} />. You cannot send or top up.
+          The gateway operator closed this wallet on <Time at={closedAt} />. You cannot send or add funds.
           Refunds are still credited.
         </Notice>
       )}
@@ -111,7 +117,7 @@ function TopUp({ onDone }: { onDone: (wallet: WalletOf) => Promise<void> }) {
     await onDone(wallet);
   });
   return (
-    <Form form={form} action="Top up">
+    <Form form={form} action="Add free funds">
       <TextField
         field={form.field("amount")}
         label={`Amount (${currency})`}
