@@ -57,6 +57,7 @@ it("imports this week's Excel list over last week's, with numbers as people writ
   await page.getByText("2 of 3 rows can be imported.").waitFor();
   await page.getByLabel("Numbers without a country code are from").selectOption("GB");
   await page.getByText("3 of 3 rows can be imported.").waitFor();
+  await page.getByLabel("Tags for all contacts").fill("reminder");
   await page.getByText("2 new, 1 updated, 0 left as they are.").waitFor();
   await page.getByLabel("Contacts that exist already").selectOption("Leave them as they are");
   await page.getByText("2 new, 0 updated, 1 left as they are.").waitFor();
@@ -65,6 +66,10 @@ it("imports this week's Excel list over last week's, with numbers as people writ
   await page.getByRole("button", { name: "Import 3 contacts" }).click();
   await page.getByText("3 of 3 rows processed: 2 new, 1 updated, 0 not imported.").waitFor();
   expect(await visitor.violations()).toEqual([]);
+  await page.getByRole("link", { name: "New campaign" }).click();
+  await page.getByLabel("reminder (3)").waitFor();
+  expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(1);
+  expect(await page.getByLabel("reminder (3)").isChecked()).toBe(true);
   await visitor.open("contacts", "Contacts");
   await page.getByLabel("Name or number").fill("brewster");
   await page.getByRole("button", { name: "Filter" }).click();
@@ -76,7 +81,7 @@ it("imports this week's Excel list over last week's, with numbers as people writ
       447700900120: {
         firstName: "Ada",
         lastName: "Lovelace",
-        tags: ["monday", "tuesday"],
+        tags: ["monday", "tuesday", "reminder"],
         attributes: { Appointment: "2026-11-24" },
       },
       447700900121: {
@@ -84,7 +89,7 @@ it("imports this week's Excel list over last week's, with numbers as people writ
         lastName: "Brewster Hopper",
         attributes: { Appointment: "2026-11-24 09:30" },
       },
-      15005550000: { firstName: "Plato", tags: [] },
+      15005550000: { firstName: "Plato", tags: ["reminder"] },
     },
   );
 });

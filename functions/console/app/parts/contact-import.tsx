@@ -4,6 +4,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { ImportedContacts } from "../../../../shared/api/contract/contacts.ts";
 import { api } from "../api.ts";
 import { batchesOf, failedRowsOf, type ImportRow, type FailedRow } from "../contact-import.ts";
+import { linkTo } from "../router.ts";
 import { saveCsv } from "../save-file.ts";
 import { useAction } from "./dialog.tsx";
 import { Labeled } from "./field.tsx";
@@ -84,8 +85,11 @@ function Forecast({ totals }: { totals: ReturnType<typeof useForecast> }) {
   );
 }
 
-/** Imports batch by batch. After a failed batch, the import can be resumed with that batch. */
-export function Import({ rows }: { rows: readonly ImportRow[] }) {
+/**
+ * Imports batch by batch. After a failed batch, the import can be resumed with that batch.
+ * @param tags the tags of all rows. A campaign goes to contacts with any of its tags, so it is offered a single one only
+ */
+export function Import({ rows, tags }: { rows: readonly ImportRow[]; tags: readonly string[] }) {
   const progress = useSignal<Progress>(nothingDone);
   const isStopping = useSignal(false);
   const onDuplicate = useSignal<OnDuplicate>("update");
@@ -165,7 +169,10 @@ export function Import({ rows }: { rows: readonly ImportRow[] }) {
           </p>
           <div class="row">
             <LinkButton href="#/contacts" label="View contacts" />
-            <LinkButton href="#/campaigns/new" label="New campaign" />
+            <LinkButton
+              href={linkTo("campaigns/new", { tag: tags.length === 1 ? tags[0] : undefined })}
+              label="New campaign"
+            />
           </div>
         </Notice>
       ) : null}

@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 
 import type { Audience, Campaign } from "../../../../shared/api/contract/campaigns.ts";
 import type { Contact } from "../../../../shared/api/contract/contacts.ts";
@@ -60,7 +60,8 @@ function valuesOf(campaign: Campaign): CampaignValues {
 /** A new campaign, empty or with the values of another one. */
 export function NewCampaign({ query }: ViewProps) {
   const copied = query.get("copy");
-  return copied === null ? <CampaignForm values={initial} /> : <LoadedForm id={copied} isCopy />;
+  const tag = query.get("tag") ?? "";
+  return copied === null ? <CampaignForm values={initial} tag={tag} /> : <LoadedForm id={copied} isCopy />;
 }
 
 /** A draft that is changed. */
@@ -83,8 +84,19 @@ function LoadedForm({ id, isCopy = false }: { id: string; isCopy?: boolean }) {
   );
 }
 
-/** The form of a campaign, with a live estimate of its audience and cost. */
-function CampaignForm({ values: start, edited }: { values: CampaignValues; edited?: Campaign }) {
+/**
+ * The form of a campaign, with a live estimate of its audience and cost.
+ * @param tag the audience of a new campaign, if it is not empty
+ */
+function CampaignForm({
+  values: start,
+  edited,
+  tag = "",
+}: {
+  values: CampaignValues;
+  edited?: Campaign;
+  tag?: string;
+}) {
   const senders = useLoad(usableSenders, []);
   const templates = useLoad(async () => (await api().listTemplates({ query: { limit: 100 } })).rows, []);
   const source = useAudienceData();
@@ -124,6 +136,9 @@ function CampaignForm({ values: start, edited }: { values: CampaignValues; edite
     );
   };
   const form = useForm(start, save, start === initial ? { draft: "campaign" } : {});
+  useEffect(() => {
+    if (tag !== "") form.set({ isToAll: false, tags: [tag] });
+  }, [tag]);
   const { message, senderId, scheduledAt, isToAll, isUnicode, tags } = form.values.value;
   const allTags = useMemo(() => tagsOf(source.data?.contacts ?? []), [source.data]);
   const problem = problemOf(message);
@@ -160,7 +175,7 @@ function CampaignForm({ values: start, edited }: { values: CampaignValues; edite
               <ChoiceField
                 field={form.field("tags", "audience.tags")}
                 label="Or send to contacts with any of these tags"
-                options={allTags.map(([tag, count]) => [tag, `${tag} (${count})`] as const)}
+                options={allTags.map(([each, count]) => [each, `${each} (${countText(count)})`] as const)}
                 hint={
                   chosen === undefined
                     ? hintOf(allTags, source)

@@ -164,7 +164,7 @@ function Mapping({ table }: { table: Spreadsheet["table"] }) {
             <FailedRowsTable failed={wrong.map(failedRowOf)} />
           </details>
         )}
-        {hasNumber ? <Import rows={rows.value} /> : null}
+        {hasNumber ? <Import rows={rows.value} tags={tagsOf(form.values.value.tags)} /> : null}
       </Section>
     </>
   );
