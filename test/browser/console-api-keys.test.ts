@@ -16,10 +16,8 @@ it("creates an API key whose sample code sends unchanged", async ({ arriveAs }) 
   const { page } = visitor;
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("server");
-  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("button", { name: "Create and copy key" }).click();
   const secret = await page.locator(".secret code").innerText();
-  await page.getByRole("button", { name: "Copy secret" }).click();
-  await page.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
   expect(await visitor.violations()).toEqual([]);
 
@@ -60,7 +58,9 @@ it("lists and cancels what a leaked key scheduled, and pauses all sending", asyn
   await visitor.confirm("Disable all keys");
   await page.getByText(/^\d+ keys? disabled/).waitFor();
   expect(await visitor.violations()).toEqual([]);
-  await visitor.confirm("Cancel everything scheduled");
+  const cancel = page.getByRole("button", { name: "Cancel everything scheduled" });
+  expect(await cancel.count()).toBe(2);
+  await visitor.confirm("Cancel everything scheduled", cancel.last());
   await page.getByText("13 messages and campaigns cancelled.").waitFor();
   await page.getByText("No message is scheduled").waitFor();
   expect((await customer.client.getWallet()).balance).toBe(1);
@@ -82,14 +82,14 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
   const visitor = await arriveAs(customer, "api-keys", "API keys");
   const { page } = visitor;
   await page.getByRole("button", { name: "New key" }).click();
-  await page.getByText("Restrict this key").click();
   await page.getByLabel("Daily budget").fill("five");
   await page.getByLabel("Approve messages above").fill("0");
+  await page.getByText("Restrict this key further").click();
   await page.getByLabel("Allowed recipients").fill("1500555");
-  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("button", { name: "Create and copy key" }).click();
   await page.getByText("Enter an amount such as 25.").waitFor();
   await page.getByLabel("Daily budget").fill("5");
-  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("button", { name: "Create and copy key" }).click();
   const secret = await page.locator(".secret code").innerText();
   const [key] = (await customer.client.listApiKeys()).rows;
   expect(key?.limits).toEqual({ dailyBudget: 5, holdAbove: 0, allowedRecipients: ["1500555"] });
@@ -111,10 +111,12 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
     ["15005550000", "Approve"],
     ["15005550001", "Reject"],
   ] as const) {
-    await visitor.confirm(label, row(to).getByRole("button", { name: label }));
+    await row(to).getByRole("button", { name: label }).focus();
+    await page.keyboard.press("Enter");
     await row(to)
       .getByText(`${label}${label === "Approve" ? "d" : "ed"}`)
       .waitFor();
+    await visitor.focusOn("Held messages");
   }
   expect((await customer.client.listSms()).rows).toMatchObject([{ to: "15005550000" }]);
   await menu.getByRole("link", { name: "Held messages", exact: true }).waitFor();

@@ -2,20 +2,25 @@ import { useSignal } from "@preact/signals";
 
 import { announce } from "./notice.tsx";
 
-/** Copies a text. If the browser does not allow it, the person can select the text. */
+/** Copies a text. @returns whether the browser allowed it. If not, the person can select the text */
+export async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function CopyButton({ text, what = "Copy" }: { text: string; what?: string }) {
   const label = useSignal(what);
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text);
-      label.value = "Copied";
-      announce("Copied.");
-    } catch {
-      label.value = "Copy manually";
-    }
+  const onClick = async (): Promise<void> => {
+    const isCopied = await copy(text);
+    label.value = isCopied ? "Copied" : "Copy manually";
+    if (isCopied) announce("Copied.");
   };
   return (
-    <button type="button" class="small" onClick={() => void copy()}>
+    <button type="button" class="small" onClick={() => void onClick()}>
       {label}
     </button>
   );

@@ -47,7 +47,7 @@ export function Dialog({
   );
 }
 
-/** Moves the focus to the heading if the button that opened the dialog no longer exists. */
+/** Moves the focus to the heading if the button that had it no longer exists. */
 function keepFocus(): void {
   if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus();
 }
@@ -186,7 +186,10 @@ export function ActionButton({
   act: () => Promise<unknown>;
   isPrimary?: boolean;
 }) {
-  const { run, isBusy, error } = useAction(act);
+  const { run, isBusy, error } = useAction(async () => {
+    await act();
+    requestAnimationFrame(keepFocus);
+  });
   if (!useMayAct()) return null;
   return (
     <>

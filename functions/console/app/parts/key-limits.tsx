@@ -39,7 +39,10 @@ export function partsOf(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-export function LimitFields({ form }: { form: Pick<FormState<LimitValues>, "field"> }) {
+type LimitForm = Pick<FormState<LimitValues>, "field">;
+
+/** The limits of what a key spends: for an agent, they matter most. */
+export function SpendingFields({ form }: { form: LimitForm }) {
   return (
     <>
       <TextField
@@ -54,6 +57,13 @@ export function LimitFields({ form }: { form: Pick<FormState<LimitValues>, "fiel
         inputMode="decimal"
         hint="Messages above this price wait until you approve them. Enter 0 to approve each message."
       />
+    </>
+  );
+}
+
+export function OtherLimitFields({ form }: { form: LimitForm }) {
+  return (
+    <>
       <TextArea
         field={form.field("allowedRecipients", "limits.allowedRecipients")}
         label="Allowed recipients (optional)"
@@ -95,7 +105,8 @@ function LimitsForm({ of: { id, limits }, onChanged }: { of: ApiKey; onChanged: 
   return (
     <Form form={form} action="Save">
       <p>They apply from now on, also to keys that were made with this key and to its replacements.</p>
-      <LimitFields form={form} />
+      <SpendingFields form={form} />
+      <OtherLimitFields form={form} />
     </Form>
   );
 }

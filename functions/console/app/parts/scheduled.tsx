@@ -71,7 +71,9 @@ export function StillScheduled() {
               ))}
               {Math.max(messages.length, campaigns.length) > maxListed ? <li>and more</li> : null}
             </ul>
-            <CancelScheduled onDone={load.reload} />
+            <div class="row">
+              <CancelScheduled onDone={load.reload} />
+            </div>
             <p>
               Events go to <a href="#/webhooks">{countText(webhooks, "webhook")}</a>. Delete those that you do
               not know.

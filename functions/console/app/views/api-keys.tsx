@@ -4,11 +4,19 @@ import type { ApiKey, CreatedApiKey } from "../../../../shared/api/contract/api-
 import { Scope, scopesOfTestKeys } from "../../../../shared/api/contract/scopes.ts";
 import { api, baseUrl } from "../api.ts";
 import { has } from "../features.ts";
-import { Code, Secret } from "../parts/copy.tsx";
+import { Code, copy, Secret } from "../parts/copy.tsx";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
-import { changeLimits, LimitFields, Limits, limitsOf, limitValues, partsOf } from "../parts/key-limits.tsx";
+import {
+  changeLimits,
+  Limits,
+  limitsOf,
+  limitValues,
+  OtherLimitFields,
+  partsOf,
+  SpendingFields,
+} from "../parts/key-limits.tsx";
 import { usePages } from "../parts/load.tsx";
 import { confirmItem, Menu, type MenuItem } from "../parts/menu.tsx";
 import { countText } from "../parts/money.tsx";
@@ -40,7 +48,7 @@ const scopeLabels: Readonly<Record<Scope, string>> = {
 export function ApiKeys() {
   const keys = usePages(async (query) => api().listApiKeys({ query }), []);
   const created = useSignal<CreatedApiKey | undefined>(undefined);
-  /** How often keys were disabled here. */
+  /** How often keys were disabled here, or scheduled messages cancelled. */
   const ends = useSignal(0);
   const onEnd = async (): Promise<void> => {
     ends.value += 1;
@@ -110,7 +118,7 @@ export function ApiKeys() {
               await onEnd();
             }}
           />
-          <CancelScheduled />
+          <CancelScheduled onDone={onEnd} />
           <ActionScope.Provider value="billing">
             <SendingPause />
           </ActionScope.Provider>
@@ -146,10 +154,12 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
       ...(values.scopes.length === 0 ? {} : { scopes: values.scopes.map((each) => Scope.parse(each)) }),
     };
-    await onCreated(await api().createApiKey({ body }));
+    const key = await api().createApiKey({ body });
+    if (await copy(key.secret)) announce("API key created and copied.");
+    await onCreated(key);
   });
   return (
-    <Form form={form} action="Create key">
+    <Form form={form} action="Create and copy key">
       <TextField
         field={form.field("name")}
         label="Name (optional)"
@@ -162,8 +172,9 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
         hint="Messages of a test key are free and do not reach phones."
         options={kinds}
       />
+      <SpendingFields form={form} />
       <details>
-        <summary>Restrict this key</summary>
+        <summary>Restrict this key further</summary>
         <div class="form">
           <ChoiceField
             field={form.field("scopes")}
@@ -179,7 +190,7 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
             rows={2}
             hint="One address or CIDR block per line. Leave empty to allow any address."
           />
-          <LimitFields form={form} />
+          <OtherLimitFields form={form} />
           <TextField field={form.field("expiresAt")} label="Expires at (optional)" type="datetime-local" />
         </div>
       </details>

@@ -1,8 +1,8 @@
 import type { HeldMessage } from "../../../../shared/api/contract/held-messages.ts";
 import { api } from "../api.ts";
-import { ConfirmButton } from "../parts/dialog.tsx";
+import { ActionButton } from "../parts/dialog.tsx";
 import { usePages } from "../parts/load.tsx";
-import { amountText, Money } from "../parts/money.tsx";
+import { Money } from "../parts/money.tsx";
 import { useNames } from "../parts/names.ts";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -18,7 +18,7 @@ export function HeldMessages() {
   return (
     <Page
       title="Held messages"
-      lead="Messages of API keys above the price that these keys may send alone. They are sent only if you approve them."
+      lead="Messages of API keys above the price that these keys may send alone. They are sent as if you had written them, and only if you approve them."
     >
       <Section title="Messages">
         <PagedTable
@@ -55,7 +55,7 @@ export function HeldMessages() {
 }
 
 function Decision({ of: message, onDecided }: { of: HeldMessage; onDecided: () => Promise<void> }) {
-  const { id, status, to, pricing } = message;
+  const { id, status, pricing } = message;
   if (status !== "held") return null;
   const decide = async (approve: boolean): Promise<void> => {
     try {
@@ -68,18 +68,9 @@ function Decision({ of: message, onDecided }: { of: HeldMessage; onDecided: () =
   };
   return (
     <div class="row">
-      <ConfirmButton
-        label="Approve"
-        question={`Send this message to ${to}?`}
-        consequence={`It costs ${amountText(pricing.total)} and is sent as if you had written it.`}
-        act={async () => decide(true)}
-      />
-      <ConfirmButton
-        label="Reject"
-        question={`Reject this message to ${to}?`}
-        consequence="It is never sent and costs nothing."
-        act={async () => decide(false)}
-      />
+      {/* Without another question, because the row has all of the message, and this page has no other purpose. */}
+      <ActionButton label="Approve" act={async () => decide(true)} />
+      <ActionButton label="Reject" act={async () => decide(false)} />
     </div>
   );
 }
