@@ -63,6 +63,13 @@ const lead = ([href, label]) => {
   link.parentElement.hidden = false;
 };
 
+const logIn = async (email, headers) => {
+  const body = JSON.stringify({ email, password: document.querySelector("#password").value });
+  const init = { method: "POST", headers: { ...headers, "X-Console": "new" }, body };
+  const begun = await fetch("v1/auth/sessions", init).catch(() => undefined);
+  if (begun?.ok) location.replace("console");
+};
+
 const problemOf = ({ error }, { again, invalid }) => {
   const details = (error?.details ?? []).map((detail) => detail.message);
   const isInvalid = error?.code === "INVALID_EMAIL_TOKEN";
@@ -96,6 +103,8 @@ if (purpose === undefined) {
     try {
       const response = await fetch(purpose.path, { method: "POST", headers, body });
       const received = await response.json().catch(() => ({}));
+      // A member has just set this password, so it need not be entered again.
+      if (response.ok && name === "invitation") await logIn(received.data.user.email, headers);
       form.hidden = response.ok;
       if (response.ok) lead(["console", "Log in"]);
       const organization = received.data?.organization?.name ?? "the organization";

@@ -29,7 +29,7 @@ function roleChoice(roles: readonly Role[], chosen: string) {
 }
 
 export function Invite({ roles, onInvited }: { roles: readonly Role[]; onInvited: () => Promise<void> }) {
-  const form = useForm({ email: "", role: "developer" }, async ({ email, role }) => {
+  const form = useForm({ email: "", role: "viewer" }, async ({ email, role }) => {
     await api().inviteMember({ body: { email: email.trim(), role: Role.parse(role) } });
     announce("Invitation sent.");
     await onInvited();
