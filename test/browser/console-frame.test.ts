@@ -49,6 +49,20 @@ it("shows no documentation, sandbox or top-up on a stage without them", async ({
   expect(await link.count()).toBe(0);
 });
 
+it("shows the whole menu on a laptop, and explains the rows of prices without a country", async ({
+  arriveAs,
+}) => {
+  const visitor = await arriveAs(await Customer.register(), "prices", "Prices");
+  const { page } = visitor;
+  await page.setViewportSize({ width: 1366, height: 768 });
+  for (const name of ["Security", "Documentation"]) {
+    const box = await page.getByRole("link", { name }).boundingBox();
+    expect((box?.y ?? 768) + (box?.height ?? 0), name).toBeLessThanOrEqual(768);
+  }
+  await page.getByRole("row", { name: "+1… United States, Canada and others" }).waitFor();
+  await page.getByRole("row", { name: "All other numbers" }).waitFor();
+});
+
 it("can be used with the keyboard alone", async ({ arrive }) => {
   const customer = await Customer.register({ balance: 1 });
   await customer.createApiKey();

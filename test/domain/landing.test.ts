@@ -39,7 +39,7 @@ it("the start page lists the lowest and highest price of each country in the ord
     "Austria: $0.09",
     "France: $0.076",
     "United Kingdom: $0.039 – $0.0415",
-    "Numbers with +1: $0.01",
+    "United States, Canada and others (+1): $0.01",
     "Other numbers: $0.50",
   ]);
 });

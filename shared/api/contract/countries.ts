@@ -12,6 +12,12 @@ const assigned = (
   "YT ZA ZM ZW"
 ).split(" ");
 
+/** The calling codes of several countries, as people know them. */
+export const sharedCodes: Readonly<Record<string, string>> = {
+  "1": "United States, Canada and others",
+  "7": "Russia and Kazakhstan",
+};
+
 export const Country = z
   .enum(assigned, "must be an ISO 3166-1 code in capital letters, such as GB")
   .register(z.globalRegistry, {

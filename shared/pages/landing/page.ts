@@ -1,3 +1,4 @@
+import { sharedCodes } from "../../api/contract/countries.ts";
 import { currentRateCard } from "../../money/prices/current.ts";
 import type { PriceRow, RateCard } from "../../money/prices/rate-card.ts";
 import { amountOf } from "../../money/wallet/money.ts";
@@ -166,6 +167,8 @@ const countryNames = new Intl.DisplayNames("en", { type: "region" });
 function namePlace(place: string): { name: string; isCountry: boolean } {
   const isCountry = /^[A-Z]/.test(place);
   if (isCountry) return { name: countryNames.of(place) ?? place, isCountry };
+  const ofSeveral = sharedCodes[place];
+  if (ofSeveral !== undefined) return { name: `${ofSeveral} (+${place})`, isCountry: true };
   return { name: place === "" ? "Other numbers" : `Numbers with +${place}`, isCountry };
 }
 

@@ -1,3 +1,4 @@
+import { sharedCodes } from "../../../../shared/api/contract/countries.ts";
 import { api } from "../api.ts";
 import { countryName } from "../countries.ts";
 import { FilterForm } from "../parts/filter-form.tsx";
@@ -31,8 +32,9 @@ export function Prices({ query }: ViewProps) {
           pages={prices}
           keyOf={(price) => price.prefix}
           columns={{
-            Numbers: (price) => (price.prefix === "" ? "All others" : `+${price.prefix}…`),
-            Country: ({ country }) => (country === undefined ? "" : countryName(country)),
+            Numbers: (price) => (price.prefix === "" ? "All other numbers" : `+${price.prefix}…`),
+            Country: ({ country, prefix: code }) =>
+              country === undefined ? (sharedCodes[code] ?? "") : countryName(country),
             Price: { number: ({ unitPrice }) => <Money amount={unitPrice} /> },
           }}
           empty={{
