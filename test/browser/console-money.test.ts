@@ -76,6 +76,9 @@ it("shows the usage of a month, and exports the statement", async ({ arriveAs })
   const today = new Date().toISOString().slice(0, 10);
   const { amount } = (await customer.client.getUsage()).total;
   await page.getByRole("row").nth(1).waitFor();
+  const day = page.getByRole("slider", { name: "Day" });
+  expect(await day.getAttribute("aria-valuetext")).toMatch(/: 1 message, US\$/);
+  expect(await day.getAttribute("aria-valuemax")).toBe(String(new Date().getUTCDate()));
   const statement = await visitor.save("Export CSV");
   expect(statement.suggestedFilename()).toBe(`statement-${today.slice(0, 7)}.csv`);
   expect(await linesOf(statement)).toEqual([

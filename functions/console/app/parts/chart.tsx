@@ -8,6 +8,7 @@ import { Table } from "./table.tsx";
 import { dayText } from "./time.tsx";
 
 type Day = DashboardStats["days"][number];
+type Counts = Pick<Day, "accepted" | "date" | "failed">;
 
 const width = 600;
 const height = 160;
@@ -46,7 +47,7 @@ export function DayChart({ days }: { days: readonly Day[] }) {
           ))}
         </div>
       </figcaption>
-      <Plot key={range.value} days={shown.toReversed()} />
+      <Plot key={range.value} days={shown.toReversed()} textOf={textOf} />
       <details>
         <summary>View as table</summary>
         <Table
@@ -65,11 +66,13 @@ export function DayChart({ days }: { days: readonly Day[] }) {
   );
 }
 
-/** The bars with their scale. Pointers and arrow keys select a day, whose counts are shown above. */
-function Plot({ days }: { days: readonly Day[] }) {
+/** The bars of days, the newest last, with their scale. Pointers and arrow keys select a day, whose text is shown above. */
+export function Plot<D extends Counts>(shown: { days: readonly D[]; textOf: (day: D) => string }) {
+  const { days } = shown;
   const last = days.length - 1;
   const chosen = useSignal(last);
   const day = days[chosen.value];
+  const text = day === undefined ? "" : shown.textOf(day);
   const top = scaleTop(Math.max(0, ...days.map(({ accepted }) => accepted)));
   const choose = (index: number): void => {
     chosen.value = Math.min(last, Math.max(0, index));
@@ -89,7 +92,7 @@ function Plot({ days }: { days: readonly Day[] }) {
   };
   return (
     <>
-      <p class="reading number">{day === undefined ? null : textOf(day)}</p>
+      <p class="reading number">{text}</p>
       <div class="plot">
         <div class="scale number" aria-hidden="true">
           {[top, top / 2, 0].map((mark) => (
@@ -104,7 +107,7 @@ function Plot({ days }: { days: readonly Day[] }) {
           aria-valuemin={1}
           aria-valuemax={days.length}
           aria-valuenow={chosen.value + 1}
-          aria-valuetext={day === undefined ? "" : textOf(day)}
+          aria-valuetext={text}
           onKeyDown={move}
           onPointerDown={point}
           onPointerMove={point}
@@ -116,13 +119,13 @@ function Plot({ days }: { days: readonly Day[] }) {
       </div>
       <div class="axis" aria-hidden="true">
         <span>{days[0] === undefined ? "" : dayText(days[0].date)}</span>
-        <span>Today</span>
+        <span>{days.length < 2 ? "" : dayText(days.at(-1)?.date ?? "")}</span>
       </div>
     </>
   );
 }
 
-function Bars({ days, top, chosen }: { days: readonly Day[]; top: number; chosen: number }) {
+function Bars({ days, top, chosen }: { days: readonly Counts[]; top: number; chosen: number }) {
   const step = width / Math.max(1, days.length);
   const barWidth = step * (1 - gapShare);
   const heightOf = (count: number): number => (count / top) * height;

@@ -1,10 +1,11 @@
 import type { Usage as UsageOf, UsageRow } from "../../../../shared/api/contract/usage.ts";
 import { api } from "../api.ts";
 import { countryName } from "../countries.ts";
+import { Plot } from "../parts/chart.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { SelectField } from "../parts/form.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
-import { countText, Money, shareText } from "../parts/money.tsx";
+import { amountText, countText, Money, shareText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Facts, Page } from "../parts/page.tsx";
 import { Clamped, Table } from "../parts/table.tsx";
@@ -86,9 +87,37 @@ export function Usage({ query }: ViewProps) {
   );
 }
 
-function Statement({ of: { by, total, rows, isFinal, missingDays, includedSince } }: { of: UsageOf }) {
+/** The days of a month until today, also those without messages. */
+function daysOf({ rows, month }: UsageOf) {
+  const days = [];
+  const at = new Date(month);
+  for (
+    ;
+    at.toISOString().startsWith(month) && at.getTime() < Date.now();
+    at.setUTCDate(at.getUTCDate() + 1)
+  ) {
+    const date = at.toISOString().slice(0, "yyyy-mm-dd".length);
+    const { messages = 0, amount = 0 } = rows.find(({ name }) => name === date) ?? {};
+    days.push({ date, accepted: messages, failed: 0, amount });
+  }
+  return days;
+}
+
+function Statement({ of }: { of: UsageOf }) {
+  const { by, month, day, total, rows, isFinal, missingDays, includedSince } = of;
   return (
     <>
+      {by === "day" && day === undefined && rows.length > 0 ? (
+        <figure class="chart">
+          <Plot
+            key={month}
+            days={daysOf(of)}
+            textOf={({ date, accepted, amount }) =>
+              `${dayText(date)}: ${countText(accepted, "message")}, ${amountText(amount)}`
+            }
+          />
+        </figure>
+      ) : null}
       <Facts
         of={{
           Messages: countText(total.messages),
