@@ -267,3 +267,29 @@ it("creates a template with a preview, and sends it with values", async ({ arriv
   await page.getByRole("link", { name: "message to 15005550000" }).waitFor();
   expect((await customer.client.listSms()).rows[0]?.message).toBe("Your code is 123456");
 });
+
+it("offers contacts by name and templates, and warns of placeholders", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 1 });
+  const { client } = customer;
+  await client.createContact({
+    body: { phoneNumber: "15005550007", firstName: "Ada", lastName: "Lovelace" },
+  });
+  await client.createTemplate({ body: { name: "code", body: "Your code is {{code}}" } });
+  const { page } = await arriveAs(customer, "send", "Send a message");
+  const to = page.getByLabel("To", { exact: true });
+  await to.fill("lovel");
+  const offered = page.locator("datalist option[label='Ada Lovelace']");
+  await offered.waitFor({ state: "attached" });
+  await to.fill((await offered.getAttribute("value")) ?? "");
+  await page.getByLabel("From").fill("ACME");
+  await page.getByLabel("Use a template").selectOption("code");
+  const warning = page.getByText("Placeholders are sent as they are.");
+  await warning.waitFor();
+  await page.getByLabel("Message", { exact: true }).fill("Your code is 123456");
+  expect(await warning.count()).toBe(0);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("Just sent").waitFor();
+  expect((await client.listSms()).rows).toMatchObject([
+    { to: "15005550007", message: "Your code is 123456" },
+  ]);
+});

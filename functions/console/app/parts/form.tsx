@@ -118,6 +118,9 @@ interface FieldProps<Value> {
   readonly hint?: ComponentChildren;
 }
 
+/** Suggested values, and the words beside them; others are allowed. */
+type Suggestions = readonly (readonly [value: string, words?: string])[];
+
 export function TextField({
   field,
   label,
@@ -132,8 +135,7 @@ export function TextField({
   autocomplete?: string;
   inputMode?: "decimal" | "numeric";
   placeholder?: string;
-  /** Suggested values; others are allowed. */
-  suggestions?: readonly string[];
+  suggestions?: Suggestions;
   hasFocus?: boolean;
 }) {
   const element = useRef<HTMLInputElement>(null);
@@ -159,8 +161,8 @@ export function TextField({
           />
           {suggestions === undefined ? null : (
             <datalist id={listId}>
-              {suggestions.map((each) => (
-                <option key={each} value={each} />
+              {suggestions.map(([value, words]) => (
+                <option key={value} value={value} label={words} />
               ))}
             </datalist>
           )}
@@ -173,7 +175,11 @@ export function TextField({
 export function PhoneField({
   label = "Phone number",
   ...field
-}: Omit<FieldProps<string>, "label"> & { label?: string; hasFocus?: boolean }) {
+}: Omit<FieldProps<string>, "label"> & {
+  label?: string;
+  suggestions?: Suggestions;
+  hasFocus?: boolean;
+}) {
   return <TextField {...field} label={label} type="tel" placeholder="+1 500 555 0000" />;
 }
 

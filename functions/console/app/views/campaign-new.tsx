@@ -3,7 +3,6 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { Audience, Campaign } from "../../../../shared/api/contract/campaigns.ts";
 import type { Contact } from "../../../../shared/api/contract/contacts.ts";
 import { MessageType } from "../../../../shared/api/contract/sms.ts";
-import type { Template } from "../../../../shared/api/contract/templates.ts";
 import { problemOf } from "../../../../shared/audience/templates/render.ts";
 import { api } from "../api.ts";
 import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
@@ -14,6 +13,7 @@ import { countText } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Sample } from "../parts/sample.tsx";
+import { TemplatePicker } from "../parts/template-picker.tsx";
 import { isoOf } from "../parts/time.tsx";
 import { messageOf } from "../problems.ts";
 import { go, type ViewProps } from "../router.ts";
@@ -98,7 +98,6 @@ function CampaignForm({
   tag?: string;
 }) {
   const senders = useLoad(usableSenders, []);
-  const templates = useLoad(async () => (await api().listTemplates({ query: { limit: 100 } })).rows, []);
   const source = useAudienceData();
   const chosen = edited?.audience.contactIds;
   const audienceOf = ({ isToAll: toAll, tags: any }: CampaignValues): Audience =>
@@ -158,7 +157,7 @@ function CampaignForm({
         <div class="panel">
           <Form form={form} action={scheduledAt === "" ? "Save draft" : "Schedule"}>
             <TextField field={form.field("name")} label="Name" hint="Recipients do not see this name." />
-            <TemplatePicker templates={templates.data ?? []} onPick={(body) => form.set({ message: body })} />
+            <TemplatePicker onPick={(body) => form.set({ message: body })} />
             <TextArea
               field={form.field("message")}
               label="Message"
@@ -186,7 +185,7 @@ function CampaignForm({
             <TextField
               field={form.field("senderId")}
               label="From"
-              suggestions={usable}
+              suggestions={usable.map((each) => [each])}
               hint="A sender ID or a number of yours. Leave empty to use your default sender ID."
             />
             <SelectField
@@ -237,34 +236,6 @@ function hintOf(
   if (data === undefined) return error === undefined ? progress : messageOf(error);
   if (!data.isAll) return `Showing the tags of your newest ${countText(data.contacts.length)} contacts.`;
   return tags.length === 0 ? "None of your contacts have tags yet." : undefined;
-}
-
-function TemplatePicker({
-  templates,
-  onPick,
-}: {
-  templates: readonly Template[];
-  onPick: (body: string) => void;
-}) {
-  if (templates.length === 0) return null;
-  return (
-    <label class="field">
-      <span>Use a template (optional)</span>
-      <select
-        onChange={(event) => {
-          const picked = templates.find(({ id }) => id === event.currentTarget.value);
-          if (picked !== undefined) onPick(picked.body);
-        }}
-      >
-        <option value="">None</option>
-        {templates.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }
 
 /** Tags with their contact counts, most used first. */

@@ -1,12 +1,14 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import * as z from "zod/mini";
 
 import type { Estimate } from "../../../../shared/api/contract/estimates.ts";
 import { MessageType, type AcceptedMessage } from "../../../../shared/api/contract/sms.ts";
+import { placeholdersOf } from "../../../../shared/audience/templates/render.ts";
 import { api } from "../api.ts";
 import { repeated } from "../failures.ts";
 import { fundsLink, has } from "../features.ts";
+import { nameOf } from "../parts/contact-fields.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { PhoneField, CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad, usePolling } from "../parts/load.tsx";
@@ -15,6 +17,7 @@ import { amountText, Money } from "../parts/money.tsx";
 import { announce, Notice, Problem } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
+import { TemplatePicker } from "../parts/template-picker.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
 import { fieldProblems, messageOf } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
@@ -92,6 +95,7 @@ export function Send({ query }: ViewProps) {
   }, [newest]);
   const { to, senderId, message, isUnicode, isTest, scheduledAt } = form.values.value;
   const usable = senders.data ?? [];
+  const contacts = useContactsLike(to);
   return (
     <Page
       title="Send a message"
@@ -121,12 +125,13 @@ export function Send({ query }: ViewProps) {
             <PhoneField
               field={form.field("to")}
               label="To"
-              hint={`Include the country code.${isTest || has("sandbox") ? ` The test number ${deliveredNumber} is always delivered.` : ""}`}
+              suggestions={contacts}
+              hint={`A number with its country code, or a contact’s name.${isTest || has("sandbox") ? ` The test number ${deliveredNumber} is always delivered.` : ""}`}
             />
             <TextField
               field={form.field("senderId")}
               label="From"
-              suggestions={usable}
+              suggestions={usable.map((each) => [each])}
               placeholder={usable[0] ?? ""}
               hint={
                 usable.length > 0 || isTest
@@ -134,12 +139,19 @@ export function Send({ query }: ViewProps) {
                   : "Up to 11 letters and digits, for example your business name."
               }
             />
+            <TemplatePicker onPick={(body) => form.set({ message: body })} />
             <TextArea
               field={form.field("message")}
               label="Message"
               rows={5}
               hint={<SegmentCount text={message} isUnicode={isUnicode} />}
             />
+            {placeholdersOf(message).length === 0 ? null : (
+              <Notice tone="info">
+                Placeholders are sent as they are. Replace them, or send the text from{" "}
+                <a href="#/templates">Templates</a>.
+              </Notice>
+            )}
             <SelectField field={form.field("messageType")} label="Type" options={messageTypes} />
             <TextField
               field={form.field("scheduledAt")}
@@ -187,7 +199,21 @@ export function Send({ query }: ViewProps) {
   );
 }
 
-const estimateDelayMs = 300;
+const typingDelayMs = 300;
+
+/** The contacts whose name or number has what a person types, requested when the person stops typing. */
+function useContactsLike(typed: string) {
+  const [search, setSearch] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setSearch(typed.trim()), typingDelayMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const { data } = useLoad(
+    async () => (search.length < 3 ? [] : (await api().listContacts({ query: { search, limit: 10 } })).rows),
+    [search],
+  );
+  return data?.map((contact) => [contact.phoneNumber, nameOf(contact)] as const) ?? [];
+}
 
 /** The price of the message, requested when the person stops typing. */
 function Price({ to, message, isUnicode }: { to: string; message: string; isUnicode: boolean }) {
@@ -206,7 +232,7 @@ function Price({ to, message, isUnicode }: { to: string; message: string; isUnic
           (error: unknown) =>
             isWanted && fieldProblems(error).length === 0 && (estimate.value = messageOf(error)),
         );
-    }, estimateDelayMs);
+    }, typingDelayMs);
     return () => {
       isWanted = false;
       clearTimeout(timer);
