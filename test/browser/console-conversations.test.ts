@@ -44,6 +44,12 @@ it("shows who wrote to a number, counts unread conversations, and replies from t
   expect((await client.listConversations({ query: { unread: true } })).meta.total).toBe(0);
   await page.getByRole("button", { name: "Mark as unread" }).click();
   await page.getByRole("link", { name: "Conversations 1 waiting" }).waitFor();
+  await receiveInboundMessage({
+    ...replyOf({ from: "15005550008", to: number, message: "STOP" }),
+    carrierId: randomUUID(),
+  });
+  await visitor.open("inbound", "Inbound messages");
+  await page.getByText("STOP: gets only one-time codes from now on").waitFor();
 });
 
 it("shows assigned numbers, and advises contacting the operator only without numbers", async ({

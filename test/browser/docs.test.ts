@@ -91,6 +91,8 @@ it("finds an operation, an error and a part of a guide", async ({ open }) => {
     await page.getByRole("searchbox").fill(words);
     await page.getByRole("listitem").filter({ hasText: title }).first().waitFor();
   }
+  await page.getByRole("searchbox").fill("postman collection");
+  await page.getByRole("status").getByText("1 result", { exact: true }).waitFor();
   await page.getByRole("searchbox").fill("send a message");
   await page.getByRole("link", { name: /^Send a message sms/ }).click();
   await page.waitForURL(/\/docs\/operations\/sendSms$/);
