@@ -99,6 +99,11 @@ it("shows the people of a campaign by outcome, exports them, and drafts it again
   await count("Failed").click();
   await page.getByRole("link", { name: "Grace" }).waitFor();
   await page.getByText("MESSAGE_UNROUTABLE").waitFor();
+  await page.getByRole("link", { name: "15005550002" }).click();
+  await visitor.heading("Message to 15005550002");
+  await page.getByRole("link", { name: "Autumn sale" }).waitFor();
+  await page.goBack();
+  await page.getByRole("link", { name: "Grace" }).waitFor();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: "Export CSV" }).click(),

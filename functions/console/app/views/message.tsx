@@ -11,6 +11,7 @@ import { amountText, Money } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, LinkButton, Page, Section } from "../parts/page.tsx";
 import { isScheduled, MessageState } from "../parts/status.tsx";
+import { Clamped } from "../parts/table.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
 import { linkBack, linkTo, type ViewProps } from "../router.ts";
 
@@ -92,14 +93,18 @@ function Details({ message }: { message: MessageOf }) {
             Type: messageType,
             Encoding: message.encoding,
             Expires: optionalTime(message.expiresAt),
-            Campaign:
-              campaignId === undefined ? undefined : <a href={`#/campaigns/${campaignId}`}>{campaignId}</a>,
+            Campaign: campaignId === undefined ? undefined : <CampaignLink id={campaignId} />,
             ID: <code>{message.id}</code>,
           }}
         />
       </Section>
     </div>
   );
+}
+
+function CampaignLink({ id }: { id: string }) {
+  const { data } = useLoad(async () => api().getCampaign({ params: { id } }), [id]);
+  return <Clamped href={`#/campaigns/${id}`}>{data?.name ?? id}</Clamped>;
 }
 
 const reasons = { ...messageFailures, ...deliveryFailures };
