@@ -66,6 +66,9 @@ it("imports this week's Excel list over last week's, with numbers as people writ
   await page.getByRole("button", { name: "Import 3 contacts" }).click();
   await page.getByText("3 of 3 rows processed: 2 new, 1 updated, 0 not imported.").waitFor();
   expect(await visitor.violations()).toEqual([]);
+  await page.getByLabel("Contacts that exist already").selectOption("Leave them as they are");
+  await page.getByRole("button", { name: "Import 3 contacts" }).click();
+  await page.getByRole("alert").getByText("0 contacts imported.").waitFor();
   await page.getByRole("link", { name: "New campaign" }).click();
   await page.getByLabel("reminder (3)").waitFor();
   expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(1);

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 import { linkTo } from "../router.ts";
 import type { FormState } from "./form-state.ts";
@@ -18,7 +18,7 @@ export function FilterForm<V extends Record<string, string>>({
   const form = useForm(query, async (values) => {
     location.hash = linkTo(view, values);
   });
-  useEffect(() => form.set(query), Object.values(query));
+  useLayoutEffect(() => form.set(query), Object.values(query));
   const submit = (event: Event): void => {
     event.preventDefault();
     void form.submit();

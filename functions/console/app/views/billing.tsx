@@ -74,7 +74,7 @@ function Details({ billing, load }: { billing: BillingOf; load: Load<BillingOf> 
       <ChoiceField
         field={form.field("payments", "emails.payments")}
         label="Receipts and invoices by email"
-        hint="Owners always receive them, and members with these roles."
+        hint="Owners always receive them, and members with these roles. Each needs a verified email."
         options={roles}
       />
       <ChoiceField
