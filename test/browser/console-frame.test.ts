@@ -111,7 +111,7 @@ it("shows a page for unknown addresses, and ends an announcement with its view",
   const visitor = await arriveAs(await Customer.register(), "audit-log", "Audit log");
   const { page } = visitor;
   await visitor.open("nowhere", "Page not found");
-  expect(await page.title()).toBe("Page not found · SMS gateway");
+  await expect.poll(async () => page.title()).toBe("Page not found · SMS gateway");
   await visitor.open("templates/new", "New template");
   await page.getByLabel("Name").fill("code");
   await page.getByLabel("Text").fill("Your code is {{code}}");
