@@ -136,19 +136,21 @@ it("the prices are shown by prefix, and as a file that can be imported again", a
   expect(await readFile(example, "utf8")).not.toContain("\r");
 });
 
-it("an organization's own prices count for its next message, and for no other organization", async () => {
+it("an organization's own prices count for its messages within seconds, and for no other organization", async () => {
   const { email, organizationId } = customer;
+  // Sends read their organization once a second.
+  const withinSeconds = { timeout: 5_000, interval: 100 };
   const set = await operator(`prices set-override ${email} 44 0.025 --allow-loss`);
   expect(set).toMatchObject({
     code: 0,
     err: "Warning: 2 prices are below the cost of a carrier of the route.\n",
   });
-  expect(await priceOf("447700900123")).toBe(0.025);
+  await expect.poll(async () => priceOf("447700900123"), withinSeconds).toBe(0.025);
   expect(await auditLog("prices set-override", email)).toMatchObject([{ after: { prices: 1 } }]);
 
   const file = await fileOf("prefix,price\n44,0.04\n4915,0.07\n");
   await operator(`prices import ${file} --organization ${organizationId}`);
-  expect(await priceOf("447700900123")).toBe(0.04);
+  await expect.poll(async () => priceOf("447700900123"), withinSeconds).toBe(0.04);
   expect(await priceOf("4915112345678")).toBe(0.07);
   const prices = await customer.call("/v1/prices?prefix=49");
   expect(prices.body).toMatchObject({ data: [{ prefix: "4915", unitPrice: 0.07 }] });
@@ -156,7 +158,7 @@ it("an organization's own prices count for its next message, and for no other or
 
   expect(await rejectionOf(`prices remove-override ${email} 45`)).toContain("has no price override for 45");
   await outputOf(`prices remove-override ${email} 44`);
-  expect(await priceOf("447700900123")).toBe(0.05);
+  await expect.poll(async () => priceOf("447700900123"), withinSeconds).toBe(0.05);
 });
 
 it("a campaign skips contacts without a price, and templates and estimates reject them", async () => {
