@@ -14,6 +14,7 @@ import type { PaymentLinesRecord, BooksRecord, BooksTotal } from "./figures/book
 import type { HeldMessageRecord } from "./messages/accept/held.ts";
 import type { CountsRecord } from "./messages/counts/counts.ts";
 import type { MarginsRecord, UsageRecord } from "./messages/counts/figures.ts";
+import type { SentToRecord } from "./messages/counts/number-index.ts";
 import type {
   ConversationEntry,
   ConversationPlace,
@@ -130,6 +131,7 @@ declare module "./platform/table/entities.ts" {
     senderId: typeof SenderIdRecord;
     senderName: typeof SenderNameRecord;
     sentEmail: typeof SentEmailRecord;
+    sentTo: typeof SentToRecord;
     session: typeof SessionRecord;
     sessionUse: typeof SessionUseRecord;
     skippedContacts: typeof SkippedContacts;

@@ -5,7 +5,7 @@ import { idSchema } from "../../shared/api/contract/primitives.ts";
 import { MessageStatus } from "../../shared/api/contract/sms.ts";
 import { attemptsOf, type Attempt } from "../../shared/messages/message/attempts.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
-import { findMessageById, maxSearched, searchMessages } from "../../shared/messages/message/search.ts";
+import { findMessageById, maxSearched, searchMessages } from "../../shared/messages/search/find.ts";
 import { amountOf } from "../../shared/money/wallet/money.ts";
 import { config } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";

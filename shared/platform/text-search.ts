@@ -7,7 +7,7 @@ export class TextSearch {
   /** @param typed a text, or a number with any spaces, signs and leading zeros */
   constructor(typed: string) {
     this.#text = typed.toLowerCase();
-    const digits = typed.replaceAll(/[\s().+\-/]/g, "").replace(/^0+/, "");
+    const digits = digitsOf(typed).replace(/^0+/, "");
     this.digits = /^\d{3,}$/.test(digits) ? digits : undefined;
   }
 
@@ -16,4 +16,19 @@ export class TextSearch {
     if (this.digits !== undefined && phoneNumber.includes(this.digits)) return true;
     return texts.some((text) => text.toLowerCase().includes(this.#text));
   }
+}
+
+/** Fewer digits after the zeros at the start are the end of a number, which can begin with zeros. */
+const shortestNumber = 7;
+
+/** Returns the end of a number as digits, at least four; undefined for another text. @param typed with any spaces, signs and (0) */
+export function numberEndOf(typed: string): string | undefined {
+  const digits = digitsOf(typed);
+  const number = digits.replace(/^0+/, "");
+  const end = number.length < shortestNumber ? digits : number;
+  return /^\d{4,}$/.test(end) ? end : undefined;
+}
+
+function digitsOf(typed: string): string {
+  return typed.replaceAll(/\(0\)|[\s().+\-\u2010-\u2015/]/g, "");
 }

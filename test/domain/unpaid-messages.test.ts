@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import { listMessages } from "../../shared/messages/message/read.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { listMessages } from "../../shared/messages/search/list.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { DeleteCommand, PutCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";

@@ -9,7 +9,13 @@ import { RejectedError } from "../../platform/rejected-error.ts";
 import { field } from "../../platform/table/expressions.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
 import { forEachOf, itemsIn } from "../../platform/table/lists.ts";
-import { countersOf, messagesOf, testMessagesOf, withAllShards } from "../../platform/table/shards.ts";
+import {
+  countersOf,
+  messagesOf,
+  shardsOf,
+  testMessagesOf,
+  withAllShards,
+} from "../../platform/table/shards.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { deleteItem, updateItem, updateOf } from "../../platform/table/write.ts";
 import { findUser } from "../../tenancy/users/record.ts";
@@ -89,6 +95,7 @@ export async function eraseOrganization(
     keys.priceOverrides(organizationId).pk,
     keys.billing(organizationId).pk,
     ...countersOf(sharded),
+    ...shardsOf(sharded).map(({ numbers }) => numbers),
   ];
   await forEachOf(Stored, plain, async (item) => erase(item));
   // Invoices keep their buyers, and failed payments need none. An announced transfer expires.

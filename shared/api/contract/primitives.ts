@@ -137,6 +137,9 @@ export const PageMeta = z
     nextCursor: z
       .optional(z.string())
       .register(z.globalRegistry, { description: "Present when more rows follow." }),
+    searchedBackTo: z.optional(Timestamp.clone()).register(z.globalRegistry, {
+      description: "With a filter and a `nextCursor`, how far back this response has searched.",
+    }),
   })
   .register(z.globalRegistry, { id: "PageMeta" });
 export type PageMeta = z.infer<typeof PageMeta>;

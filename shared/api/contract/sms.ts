@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { DisplayStatus } from "./display-status.ts";
 import { PhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
 import {
   BooleanParameter,
@@ -247,16 +248,21 @@ export type Message = z.infer<typeof Message>;
 export const MessagesQuery = z.safeExtend(PageQuery, {
   status: z.optional(MessageStatus).register(z.globalRegistry, {
     description:
-      "Only messages in this state. With a filter, each call reads the next 1,000 messages, and `total` counts the " +
-      "matches among them. A page may be short or empty although `nextCursor` shows that more follow.",
+      "Only messages in this state. No index has the filters except `to`: each call reads the next 1,000 messages, about " +
+      "150 read units. `total` counts the matches among them. A page may be short or empty although `nextCursor` shows " +
+      "that more follow. `searchedBackTo` is the time to which the call has searched.",
   }),
-  to: z
-    .optional(PhoneNumberInQuery)
-    .register(z.globalRegistry, { description: "Only messages to this number." }),
+  displayStatus: z.optional(DisplayStatus),
+  to: z.optional(PhoneNumberInQuery).register(z.globalRegistry, {
+    description:
+      "Only messages to this number. An index has the numbers of past days, two hours after the end of a day in UTC. A " +
+      "call reads the index, and 10,000 messages of other days: 750 read units, or fewer.",
+  }),
   search: z.optional(SearchText).register(z.globalRegistry, {
     description:
-      "Only messages whose text contains this, in upper or lower case. Three digits or more also find numbers that contain " +
-      "them, with any spaces, signs and leading zeros.",
+      "Four digits or more, with any spaces, signs and leading zeros: only messages to numbers that end with them, found as " +
+      "with `to`. Another text: only messages whose text contains it, in upper or lower case; no index has it. Three " +
+      "digits also find numbers that contain them.",
   }),
   after: z.optional(Moment).register(z.globalRegistry, {
     description: "Only messages that were accepted at this time or later. No earlier message is read.",

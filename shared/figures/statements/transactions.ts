@@ -61,7 +61,7 @@ async function readEntries(wallet: WalletRecord, query: TransactionsQuery): Prom
       (type === undefined || entry.type === type) &&
       (from === undefined || dayOf(entry.createdAt) >= from) &&
       (to === undefined || dayOf(entry.createdAt) <= to),
-    (entry) => entry.createdAt < oldest,
+    { isPast: (entry) => entry.createdAt < oldest },
   );
 }
 

@@ -12,6 +12,7 @@ import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { effectsOf } from "../message/effects.ts";
 import type { FinalDelivery, MessageRecord } from "../message/record.ts";
 import { emptyTally, Margins, Tally, tallyOf, Usage } from "./figures.ts";
+import { Indexed } from "./number-index.ts";
 import { added } from "./rows.ts";
 
 /*
@@ -44,12 +45,16 @@ export const CountsRecord = z.extend(Tally, {
       margins: z._default(Margins, []),
       /** Absent from a count that an older release began. */
       usage: z.optional(Usage),
+      /** Whether the number index has all messages of the count so far. */
+      isIndexed: z.optional(z.boolean()),
     }),
   ),
   /** When `accepted` and `spentMicros` became those of the messages; later changes are added to them. */
   countedAt: z.optional(z.string()),
   /** When the counts became exact and final. */
   closedAt: z.optional(z.string()),
+  /** Present once the number index has all messages of the day. */
+  indexed: z.optional(Indexed),
   /** Present for a day until it is closed. */
   ...pendingWorkFields,
 });

@@ -19,6 +19,7 @@ import {
   type Tally,
   type Usage,
 } from "./figures.ts";
+import { indexedDay, indexNumbers } from "./number-index.ts";
 import { addTo } from "./rows.ts";
 
 /*
@@ -72,7 +73,7 @@ export async function recount(recounted: Recount, limits = defaultLimits): Promi
   const { counter: key, includes, ofDay } = recounted;
   const counter = await noteLook(key);
   if (counter === undefined) return "closed";
-  const { figures: counted, changes = counter.changes, after } = progressOf(counter);
+  const { figures: counted, changes = counter.changes, after, isIndexed } = progressOf(counter);
   const maxRead = limits.batches * limits.batchSize;
   const read: MessageRecord[] = [];
   let isUnfinished = false;
@@ -86,10 +87,17 @@ export async function recount(recounted: Recount, limits = defaultLimits): Promi
   // The figures of a campaign are its tally.
   const more = ofDay === undefined ? { ...noFigures, tally: tallyOf(included) } : figuresOf(included);
   const { tally, ...others } = addFigures(counted, more);
+  // The messages of a day are the same in each count.
+  const isToBeIndexed = ofDay !== undefined && counter.indexed === undefined && isIndexed;
+  if (isToBeIndexed) await indexNumbers(ofDay, read, after);
   if (isUnfinished) {
-    const set = { unfinished: { ...tally, after: read.at(-1)?.id, changes, ...others } };
+    const set = { unfinished: { ...tally, after: read.at(-1)?.id, changes, ...others, isIndexed } };
     await updateItem(CountsRecord, updateOf(key, { set }, { absent: ["closedAt"] }));
     return "unfinished";
+  }
+  if (isToBeIndexed) {
+    const set = { indexed: await indexedDay(ofDay) };
+    await updateItem(CountsRecord, updateOf(key, { set }, { present: ["pk"] }));
   }
   if (ofDay !== undefined) await writeFigures(ofDay, others, isAtItsEnd(tally));
   return replaceCounts(key, changes, tally);
@@ -143,10 +151,11 @@ function progressOf({ unfinished }: CountsRecord): {
   readonly figures: Figures;
   readonly changes?: number;
   readonly after?: string | undefined;
+  readonly isIndexed: boolean;
 } {
-  if (unfinished?.usage?.sender === undefined) return { figures: noFigures };
-  const { after, changes, margins, usage, ...tally } = unfinished;
-  return { figures: { tally, margins, usage }, changes, after };
+  if (unfinished?.usage?.sender === undefined) return { figures: noFigures, isIndexed: true };
+  const { after, changes, margins, usage, isIndexed = false, ...tally } = unfinished;
+  return { figures: { tally, margins, usage }, changes, after, isIndexed };
 }
 
 /** Notes that a count begins. @returns the counter, or undefined when it is closed */

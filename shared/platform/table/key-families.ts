@@ -44,6 +44,7 @@ export const keyFamilies = [
   "SENDER",
   "SENDING",
   "SENT_EMAIL",
+  "SENT_TO",
   "SESSIONS",
   "SESSION_USES",
   "STATS",

@@ -41,6 +41,7 @@ import type { EntityName } from "./entities.ts";
  * | the ledger in order; one entry for each seq      | LEDGER#<org>, LEDGER#<org>#<shard> | <seq> |
  * | an organization's messages in order, or one      | MESSAGES#<org>, MESSAGES#<org>#<shard> | <message> |
  * | messages of one day by their state               | STATS#<org>, STATS#<org>#<shard> | DAY#<yyyy-mm-dd> |
+ * | its messages of a day, by the ends of their numbers | SENT_TO#<org>, SENT_TO#<org>#<shard> | <0 to 2 digits>#<yyyy-mm-dd>#<position> |
  * | an organization's usage in a day                 | STATS#<org>, STATS#<org>#<shard> | USAGE#<yyyy-mm-dd> |
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
  * | an organization's test messages in order, or one | MESSAGES#test#<org> | <message>     |
@@ -165,6 +166,8 @@ export const keys = {
     at<"bookLines">(`BOOKS#${month}`, `${organizationId}#${String(start).padStart(8, "0")}`),
   booksTotal: (month: string) => at<"booksTotal">(`BOOKS#${month}`, "TOTAL"),
   reference: (referenceHash: string) => at<"reference">(`REFERENCE#${referenceHash}`, "REFERENCE"),
+  sentTo: (numbers: string, digits: string, day: string, position: string) =>
+    at<"sentTo">(numbers, `${digits}#${day}#${position}`),
   campaignCounts: (organizationId: string, campaignId: string) =>
     at<"counts">(`STATS#${organizationId}`, `CAMPAIGN#${campaignId}`),
   skippedContacts: (organizationId: string, campaignId: string, position: string) =>

@@ -28,9 +28,16 @@ export async function* rowsOf<Item>(
   const rests = [list.pk].flat().map((pk) => inBatches(schema, { ...list, pk, limit: batchSize }));
   const [first, ...others] = rests;
   // Most organizations have one shard, whose rows need no merge.
-  if (first !== undefined && others.length === 0) return yield* first;
-  const heads = await Promise.all(rests.map(async (rest) => ({ rest, row: (await rest.next()).value })));
-  const order = list.newestFirst === true ? -1 : 1;
+  yield* first !== undefined && others.length === 0 ? first : mergeRows(rests, list.newestFirst);
+}
+
+/** Yields the rows of several lists as one, in the order of their sort keys. */
+export async function* mergeRows<Item>(
+  lists: readonly AsyncGenerator<Row<Item>, undefined>[],
+  newestFirst = false,
+): AsyncGenerator<Row<Item>, undefined> {
+  const heads = await Promise.all(lists.map(async (rest) => ({ rest, row: (await rest.next()).value })));
+  const order = newestFirst ? -1 : 1;
   for (;;) {
     const [head] = heads
       .filter(({ row }) => row !== undefined)

@@ -2,6 +2,7 @@ import type * as z from "zod/mini";
 
 import { invalidField, type ApiError } from "../../api/contract/errors.ts";
 import type { Page, PageMeta, PageQuery } from "../../api/contract/primitives.ts";
+import { momentOf } from "../ids.ts";
 import { rowsOf, type List } from "./lists.ts";
 import { itemsOf, type Row, skipItems } from "./read.ts";
 
@@ -52,28 +53,45 @@ const examinedAtOnce = 250;
  * Reads one page of the wanted items of a list that has no counter. A call examines the next `maxExamined` items: `total` is
  * the number of wanted ones among them, and `nextCursor` starts after them. A page can therefore be short or empty although
  * more follow.
- * @param isPast whether no item after this one can be wanted
  */
 export async function readWantedPage<Item>(
   schema: z.ZodMiniType<Item>,
   list: List,
   query: PageQuery,
   isWanted: (item: Item) => boolean,
-  isPast: (item: Item) => boolean = () => false,
+  { isPast = () => false, rowsIn, most = maxExamined }: WantedOptions<Item> = {},
 ): Promise<Page<Item>> {
   const after = query.cursor === undefined ? undefined : decodePosition(query.cursor, list);
   const atOnce = [list.pk].flat().length === 1 ? maxExamined : examinedAtOnce;
-  const examined: Row<Item>[] = [];
-  for await (const row of rowsOf(schema, { ...list, after }, atOnce)) {
-    if (row.item !== undefined && isPast(row.item)) break;
-    if (examined.push(row) === maxExamined) break;
-  }
-  const wanted = examined.filter(({ item }) => item !== undefined && isWanted(item));
+  const wanted: Row<Item>[] = [];
+  let examined = 0;
   const start = query.cursor === undefined ? (query.page - 1) * query.limit : 0;
-  const rows = wanted.slice(start, start + query.limit);
-  const rest = examined.length === maxExamined ? examined.at(-1) : undefined;
-  const last = wanted.length > start + query.limit ? rows.at(-1) : rest;
-  return { rows: itemsOf(rows), meta: pageMeta(query, wanted.length, last?.key.sk) };
+  const end = start + query.limit;
+  let rest: Row<Item> | undefined;
+  for await (const row of rowsIn?.({ ...list, after }) ?? rowsOf(schema, { ...list, after }, atOnce)) {
+    if (row.item !== undefined && isPast(row.item)) break;
+    if (row.item !== undefined && isWanted(row.item)) wanted.push(row);
+    examined += 1;
+    const isFull = examined >= maxExamined && wanted.length > end;
+    if (examined < most && !isFull && row.isCutOff !== true) continue;
+    rest = row;
+    break;
+  }
+  const rows = wanted.slice(start, end);
+  if (wanted.length > end) rest = rows.at(-1);
+  const position = rest?.key.sk;
+  const isTime = list.newestFirst === true && /^[a-z]{3}_\w{26,27}$/.test(position ?? "");
+  const searched = isTime ? { searchedBackTo: momentOf(position ?? "").toISOString() } : {};
+  return { rows: itemsOf(rows), meta: { ...pageMeta(query, wanted.length, position), ...searched } };
+}
+
+interface WantedOptions<Item> {
+  /** Whether no item after this one can be wanted. */
+  readonly isPast?: (item: Item) => boolean;
+  /** Reads the rows of the list in another way. It may stop early, and its last row is then cut off. */
+  readonly rowsIn?: ((list: List) => AsyncIterable<Row<Item>>) | undefined;
+  /** The most items that a call examines if its page is not full before. */
+  readonly most?: number;
 }
 
 /** Items with several rows that one request reads. */

@@ -10,7 +10,7 @@ import { client } from "./client.ts";
 import type { EntityName, Readable } from "./entities.ts";
 import type { Key, pendingWorkIndex } from "./keys.ts";
 import { parsed, reportUnreadable, UnreadableRecordError } from "./records.ts";
-import { fromStored } from "./stored-names.ts";
+import { fromStored, storedNameOf } from "./stored-names.ts";
 
 /**
  * Reads one item and checks its shape. The read is eventually consistent by default.
@@ -48,9 +48,33 @@ export async function findBoth<One, Other>(
   one: Wanted<One>,
   other: Wanted<Other>,
 ): Promise<readonly [One | undefined, Other | undefined]> {
+  const found = await readBatch([one.key, other.key]);
+  // DynamoDB returns them in any order.
+  const itemOf = <Item>({ schema, key }: Wanted<Item>): Item | undefined => {
+    const item = found.find(({ pk, sk }) => pk === key.pk && sk === key.sk);
+    return item === undefined ? undefined : parsed(schema, key, fromStored(item));
+  };
+  return [itemOf(one), itemOf(other)];
+}
+
+/**
+ * Reads up to 100 items with one request, each as it is now. Missing items have no row, and the rows are in any order. An
+ * unreadable record is reported.
+ * @throws ApiError UNAVAILABLE when a partition was too busy in every attempt
+ */
+export async function findTogether<Item>(
+  schema: z.ZodMiniType<Item>,
+  keys: readonly Key[],
+): Promise<Row<Item>[]> {
+  const { rows, unreadable } = rowsIn(schema, await readBatch(keys));
+  reportUnreadable(unreadable);
+  return rows;
+}
+
+async function readBatch(keys: readonly Key[]): Promise<Record<string, unknown>[]> {
   const table = config.tableName();
   const found: Record<string, unknown>[] = [];
-  let left: Record<string, unknown>[] = [{ ...one.key }, { ...other.key }];
+  let left: Record<string, unknown>[] = keys.map((key) => ({ ...key }));
   for (let attempt = 1; left.length > 0; attempt += 1) {
     if (attempt > batchAttempts) throw new ApiError("UNAVAILABLE");
     if (attempt > 1) await delay(Math.random() * maxBatchDelayMs);
@@ -60,12 +84,7 @@ export async function findBoth<One, Other>(
     found.push(...(Responses[table] ?? []));
     left = UnprocessedKeys[table]?.Keys ?? [];
   }
-  // DynamoDB returns them in any order.
-  const itemOf = <Item>({ schema, key }: Wanted<Item>): Item | undefined => {
-    const item = found.find(({ pk, sk }) => pk === key.pk && sk === key.sk);
-    return item === undefined ? undefined : parsed(schema, key, fromStored(item));
-  };
-  return [itemOf(one), itemOf(other)];
+  return found;
 }
 
 export interface Range {
@@ -87,6 +106,8 @@ export interface Range {
 export interface Row<Item> {
   readonly key: Key;
   readonly item: Item | undefined;
+  /** Whether the reading of the list stopped here although more may follow. */
+  readonly isCutOff?: true;
 }
 
 /**
@@ -118,26 +139,66 @@ export function itemsOf<Item>(rows: readonly Row<Item>[]): Item[] {
   return rows.flatMap(({ item }) => item ?? []);
 }
 
+/** Rows, and the errors of those that cannot be read. */
+interface Rows<Item> {
+  readonly rows: Row<Item>[];
+  readonly unreadable: UnreadableRecordError[];
+}
+
 /** Reads a range, over several of DynamoDB's 1 MB pages if necessary. */
-async function query<Item>(
-  schema: z.ZodMiniType<Item>,
-  range: Range,
-): Promise<{ readonly rows: Row<Item>[]; readonly unreadable: readonly UnreadableRecordError[] }> {
-  const rows: Row<Item>[] = [];
-  const unreadable: UnreadableRecordError[] = [];
+async function query<Item>(schema: z.ZodMiniType<Item>, range: Range): Promise<Rows<Item>> {
+  const all: Rows<Item> = { rows: [], unreadable: [] };
   const parameters = queryParameters(range);
-  while (rows.length < range.limit) {
-    const page = await client.send(new QueryCommand({ ...parameters, Limit: range.limit - rows.length }));
-    for (const found of page.Items ?? []) {
-      const key = { pk: String(found["pk"]), sk: String(found["sk"]) };
-      const result = schema.safeParse(fromStored(found));
-      if (!result.success) unreadable.push(new UnreadableRecordError(key, result.error));
-      rows.push({ key, item: result.data });
-    }
+  while (all.rows.length < range.limit) {
+    const page = await client.send(new QueryCommand({ ...parameters, Limit: range.limit - all.rows.length }));
+    const { rows, unreadable } = rowsIn(schema, page.Items);
+    all.rows.push(...rows);
+    all.unreadable.push(...unreadable);
     if (page.LastEvaluatedKey === undefined) break;
     parameters.ExclusiveStartKey = page.LastEvaluatedKey;
   }
+  return all;
+}
+
+function rowsIn<Item>(
+  schema: z.ZodMiniType<Item>,
+  found: readonly Record<string, unknown>[] = [],
+): Rows<Item> {
+  const unreadable: UnreadableRecordError[] = [];
+  const rows = found.map((each) => {
+    const key = { pk: String(each["pk"]), sk: String(each["sk"]) };
+    const result = schema.safeParse(fromStored(each));
+    if (!result.success) unreadable.push(new UnreadableRecordError(key, result.error));
+    return { key, item: result.data };
+  });
   return { rows, unreadable };
+}
+
+/**
+ * Reads the next items of a range, at most 1 MB, and returns the rows whose field contains a text. DynamoDB compares, so that
+ * the others cost read units but are not transferred.
+ * @returns also the number of items that were read, and the last one's sort key if the range has more
+ */
+export async function queryContaining<Item>(
+  schema: z.ZodMiniType<Item>,
+  range: Range,
+  field: keyof Item & string,
+  text: string,
+): Promise<{ readonly rows: Row<Item>[]; readonly read: number; readonly last: string | undefined }> {
+  const parameters = queryParameters(range);
+  const page = await client.send(
+    new QueryCommand({
+      ...parameters,
+      Limit: range.limit,
+      FilterExpression: "contains(#field, :text)",
+      ExpressionAttributeNames: { "#field": storedNameOf(field) },
+      ExpressionAttributeValues: { ...parameters.ExpressionAttributeValues, ":text": text },
+    }),
+  );
+  const { rows, unreadable } = rowsIn(schema, page.Items);
+  reportUnreadable(unreadable);
+  const { LastEvaluatedKey: last, ScannedCount: read = 0 } = page;
+  return { rows, read, last: last === undefined ? undefined : String(last["sk"]) };
 }
 
 /** Returns the sort key of the `count`-th item of a range; undefined if the range is shorter. Reads no attributes. */

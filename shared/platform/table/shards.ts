@@ -96,12 +96,27 @@ export function ledgerOf(sharded: Sharded): string[] {
   return partitions("LEDGER", sharded);
 }
 
+/** The partitions of one shard. */
+export interface Shard {
+  readonly messages: string;
+  readonly counters: string;
+  /** The partition of the number index. */
+  readonly numbers: string;
+}
+
+/** Returns the shards of an organization. */
+export function shardsOf(sharded: Sharded): Shard[] {
+  return shardNames(sharded).map((name) => ({
+    messages: partition("MESSAGES", sharded.organizationId, name),
+    counters: partition("STATS", sharded.organizationId, name),
+    numbers: partition("SENT_TO", sharded.organizationId, name),
+  }));
+}
+
 /** The items of one day in one shard. */
-export interface DayShard {
+export interface DayShard extends Pick<Shard, "messages" | "numbers"> {
   readonly organizationId: string;
   readonly day: string;
-  /** The partition of the messages. */
-  readonly messages: string;
   /** The key of their counter. */
   readonly counter: Key<"counts">;
   /** The key of their margins. */
@@ -116,6 +131,7 @@ function dayShard(organizationId: string, day: string, shard: string): DayShard 
     organizationId,
     day,
     messages: partition("MESSAGES", organizationId, shard),
+    numbers: partition("SENT_TO", organizationId, shard),
     counter: { pk, sk: daySortKey(day) },
     usage: { pk, sk: usageSortKey(day) },
     margins: { pk: marginsOfDay(day), sk: `${organizationId}${suffix(shard)}` },
@@ -186,7 +202,7 @@ function nameInId(messageId: string): string {
   return messageId.slice(idLength);
 }
 
-type Family = "LEDGER" | "MESSAGES" | "STATS";
+type Family = "LEDGER" | "MESSAGES" | "SENT_TO" | "STATS";
 
 function partitions(family: Family, sharded: Sharded): string[] {
   return shardNames(sharded).map((shard) => partition(family, sharded.organizationId, shard));

@@ -1,3 +1,4 @@
+import { displayStatusOf } from "../../../../shared/api/contract/display-status.ts";
 import type { Message } from "../../../../shared/api/contract/sms.ts";
 import { capitalized } from "../problems.ts";
 
@@ -35,11 +36,9 @@ export function isScheduled({ status, scheduledAt }: Message): boolean {
  * message is marked.
  */
 export function MessageState({ message }: { message: Message }) {
-  const { status } = message.delivery ?? {};
-  const isReceiptFinal = status === "delivered" || status === "undelivered";
   return (
     <>
-      <Status of={isScheduled(message) ? "scheduled" : isReceiptFinal ? status : message.status} />{" "}
+      <Status of={displayStatusOf(message, message.delivery?.status, new Date())} />{" "}
       {message.test === true ? <Status of="test" /> : null}
     </>
   );

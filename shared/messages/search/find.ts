@@ -3,7 +3,8 @@ import { firstIdAt } from "../../platform/ids.ts";
 import { rowsOf } from "../../platform/table/lists.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { messageKey, messagesOf, withAllShards } from "../../platform/table/shards.ts";
-import { hasExpired, MessageRecord } from "./record.ts";
+import { hasExpired, MessageRecord } from "../message/record.ts";
+import { rowsOfNumber } from "./by-number.ts";
 
 /*
  * The operator's search for messages.
@@ -77,11 +78,15 @@ export async function searchMessages(
   const from = since === undefined ? {} : { from: firstIdAt("msg", since) };
   const pk = messagesOf(withAllShards(organizationId));
   const list = { pk, ...from, newestFirst: true, consistent: true };
+  const rows =
+    to === undefined
+      ? rowsOf(MessageRecord, list)
+      : rowsOfNumber(withAllShards(organizationId), to, from, maxExamined);
   const messages: MessageRecord[] = [];
   let examined = 0;
-  for await (const { item } of rowsOf(MessageRecord, list)) {
+  for await (const { item, isCutOff = false } of rows) {
     examined += 1;
-    if (examined > maxExamined) return { messages, isComplete: false };
+    if (isCutOff || examined > maxExamined) return { messages, isComplete: false };
     if (item === undefined || !isWanted(item)) continue;
     if (messages.length === limit) return { messages, isComplete: false };
     messages.push(item);

@@ -1,0 +1,79 @@
+import { displayStatusOf } from "../../api/contract/display-status.ts";
+import type { Page } from "../../api/contract/primitives.ts";
+import type { Message, MessagesQuery } from "../../api/contract/sms.ts";
+import { findWallet } from "../../money/wallet/record.ts";
+import type { Viewer } from "../../platform/auth/actor.ts";
+import { now } from "../../platform/clock.ts";
+import { firstIdAt } from "../../platform/ids.ts";
+import { readPage, readWantedPage } from "../../platform/table/page.ts";
+import { messagesOf, testMessagesOf } from "../../platform/table/shards.ts";
+import { numberEndOf, TextSearch } from "../../platform/text-search.ts";
+import { hasExpired, MessageRecord, toApiMessage } from "../message/record.ts";
+import { maxScheduleAheadMs } from "../message/schedule.ts";
+import { rowsOfNumber } from "./by-number.ts";
+
+/**
+ * Returns a page of an organization's messages, newest first, filtered by the query. Test messages, which a person requests by
+ * a parameter, have no counter.
+ */
+export async function listMessages(
+  { organizationId, isTest: hasTestKey }: Viewer,
+  query: MessagesQuery,
+): Promise<Page<Message>> {
+  const isTest = hasTestKey || query.test === true;
+  const { scheduled = false, after, before } = query;
+  const at = now();
+  const oldest = new Date(at.getTime() - maxScheduleAheadMs).toISOString();
+  const wallet = isTest ? undefined : await findWallet(organizationId);
+  const list = {
+    pk: isTest ? testMessagesOf(organizationId) : wallet === undefined ? [] : messagesOf(wallet),
+    newestFirst: true,
+    consistent: true,
+    // Ids sort by the time of acceptance, so that a time is a range of the table's own key.
+    ...(after === undefined ? {} : { from: firstIdAt("msg", new Date(after)) }),
+    ...(before === undefined ? {} : { to: firstIdAt("msg", new Date(before)) }),
+  };
+  // The index of numbers has no writes of its own for a message. An index for the other filters would.
+  const numberEnd = query.to ?? (query.search === undefined ? undefined : numberEndOf(query.search));
+  const isWanted = matcherOf(query, at);
+  const page =
+    !isTest && !scheduled && isWanted === undefined && after === undefined && before === undefined
+      ? await readPage(MessageRecord, list, query, wallet?.messageCount ?? 0)
+      : await readWantedPage(
+          MessageRecord,
+          list,
+          query,
+          (record) =>
+            !hasExpired(record) && (!scheduled || isWaiting(record, at)) && isWanted?.(record) !== false,
+          {
+            isPast: ({ queuedAt }) => scheduled && queuedAt < oldest,
+            rowsIn:
+              wallet === undefined || numberEnd === undefined
+                ? undefined
+                : (range) => rowsOfNumber(wallet, numberEnd, range),
+          },
+        );
+  return { rows: page.rows.filter((record) => !hasExpired(record)).map(toApiMessage), meta: page.meta };
+}
+
+/** Returns whether a message has the wanted fields; undefined if a query wants none. */
+function matcherOf(query: MessagesQuery, at: Date): ((record: MessageRecord) => boolean) | undefined {
+  const { search, displayStatus, ...others } = query;
+  const wanted = (["status", "to", "apiKeyId", "campaignId", "senderId"] as const).filter(
+    (field) => others[field] !== undefined,
+  );
+  if (search === undefined && displayStatus === undefined && wanted.length === 0) return undefined;
+  const numberEnd = search === undefined ? undefined : numberEndOf(search);
+  const sought = search === undefined ? undefined : new TextSearch(search);
+  return (record) =>
+    wanted.every((field) => record[field] === others[field]) &&
+    (displayStatus === undefined || displayStatusOf(record, record.deliveryStatus, at) === displayStatus) &&
+    (numberEnd === undefined
+      ? sought?.matches(record.to, record.message) !== false
+      : record.to.endsWith(numberEnd));
+}
+
+/** Whether a message waits for its scheduled time. */
+function isWaiting({ status, scheduledAt }: MessageRecord, at: Date): boolean {
+  return status === "queued" && scheduledAt !== undefined && scheduledAt > at.toISOString();
+}
