@@ -239,7 +239,7 @@ it("finds messages by number and status, and cancels a scheduled one", async ({ 
     async () => expect(await page.getByLabel("Number or text").inputValue()).toBe(""),
     patience,
   );
-  await page.getByLabel("Status").selectOption("queued");
+  await page.getByLabel("Status").selectOption("scheduled");
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("link", { name: "15005550000" }).click();
   await visitor.heading("Message to 15005550000");

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 
-import { Loaded, type Pages } from "./load.tsx";
+import { Loaded, rowsPerPage, type Pages } from "./load.tsx";
 import { countText } from "./money.tsx";
+import { Time } from "./time.tsx";
 
 type Show<Row> = (row: Row) => ComponentChildren;
 
@@ -115,7 +116,7 @@ export function PagedTable<Row>({
 }: Omit<TableProps<Row>, "hasMore" | "rows"> & { pages: Pages<Row> }) {
   return (
     <Loaded load={pages}>
-      {({ rows, meta: { total, nextCursor } }) => (
+      {({ rows, meta: { total, nextCursor, searchedBackTo } }) => (
         <>
           {rows.length === 0 && nextCursor !== undefined ? (
             <p role="status">Nothing found yet. Older ones have not been searched.</p>
@@ -131,6 +132,12 @@ export function PagedTable<Row>({
                 {total > rows.length
                   ? `${countText(rows.length)} of ${countText(total)}`
                   : `${countText(rows.length)} so far; there may be more`}
+                {searchedBackTo === undefined ||
+                (rows.length % rowsPerPage === 0 && rows.length > 0) ? null : (
+                  <>
+                    . Searched back to <Time at={searchedBackTo} />
+                  </>
+                )}
               </span>
             </div>
           )}

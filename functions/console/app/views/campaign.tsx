@@ -194,7 +194,7 @@ function Progress({ campaign }: { campaign: CampaignOf }) {
         of={{
           Accepted: countText(accepted),
           Queued: countText(queued),
-          Sent: <a href={linkTo("messages", { campaign: campaign.id, status: "sent" })}>{countText(sent)}</a>,
+          Sent: <a href={linkTo("messages", { campaign: campaign.id, state: "sent" })}>{countText(sent)}</a>,
           Pending: people("pending", countText(accepted - failed - delivered - undelivered)),
           Delivered: people("delivered", countText(delivered)),
           Undelivered: people("undelivered", countText(undelivered)),

@@ -1,8 +1,11 @@
 import * as z from "zod/mini";
 
+import { everyRow } from "../../../../shared/api/client/client.ts";
+import { DisplayStatus } from "../../../../shared/api/contract/display-status.ts";
 import { messageFailures } from "../../../../shared/api/contract/failures.ts";
-import { MessageStatus, type Message } from "../../../../shared/api/contract/sms.ts";
+import type { Message } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
+import { nameOf } from "../parts/contact-fields.tsx";
 import { Export } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { SelectField, TextField } from "../parts/form.tsx";
@@ -13,12 +16,13 @@ import { MessageState } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { capitalized } from "../problems.ts";
-import { rememberList, type ViewProps } from "../router.ts";
+import { may } from "../rights.ts";
+import { linkTo, rememberList, type ViewProps } from "../router.ts";
 import { given } from "../typed.ts";
 
 const states = [
   ["", "Any status"],
-  ...MessageStatus.options.map((each) => [each, capitalized(each)] as const),
+  ...DisplayStatus.options.map((each) => [each, capitalized(each)] as const),
 ] as const;
 
 const kinds = [
@@ -61,15 +65,26 @@ const csvColumns: Record<string, (message: Message) => number | string | undefin
 /** Messages, newest first, filtered by the query. */
 export function Messages({ query }: ViewProps) {
   rememberList("messages");
-  const [search = "", from = "", until = "", campaign = ""] = ["search", "from", "until", "campaign"].map(
-    (name) => query.get(name) ?? "",
-  );
-  const status = z.catch(z.optional(MessageStatus), undefined).parse(query.get("status") ?? undefined);
+  const [search = "", from = "", until = "", campaign = "", apiKey = "", sender = "", stored = ""] = [
+    "search",
+    "from",
+    "until",
+    "campaign",
+    "key",
+    "sender",
+    "state",
+  ].map((name) => query.get(name) ?? "");
+  const status = z.catch(z.optional(DisplayStatus), undefined).parse(query.get("status") ?? undefined);
+  const keys = useLoad(readKeys, []);
   const test = query.get("test") === "true" ? true : undefined;
   const filter = {
-    status,
+    displayStatus: status,
+    // The count of a campaign that links here has all sent messages, whatever their receipts.
+    status: stored === "sent" ? ("sent" as const) : undefined,
     test,
     search: given(search),
+    apiKeyId: given(apiKey),
+    senderId: given(sender),
     campaignId: given(campaign),
     after: startOf(from, 0),
     before: startOf(until, 1),
@@ -78,6 +93,7 @@ export function Messages({ query }: ViewProps) {
     async (page) => api().listSms({ query: { ...page, ...filter } }),
     Object.values(filter),
   );
+  const values = { search, from, until, campaign, state: stored, key: apiKey, sender, status: status ?? "" };
   const isFiltered = Object.values(filter).some((each) => each !== undefined);
   return (
     <Page
@@ -96,27 +112,22 @@ export function Messages({ query }: ViewProps) {
             <a href="#/messages">Show all messages</a>
           </p>
         )}
-        <FilterForm
-          view="messages"
-          query={{
-            search,
-            from,
-            until,
-            campaign,
-            status: status ?? "",
-            test: test === true ? "true" : "",
-          }}
-        >
+        <FilterForm view="messages" query={{ ...values, test: test === true ? "true" : "" }}>
           {(form) => (
             <>
               <TextField field={form.field("search")} label="Number or text" type="search" />
               <TextField field={form.field("from")} label="From" type="date" />
               <TextField field={form.field("until")} label="Until" type="date" />
               <SelectField field={form.field("status")} label="Status" options={states} />
+              <TextField field={form.field("sender")} label="Sender" />
+              {keys.data === undefined ? null : (
+                <SelectField field={form.field("key")} label="API key" options={keys.data} />
+              )}
               <SelectField field={form.field("test")} label="Kind" options={kinds} />
             </>
           )}
         </FilterForm>
+        <ContactsNamed search={search} filter={values} />
         <PagedTable
           caption="Messages, newest first"
           pages={pages}
@@ -158,6 +169,35 @@ export function Messages({ query }: ViewProps) {
         />
       </div>
     </Page>
+  );
+}
+
+/** The choices of the filter by API key; undefined if the person may not list the keys. */
+async function readKeys(): Promise<(readonly [string, string])[] | undefined> {
+  if (!may("keys")) return undefined;
+  const choices: (readonly [string, string])[] = [["", "Any key or person"]];
+  const keys = everyRow(async (next) => api().listApiKeys({ query: { limit: 100, ...next } }));
+  for await (const { id, name, hint } of keys) choices.push([id, name ?? hint]);
+  return choices;
+}
+
+/** Contacts whose names have the text, with links to their messages. */
+function ContactsNamed({ search, filter }: { search: string; filter: Readonly<Record<string, string>> }) {
+  const found = useLoad(
+    async () =>
+      /\p{L}/u.test(search) ? (await api().listContacts({ query: { search, limit: 5 } })).rows : [],
+    [search],
+  );
+  if (found.data === undefined || found.data.length === 0) return null;
+  return (
+    <ul aria-label="Contacts with this name">
+      {found.data.map((contact) => (
+        <li key={contact.id}>
+          <bdi>{nameOf(contact)}</bdi>, {contact.phoneNumber}:{" "}
+          <a href={linkTo("messages", { ...filter, search: contact.phoneNumber })}>show messages</a>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -1,0 +1,63 @@
+import { expect, vi } from "vitest";
+
+import { call, Customer } from "../support/api.ts";
+import { it } from "../support/console.ts";
+import { patience } from "../support/patience.ts";
+
+it("finds messages by the name of a contact, sender, key and shown status, and returns to the filtered list", async ({
+  arriveAs,
+}) => {
+  const customer = await Customer.register({ balance: 1 });
+  const { secret } = await customer.client.createApiKey({ body: { name: "Shop" } });
+  const body = { phoneNumber: "15005550007", firstName: "Ada", lastName: "Lovelace" };
+  await customer.client.createContact({ body });
+  const json = { to: "15005550007", message: "hello", senderId: "HARBOUR" };
+  await call("/v1/sms/send", { credential: secret, json });
+  await customer.send();
+  await vi.waitFor(async () => {
+    const { rows } = await customer.client.listSms({ query: { displayStatus: "delivered" } });
+    expect(rows).toHaveLength(1);
+  }, patience);
+  const visitor = await arriveAs(customer, "messages", "Messages");
+  const { page } = visitor;
+  const filter = async (): Promise<void> => page.getByRole("button", { name: "Filter" }).click();
+  await page.getByLabel("Status").selectOption("delivered");
+  await page.getByLabel("API key").selectOption("Shop");
+  await page.getByLabel("Sender").fill("harbour");
+  await filter();
+  await page.getByText("No messages match").waitFor();
+  await page.getByLabel("Sender").fill("HARBOUR");
+  await page.getByLabel("Number or text").fill("lovelace");
+  await filter();
+  const named = page.getByRole("list", { name: "Contacts with this name" });
+  await named.getByText("Ada Lovelace, 15005550007").waitFor();
+  await named.getByRole("link", { name: "show messages" }).click();
+  await page.getByRole("link", { name: "15005550007" }).click();
+  await visitor.heading("Message to 15005550007");
+  await page.getByRole("link", { name: "Messages" }).last().click();
+  await vi.waitFor(
+    async () => expect(await page.getByLabel("Status").inputValue()).toBe("delivered"),
+    patience,
+  );
+  expect(await page.getByLabel("Sender").inputValue()).toBe("HARBOUR");
+  expect(await page.getByLabel("Number or text").inputValue()).toBe("15005550007");
+  await page.getByRole("link", { name: "15005550007" }).waitFor();
+  expect(await page.getByRole("row").count()).toBe(2);
+  expect(await visitor.violations()).toEqual([]);
+});
+
+it("states how far back a search went that found too little", async ({ arriveAs }) => {
+  const visitor = await arriveAs(await Customer.register(), "messages", "Messages");
+  const meta = {
+    limit: 25,
+    total: 0,
+    totalPages: 0,
+    nextCursor: "bXNn",
+    searchedBackTo: "2026-03-01T09:30:00.000Z",
+  };
+  await visitor.page.route("**/v1/sms?**", async (route) => route.fulfill({ json: { data: [], meta } }));
+  await visitor.page.getByLabel("Number or text").fill("hello");
+  await visitor.page.getByRole("button", { name: "Filter" }).click();
+  await visitor.page.getByText("Searched back to").waitFor();
+  expect(await visitor.page.locator("time").getAttribute("datetime")).toBe(meta.searchedBackTo);
+});
