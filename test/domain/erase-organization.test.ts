@@ -33,6 +33,7 @@ import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { createCampaign, holdMessage } from "../support/as-organization.ts";
 import { advance } from "../support/clock.ts";
 import { acceptFor, sendFor } from "../support/messages.ts";
+import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { priceRows } from "../support/prices.ts";
 import { allRows } from "../support/rows.ts";
@@ -120,6 +121,8 @@ async function useEverything(): Promise<void> {
   await holdMessage(organizationId, "15005550100");
   await dispatchWebhook(eventJob(organizationId));
   const details = { name: "Lovelace's shop" };
+  const { numbers } = dayShardOf(organizationId, "2031-03-01", 2);
+  await putItem(putUnchecked(keys.sentTo(numbers, "", "2031-03-01", ""), { entity: "sentTo" }));
   await putItem(putUnchecked(keys.billing(organizationId), { entity: "billing", details }));
   const buyer = { name: "Lovelace's shop" };
   const payment = {
@@ -179,7 +182,7 @@ it.each([1_000, 4])(
     const families = await familiesLeft();
     const erased =
       "USER EMAIL KEY ORG MESSAGES CONTACTS TEMPLATES CAMPAIGNS CREDENTIALS PRICES MEMBERS INVITATION KYC RIGHTS " +
-      "EMAIL_TOKEN REVIEWS DELIVERIES HELD INFLIGHT WEBHOOK_SECRETS SENDER KEY_USES SESSIONS SESSION_USES STATS BILLING";
+      "EMAIL_TOKEN REVIEWS DELIVERIES HELD INFLIGHT WEBHOOK_SECRETS SENDER KEY_USES SESSIONS SESSION_USES STATS BILLING SENT_TO";
     expect([...families]).toEqual(expect.arrayContaining(erased.split(" ")));
     expect(await eraseWithCrashes(everyItems)).toMatchObject({ messagesLeft: 0 });
     // The scheduled jobs are deleted when they are due, and find nothing to do.

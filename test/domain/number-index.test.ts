@@ -3,13 +3,15 @@ import * as z from "zod/mini";
 
 import type { MessagesQuery } from "../../shared/api/contract/sms.ts";
 import { CountsRecord, noteDay } from "../../shared/messages/counts/counts.ts";
+import { SentToRecord } from "../../shared/messages/counts/number-index.ts";
 import { messagesOfDay, recount } from "../../shared/messages/counts/recount.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { rowsOfNumber } from "../../shared/messages/search/by-number.ts";
 import { searchMessages } from "../../shared/messages/search/find.ts";
 import { listMessages } from "../../shared/messages/search/list.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
-import { dayMs } from "../../shared/platform/clock.ts";
+import { dayMs, epochSeconds } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { findItem, queryItems } from "../../shared/platform/table/read.ts";
 import {
@@ -59,7 +61,7 @@ async function seeded(random: Random, organizationId: string): Promise<MessageRe
       const status = oneOf(random, ["sent", "failed"] as const);
       messages.push(await accept(sharded, moment, { to, queuedAt, status }));
     }
-    if (day === 5) await reshard(organizationId, 3, 1);
+    if (day === 5) await reshard(organizationId, between(random, 3, 8), 1);
   }
   return messages.toSorted((one, two) => (one.id < two.id ? 1 : -1));
 }
@@ -158,4 +160,20 @@ it.each([1, 2, 3])("a search by number has the result of a full scan, whatever i
       messages.filter((message) => message.to === to).map(({ id }) => id),
     );
   }
+});
+
+it("a message that outlives the index of its day is still found", async () => {
+  vi.stubEnv(environmentNames.messageRetentionDays, "30");
+  const organizationId = await openWallet(0);
+  const message = await accept(await readWallet(organizationId), first, { to: "447700900123" });
+  vi.setSystemTime(first + 2 * dayMs);
+  await recount(messagesOfDay(shardOf(message)));
+  const { numbers } = shardOf(message);
+  const items = await queryItems(SentToRecord, { pk: numbers, limit: 10, consistent: true });
+  expect(items.map(({ expiresAt }) => expiresAt)).toEqual([epochSeconds(new Date(first + 32 * dayMs))]);
+  expect(await walk(organizationId, { search: "0123" })).toEqual([message.id]);
+  for (const { sk } of items) await deleteItem({ pk: numbers, sk });
+  expect(await walk(organizationId, { search: "0123" })).toEqual([]);
+  vi.setSystemTime(first + 32 * dayMs);
+  expect(await walk(organizationId, { search: "0123" })).toEqual([message.id]);
 });

@@ -1,6 +1,6 @@
 import { dayMs, dayOf } from "../../platform/clock.ts";
 import { firstIdAt, momentOf } from "../../platform/ids.ts";
-import { mergeRows, rowsOf, type List } from "../../platform/table/lists.ts";
+import { itemsIn, mergeRows, rowsOf, type List } from "../../platform/table/lists.ts";
 import { findTogether, queryContaining, type Row } from "../../platform/table/read.ts";
 import { daySortKey, messageKey, shardsOf, type Shard, type Sharded } from "../../platform/table/shards.ts";
 import { CountsRecord } from "../counts/counts.ts";
@@ -45,7 +45,13 @@ export function rowsOfNumber(
   limit?: number,
 ): AsyncGenerator<Row<MessageRecord>, undefined> {
   const shards = shardsOf(sharded);
-  const search = { ...sharded, digits, from, to: after ?? "msg_~", limit: limit ?? maxRead / shards.length };
+  const search = {
+    ...sharded,
+    digits,
+    from,
+    to: after ?? "msg_~",
+    limit: limit ?? Math.ceil(maxRead / shards.length),
+  };
   return mergeRows(
     shards.map((shard) => rowsIn(shard, search)),
     true,
@@ -145,7 +151,7 @@ async function* daysIn(
   return undefined;
 }
 
-/** Yields the items with one suffix, and sort keys without it. */
+/** Yields the items with one suffix, and sort keys without it. @throws UnreadableRecordError, so that no message is missed */
 async function* itemsOf(
   pk: string,
   suffix: string,
@@ -154,8 +160,8 @@ async function* itemsOf(
 ): AsyncGenerator<Row<SentTo>, undefined> {
   const range = { from: `${suffix}${first}`, to: `${suffix}${last}~` };
   const list = { pk, ...range, newestFirst: true, consistent: true };
-  for await (const { key, item } of rowsOf(SentToRecord, list, daysTogether)) {
-    yield { key: { pk, sk: key.sk.slice(suffix.length) }, item };
+  for await (const item of itemsIn(SentToRecord, list, daysTogether)) {
+    yield { key: { pk, sk: item.sk.slice(suffix.length) }, item };
   }
 }
 
