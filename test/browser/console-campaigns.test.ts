@@ -53,9 +53,9 @@ it("creates a campaign, estimates its audience and cost, launches it and sees it
   const [, name] = (await sample.innerText()).split(" ");
   await page.getByRole("link", { name: "Send a test to me" }).click();
   await visitor.heading("Send a message");
-  expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe(
-    `Hello ${name}, the sale begins.`,
-  );
+  await expect
+    .poll(async () => page.getByLabel("Message", { exact: true }).inputValue())
+    .toBe(`Hello ${name}, the sale begins.`);
   expect(await page.getByLabel("From").inputValue()).toBe("ADASHOP");
   await page.goBack();
   await visitor.heading("Winter sale");
