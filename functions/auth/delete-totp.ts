@@ -2,6 +2,6 @@ import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import { deleteTotp } from "../../shared/accounts/second-factor/switch.ts";
 import * as routes from "../../shared/api/routes/auth.ts";
 
-export const handler = endpoint(routes.deleteTotp, async ({ actor, body, sourceIp }) =>
-  deleteTotp(actor, body, sourceIp),
+export const handler = endpoint(routes.deleteTotp, async ({ actor, organization, body, sourceIp }) =>
+  deleteTotp(actor, organization, body, sourceIp),
 );

@@ -93,10 +93,12 @@ it("the right password without a code does not count as a try", async () => {
 it("one network may try ten wrong codes at an account in an hour, in log-ins and other requests", async () => {
   expect(await logIn(code())).toBe("in");
   expect(await guess(9, home)).toEqual(Array<string>(9).fill(wrong));
-  await expect(deleteTotp(actor, { password, code: "guess" }, home)).rejects.toMatchObject({ code: wrong });
+  await expect(deleteTotp(actor, {}, { password, code: "guess" }, home)).rejects.toMatchObject({
+    code: wrong,
+  });
   advance(30 * secondMs);
   expect(await logIn(code())).toBe("RATE_LIMITED");
-  await expect(deleteTotp(actor, { password, code: code() }, home)).rejects.toMatchObject({
+  await expect(deleteTotp(actor, {}, { password, code: code() }, home)).rejects.toMatchObject({
     code: "RATE_LIMITED",
   });
   advance(hourMs);

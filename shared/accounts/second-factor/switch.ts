@@ -16,6 +16,7 @@ import { consume } from "../../platform/limits/sliding-window.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { checkOf, type Write } from "../../platform/table/write.ts";
 import { ownerNotices } from "../../tenancy/organizations/owner-notices.ts";
+import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { readRights } from "../../tenancy/organizations/rights-record.ts";
 import { findUser, type UserRecord } from "../../tenancy/users/record.ts";
 import { requirePassword } from "../passwords/tries.ts";
@@ -59,6 +60,7 @@ function nothingToConfirm(): ApiError {
  */
 export async function deleteTotp(
   actor: Actor,
+  { secondFactorRequiredAt }: Pick<OrganizationRecord, "secondFactorRequiredAt">,
   { password, code }: DeleteTotpRequest,
   sourceIp: string,
 ): Promise<DeletedTotp> {
@@ -68,6 +70,8 @@ export async function deleteTotp(
   // An unconfirmed second factor protects no log-in, and a user who has lost its secret has no code.
   if (record.confirmedAt === undefined) await remove(record, []);
   else {
+    // Before the code is used up. The removal checks it again, because an owner may require it meanwhile.
+    if (secondFactorRequiredAt !== undefined) throw isRequired();
     await requireCode(user, record, code, sourceIp);
     const organization = checkOf(keys.organization(user.organizationId), {
       absent: ["secondFactorRequiredAt"],
@@ -79,10 +83,14 @@ export async function deleteTotp(
       await noticesOf(user),
     );
     if (removed === undefined && (await findSecondFactor(user.id)) !== undefined) {
-      throw new ApiError("CONFLICT", { message: "Your organization requires a second factor." });
+      throw isRequired();
     }
   }
   return { enabled: false };
+}
+
+function isRequired(): ApiError {
+  return new ApiError("CONFLICT", { message: "Your organization requires a second factor." });
 }
 
 /** Returns the emails that notify the other owners that a user switched their second factor off. */
