@@ -72,7 +72,7 @@ it("continues a checkout that was left after a declined card, also with the Back
   await page.getByText("Your card was declined.").waitFor();
   await page.getByRole("link", { name: "Cancel" }).click();
   await visitor.heading("Payment of US$60.00");
-  await page.getByText("Nothing was charged. Continue, or leave it").waitFor();
+  await page.getByText("After you pay, the result appears here. Otherwise it expires").waitFor();
   expect(await visitor.violations()).toEqual([]);
   await page.getByRole("button", { name: "Continue to checkout" }).click();
   await page.getByRole("heading", { name: "Pay $60.00" }).waitFor();

@@ -118,7 +118,7 @@ function Outcome({ payment, balance }: { payment: PaymentOf; balance: number | u
     <Notice tone="info">
       <p>
         {failure === undefined
-          ? "This payment is not complete yet. Nothing was charged. Continue, or leave it: it expires by itself."
+          ? "This payment is not complete yet. After you pay, the result appears here. Otherwise it expires by itself."
           : failureTexts[failure]}
       </p>
       <div class="row">
