@@ -46,6 +46,23 @@ it("finds messages by the name of a contact, sender, key and shown status, and r
   expect(await visitor.violations()).toEqual([]);
 });
 
+it("shows all sent messages of a campaign, until a person chooses another status", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 1 });
+  const to = ["15005550007", "15005550000", "15005550001"];
+  await Promise.all(to.map(async (number) => customer.send({ to: number })));
+  await vi.waitFor(async () => {
+    const { rows } = await customer.client.listSms({ query: {} });
+    expect(rows.map(({ status }) => status).toSorted()).toEqual(["failed", "sent", "sent"]);
+  }, patience);
+  const { page } = await arriveAs(customer, "messages?state=sent", "Messages");
+  await page.getByRole("link", { name: "15005550007" }).waitFor();
+  expect(await page.getByRole("row").count()).toBe(3);
+  await page.getByLabel("Status").selectOption("failed");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByRole("link", { name: "15005550001" }).waitFor();
+  expect(await page.getByRole("row").count()).toBe(2);
+});
+
 it("states how far back a search went that found too little", async ({ arriveAs }) => {
   const visitor = await arriveAs(await Customer.register(), "messages", "Messages");
   const meta = {

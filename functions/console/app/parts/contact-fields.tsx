@@ -1,4 +1,5 @@
 import type { Contact } from "../../../../shared/api/contract/contacts.ts";
+import { api } from "../api.ts";
 import { FieldProblem } from "../problems.ts";
 import { given, phoneNumberOf, tagsOf } from "../typed.ts";
 import type { FormState } from "./form-state.ts";
@@ -78,6 +79,11 @@ export function ContactFields({ form }: { form: FormState<ContactValues> }) {
 /** The name of a contact, or the phone number if there is none. */
 export function nameOf({ firstName = "", lastName = "", phoneNumber }: Contact): string {
   return `${firstName} ${lastName}`.trim() || phoneNumber;
+}
+
+/** Returns a few contacts whose names contain a text; none for a text without letters, which is a number. */
+export async function contactsNamed(text: string): Promise<readonly Contact[]> {
+  return /\p{L}/u.test(text) ? (await api().listContacts({ query: { search: text, limit: 5 } })).rows : [];
 }
 
 export function TagList({ tags }: { tags: readonly string[] }) {

@@ -5,7 +5,7 @@ import { DisplayStatus } from "../../../../shared/api/contract/display-status.ts
 import { messageFailures } from "../../../../shared/api/contract/failures.ts";
 import type { Message } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
-import { nameOf } from "../parts/contact-fields.tsx";
+import { contactsNamed, nameOf } from "../parts/contact-fields.tsx";
 import { Export } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { SelectField, TextField } from "../parts/form.tsx";
@@ -79,8 +79,8 @@ export function Messages({ query }: ViewProps) {
   const test = query.get("test") === "true" ? true : undefined;
   const filter = {
     displayStatus: status,
-    // The count of a campaign that links here has all sent messages, whatever their receipts.
-    status: stored === "sent" ? ("sent" as const) : undefined,
+    // The count of a campaign that links here has all sent messages, whatever their receipts. A chosen status replaces it.
+    status: stored === "sent" && status === undefined ? ("sent" as const) : undefined,
     test,
     search: given(search),
     apiKeyId: given(apiKey),
@@ -183,11 +183,7 @@ async function readKeys(): Promise<(readonly [string, string])[] | undefined> {
 
 /** Contacts whose names have the text, with links to their messages. */
 function ContactsNamed({ search, filter }: { search: string; filter: Readonly<Record<string, string>> }) {
-  const found = useLoad(
-    async () =>
-      /\p{L}/u.test(search) ? (await api().listContacts({ query: { search, limit: 5 } })).rows : [],
-    [search],
-  );
+  const found = useLoad(async () => contactsNamed(search), [search]);
   if (found.data === undefined || found.data.length === 0) return null;
   return (
     <ul aria-label="Contacts with this name">

@@ -8,7 +8,7 @@ import { placeholdersOf } from "../../../../shared/audience/templates/render.ts"
 import { api } from "../api.ts";
 import { repeated } from "../failures.ts";
 import { fundsLink, has } from "../features.ts";
-import { nameOf } from "../parts/contact-fields.tsx";
+import { contactsNamed, nameOf } from "../parts/contact-fields.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { PhoneField, CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad, usePolling } from "../parts/load.tsx";
@@ -201,17 +201,14 @@ export function Send({ query }: ViewProps) {
 
 const typingDelayMs = 300;
 
-/** The contacts whose name or number has what a person types, requested when the person stops typing. */
+/** The contacts whose name has what a person types, requested when the person stops typing. */
 function useContactsLike(typed: string) {
   const [search, setSearch] = useState("");
   useEffect(() => {
     const timer = setTimeout(() => setSearch(typed.trim()), typingDelayMs);
     return () => clearTimeout(timer);
   }, [typed]);
-  const { data } = useLoad(
-    async () => (search.length < 3 ? [] : (await api().listContacts({ query: { search, limit: 10 } })).rows),
-    [search],
-  );
+  const { data } = useLoad(async () => contactsNamed(search), [search]);
   return data?.map((contact) => [contact.phoneNumber, nameOf(contact)] as const) ?? [];
 }
 
