@@ -89,18 +89,13 @@ export function Usage({ query }: ViewProps) {
 
 /** The days of a month until today, also those without messages. */
 function daysOf({ rows, month }: UsageOf) {
-  const days = [];
-  const at = new Date(month);
-  for (
-    ;
-    at.toISOString().startsWith(month) && at.getTime() < Date.now();
-    at.setUTCDate(at.getUTCDate() + 1)
-  ) {
-    const date = at.toISOString().slice(0, "yyyy-mm-dd".length);
-    const { messages = 0, amount = 0 } = rows.find(({ name }) => name === date) ?? {};
-    days.push({ date, accepted: messages, failed: 0, amount });
-  }
-  return days;
+  const present = new Date().toISOString();
+  return Array.from({ length: 31 }, (_, index) => `${month}-${String(index + 1).padStart(2, "0")}`)
+    .filter((date) => date <= present && new Date(date).getUTCMonth() === new Date(month).getUTCMonth())
+    .map((date) => {
+      const { messages = 0, amount = 0 } = rows.find(({ name }) => name === date) ?? {};
+      return { date, accepted: messages, failed: 0, amount };
+    });
 }
 
 function Statement({ of }: { of: UsageOf }) {
