@@ -69,8 +69,8 @@ const organizationIdsOfKeys = new BoundedMap<string>();
 const recentOrganizations = new TtlCache<OrganizationRecord | undefined>({ ttlMs: secondMs });
 
 /**
- * Reads an API key, and its organization too if that is known. The owner of the key never changes, so it is cached. Both items
- * are read as they are now, so that a disabled key and a suspension take effect immediately.
+ * Reads an API key, and its organization too if that is known. The owner of the key never changes, so it is cached. The key is
+ * read as it is now, so that its end takes effect immediately. So is the organization, unless it may lag.
  */
 async function readApiKey(
   key: Key<"apiKey">,

@@ -119,7 +119,7 @@ export const ContactsQuery = z.safeExtend(PageQuery, {
   search: z.optional(SearchText).register(z.globalRegistry, {
     description:
       "Only contacts whose name contains this, in upper or lower case, or whose number contains these three digits or " +
-      "more. A whole number is found by its key. With a filter, each call reads up to 25,000 contacts (about 2,000 read " +
+      "more. A whole number is found by its key. With a filter, each call reads up to 25,000 contacts (about 1,600 read " +
       "units) until its page is full. `total` counts the matches among them. A page may be short or empty although " +
       "`nextCursor` shows that more follow.",
   }),

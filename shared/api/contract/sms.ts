@@ -248,21 +248,21 @@ export type Message = z.infer<typeof Message>;
 export const MessagesQuery = z.safeExtend(PageQuery, {
   status: z.optional(MessageStatus).register(z.globalRegistry, {
     description:
-      "Only messages in this state. No index has the filters except `to`: each call reads the next 1,000 messages, about " +
-      "150 read units. `total` counts the matches among them. A page may be short or empty although `nextCursor` shows " +
-      "that more follow. `searchedBackTo` is the time to which the call has searched.",
+      "Only messages in this state. With a filter, each call reads the next 1,000 messages, about 150 read units. Only `to` " +
+      "and the end of a number in `search` have an index. `total` counts the matches among the messages read. A page may be " +
+      "short or empty although `nextCursor` shows that more follow. `searchedBackTo` is how far back the call has searched.",
   }),
   displayStatus: z.optional(DisplayStatus),
   to: z.optional(PhoneNumberInQuery).register(z.globalRegistry, {
     description:
-      "Only messages to this number. An index has the numbers of past days, two hours after the end of a day in UTC. A " +
-      "call reads the index, and 10,000 messages of other days: 750 read units, or fewer.",
+      "Only messages to this number. A day (UTC) is in an index about two hours after its end. A call reads the index, and " +
+      "up to 10,000 messages of days that are not in it: at most 750 read units for these.",
   }),
   search: z.optional(SearchText).register(z.globalRegistry, {
     description:
-      "Four digits or more, with any spaces, signs and leading zeros: only messages to numbers that end with them, found as " +
-      "with `to`. Another text: only messages whose text contains it, in upper or lower case; no index has it. Three " +
-      "digits also find numbers that contain them.",
+      "With four digits or more, with any spaces, signs and leading zeros: only messages to numbers that end with them, " +
+      "found as with `to`. With another text: only messages whose text contains it, in upper or lower case. Three digits " +
+      "also find numbers that contain them.",
   }),
   after: z.optional(Moment).register(z.globalRegistry, {
     description: "Only messages that were accepted at this time or later. No earlier message is read.",

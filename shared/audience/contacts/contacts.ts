@@ -49,7 +49,7 @@ export async function createContact(organizationId: string, request: CreateConta
 
 export const tooManyContacts = `An organization has at most ${maxContacts} contacts.`;
 
-/** The contacts that one request searches: about 6 MB, and 1,500 read units. */
+/** The contacts that one request searches: about 6 MB, and 1,600 read units. */
 const maxSearched = 25_000;
 
 /** Returns a page of the organization's contacts, newest first, filtered by the query. */

@@ -9,9 +9,10 @@ import { putItem, putOf } from "../../platform/table/write.ts";
 import { retentionEnd, type MessageRecord } from "../message/record.ts";
 
 /*
- * The number index: the messages of a day by the ends of their numbers, so that a number is found among any number of
- * messages. The pass that counts a finished day writes it, at about 0.04 write units a message. It has the last four digits and the id
- * of each message. The search reads the messages and compares their numbers, so that it is right after an erasure too.
+ * The number index: the messages of a day by the last digits of their numbers. It finds the messages to a number without
+ * reading all others. The pass that counts a finished day writes it, at about 0.04 write units a message. It has only the
+ * last four digits of the number and the id of each message. A search reads the messages themselves and compares their
+ * numbers, so that erased numbers are not found.
  */
 
 /** The messages of one pass whose numbers end with the digits of the key. */
@@ -24,12 +25,12 @@ export const SentToRecord = z.object({
   expiresAt: z.optional(z.int()),
 });
 
-/** The digits of a number in an entry. A search needs as many. */
+/** How many digits of a number an entry has. A search needs at least as many. */
 export const indexedDigits = 4;
 
 /** States that the index has all messages of a shard of a day. */
 export const Indexed = z.object({
-  /** The first day from which on the shard has no messages that are not in the index. */
+  /** From the start of this day to the end of the counter's day, the index has all messages of the shard. */
   since: z.string(),
   /** When the table deletes the first items of the day. */
   expiresAt: z.optional(z.int()),

@@ -50,9 +50,9 @@ const maxExamined = 1_000;
 const examinedAtOnce = 250;
 
 /**
- * Reads one page of the wanted items of a list that has no counter. A call examines the next `maxExamined` items: `total` is
- * the number of wanted ones among them, and `nextCursor` starts after them. A page can therefore be short or empty although
- * more follow.
+ * Reads one page of the wanted items of a list that has no counter. A call examines the next `maxExamined` items, or more if
+ * `most` allows that and the page is not full. `total` is the number of wanted ones among them, and `nextCursor` starts after
+ * them. A page can therefore be short or empty although more follow.
  */
 export async function readWantedPage<Item>(
   schema: z.ZodMiniType<Item>,
@@ -80,6 +80,7 @@ export async function readWantedPage<Item>(
   const rows = wanted.slice(start, end);
   if (wanted.length > end) rest = rows.at(-1);
   const position = rest?.key.sk;
+  // Sort keys that are ids begin with their time.
   const isTime = list.newestFirst === true && /^[a-z]{3}_\w{26,27}$/.test(position ?? "");
   const searched = isTime ? { searchedBackTo: momentOf(position ?? "").toISOString() } : {};
   return { rows: itemsOf(rows), meta: { ...pageMeta(query, wanted.length, position), ...searched } };
