@@ -99,6 +99,10 @@ describe("messages", () => {
     expect(await idsOf({ after: later })).toEqual([]);
     expect(await idsOf({ before: ada.queuedAt })).toEqual([bob.id]);
     expect(await idsOf({ after: queuedAt, before: later, search: "code" })).toEqual([ada.id]);
+    expect(await idsOf({ after: later, before: queuedAt })).toEqual([]);
+    const distant = { after: "2999-01-01T00:00:00Z", before: "2001-01-01T00:00:00Z" };
+    expect(await idsOf(distant)).toEqual([]);
+    expect(await idsOf({ ...distant, search: "900123" })).toEqual([]);
     const first = await customer.client.listSms({ query: { after: queuedAt, limit: 1 } });
     expect(await idsOf({ after: queuedAt, limit: 1, cursor: first.meta.nextCursor })).toEqual([bob.id]);
     const response = await customer.call("/v1/sms?after=yesterday&search=&campaignId=7");

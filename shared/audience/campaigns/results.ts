@@ -1,9 +1,9 @@
 import type { CampaignRecipient, RecipientOutcome, RecipientsQuery } from "../../api/contract/campaigns.ts";
 import type { Page } from "../../api/contract/primitives.ts";
 import { inboundIds, InboundRecord } from "../../messages/inbound/record.ts";
-import { hasExpired, MessageRecord } from "../../messages/message/record.ts";
+import { hasExpired, idDelayMs, MessageRecord } from "../../messages/message/record.ts";
 import { findWallet } from "../../money/wallet/record.ts";
-import { dayMs, minuteMs, now } from "../../platform/clock.ts";
+import { dayMs, now } from "../../platform/clock.ts";
 import { firstIdAt, momentOf } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { firstItems } from "../../platform/table/lists.ts";
@@ -36,8 +36,7 @@ export async function listRecipients(
   if (outcome === "skipped") return listSkipped(campaign, query);
   const isReply = outcome === "replied" || outcome === "opted_out";
   const { createdAt, startedAt = createdAt, endedAt = now().toISOString() } = campaign;
-  // A message may get its id some time after its block began.
-  const end = new Date(Date.parse(campaign.acceptedAllAt ?? endedAt) + minuteMs);
+  const end = new Date(Date.parse(campaign.acceptedAllAt ?? endedAt) + idDelayMs);
   const wallet = await findWallet(organizationId);
   const replies = isReply ? await readReplies(organizationId, new Date(startedAt)) : undefined;
   const replyTo = (record: MessageRecord): string | undefined =>

@@ -1,10 +1,10 @@
-import { dayMs, dayOf, minuteMs, now } from "../../platform/clock.ts";
+import { dayMs, dayOf, now } from "../../platform/clock.ts";
 import { firstIdAt } from "../../platform/ids.ts";
 import type { Key } from "../../platform/table/keys.ts";
 import { itemsIn, type List } from "../../platform/table/lists.ts";
 import type { DayShard } from "../../platform/table/shards.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
-import { hasExpired, MessageRecord } from "../message/record.ts";
+import { hasExpired, idDelayMs, MessageRecord } from "../message/record.ts";
 import { CountsRecord } from "./counts.ts";
 import {
   addFigures,
@@ -33,9 +33,6 @@ interface LookLimits {
 }
 
 const defaultLimits: LookLimits = { batches: 20, batchSize: 500 };
-
-/** The longest time from `queuedAt` of a message until its id is made. */
-const idDelayMs = minuteMs;
 
 /** The messages of a recount: those of a period that it includes. */
 export interface Recount {

@@ -10,7 +10,7 @@ import {
   type Message,
 } from "../../api/contract/sms.ts";
 import { amountOf } from "../../money/wallet/money.ts";
-import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
+import { dayMs, epochSeconds, minuteMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { firstIdAt, testMarkOf } from "../../platform/ids.ts";
 import { leaseFields } from "../../platform/table/lease.ts";
@@ -152,6 +152,9 @@ export function retentionEnd(from: Date): number | undefined {
   const days = config.messageRetentionDays();
   return days === undefined ? undefined : epochSeconds(new Date(from.getTime() + days * dayMs));
 }
+
+/** The longest time from `queuedAt` of a message until its id is made. */
+export const idDelayMs = minuteMs;
 
 /** Whether a message is so old that it may have existed and expired. */
 export function mayHaveExpired(messageId: string): boolean {

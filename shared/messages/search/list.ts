@@ -5,10 +5,10 @@ import { findWallet } from "../../money/wallet/record.ts";
 import type { Viewer } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import { firstIdAt } from "../../platform/ids.ts";
-import { readPage, readWantedPage } from "../../platform/table/page.ts";
+import { pageOf, readPage, readWantedPage } from "../../platform/table/page.ts";
 import { messagesOf, testMessagesOf } from "../../platform/table/shards.ts";
 import { numberEndOf, TextSearch } from "../../platform/text-search.ts";
-import { hasExpired, MessageRecord, toApiMessage } from "../message/record.ts";
+import { hasExpired, idDelayMs, MessageRecord, toApiMessage } from "../message/record.ts";
 import { maxScheduleAheadMs } from "../message/schedule.ts";
 import { rowsOfNumber } from "./by-number.ts";
 
@@ -22,6 +22,8 @@ export async function listMessages(
 ): Promise<Page<Message>> {
   const isTest = hasTestKey || query.test === true;
   const { scheduled = false, after, before } = query;
+  // DynamoDB rejects a range whose end is before its beginning.
+  if (Date.parse(after ?? "") >= Date.parse(before ?? "")) return pageOf([], query);
   const at = now();
   const oldest = new Date(at.getTime() - maxScheduleAheadMs).toISOString();
   const wallet = isTest ? undefined : await findWallet(organizationId);
@@ -29,15 +31,15 @@ export async function listMessages(
     pk: isTest ? testMessagesOf(organizationId) : wallet === undefined ? [] : messagesOf(wallet),
     newestFirst: true,
     consistent: true,
-    // Ids sort by the time of acceptance, so that a time is a range of the table's own key.
+    // An id is made soon after the acceptance, so that a time is a range of the table's own key.
     ...(after === undefined ? {} : { from: firstIdAt("msg", new Date(after)) }),
-    ...(before === undefined ? {} : { to: firstIdAt("msg", new Date(before)) }),
+    ...(before === undefined ? {} : { to: firstIdAt("msg", new Date(Date.parse(before) + idDelayMs)) }),
   };
   // The index of numbers has no writes of its own for a message. An index for the other filters would.
   const numberEnd = query.to ?? (query.search === undefined ? undefined : numberEndOf(query.search));
   const isWanted = matcherOf(query, at);
   const page =
-    !isTest && !scheduled && isWanted === undefined && after === undefined && before === undefined
+    !isTest && !scheduled && isWanted === undefined
       ? await readPage(MessageRecord, list, query, wallet?.messageCount ?? 0)
       : await readWantedPage(
           MessageRecord,
@@ -58,15 +60,19 @@ export async function listMessages(
 
 /** Returns whether a message has the wanted fields; undefined if a query wants none. */
 function matcherOf(query: MessagesQuery, at: Date): ((record: MessageRecord) => boolean) | undefined {
-  const { search, displayStatus, ...others } = query;
+  const { search, displayStatus, after, before, ...others } = query;
   const wanted = (["status", "to", "apiKeyId", "campaignId", "senderId"] as const).filter(
     (field) => others[field] !== undefined,
   );
-  if (search === undefined && displayStatus === undefined && wanted.length === 0) return undefined;
+  const isFiltered = [search, displayStatus, after, before].some((each) => each !== undefined);
+  if (!isFiltered && wanted.length === 0) return undefined;
+  const [from, to] = [Date.parse(after ?? "0001-01-01"), Date.parse(before ?? "9999-12-31")];
   const numberEnd = search === undefined ? undefined : numberEndOf(search);
   const sought = search === undefined ? undefined : new TextSearch(search);
   return (record) =>
     wanted.every((field) => record[field] === others[field]) &&
+    from <= Date.parse(record.queuedAt) &&
+    Date.parse(record.queuedAt) < to &&
     (displayStatus === undefined || displayStatusOf(record, record.deliveryStatus, at) === displayStatus) &&
     (numberEnd === undefined
       ? sought?.matches(record.to, record.message) !== false
