@@ -48,8 +48,8 @@ function subjectsOf(subject: string): SentEmail[] {
 
 /** Waits until the emails that were queued before have come: those of an organization come in their order. */
 async function waitForRest(): Promise<void> {
-  await invite("owner");
   const invitations = subjectsOf("An owner was invited").length;
+  await invite("owner");
   await waitForSubject(gateway, owner.email, "An owner was invited", invitations + 1);
 }
 
