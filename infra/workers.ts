@@ -39,6 +39,19 @@ export const workers = {
       },
     },
   },
+  exportRows: {
+    timeoutSeconds: 60,
+    queuesForItself: true,
+    queues: {
+      exports: {
+        maxConcurrency: 2,
+        batchSize: 1,
+        maxAgeMinutes: 30,
+        alarm:
+          "Exports of lists as CSV stop: customers see them running without progress. They continue when the queue is redriven.",
+      },
+    },
+  },
   refundMessage: {
     timeoutSeconds: 20,
     queues: {

@@ -11,6 +11,7 @@ import type { CarrierRecord, RouteRecord } from "./carriers/record.ts";
 import type { SandboxRecord } from "./carriers/sandbox.ts";
 import type { ThroughputRecord } from "./carriers/throughput.ts";
 import type { PaymentLinesRecord, BooksRecord, BooksTotal } from "./figures/books/record.ts";
+import type { ExportPartRecord, ExportRecord } from "./figures/exports/record.ts";
 import type { HeldMessageRecord } from "./messages/accept/held.ts";
 import type { CountsRecord } from "./messages/counts/counts.ts";
 import type { MarginsRecord, UsageRecord } from "./messages/counts/figures.ts";
@@ -93,6 +94,8 @@ declare module "./platform/table/entities.ts" {
     emailSuppression: typeof SuppressionRecord;
     emailToken: typeof EmailTokenRecord;
     erasedNumber: typeof ErasedNumber;
+    export: typeof ExportRecord;
+    exportPart: typeof ExportPartRecord;
     heldMessage: typeof HeldMessageRecord;
     idempotency: typeof IdempotencyRecord;
     inFlightCalls: typeof InFlightCallsRecord;

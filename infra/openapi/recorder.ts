@@ -106,7 +106,9 @@ export class Recorder {
   /** Waits for background work, so that times have the same order in each recording. */
   async #waitForEnds(): Promise<void> {
     await waitFor("the end of the operations in progress", async () => {
-      return !isUnderWay((await this.read("listSms")) + (await this.read("listCampaigns")));
+      return !isUnderWay(
+        (await this.read("listSms")) + (await this.read("listCampaigns")) + (await this.read("getExport")),
+      );
     });
   }
 
@@ -236,9 +238,9 @@ export class Recorder {
   }
 }
 
-/** Returns whether a response has a message or a campaign that has not ended. */
+/** Returns whether a response has a message, a campaign or an export that has not ended. */
 function isUnderWay(answer: string): boolean {
-  return /"status":"(queued|sending)"/.test(answer);
+  return /"status":"(queued|running|sending)"/.test(answer);
 }
 
 function toObject(example: unknown): Record<string, unknown> {

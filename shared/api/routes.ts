@@ -12,6 +12,7 @@ import { routes as contacts } from "./routes/contacts.ts";
 import { routes as conversations } from "./routes/conversations.ts";
 import { routes as dashboard } from "./routes/dashboard.ts";
 import { routes as docs } from "./routes/docs.ts";
+import { routes as exports } from "./routes/exports.ts";
 import { routes as health } from "./routes/health.ts";
 import { routes as heldMessages } from "./routes/held-messages.ts";
 import { routes as inbound } from "./routes/inbound.ts";
@@ -52,6 +53,7 @@ export const routes = {
   ...senderIds,
   ...contacts,
   ...optOuts,
+  ...exports,
   ...heldMessages,
   ...inbound,
   ...templates,

@@ -54,6 +54,7 @@ export const environmentNames = {
     campaigns: "CAMPAIGNS_QUEUE_URL",
     carrierCallbacks: "CARRIER_CALLBACKS_QUEUE_URL",
     emails: "EMAILS_QUEUE_URL",
+    exports: "EXPORTS_QUEUE_URL",
     marketingSends: "MARKETING_SENDS_QUEUE_URL",
     payments: "PAYMENTS_QUEUE_URL",
     refunds: "REFUNDS_QUEUE_URL",

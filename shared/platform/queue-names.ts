@@ -3,6 +3,7 @@ export const queueNames = [
   "campaigns",
   "carrierCallbacks",
   "emails",
+  "exports",
   "marketingSends",
   "payments",
   "refunds",

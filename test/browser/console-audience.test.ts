@@ -160,7 +160,7 @@ it("exports the contacts that a filter finds, and tags and untags them all", asy
     expect.stringMatching(/^15005550101,Adam,,vip,,2.*,$/),
     expect.stringMatching(/^15005550100,Ada,,vip,,2.*,London$/),
   ]);
-  await page.reload();
+  await page.goBack();
   await page.getByRole("link", { name: "Adam" }).waitFor();
   await tag("Remove the tag from");
   expect(await tagged()).toEqual([]);

@@ -111,6 +111,7 @@ it("shows the people of a campaign by outcome, exports them, and drafts it again
   expect(await readFile(await download.path(), "utf8")).toContain(
     "15005550002,Grace,failed,MESSAGE_UNROUTABLE",
   );
+  await page.goBack();
   await visitor.confirm("Send again");
   await visitor.heading("Autumn sale (again)");
   const [grace] = (await client.listContacts({ query: { search: "Grace" } })).rows;

@@ -3,9 +3,10 @@ import { readFile } from "node:fs/promises";
 import type { Download } from "playwright-core";
 import { expect, vi } from "vitest";
 
-import { Customer } from "../support/api.ts";
+import { call, Customer, password } from "../support/api.ts";
 import { faultsOn } from "../support/browser.ts";
 import { it } from "../support/console.ts";
+import { linkIn } from "../support/emails.ts";
 import { patience } from "../support/patience.ts";
 
 async function linesOf(saved: Download): Promise<string[]> {
@@ -38,6 +39,22 @@ it("exports the messages that a filter finds", async ({ arriveAs }) => {
   ]);
 });
 
+it("keeps the file of an export, and an email leads to it", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 5 });
+  const [, token] = (await linkIn(customer.email, "Verify your email")).split("#verify=");
+  await call("/v1/auth/verify-email", { json: { token, password } });
+  await customer.client.createExport({ body: { transactions: {} } });
+  const [, view = ""] = (await linkIn(customer.email, "Your export is ready")).split("#/");
+  const visitor = await arriveAs(customer, view, "Export");
+  await visitor.page.getByText("1 row exported.").waitFor();
+  expect(await visitor.violations()).toEqual([]);
+  const saved = await visitor.save("Save the file");
+  expect(saved.suggestedFilename()).toBe("transactions.csv");
+  expect(await linesOf(saved)).toHaveLength(2);
+  await visitor.page.getByRole("link", { name: "← Wallet" }).click();
+  await visitor.heading("Wallet");
+});
+
 it("groups the ledger by day with its sum, and filters it by type and day", async ({ arriveAs }) => {
   const customer = await Customer.register({ balance: 5 });
   const { pricing } = await customer.send({ to: "447400123456" });
@@ -58,6 +75,7 @@ it("groups the ledger by day with its sum, and filters it by type and day", asyn
   await page.getByRole("row", { name: `${day} (UTC) Total +US$5.00` }).waitFor();
   expect(await rows.count()).toBe(3);
   expect(await linesOf(await visitor.save("Export CSV"))).toHaveLength(2);
+  await page.goBack();
   await choose("From (UTC)", new Date(today.getTime() + 86_400_000));
   await page.getByText("No entries match").waitFor();
 });

@@ -32,6 +32,7 @@ import { insertRights } from "../../shared/tenancy/organizations/rights-record.t
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { createCampaign, holdMessage } from "../support/as-organization.ts";
 import { advance } from "../support/clock.ts";
+import { beginExport, runAll } from "../support/exports.ts";
 import { acceptFor, sendFor } from "../support/messages.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
@@ -117,6 +118,7 @@ async function useEverything(): Promise<void> {
   await createCampaign(organizationId, CreateCampaignRequest.parse(campaign));
   const scheduledAt = new Date(Date.now() + 60 * minuteMs).toISOString();
   await createCampaign(organizationId, CreateCampaignRequest.parse({ ...campaign, scheduledAt }));
+  await runAll(await beginExport(organizationId, { contacts: {} }));
   await send();
   await holdMessage(organizationId, "15005550100");
   await dispatchWebhook(eventJob(organizationId));

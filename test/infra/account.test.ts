@@ -45,7 +45,7 @@ it("deploys a stage without kept data into the smallest account, and rejects one
   expect(sumOf(stage)).toBe(2 * queueNames.length);
   expect(warning).toContain("request-service-quota-increase");
   expect(() => fitToAccount(prod, 10)).toThrow(
-    /^The 9 queues of stage prod need 18 concurrent calls, and only 5 are available in this account, whose limit is 10 /,
+    /^The 10 queues of stage prod need 20 concurrent calls, and only 5 are available in this account, whose limit is 10 /,
   );
 });
 

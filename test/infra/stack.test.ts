@@ -187,6 +187,7 @@ it("allows recursion only to workers that queue jobs for themselves", () => {
     .map(([id]) => id.replace(/Function[0-9A-F]{8}$/, ""));
   expect(allowed.toSorted()).toEqual([
     "DispatchWebhook",
+    "ExportRows",
     "ProcessPayment",
     "RecordCallback",
     "RunCampaign",

@@ -12,9 +12,9 @@ import {
 } from "../../functions/console/app/contact-import.ts";
 import { problemOfField } from "../../functions/console/app/problems.ts";
 import { parseCsv, textOf } from "../../functions/console/app/read-table.ts";
-import { csvOf } from "../../functions/console/app/save-file.ts";
 import { phoneNumberOf, tagsOf } from "../../functions/console/app/typed.ts";
 import type { Contact } from "../../shared/api/contract/contacts.ts";
+import { csvOf } from "../../shared/figures/exports/csv.ts";
 
 describe("CSV", () => {
   it.each([

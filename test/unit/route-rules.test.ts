@@ -161,6 +161,7 @@ it("a sender changes only messages, contacts, templates, campaigns and sender ID
     "cancelSms",
     "createCampaign",
     "createContact",
+    "createExport",
     "createOptOut",
     "createSenderId",
     "createTemplate",

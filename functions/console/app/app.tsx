@@ -26,6 +26,7 @@ const views: Readonly<Record<string, () => Promise<View>>> = {
   "contacts/import": async () => (await import("./views/contacts-import.tsx")).ContactsImport,
   "contacts/:id": async () => (await import("./views/contact.tsx")).Contact,
   "opt-outs": async () => (await import("./views/opt-outs.tsx")).OptOuts,
+  "exports/:id": async () => (await import("./views/export.tsx")).Export,
   "held-messages": async () => (await import("./views/held-messages.tsx")).HeldMessages,
   templates: async () => (await import("./views/templates.tsx")).Templates,
   "templates/new": async () => (await import("./views/template.tsx")).NewTemplate,

@@ -8,6 +8,7 @@ import { sendWithSes } from "../../notices/emails/send-with-ses.ts";
 import { leaseEmail, noteSentEmail, releaseEmail } from "../../notices/emails/sent-record.ts";
 import { findSuppression } from "../../notices/emails/suppression-record.ts";
 import {
+  exportReadyText,
   invitationText,
   lowBalanceText,
   messagesHeldText,
@@ -79,6 +80,7 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
     case "messagesHeld":
       return [[{ ...noticesOfKeys, name: "emails-messagesHeld", max: 24 }, to]];
     case "billing":
+    case "exportReady":
     case "lowBalance":
     case "passwordChanged":
     case "secondFactorChanged":
@@ -165,6 +167,10 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
     case "secondFactorChanged": {
       const user = await findVerified(job.userId);
       return user && { to: user.email, text: secondFactorChangedText(job.change) };
+    }
+    case "exportReady": {
+      const user = await findVerified(job.userId);
+      return user && { to: user.email, text: exportReadyText(job.exportId) };
     }
     case "ownerNotice":
       return { to: job.to, text: ownerNoticeText(job.notice) };

@@ -91,6 +91,7 @@ export async function eraseOrganization(
     keys.testInbound(organizationId),
     keys.heldMessage(organizationId, "").pk,
     keys.template(organizationId, "").pk,
+    keys.export(organizationId, "").pk,
     keys.apiKeyUse(organizationId, "").pk,
     keys.priceOverrides(organizationId).pk,
     keys.billing(organizationId).pk,

@@ -12,6 +12,7 @@ export type IdPrefix =
   | "dlv"
   | "eml"
   | "evt"
+  | "exp"
   | "hld"
   | "inb"
   | "key"

@@ -112,6 +112,12 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
   createSenderId: "Some gateways send only with sender IDs that the operator has approved.",
   setDefaultSenderId: "Messages may still name another sender ID.",
   listContacts: "Contacts have a number, a name, tags and attributes that texts can use.",
+  createExport:
+    "It runs in the background, at most 50 times in a day. The person who began it gets an email when it is ready.",
+  getExport:
+    "Poll it until its `status` is not `running`, then read its parts from 1 to `parts`. It is deleted a day after it began.",
+  getExportPart:
+    "It is not found until the export is ready. Append the parts in their order to one file. `Accept: text/csv` returns the text alone.",
   createContact: "A number that has opted out before stays opted out.",
   importContacts:
     "Repeat the same request after a failure: rows that were imported are reported as duplicates, or updated again.",

@@ -27,6 +27,7 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
   "sender-ids": "Sender names, requested for the operator's approval.",
   contacts: "People to write to.",
   "opt-outs": "Numbers that want no marketing.",
+  exports: "The rows of a list as a CSV file.",
   "held-messages": "Messages of a limited API key that wait for the approval of a person.",
   inbound: "Messages that people send to your numbers.",
   conversations: "The messages between your numbers and each phone.",

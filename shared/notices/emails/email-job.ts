@@ -90,6 +90,14 @@ const SpendCapReachedJob = z.object({
 /** A notice to the members who may approve held messages, that some wait for them. */
 const MessagesHeldJob = z.object({ kind: z.literal("messagesHeld"), id, organizationId: z.string() });
 
+/** A notice to the person who began an export, that it is ready. */
+const ExportReadyJob = z.object({
+  kind: z.literal("exportReady"),
+  id,
+  userId: z.string(),
+  exportId: z.string(),
+});
+
 /** An invitation to an organization. */
 const InvitationJob = z.object({ kind: z.literal("invitation"), id, userId: z.string() });
 
@@ -123,6 +131,7 @@ export const EmailJob = z.discriminatedUnion("kind", [
   LowBalanceJob,
   SpendCapReachedJob,
   MessagesHeldJob,
+  ExportReadyJob,
   InvitationJob,
   BillingJob,
 ]);

@@ -206,6 +206,15 @@ export function messagesHeldText(name: string): EmailText {
   };
 }
 
+export function exportReadyText(exportId: string): EmailText {
+  return {
+    subject: "Your export is ready",
+    paragraphs: [`The rows that you exported at ${brand().name} can now be saved as a CSV file.`],
+    link: { label: "Save the file", url: `${config.apiUrl()}/console#/exports/${exportId}` },
+    closing: "The file is deleted a day after the export began.",
+  };
+}
+
 /** Formats an amount with all its decimals, at least those of the currency. */
 export function amountText(amount: number): string {
   const options = { style: "currency", currency: config.currency(), maximumFractionDigits: 6 } as const;

@@ -13,6 +13,7 @@ export const keyFamilies = [
   "EMAIL",
   "EMAIL_SUPPRESSION",
   "EMAIL_TOKEN",
+  "EXPORTS",
   "HELD",
   "IDEMPOTENCY",
   "INBOUND",

@@ -57,6 +57,8 @@ import type { EntityName } from "./entities.ts";
  * | an accepted inbound message, by the carrier's id | INBOUND#<org> | TAKEN#<sha-256> |
  * | an erased number, by its digest                  | INBOUND#<org>       | ERASED#<sha-256> |
  * | the organization that has a number               | NUMBERS#all         | <number>      |
+ * | an export of an organization's rows              | EXPORTS#<org>       | <export>      |
+ * | a part of it                                     | EXPORTS#<org>       | <export>#<part> |
  * | an organization's templates in order, or one     | TEMPLATES#<org>     | <template>    |
  * | an organization's campaigns in order, or one     | CAMPAIGNS#<org>     | <campaign>    |
  * | contacts that a block of a campaign skipped      | STATS#<org>         | SKIPPED#<cmp>#<position> |
@@ -195,6 +197,9 @@ export const keys = {
   conversationPlace: (organizationId: string, conversationId: string, lastInboundId: string) =>
     at<"conversationPlace">(conversationsOf(organizationId, conversationId), `PLACE#${lastInboundId}`),
   number: (number: string) => at<"number">("NUMBERS#all", number),
+  export: (organizationId: string, exportId: string) => at<"export">(`EXPORTS#${organizationId}`, exportId),
+  exportPart: (organizationId: string, exportId: string, part: number) =>
+    at<"exportPart">(`EXPORTS#${organizationId}`, `${exportId}#${part}`),
   template: (organizationId: string, templateId: string) =>
     at<"template">(`TEMPLATES#${organizationId}`, templateId),
   campaign: (organizationId: string, campaignId: string) =>

@@ -5,7 +5,7 @@ import {
 } from "../../../../shared/api/contract/wallet.ts";
 import { countryName } from "../countries.ts";
 import { given } from "../typed.ts";
-import { Export } from "./export.tsx";
+import { ExportButton } from "./export.tsx";
 import { FilterForm } from "./filter-form.tsx";
 import { SelectField, TextField } from "./form.tsx";
 import type { Pages } from "./load.tsx";
@@ -43,7 +43,7 @@ export function Ledger({ pages, filter }: { pages: Pages<Transaction>; filter: L
   const { type = "", from = "", to = "" } = filter;
   const isFiltered = `${type}${from}${to}` !== "";
   return (
-    <Section title="Ledger" actions={<Export file="ledger.csv" pages={pages} fields={csvColumns} />}>
+    <Section title="Ledger" actions={<ExportButton body={{ transactions: filter }} />}>
       <FilterForm<Record<keyof LedgerFilter, string>> view="wallet" query={{ type, from, to }}>
         {(form) => (
           <>
@@ -116,20 +116,3 @@ function Details({ of: { to, country, segments, campaignId, reason, reference } 
     </span>
   );
 }
-
-const csvColumns = [
-  "createdAt",
-  "id",
-  "type",
-  "amount",
-  "balanceAfter",
-  "currency",
-  "messageId",
-  "to",
-  "country",
-  "segments",
-  "campaignId",
-  "paymentId",
-  "reason",
-  "reference",
-] as const satisfies readonly (keyof Transaction)[];

@@ -7,7 +7,7 @@ import {
 } from "../../../../shared/api/contract/campaigns.ts";
 import { api } from "../api.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
-import { Export } from "../parts/export.tsx";
+import { ExportButton } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { SelectField } from "../parts/form.tsx";
 import { Loaded, useLoad, usePages, type Pages } from "../parts/load.tsx";
@@ -23,8 +23,6 @@ const outcomes = [
   ["", "Everyone with a message"],
   ...RecipientOutcome.options.map((each) => [each, capitalized(each.replace("_", " "))] as const),
 ] as const;
-
-const csvFields = ["number", "name", "status", "reason", "messageId", "reply"] as const;
 
 /** The most contacts of the audience of one campaign. */
 const maxChosen = 1_000;
@@ -43,7 +41,7 @@ export function CampaignPeople({ id, query }: ViewProps) {
       back={[`#/campaigns/${id}`, campaign.data?.name ?? "Campaign"]}
       actions={
         <>
-          <Export file={`campaign-${outcome ?? "all"}.csv`} pages={pages} fields={csvFields} />
+          <ExportButton body={{ campaignRecipients: { campaignId: id, outcome } }} />
           {outcome === "failed" && campaign.data !== undefined ? (
             <SendAgain campaign={campaign.data} pages={pages} />
           ) : null}

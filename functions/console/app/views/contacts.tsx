@@ -2,7 +2,7 @@ import type { Contact } from "../../../../shared/api/contract/contacts.ts";
 import { api } from "../api.ts";
 import { ContactFields, contactOf, emptyContact, nameOf, TagList } from "../parts/contact-fields.tsx";
 import { DialogButton } from "../parts/dialog.tsx";
-import { Export } from "../parts/export.tsx";
+import { ExportButton } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { Form, SelectField, TextField, useForm } from "../parts/form.tsx";
 import { usePages, type Pages } from "../parts/load.tsx";
@@ -15,27 +15,13 @@ import { FieldProblem } from "../problems.ts";
 import { rememberList, type ViewProps } from "../router.ts";
 import { given, tagsOf } from "../typed.ts";
 
-const csvFields = ["phoneNumber", "firstName", "lastName"] as const;
-
-/** The other columns, with one for each attribute that any of the contacts has. An import accepts all of them. */
-function csvColumnsOf(contacts: readonly Contact[]): Record<string, (contact: Contact) => string> {
-  const names = new Set(contacts.flatMap(({ attributes }) => Object.keys(attributes)));
-  return {
-    tags: ({ tags }) => tags.join(", "),
-    optedOut: ({ optedOut }) => (optedOut ? "yes" : ""),
-    createdAt: ({ createdAt }) => createdAt,
-    ...Object.fromEntries(
-      [...names].map((name) => [name, ({ attributes }: Contact) => attributes[name] ?? ""]),
-    ),
-  };
-}
-
 /** Contacts, newest first, filtered by the query. */
 export function Contacts({ query }: ViewProps) {
   rememberList("contacts");
   const [search = "", tag = ""] = ["search", "tag"].map((name) => query.get(name) ?? "");
+  const filter = { search: given(search), tag: given(tag) };
   const contacts = usePages(
-    async (page) => api().listContacts({ query: { ...page, search: given(search), tag: given(tag) } }),
+    async (page) => api().listContacts({ query: { ...page, ...filter } }),
     [search, tag],
   );
   const isFiltered = search !== "" || tag !== "";
@@ -65,7 +51,7 @@ export function Contacts({ query }: ViewProps) {
             <DialogButton label="Tag these" title="Tag contacts" look="small" onDone={contacts.reload}>
               {(done) => <TagMany contacts={contacts} onDone={done} />}
             </DialogButton>
-            <Export file="contacts.csv" pages={contacts} fields={csvFields} more={csvColumnsOf} />
+            <ExportButton body={{ contacts: filter }} />
             <a href="#/opt-outs">Opt-outs</a>
           </div>
         }

@@ -3,10 +3,9 @@ import * as z from "zod/mini";
 import { everyRow } from "../../../../shared/api/client/client.ts";
 import { DisplayStatus } from "../../../../shared/api/contract/display-status.ts";
 import { messageFailures } from "../../../../shared/api/contract/failures.ts";
-import type { Message } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
 import { contactsNamed, nameOf } from "../parts/contact-fields.tsx";
-import { Export } from "../parts/export.tsx";
+import { ExportButton } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { SelectField, TextField } from "../parts/form.tsx";
 import { useLoad, usePages } from "../parts/load.tsx";
@@ -37,30 +36,6 @@ function startOf(day: string, daysLater: number): string | undefined {
   start.setDate(start.getDate() + daysLater);
   return start.toISOString();
 }
-
-const csvFields = [
-  "id",
-  "to",
-  "senderId",
-  "status",
-  "errorCode",
-  "message",
-  "messageType",
-  "campaignId",
-  "queuedAt",
-  "scheduledAt",
-  "sentAt",
-  "failedAt",
-] as const satisfies readonly (keyof Message)[];
-
-const csvColumns: Record<string, (message: Message) => number | string | undefined> = {
-  delivery: ({ delivery }) => delivery?.status,
-  deliveryAt: ({ delivery }) => delivery?.at,
-  deliveryErrorCode: ({ delivery }) => delivery?.errorCode,
-  segments: ({ pricing }) => pricing.segments,
-  price: ({ pricing }) => pricing.total,
-  currency: ({ pricing }) => pricing.currency,
-};
 
 /** Messages, newest first, filtered by the query. */
 export function Messages({ query }: ViewProps) {
@@ -100,7 +75,7 @@ export function Messages({ query }: ViewProps) {
       title="Messages"
       actions={
         <>
-          <Export file="messages.csv" pages={pages} fields={csvFields} more={() => csvColumns} />
+          <ExportButton body={{ messages: filter }} />
           <LinkButton href="#/send" label="Send a message" look="primary" />
         </>
       }

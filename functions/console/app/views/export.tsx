@@ -1,0 +1,80 @@
+import { useEffect } from "preact/hooks";
+
+import type { Export as ExportOf, ExportedList } from "../../../../shared/api/contract/exports.ts";
+import { api } from "../api.ts";
+import { ActionButton } from "../parts/dialog.tsx";
+import { takeBegun } from "../parts/export.tsx";
+import { Loaded, useLoad, usePolling, Waiting } from "../parts/load.tsx";
+import { countText } from "../parts/money.tsx";
+import { announce, Notice } from "../parts/notice.tsx";
+import { Page } from "../parts/page.tsx";
+import { Time } from "../parts/time.tsx";
+import { linkBack, type ViewProps } from "../router.ts";
+import { saveFile } from "../save-file.ts";
+
+const lists: Readonly<Record<ExportedList, readonly [view: string, name: string]>> = {
+  messages: ["messages", "Messages"],
+  contacts: ["contacts", "Contacts"],
+  transactions: ["wallet", "Wallet"],
+  campaignRecipients: ["campaigns", "Campaigns"],
+};
+
+/** The progress of an export, and its file, which the email leads to. */
+export function Export({ id }: ViewProps) {
+  const load = useLoad(async () => api().getExport({ params: { id } }), [id]);
+  const shown = load.data;
+  usePolling(shown?.status === "running", load.reload, 1_000);
+  useEffect(() => {
+    if (shown?.status === "ready" && takeBegun(id)) void save(shown);
+  }, [shown?.status]);
+  const [view, name] = lists[shown?.list ?? "messages"];
+  return (
+    <Page title="Export" back={[linkBack(view), name]}>
+      <div class="panel">
+        <Loaded load={load}>{(each) => <State of={each} />}</Loaded>
+      </div>
+    </Page>
+  );
+}
+
+function State({ of }: { of: ExportOf }) {
+  const { status, rows, expiresAt } = of;
+  if (status === "failed") {
+    return (
+      <Notice tone="bad">
+        The export failed: the list was deleted meanwhile, or it has more than 1,000,000 rows or 1,000
+        columns. Filter it, and export it again.
+      </Notice>
+    );
+  }
+  if (status === "running") {
+    return (
+      <>
+        <Waiting what={`${countText(rows, "row")} exported…`} />
+        <p class="muted">
+          You can close this page. An email will bring you back to it when the file is ready.
+        </p>
+      </>
+    );
+  }
+  return (
+    <>
+      <p>{countText(rows, "row")} exported.</p>
+      <ActionButton label="Save the file" isPrimary act={async () => save(of)} />
+      <p class="muted">
+        The file is deleted <Time at={expiresAt} />.
+      </p>
+    </>
+  );
+}
+
+/** Reads the parts of an export, and lets the browser save them as one file. */
+async function save({ id, list, parts, rows }: ExportOf): Promise<void> {
+  // A spreadsheet recognizes UTF-8 by its first character.
+  const texts = ["\uFEFF"];
+  for (let part = 1; part <= parts; part += 1) {
+    texts.push((await api().getExportPart({ params: { id, part: String(part) } })).csv);
+  }
+  saveFile(`${list}.csv`, new Blob(texts, { type: "text/csv;charset=utf-8" }));
+  announce(`${countText(rows, "row")} saved as ${list}.csv.`);
+}

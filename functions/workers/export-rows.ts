@@ -1,0 +1,5 @@
+import { ExportJob } from "../../shared/figures/exports/record.ts";
+import { runExport } from "../../shared/figures/exports/run.ts";
+import { worker } from "../../shared/platform/jobs/worker.ts";
+
+export const handler = worker(ExportJob, runExport);
