@@ -4,8 +4,10 @@ import * as z from "zod/mini";
 import { scopesOfTestKeys } from "../../shared/api/contract/scopes.ts";
 import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";
 import { isTestId } from "../../shared/platform/ids.ts";
-import { call, Customer, errorOf, invalidFields, password } from "../support/api.ts";
-import { joinAs } from "../support/members.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { RoleOfMember } from "../../shared/tenancy/organizations/member-record.ts";
+import { call, Customer, errorOf, invalidFields } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
@@ -191,9 +193,10 @@ describe("a test message of a person", () => {
     });
     expect(sent.test).toBe(true);
     expect(await customer.balance()).toBe(1);
-    const { email } = await joinAs("viewer", customer);
-    const { token } = await customer.client.login({ body: { email, password } });
-    const rejected = await call("/v1/sms/send", { credential: token, json: body });
+    const { user } = await customer.client.getMe();
+    const ofMember = keys.member(customer.organizationId, user.id);
+    await updateItem(RoleOfMember, updateOf(ofMember, { set: { role: "viewer" } }));
+    const rejected = await customer.call("/v1/sms/send", { json: body });
     expect(errorOf(rejected)).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
   });
 
