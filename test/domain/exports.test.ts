@@ -91,14 +91,14 @@ it("has the content of the list, for random contacts and in several runs", async
   const seed = Number(process.env["EXPORTS_SEED"] ?? Math.floor(Math.random() * 1_000_000));
   // oxlint-disable-next-line no-console
   console.info(`EXPORTS_SEED=${seed}`);
-  await addContacts(620, randomFrom(seed));
+  await addContacts(250, randomFrom(seed));
   for (const filter of [{}, { tag: "vip" }]) {
     const job = await beginExport(organizationId, { contacts: filter });
     await runAll(job);
     expect((await csvOfExport(job)).split("\r\n")).toEqual((await expectedContacts(filter)).split("\r\n"));
     const { status, rows, parts } = await storedExport(job);
-    expect({ status, isFiltered: rows < 620 }).toEqual({ status: "ready", isFiltered: "tag" in filter });
-    expect(parts).toBe(Math.ceil(rows / 250) || 1);
+    expect({ status, isFiltered: rows < 250 }).toEqual({ status: "ready", isFiltered: "tag" in filter });
+    expect(parts).toBe(Math.ceil(rows / 100) || 1);
   }
 });
 
@@ -123,12 +123,12 @@ it("splits rows whose texts do not fit into one part", async () => {
   await runAll(job);
   const { parts, rows } = await storedExport(job);
   expect(rows).toBe(250);
-  expect(parts).toBeGreaterThan(2);
+  expect(parts).toBeGreaterThan(3);
   expect((await csvOfExport(job)).trim().split("\r\n")).toHaveLength(251);
 });
 
 it("is complete although its first job is lost, and others cannot be queued at first", async () => {
-  await addContacts(620);
+  await addContacts(250);
   vi.spyOn(Sqs.prototype, "send").mockRejectedValue(new Error("the queue is down"));
   const { id: exportId } = await createExport(exporterOf(organizationId), { contacts: {} });
   vi.restoreAllMocks();
@@ -149,7 +149,7 @@ it("is complete although its first job is lost, and others cannot be queued at f
 });
 
 it("changes nothing twice by a job that crashed, that runs in parallel, or that comes late", async () => {
-  await addContacts(300);
+  await addContacts(150);
   const first = await beginExport(organizationId, { contacts: {} });
   // oxlint-disable-next-line typescript/unbound-method
   const send = DynamoDb.prototype.send;
@@ -163,10 +163,10 @@ it("changes nothing twice by a job that crashed, that runs in parallel, or that 
   await Promise.all([first, first, first].map(async (job) => runExport(job, () => 0)));
   const jobs = await takeExportJobs();
   expect(jobs).toEqual([first]);
-  expect(await storedExport(first)).toMatchObject({ rows: 250, parts: 1 });
+  expect(await storedExport(first)).toMatchObject({ rows: 100, parts: 1 });
   for (const job of [first, ...jobs, first, ...jobs]) await runExport(job, () => 0);
   expect(await takeExportJobs()).toEqual([]);
-  expect(await storedExport(first)).toMatchObject({ status: "ready", rows: 300, parts: 2 });
+  expect(await storedExport(first)).toMatchObject({ status: "ready", rows: 150, parts: 2 });
   expect(await csvOfExport(first)).toBe(await expectedContacts());
 });
 

@@ -1,3 +1,5 @@
+import * as z from "zod/mini";
+
 import type {
   Contact,
   ContactsQuery,
@@ -13,6 +15,7 @@ import { optOutOf } from "../../messages/opt-outs/standing.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { pageOf, readPage, readWantedPage } from "../../platform/table/page.ts";
+import { findTogether, itemsOf } from "../../platform/table/read.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { changesOfPatch, updateOf, type Write, deleteOf } from "../../platform/table/write.ts";
 import { TextSearch } from "../../platform/text-search.ts";
@@ -52,23 +55,44 @@ export const tooManyContacts = `An organization has at most ${maxContacts} conta
 /** The contacts that one request searches: about 6 MB, and 1,600 read units. */
 const maxSearched = 25_000;
 
+/** The fields that a search reads. It reads the others of the contacts that it finds only, which takes half the time. */
+const SearchedContact = z.pick(ContactRecord, {
+  id: true,
+  phoneNumber: true,
+  firstName: true,
+  lastName: true,
+  tags: true,
+});
+
 /** Returns a page of the organization's contacts, newest first, filtered by the query. */
 export async function listContacts(organizationId: string, query: ContactsQuery): Promise<Page<Contact>> {
   const { search, tag } = query;
   const { pk } = keys.contact(organizationId, "");
   const list = { pk, ...contactIds, newestFirst: true, consistent: true };
   const sought = search === undefined ? undefined : new TextSearch(search);
-  const isWanted = (contact: ContactRecord): boolean =>
+  const isWanted = (contact: z.infer<typeof SearchedContact>): boolean =>
     sought?.matches(contact.phoneNumber, fullName(contact) ?? "") !== false &&
     (tag === undefined || contact.tags.includes(tag));
   const exact =
     sought?.digits === undefined ? undefined : await findContactOfNumber(organizationId, sought.digits);
   if (exact !== undefined) return pageOf([exact].filter(isWanted).map(toApiContact), query);
-  const page =
-    search === undefined && tag === undefined
-      ? await readPage(ContactRecord, list, query, await usedQuota(organizationId, "contactCount"))
-      : await readWantedPage(ContactRecord, list, query, isWanted, { most: maxSearched });
-  return { rows: page.rows.map(toApiContact), meta: page.meta };
+  if (search === undefined && tag === undefined) {
+    const { rows, meta } = await readPage(
+      ContactRecord,
+      list,
+      query,
+      await usedQuota(organizationId, "contactCount"),
+    );
+    return { rows: rows.map(toApiContact), meta };
+  }
+  const fields = Object.keys(SearchedContact.shape);
+  const found = await readWantedPage(SearchedContact, { ...list, fields }, query, isWanted, {
+    most: maxSearched,
+  });
+  const ids = found.rows.map(({ id }) => keys.contact(organizationId, id));
+  const records = itemsOf(await findTogether(ContactRecord, ids));
+  const rows = found.rows.flatMap(({ id }) => records.find((record) => record.id === id) ?? []);
+  return { rows: rows.map(toApiContact), meta: found.meta };
 }
 
 /** Reads a contact as it is now. @throws ApiError NOT_FOUND, also for a contact of another organization */

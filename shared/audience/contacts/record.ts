@@ -105,7 +105,10 @@ export async function readContacts(
 }
 
 /** Returns the first and the last name of a contact; undefined without both. */
-export function fullName({ firstName, lastName }: ContactRecord): string | undefined {
+export function fullName({
+  firstName,
+  lastName,
+}: Pick<ContactRecord, "firstName" | "lastName">): string | undefined {
   return [firstName, lastName].filter(Boolean).join(" ") || undefined;
 }
 

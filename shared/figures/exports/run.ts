@@ -25,7 +25,7 @@ const maxRows = 1_000_000;
 const maxColumns = 1_000;
 
 /** The rows of one read. With the longest texts they still fit into a transaction, which has at most 4 MB. */
-const rowsAtOnce = 250;
+const rowsAtOnce = 100;
 
 /** The text that a run collects before it writes. It has 3,000 to 5,000 plain rows. */
 const textOfRun = 1_000_000;

@@ -100,6 +100,8 @@ export interface Range {
   /** Starts after this sort key. */
   readonly after?: string | undefined;
   readonly consistent?: boolean;
+  /** The fields that are read of each item, besides its key. All of them by default, which costs as much. */
+  readonly fields?: readonly string[];
 }
 
 /** The entry at one key of a range. Its item is undefined if it cannot be read. */
@@ -235,5 +237,17 @@ function queryParameters(range: Range): QueryCommandInput {
     ScanIndexForward: !newestFirst,
     ConsistentRead: range.consistent ?? false,
     ...(after === undefined ? {} : { ExclusiveStartKey: { pk: range.pk, sk: after } }),
+    ...(range.fields === undefined ? {} : projectionOf(range.fields)),
+  };
+}
+
+/** Some names of fields are words of DynamoDB, so each has a placeholder. */
+function projectionOf(
+  fields: readonly string[],
+): Pick<QueryCommandInput, "ExpressionAttributeNames" | "ProjectionExpression"> {
+  const names = fields.map((field, index) => [`#${index}`, storedNameOf(field)] as const);
+  return {
+    ProjectionExpression: ["pk", "sk", ...names.map(([placeholder]) => placeholder)].join(", "),
+    ExpressionAttributeNames: Object.fromEntries(names),
   };
 }
