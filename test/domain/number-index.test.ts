@@ -175,3 +175,18 @@ it("a message that outlives the index of its day is still found", async () => {
   vi.setSystemTime(first + 32 * dayMs);
   expect(await walk(organizationId, { search: "0123" })).toEqual([message.id]);
 });
+
+it.each([
+  { before: "9999-12-31T23:59:59Z" },
+  { after: "9999-12-31T23:59:59Z" },
+  { after: "0000-01-01T00:00:00Z", before: "9999-12-31T23:59:59-12:00" },
+  { cursor: Buffer.from("msg_7ZZZZZZZZZ").toString("base64url") },
+])("a search has bounds beyond all days (%o)", async (bounds) => {
+  const organizationId = await openWallet(0);
+  const message = await accept(await readWallet(organizationId), first, { to: "447700900123" });
+  vi.setSystemTime(first + dayMs);
+  await recount(messagesOfDay(shardOf(message)));
+  const query = { page: 1, limit: 7, search: "0123", ...bounds };
+  const { rows } = await listMessages(ownerOf(organizationId), query);
+  expect(rows.map(({ id }) => id)).toEqual("after" in bounds && !("before" in bounds) ? [] : [message.id]);
+});

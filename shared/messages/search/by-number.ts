@@ -120,9 +120,9 @@ async function* spansOf({ counters, numbers }: Shard, { digits, from, to }: Sear
   yield { from, to: from, items: [] };
 }
 
-/** Returns the day of an id or of its beginning. Other texts, which a cursor may have, sort after all days. */
+/** Returns the day of an id or of its beginning. Moments after the year 9774, and other texts, sort after all days. */
 function dayOfId(id: string): string {
-  return /^msg_[0-7][0-9A-HJKMNP-TV-Z]{9}/.test(id) ? dayOf(momentOf(asLongAsId(id)).toISOString()) : "9999";
+  return /^msg_[0-6][0-9A-HJKMNP-TV-Z]{9}/.test(id) ? dayOf(momentOf(asLongAsId(id)).toISOString()) : "9999";
 }
 
 function asLongAsId(id: string): string {
