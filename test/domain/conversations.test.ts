@@ -14,7 +14,6 @@ import { receiveInboundMessage } from "../../shared/messages/inbound/receive.ts"
 import { assignNumber } from "../../shared/messages/numbers/record.ts";
 import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
-import { DeleteCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { dayMs, minuteMs, now } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -197,33 +196,52 @@ it("an erased number is in no conversation, and its marks and entries are gone",
 it("an inbound message from before the erasure is not added, and a later conversation stays", async () => {
   const late = replyOf({ from: phone, to: number, message: "old", receivedAt: new Date().toISOString() });
   await eraseNumber(organizationId, phone);
-  advance(minuteMs);
-  await receiveInboundMessage({
-    ...replyOf({ from: phone, to: number, message: "new" }),
-    receivedAt: now().toISOString(),
-  });
+  await receiveLater("new");
   await receiveInboundMessage(late);
   const { id } = await only1();
   expect(await thread(id)).toEqual(["inbound new"]);
 });
 
-it("a message that arrives while its number is erased keeps its conversation", async () => {
-  await receive("old");
-  let hasArrived = false;
+/** Calls `work` once, just before the end of a conversation is written. */
+function beforeItsEnd(work: () => Promise<void>): () => boolean {
+  let isCalled = false;
   interceptTableRequests(async (command, send) => {
     const text = JSON.stringify(command);
-    if (!hasArrived && command instanceof DeleteCommand && text.includes("PLACE#")) {
-      hasArrived = true;
-      advance(minuteMs);
-      await receiveInboundMessage({
-        ...replyOf({ from: phone, to: number, message: "new" }),
-        receivedAt: now().toISOString(),
-      });
+    if (!isCalled && text.includes('"Delete":') && text.includes("PLACE#")) {
+      isCalled = true;
+      await work();
     }
     return send();
   });
+  return () => isCalled;
+}
+
+async function receiveLater(message: string): Promise<void> {
+  advance(minuteMs);
+  await receiveInboundMessage({
+    ...replyOf({ from: phone, to: number, message }),
+    receivedAt: now().toISOString(),
+  });
+}
+
+it("a message that arrives while its number is erased keeps its conversation", async () => {
+  await receive("old");
+  const hasArrived = beforeItsEnd(async () => receiveLater("new"));
   await eraseNumber(organizationId, phone);
-  expect(hasArrived).toBe(true);
+  expect(hasArrived()).toBe(true);
+  expect(await only1()).toMatchObject({ lastInbound: { message: "new" } });
+});
+
+it("a conversation that a person marks as read while its number is erased is gone, with its place", async () => {
+  await receive("old");
+  const { id } = await only1();
+  const isMarked = beforeItsEnd(async () => {
+    await updateConversation(ownerOf(organizationId), id, { isUnread: false });
+  });
+  await eraseNumber(organizationId, phone);
+  expect(isMarked()).toBe(true);
+  expect(await list()).toEqual([]);
+  await receiveLater("new");
   expect(await only1()).toMatchObject({ lastInbound: { message: "new" } });
 });
 

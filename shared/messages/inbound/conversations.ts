@@ -112,9 +112,17 @@ export async function removeInbound(inbound: InboundRecord): Promise<void> {
   if (found?.lastInboundId === id) await deleteConversation(found);
 }
 
+/** Deletes a conversation with its place, unless it has a later inbound message. It may be marked as read meanwhile. */
 async function deleteConversation({ organizationId, id, lastInboundId }: ConversationRecord): Promise<void> {
-  await deleteItem(keys.conversationPlace(organizationId, id, lastInboundId));
-  await deleteItem(keys.conversation(organizationId, id), { ifPresent: { is: { lastInboundId } } });
+  await untilUndisturbed(async () => {
+    const found = await findConversation(organizationId, id);
+    if (found?.lastInboundId !== lastInboundId) return true;
+    const changes = [
+      deleteOf(keys.conversation(organizationId, id), { is: { version: found.version } }),
+      deleteOf(keys.conversationPlace(organizationId, id, lastInboundId)),
+    ];
+    return (await transact({ changes })).outcome === "committed" || undefined;
+  });
 }
 
 /** Deletes the conversations with a phone, and the entries of its inbound messages. */
