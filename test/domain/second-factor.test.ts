@@ -18,6 +18,7 @@ import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
 import { advance } from "../support/clock.ts";
 import { newNetwork } from "../support/networks.ts";
+import { interceptTableRequests } from "../support/table-requests.ts";
 
 // Hashing takes a tenth of a second and signing a session calls KMS. Neither is under test here.
 vi.mock("../../shared/accounts/passwords/hash.ts", async () => import("../support/plain-passwords.ts"));
@@ -155,4 +156,26 @@ it("can be switched on ten times in a day, because each time sends an email", as
   await expect(again()).rejects.toMatchObject({ code: "RATE_LIMITED" });
   advance(dayMs);
   expect(await again()).toMatchObject({ enabled: true });
+});
+
+it("a second factor that is confirmed during its removal stays, unless the operator removes it", async () => {
+  const confirmDuring = async (remove: () => Promise<unknown>): Promise<unknown> => {
+    await reset();
+    ({ secret } = await startTotp(actor, { password }, home));
+    let isConfirmed = false;
+    interceptTableRequests(async (command, send) => {
+      const isRemoval = JSON.stringify(command).includes('"Delete":');
+      if (isRemoval && !isConfirmed) {
+        isConfirmed = true;
+        await confirmTotp(actor, { code: code() }, home);
+      }
+      return send();
+    });
+    return remove().finally(() => vi.restoreAllMocks());
+  };
+  const removal = confirmDuring(async () => deleteTotp(actor, {}, { password, code: "" }, home));
+  await expect(removal).rejects.toMatchObject({ code: "CONFLICT" });
+  expect(await logIn(undefined)).toBe("SECOND_FACTOR_REQUIRED");
+  expect(await confirmDuring(reset)).toBe(true);
+  expect(await logIn(undefined)).toBe("in");
 });

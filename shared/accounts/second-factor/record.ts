@@ -149,14 +149,15 @@ async function useOf(
 /**
  * Removes a second factor.
  * @param also other writes of the same transaction
- * @returns whether it was still there
+ * @returns whether it was still there, and was not confirmed since it was read
  */
 export async function remove(
-  { userId, sealedSecret }: SecondFactorRecord,
+  { userId, sealedSecret, confirmedAt }: SecondFactorRecord,
   also: readonly Write[],
 ): Promise<boolean> {
+  const absent = confirmedAt === undefined ? (["confirmedAt"] as const) : [];
   const removed = await transact({
-    secondFactor: deleteOf(keys.secondFactor(userId), { is: { sealedSecret } }),
+    secondFactor: deleteOf(keys.secondFactor(userId), { is: { sealedSecret }, absent }),
     user: updateOf(keys.user(userId), { remove: ["secondFactorAt"] }, { present: ["pk"] }),
     also,
   });

@@ -68,8 +68,10 @@ export async function deleteTotp(
   const record = await findSecondFactor(user.id);
   if (record === undefined) throw new ApiError("CONFLICT", { message: "There is no second factor." });
   // An unconfirmed second factor protects no log-in, and a user who has lost its secret has no code.
-  if (record.confirmedAt === undefined) await remove(record, []);
-  else {
+  if (record.confirmedAt === undefined) {
+    const isRemoved = await remove(record, []);
+    if (!isRemoved) throw new ApiError("CONFLICT", { message: "The second factor was changed meanwhile." });
+  } else {
     // Before the code is used up. The removal checks it again, because an owner may require it meanwhile.
     if (secondFactorRequiredAt !== undefined) throw isRequired();
     await requireCode(user, record, code, sourceIp);
