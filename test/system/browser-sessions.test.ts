@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
+import type { AwsRequest } from "../../infra/local/local-aws.ts";
 import { ActiveSession, Session } from "../../shared/api/contract/accounts.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { derivedId } from "../../shared/platform/ids.ts";
@@ -17,7 +18,7 @@ import {
   type ApiCall,
   type ApiResponse,
 } from "../support/api.ts";
-import { loseRequest } from "../support/faults.ts";
+import { isBy, loseRequest } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
 
 /*
@@ -237,6 +238,13 @@ describe("a session", () => {
   it("gets a new cookie with a new password, so that a copy of the cookie ends", async () => {
     const browser = await newBrowser();
     const copy = browser.cookie;
+    // The change and the new cookie are one write, so no fault comes between them.
+    const setsSecret = ({ body: text }: AwsRequest): boolean => text.includes("secretHash");
+    faults.next(
+      (request) => isBy("ChangePassword", "dynamodb:UpdateItem")(request) && setsSecret(request),
+      loseRequest,
+      20,
+    );
     const body = { currentPassword: password, newPassword: `${password} staple` };
     const changed = await browser.call("/v1/auth/password", { json: body });
     expect(changed.status).toBe(200);

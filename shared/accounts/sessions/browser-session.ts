@@ -5,8 +5,8 @@ import { hourMs, minuteMs, now } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
 import { log } from "../../platform/log.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { findBoth } from "../../platform/table/read.ts";
-import { deleteItem, updateItem, updateOf } from "../../platform/table/write.ts";
+import { findBoth, findItem } from "../../platform/table/read.ts";
+import { deleteItem, updateItem, updateOf, type Write } from "../../platform/table/write.ts";
 import type { UserRecord } from "../../tenancy/users/record.ts";
 import { endOf, isOver, putSession, SessionRecord, SessionUseRecord } from "./record.ts";
 
@@ -37,24 +37,28 @@ export async function startBrowserSession(
   return { sessionId: id, cookie: `${user.id}.${id}.${secret}`, endsAt };
 }
 
-/**
- * Replaces the secret of a session, so that a copy of its cookie ends.
- * @returns the new value of the cookie; undefined for a session with a token
- */
-export async function replaceSecret({
-  userId,
-  credential,
-}: Actor): Promise<{ readonly cookie: string; readonly endsAt: Date } | undefined> {
+/** A new cookie of a session. */
+export interface NewCookie {
+  readonly cookie: string;
+  readonly endsAt: Date;
+  /** The write that replaces the secret, so that a copy of the old cookie ends. */
+  readonly write: Write;
+}
+
+/** Makes a new secret for a session; undefined for a session with a token. */
+export async function newCookieOf({ userId, credential }: Actor): Promise<NewCookie | undefined> {
   if (credential.type !== "session") return undefined;
   const { sessionId } = credential;
+  const key = keys.session(userId, sessionId);
+  const found = await findItem(SessionRecord, key, { consistent: true });
+  if (found?.secretHash === undefined) return undefined;
+  const { secretHash } = found;
   const secret = newSecret();
-  const set = { secretHash: hashOf(secret) };
-  const update = updateOf(keys.session(userId, sessionId), { set }, { present: ["secretHash"] });
-  const replaced = await updateItem(SessionRecord, update, {
-    isOwn: (found) => found.secretHash === set.secretHash,
-  });
-  if (!replaced.applied) return undefined;
-  return { cookie: `${userId}.${sessionId}.${secret}`, endsAt: endOf(replaced.item, now().toISOString()) };
+  return {
+    cookie: `${userId}.${sessionId}.${secret}`,
+    endsAt: endOf(found, now().toISOString()),
+    write: updateOf(key, { set: { secretHash: hashOf(secret) } }, { is: { secretHash } }),
+  };
 }
 
 function newSecret(): string {
