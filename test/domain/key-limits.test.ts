@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
+import { updateApiKey } from "../../shared/accounts/api-keys/limits.ts";
 import { ApiError } from "../../shared/api/contract/errors.ts";
+import { scopesOfRole } from "../../shared/api/contract/scopes.ts";
 import { checkKeyLimits, withinKeyBudget } from "../../shared/messages/accept/key-limits.ts";
 import { chargeWallet } from "../../shared/money/wallet/charge.ts";
 import { microsOf } from "../../shared/money/wallet/money.ts";
@@ -18,6 +20,7 @@ import {
   changeSendLimits,
   countMadeKey,
   endApiKey,
+  inheritedSendLimits,
   newApiKey,
   readApiKey,
 } from "../../shared/tenancy/api-keys/record.ts";
@@ -173,4 +176,26 @@ it("a key makes or becomes another one only with the limits that it still has", 
   });
   // Ending it needs no limits.
   expect(await transact(endApiKey(record, end))).toMatchObject({ outcome: "committed" });
+});
+
+it("the limits of keys that share a budget are changed only by a person who may make each of them", async () => {
+  const person = (role: "admin" | "developer"): Actor => ({
+    organizationId,
+    userId: "usr_1",
+    credential: { type: "session", sessionId: "ses_1" },
+    scopes: scopesOfRole[role],
+  });
+  const organizationId = `org_${randomUUID()}`;
+  const sendLimits = { dailyBudget: 1 };
+  const maker = newApiKey(person("admin"), undefined, { scopes: ["send", "billing", "keys"], sendLimits });
+  const { record, writes } = newApiKey(person("admin"), maker.record, {
+    scopes: ["send"],
+    sendLimits: inheritedSendLimits(maker.record),
+  });
+  await transact({ maker: maker.writes, made: writes });
+  const change = async (role: "admin" | "developer"): Promise<unknown> =>
+    updateApiKey(person(role), record.id, { limits: { dailyBudget: 100 } });
+  await expect(change("developer")).rejects.toMatchObject({ code: "INSUFFICIENT_SCOPE" });
+  expect(await readApiKey(organizationId, maker.record.id)).toMatchObject({ sendLimits });
+  expect(await change("admin")).toMatchObject({ limits: { dailyBudget: 100 } });
 });

@@ -111,7 +111,7 @@ export function limitsOfNewKey(manager: KeyManager, request: CreateApiKeyRequest
 
 /**
  * Changes the limits on the sends of a key, and of all keys that share its budget. These were made with it, or replace it.
- * Otherwise a key with wider limits would stay. Only a person who may make such a key can change it. A key without
+ * Otherwise a key with wider limits would stay. Only a person who may make all of them can change them. A key without
  * limits cannot get any, because the keys that it made have none.
  * @throws ApiError NOT_FOUND, also for a key of another organization. INSUFFICIENT_SCOPE. CONFLICT for a key that is disabled
  *   or has no limits. UNAVAILABLE when not all keys were changed: the same call continues
@@ -123,7 +123,8 @@ export async function updateApiKey(
 ): Promise<ApiKey> {
   requireScope(actor, "keys");
   const record = await readApiKey(actor.organizationId, keyId);
-  requireGiveable(await keyManagerOf(actor), record);
+  const manager = await keyManagerOf(actor);
+  requireGiveable(manager, record);
   const budgetKeyId = budgetKeyIdOf(record);
   const sendLimits = { ...limits, budgetKeyId };
   return untilUndisturbed(async () => {
@@ -137,6 +138,7 @@ export async function updateApiKey(
       const message = "Only the limits of an API key that has limits and is not disabled can be changed.";
       throw new ApiError("CONFLICT", { message });
     }
+    for (const each of limited) requireGiveable(manager, each);
     // One after the other, because a key seldom has others. A rejected one was disabled meanwhile.
     const others = limited.filter((each) => !isDeepStrictEqual(each.sendLimits, sendLimits));
     for (const each of others) await transact({ key: changeSendLimits(each, sendLimits) });
