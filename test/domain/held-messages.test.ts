@@ -5,12 +5,14 @@ import type { HeldMessage } from "../../shared/api/contract/held-messages.ts";
 import { decideHeldMessage } from "../../shared/messages/accept/decide-held.ts";
 import { getHeldMessage } from "../../shared/messages/accept/held.ts";
 import { readMessage } from "../../shared/messages/message/read.ts";
+import { redactedText } from "../../shared/messages/message/record.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
 import { rateCardCache } from "../../shared/money/prices/current.ts";
 import { publishRateCard } from "../../shared/money/prices/publish.ts";
 import { debitWallet } from "../../shared/money/wallet/debit.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
@@ -171,6 +173,20 @@ it("an approved message keeps the API key that sent it", async () => {
     apiKeyId: "key_01KE0000000000000000000001",
     to,
   });
+});
+
+it.each([
+  { approve: true, textOfMessage: `Hello ${to}` },
+  { approve: false, textOfMessage: undefined },
+])("the text of a held one-time code is deleted with the decision (%o)", async (each) => {
+  vi.stubEnv(environmentNames.policies.redactOneTimeCodes, "true");
+  expect(await getHeldMessage(organization.id, id)).toMatchObject({ message: `Hello ${to}` });
+  const { message, messageId } = await decide(each.approve);
+  expect(message).toBe(redactedText);
+  expect(await getHeldMessage(organization.id, id)).toMatchObject({ message: redactedText });
+  // The accepted message keeps its text until it is sent.
+  const accepted = messageId && (await readMessage(ownerOf(organization.id), messageId)).message;
+  expect(accepted).toBe(each.textOfMessage);
 });
 
 it("held messages have a quota for each key, and for the keys that share its budget", async () => {

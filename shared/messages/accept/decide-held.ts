@@ -10,6 +10,7 @@ import { keys } from "../../platform/table/keys.ts";
 import { acquireLease, hasLease, newLease, releaseLease, whileFree } from "../../platform/table/lease.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
+import { withoutCode } from "../message/transitions.ts";
 import { acceptTogether, newMessage } from "./accept.ts";
 import { getHeldMessage, HeldMessageRecord, readHeldMessage, toApiHeldMessage } from "./held.ts";
 import { checkMessage } from "./policies.ts";
@@ -38,10 +39,10 @@ export async function decideHeldMessage(
 ): Promise<HeldMessage> {
   requireSession(actor);
   const at = now();
-  const decided = { decidedAt: at.toISOString(), decidedBy: actor.userId };
+  const found = await readHeldMessage(organization.id, heldId);
+  if (found.status !== "held") throw decidedBefore();
+  const decided = { decidedAt: at.toISOString(), decidedBy: actor.userId, ...withoutCode(found) };
   const isHeld = { is: { status: "held" } } as const;
-  const { status } = await readHeldMessage(organization.id, heldId);
-  if (status !== "held") throw decidedBefore();
   const key = keys.heldMessage(organization.id, heldId);
   if (!approve) {
     const rejection = updateOf(key, { set: { status: "rejected", ...decided } }, whileFree(at, isHeld));

@@ -45,7 +45,7 @@ export function confirm(paid: MessageRecord): Update<"message"> {
  * Removes the text of a one-time code that has ended, if the stage requires that. A code may be digits, words or a link,
  * so the whole text is removed. A message without a type may be a code.
  */
-function withoutCode({
+export function withoutCode({
   messageType = "otp",
 }: Pick<MessageRecord, "messageType">): Pick<Partial<MessageRecord>, "message"> {
   return messageType === "otp" && config.redactOneTimeCodes() ? { message: redactedText } : {};
