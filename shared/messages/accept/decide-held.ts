@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import { ApiError, type RateLimitStatus } from "../../api/contract/errors.ts";
 import type { HeldMessage, HeldMessageDecision } from "../../api/contract/held-messages.ts";
 import { readPrices } from "../../money/prices/prices.ts";
@@ -45,8 +47,10 @@ export async function decideHeldMessage(
   const isHeld = { is: { status: "held" } } as const;
   const key = keys.heldMessage(organization.id, heldId);
   if (!approve) {
-    const rejection = updateOf(key, { set: { status: "rejected", ...decided } }, whileFree(at, isHeld));
-    const rejected = await updateItem(HeldMessageRecord, rejection);
+    const set = { status: "rejected", rejection: randomUUID(), ...decided } as const;
+    const rejected = await updateItem(HeldMessageRecord, updateOf(key, { set }, whileFree(at, isHeld)), {
+      isOwn: ({ rejection }) => rejection === set.rejection,
+    });
     if (!rejected.applied) throw decidedBefore();
     return toApiHeldMessage(rejected.item);
   }
