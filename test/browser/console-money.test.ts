@@ -51,7 +51,7 @@ it("keeps the file of an export, and an email leads to it", async ({ arriveAs })
   const saved = await visitor.save("Save the file");
   expect(saved.suggestedFilename()).toBe("transactions.csv");
   expect(await linesOf(saved)).toHaveLength(2);
-  await visitor.page.getByRole("link", { name: "← Wallet" }).click();
+  await visitor.page.getByRole("link", { name: "← Ledger" }).click();
   await visitor.heading("Wallet");
 });
 

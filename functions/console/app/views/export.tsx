@@ -15,7 +15,7 @@ import { saveFile } from "../save-file.ts";
 const lists: Readonly<Record<ExportedList, readonly [view: string, name: string]>> = {
   messages: ["messages", "Messages"],
   contacts: ["contacts", "Contacts"],
-  transactions: ["wallet", "Wallet"],
+  transactions: ["wallet", "Ledger"],
   campaignRecipients: ["campaigns", "Campaigns"],
 };
 
@@ -29,7 +29,7 @@ export function Export({ id }: ViewProps) {
   }, [shown?.status]);
   const [view, name] = lists[shown?.list ?? "messages"];
   return (
-    <Page title="Export" back={[linkBack(view), name]}>
+    <Page title="Export" lead={`${name} as CSV`} back={[linkBack(view), name]}>
       <div class="panel">
         <Loaded load={load}>{(each) => <State of={each} />}</Loaded>
       </div>
@@ -52,7 +52,7 @@ function State({ of }: { of: ExportOf }) {
       <>
         <Waiting what={`${countText(rows, "row")} exported…`} />
         <p class="muted">
-          You can close this page. An email will bring you back to it when the file is ready.
+          You can close this page. If your email is verified, you get a link to it when the file is ready.
         </p>
       </>
     );
@@ -60,7 +60,9 @@ function State({ of }: { of: ExportOf }) {
   return (
     <>
       <p>{countText(rows, "row")} exported.</p>
-      <ActionButton label="Save the file" isPrimary act={async () => save(of)} />
+      <div class="row">
+        <ActionButton label="Save the file" isPrimary act={async () => save(of)} />
+      </div>
       <p class="muted">
         The file is deleted <Time at={expiresAt} />.
       </p>
