@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 import { localSettings } from "./test/support/local-settings.ts";
-import { endpointTestsOf, isNightly } from "./test/support/second-opinions.ts";
+import { endpointTestsOf, isNightly, notOnStages } from "./test/support/second-opinions.ts";
 
 /** Starts the gateway that the tests of a project share, and leads their own code to it. */
 const sharedGateway = {
@@ -54,6 +54,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [
             "test/{browser,carriers,chaos,conventions,deploy,domain,faults,infra,local,mixed-versions,model,payments,sdks,system,unit}/**",
+            ...(process.env["STAGE"] === undefined ? [] : [`test/endpoints/${notOnStages}`]),
           ],
           ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
         },
