@@ -4,7 +4,7 @@ import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { kebabCase } from "../../infra/constructs/names.ts";
 import { projectRoot } from "../../infra/project-root.ts";
@@ -29,32 +29,34 @@ beforeAll(async () => {
 });
 afterAll(async () => rm(folder, { recursive: true }));
 
-async function bundleCopy(copy: string): Promise<void> {
-  const script = 'import("./infra/bundle.ts").then(({ bundleFunctions }) => bundleFunctions())';
+async function runInCopy(copy: string, script: string): Promise<void> {
   await promisify(execFile)(process.execPath, ["--eval", script], { cwd: copy });
 }
 
-/** Returns the bundles of a copy with one changed file. */
-async function bundlesOfCopy(
-  name: string,
-  file = "README.md",
-  change: (source: string) => string = (source) => source,
-): Promise<Bundles> {
+async function bundleCopy(copy: string): Promise<void> {
+  await runInCopy(copy, 'import("./infra/bundle.ts").then(({ bundleFunctions }) => bundleFunctions())');
+}
+
+/** Copies the sources of bundles, and returns the folder of the copy. */
+async function copyOfSources(name: string): Promise<string> {
   const copy = path.join(folder, name);
-  for (const part of [
-    "functions",
-    "infra",
-    "shared",
-    "package.json",
-    "tsconfig.json",
-    "README.md",
-    "CHANGELOG.md",
-    "LICENSE",
-  ]) {
+  const files = ["package.json", "tsconfig.json", "README.md", "CHANGELOG.md", "LICENSE"];
+  for (const part of ["functions", "infra", "shared", ...files]) {
     await cp(path.join(projectRoot, part), path.join(copy, part), { recursive: true });
   }
-  const source = await readFile(path.join(copy, file), "utf8");
-  await writeFile(path.join(copy, file), change(source));
+  return copy;
+}
+
+/** Returns the bundles of a copy with changed files. */
+async function bundlesOfCopy(
+  name: string,
+  changes: Readonly<Record<string, (source: string) => string>> = {},
+): Promise<Bundles> {
+  const copy = await copyOfSources(name);
+  for (const [file, change] of Object.entries(changes)) {
+    const source = await readFile(path.join(copy, file), "utf8");
+    await writeFile(path.join(copy, file), change(source));
+  }
   await bundleCopy(copy);
   return bundlesIn(copy);
 }
@@ -82,14 +84,9 @@ function changedFunctions(bundles: Bundles): string[] {
   return [...bundles.keys()].filter((name) => unchanged.get(name) !== bundles.get(name)).toSorted();
 }
 
-it("makes the same bundles of the same sources in any folder", async () => {
-  expect(changedFunctions(await bundlesOfCopy("the-same-in-another-folder"))).toEqual([]);
-});
-
-it("bundles once when several processes request it at the same time, also after one was killed", async () => {
-  const copy = path.join(folder, "unchanged");
-  await rm(path.join(copy, ".build/stamps"), { recursive: true });
-  await mkdir(path.join(copy, ".build/stamps"));
+it("makes the same bundles in any folder, once when several processes request it, also after one was killed", async () => {
+  const copy = await copyOfSources("another-folder");
+  await mkdir(path.join(copy, ".build/stamps"), { recursive: true });
   // No process has this id.
   await writeFile(path.join(copy, ".build/stamps/functions.lock"), String(2 ** 30));
   await Promise.all([bundleCopy(copy), bundleCopy(copy), bundleCopy(copy)]);
@@ -101,10 +98,13 @@ it("bundles again only when a source has changed or the last build did not end",
   const copy = path.join(folder, "unchanged");
   const bundleFile = path.join(copy, ".build/functions/wallet/get-wallet/index.mjs");
   const original = await readFile(bundleFile, "utf8");
+  // The same decision as that of `bundleFunctions`, with a build that takes no time.
+  const build = `async () => require("node:fs").writeFileSync(${JSON.stringify(bundleFile)}, "built")`;
+  const script = `import("./infra/build-once.ts").then(({ buildOnce }) => buildOnce("functions", "", ${build}))`;
   const bundledAgain = async (): Promise<boolean> => {
     await writeFile(bundleFile, "kept");
-    await bundleCopy(copy);
-    return (await readFile(bundleFile, "utf8")) !== "kept";
+    await runInCopy(copy, script);
+    return (await readFile(bundleFile, "utf8")) === "built";
   };
   expect(await bundledAgain()).toBe(false);
   const source = path.join(copy, "shared/platform/clock.ts");
@@ -115,7 +115,10 @@ it("bundles again only when a source has changed or the last build did not end",
   expect(await bundledAgain()).toBe(true);
   await rm(path.join(copy, ".build/stamps/functions"));
   expect(await bundledAgain()).toBe(true);
-  expect(await readFile(bundleFile, "utf8")).toBe(original);
+  await writeFile(bundleFile, "kept");
+  await bundleCopy(copy);
+  expect(await readFile(bundleFile, "utf8")).toBe("kept");
+  await writeFile(bundleFile, original);
 });
 
 it("includes only the row of its own operation in a function", async () => {
@@ -125,26 +128,6 @@ it("includes only the row of its own operation in a function", async () => {
     const summaries = [...content.matchAll(/\bsummary:"([^"]*)"/g)].map(([, found]) => found);
     expect(summaries, bundle).toEqual([summary]);
   }
-});
-
-it("puts the font of invoices next to a function that renders them, and to no other", async () => {
-  const fonts = ["400Regular/Inter_400Regular.ttf", "600SemiBold/Inter_600SemiBold.ttf"];
-  const renders = 'export { renderPdf } from "../../shared/money/invoices/pdf.ts";';
-  await bundlesOfCopy("rendering", "functions/health/get-health.ts", (source) => `${source}${renders}\n`);
-  const cwd = path.join(folder, "rendering/.build/functions");
-  const found: string[] = [];
-  for await (const file of glob("health/get-health/**/*.ttf", { cwd })) found.push(file);
-  const place = "health/get-health/node_modules/@expo-google-fonts/inter";
-  expect(found.toSorted()).toEqual(fonts.map((font) => path.join(place, font)));
-  expect(await readdir(path.join(cwd, "wallet/get-wallet"))).not.toContain("node_modules");
-  // In the child, as the runner would compile the bundle.
-  const script = `
-    const { renderPdf } = await import("./index.mjs");
-    const file = await renderPdf(${JSON.stringify(invoice())});
-    process.stdout.write(Buffer.from(file).toString("latin1").slice(0, 8));`;
-  const options = { cwd: path.join(cwd, "health/get-health") };
-  const { stdout } = await promisify(execFile)(process.execPath, ["--eval", script], options);
-  expect(stdout).toBe("%PDF-1.3");
 });
 
 /** Changes of the row of `GET /v1/sms/{id}`. The last one runs each time, the others at night. */
@@ -169,10 +152,12 @@ const changesOfRow = [
 it.each(isNightly ? changesOfRow : changesOfRow.slice(-1))(
   "a changed $column of one row changes only the document, its pages, the console, the fallback and the functions that use it",
   async ({ column, value, changed, users }) => {
-    const bundles = await bundlesOfCopy(column, "shared/api/routes/sms.ts", (source) => {
-      const row = /(?<=export const getSms = ).*?^}/ms;
-      const withRow = source.replace(row, (text) => text.replace(value, changed));
-      return `import { Transaction } from "../contract/wallet.ts";\n${withRow}`;
+    const bundles = await bundlesOfCopy(column, {
+      "shared/api/routes/sms.ts": (source) => {
+        const row = /(?<=export const getSms = ).*?^}/ms;
+        const withRow = source.replace(row, (text) => text.replace(value, changed));
+        return `import { Transaction } from "../contract/wallet.ts";\n${withRow}`;
+      },
     });
     // The others include the whole table; the page of the console names the files, whose names change with them.
     expect(changedFunctions(bundles)).toEqual([
@@ -190,14 +175,38 @@ it.each(isNightly ? changesOfRow : changesOfRow.slice(-1))(
   },
 );
 
-it("changes only one function with a line of its handler, also when it uses more shared code", async () => {
-  const bundles = await bundlesOfCopy(
-    "line",
-    "functions/wallet/get-wallet.ts",
-    (source) =>
-      `import { deleteItem } from "../../shared/platform/table/write.ts";\n${source}\nawait deleteItem({ pk: "a", sk: "b" });\n`,
-  );
-  expect(changedFunctions(bundles)).toEqual(["wallet/get-wallet"]);
+describe("two handlers with more lines", () => {
+  let bundles: Bundles;
+  beforeAll(async () => {
+    bundles = await bundlesOfCopy("lines", {
+      "functions/wallet/get-wallet.ts": (source) =>
+        `import { deleteItem } from "../../shared/platform/table/write.ts";\n${source}\nawait deleteItem({ pk: "a", sk: "b" });\n`,
+      "functions/health/get-health.ts": (source) =>
+        `${source}export { renderPdf } from "../../shared/money/invoices/pdf.ts";\n`,
+    });
+  });
+
+  it("change only their own functions, also when they use more shared code", () => {
+    expect(changedFunctions(bundles)).toEqual(["health/get-health", "wallet/get-wallet"]);
+  });
+
+  it("have the font of invoices next to the one that renders them, and to no other", async () => {
+    const fonts = ["400Regular/Inter_400Regular.ttf", "600SemiBold/Inter_600SemiBold.ttf"];
+    const cwd = path.join(folder, "lines/.build/functions");
+    const found: string[] = [];
+    for await (const file of glob("health/get-health/**/*.ttf", { cwd })) found.push(file);
+    const place = "health/get-health/node_modules/@expo-google-fonts/inter";
+    expect(found.toSorted()).toEqual(fonts.map((font) => path.join(place, font)));
+    expect(await readdir(path.join(cwd, "wallet/get-wallet"))).not.toContain("node_modules");
+    // In the child, as the runner would compile the bundle.
+    const script = `
+      const { renderPdf } = await import("./index.mjs");
+      const file = await renderPdf(${JSON.stringify(invoice())});
+      process.stdout.write(Buffer.from(file).toString("latin1").slice(0, 8));`;
+    const options = { cwd: path.join(cwd, "health/get-health") };
+    const { stdout } = await promisify(execFile)(process.execPath, ["--eval", script], options);
+    expect(stdout).toBe("%PDF-1.3");
+  });
 });
 
 it("includes no client, command or schema of the SDK", async () => {
