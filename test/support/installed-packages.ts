@@ -1,8 +1,10 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
+import { buildOnce } from "../../infra/build-once.ts";
+import { projectRoot } from "../../infra/project-root.ts";
 import { hasPython } from "../../infra/python-programs.ts";
 
 const run = promisify(execFile);
@@ -39,8 +41,25 @@ export interface InstalledPackages {
   readonly python: string | undefined;
 }
 
-/** Downloads the packages for TypeScript and Python from a gateway, and installs them in a folder. */
+/**
+ * Downloads the packages for TypeScript and Python from a gateway, and installs them, once for all files. Programs in
+ * TypeScript find theirs in a copy.
+ * @param folder the place of the copy
+ */
 export async function installPackages(gatewayUrl: string, folder: string): Promise<InstalledPackages> {
+  const withPython = await hasPython();
+  const name = "customer-packages";
+  const installed = path.join(projectRoot, ".build", name);
+  await buildOnce(name, String(withPython), async () => {
+    await rm(installed, { recursive: true, force: true });
+    await downloadAndInstall(gatewayUrl, installed, withPython);
+  });
+  const nodeFolder = path.join(folder, "node");
+  await cp(path.join(installed, "node"), nodeFolder, { recursive: true });
+  return { nodeFolder, python: withPython ? path.join(installed, "python/bin/python") : undefined };
+}
+
+async function downloadAndInstall(gatewayUrl: string, folder: string, withPython: boolean): Promise<void> {
   const { version } = JSON.parse(await readFile("package.json", "utf8"));
   const download = async (name: string): Promise<string> => {
     const response = await fetch(`${gatewayUrl}/docs/packages/${name}`);
@@ -49,16 +68,15 @@ export async function installPackages(gatewayUrl: string, folder: string): Promi
     return file;
   };
   const nodeFolder = path.join(folder, "node");
-  await mkdir(nodeFolder);
+  await mkdir(nodeFolder, { recursive: true });
   // As `npm init -y` of npm 11 writes it.
   await writeFile(path.join(nodeFolder, "package.json"), `{ "private": true, "type": "commonjs" }`);
   const npmPackage = await download(`sms-gateway-${version}.tgz`);
   await run("npm", ["install", "--no-audit", "--no-fund", npmPackage], { cwd: nodeFolder });
-  if (!(await hasPython())) return { nodeFolder, python: undefined };
+  if (!withPython) return;
   const environment = path.join(folder, "python");
   await run("python3", ["-m", "venv", environment]);
-  const python = path.join(environment, "bin/python");
   const wheel = await download(`sms_gateway-${version}-py3-none-any.whl`);
-  await run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel]);
-  return { nodeFolder, python };
+  const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel];
+  await run(path.join(environment, "bin/python"), install);
 }

@@ -21,6 +21,7 @@ import {
   type InstalledPackages,
 } from "../support/installed-packages.ts";
 import { isNightly } from "../support/second-opinions.ts";
+import { SampleProcess } from "./sample-process.ts";
 
 /*
  * Runs the samples of every operation unchanged, in the order in which the examples are recorded. A server between the samples
@@ -47,13 +48,22 @@ const operations = Object.entries(openApiDocument().paths).flatMap(([template, m
 let folder = "";
 let languages: Language[] = [];
 let packages: InstalledPackages;
+/** Those that run the samples of languages whose programs take long to load. */
+const processes = new Map<Language, SampleProcess>();
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "samples-"));
   packages = await installPackages(inject("baseUrl"), folder);
   languages = installedLanguages(sampleLanguages);
   await Promise.all(languages.map(prepare));
+  processes.set("typescript", new SampleProcess(process.execPath, "run-samples.mjs"));
+  if (packages.python !== undefined) {
+    processes.set("python", new SampleProcess(packages.python, "run-samples.py"));
+  }
 }, 120_000);
-afterAll(async () => rm(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  for (const started of processes.values()) await started.end();
+  await rm(folder, { recursive: true, force: true });
+});
 
 /** Writes the samples of a language. Go and Java are compiled once: each sample gets a name of its own. */
 async function prepare(language: Language): Promise<void> {
@@ -103,22 +113,19 @@ async function runSample(
   credential: string,
 ): Promise<string> {
   const target = folderOf(language);
-  const commands: Record<Language, string[]> = {
+  const credentials = { SMS_GATEWAY_URL: url, SMS_GATEWAY_KEY: credential, SMS_GATEWAY_TOKEN: credential };
+  if (language === "typescript" || language === "python") {
+    const file = path.join(target, `${operation}${language === "python" ? ".py" : ".mts"}`);
+    return (await processes.get(language)?.run(file, credentials))?.trim() ?? "";
+  }
+  const commands: Record<Exclude<Language, "python" | "typescript">, string[]> = {
     curl: ["sh", path.join(target, `${operation}.sh`)],
-    typescript: [process.execPath, path.join(target, `${operation}.mts`)],
-    python: [packages.python ?? "", path.join(target, `${operation}.py`)],
     php: ["php", path.join(target, `${operation}.php`)],
     go: [path.join(target, "samples"), operation],
     java: ["java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", target, operation],
   };
   const [program = "", ...options] = commands[language];
-  const env = {
-    ...process.env,
-    SMS_GATEWAY_URL: url,
-    SMS_GATEWAY_KEY: credential,
-    SMS_GATEWAY_TOKEN: credential,
-  };
-  return (await run(program, options, { env })).stdout.trim();
+  return (await run(program, options, { env: { ...process.env, ...credentials } })).stdout.trim();
 }
 
 /** The request of a sample, without the headers of its client. */
