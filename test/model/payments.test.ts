@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
 
 import { randomFrom } from "../chaos/random.ts";
+import { isNightly } from "../support/second-opinions.ts";
 import type { PaymentMutation } from "./payment-mutations.ts";
 import { makePayments } from "./payments.ts";
 import { digestOf } from "./trace.ts";
 
 const seed = Number(process.env["MODEL_SEED"] ?? Date.now() % 2 ** 31);
-const runs = 60;
+const runs = isNightly ? 60 : 30;
 
 it(`ledger, provider and invoices agree after ${runs} schedules of payments and faults (seed ${seed})`, async () => {
   const seen = new Map<string, number>();
