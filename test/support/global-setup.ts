@@ -1,8 +1,11 @@
+import { rm } from "node:fs/promises";
+
 import type { TestProject } from "vitest/node";
 
 import { startLocalGateway } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import type { StackDefinition } from "../../infra/local/template.ts";
+import { withCheapPasswords } from "./cheap-passwords.ts";
 
 /** The gateway that tests share. Each test uses its own organization. */
 declare module "vitest" {
@@ -17,7 +20,7 @@ declare module "vitest" {
 
 /** Starts one gateway for the whole run. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const assembly = await synthesizeLocalStack();
+  const assembly = await withCheapPasswords(await synthesizeLocalStack());
   const gateway = await startLocalGateway({
     ...assembly,
     port: 0,
@@ -30,5 +33,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("dynamodbEndpoint", gateway.dynamodbEndpoint);
   project.provide("sqsEndpoint", gateway.sqsEndpoint);
   project.provide("table", gateway.stack.table);
-  return async () => gateway.stop();
+  return async () => {
+    await gateway.stop();
+    await rm(assembly.assemblyFolder, { recursive: true });
+  };
 }
