@@ -9,6 +9,7 @@ export class SampleProcess {
   readonly #child: ReturnType<typeof start>;
   readonly #lines: AsyncIterator<string>;
   readonly #errors: Promise<string>;
+  readonly #closed: Promise<unknown>;
   #last: Promise<unknown> = Promise.resolve();
 
   /** @param runner the file in this folder that reads the names of samples, and writes what they print */
@@ -16,6 +17,7 @@ export class SampleProcess {
     this.#child = start(program, path.join(import.meta.dirname, runner));
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
     this.#errors = text(this.#child.stderr);
+    this.#closed = once(this.#child, "close");
   }
 
   /**
@@ -35,7 +37,7 @@ export class SampleProcess {
 
   async end(): Promise<void> {
     this.#child.stdin.end();
-    await once(this.#child, "close");
+    await this.#closed;
   }
 }
 
