@@ -1,4 +1,4 @@
-import { cp, glob, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { copyFile, glob, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -29,7 +29,8 @@ export async function assemblyWithVariables(
 }
 
 /**
- * A copy of a synthesized stack whose resources are changed: what a test wants to see go wrong, or sooner.
+ * A copy of a synthesized stack whose resources are changed: what a test wants to see go wrong, or sooner. Its bundles are
+ * links to those of the original.
  * @returns it as `startLocalGateway` takes it; the folder is the caller's to remove
  */
 export async function changedAssembly(
@@ -37,7 +38,12 @@ export async function changedAssembly(
   change: (resource: Resource) => void,
 ): Promise<typeof localAssembly> {
   const assemblyFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-assembly-"));
-  await cp(assembly.assemblyFolder, assemblyFolder, { recursive: true });
+  for (const entry of await readdir(assembly.assemblyFolder, { withFileTypes: true })) {
+    const source = path.resolve(assembly.assemblyFolder, entry.name);
+    const target = path.join(assemblyFolder, entry.name);
+    if (entry.isFile()) await copyFile(source, target);
+    else await symlink(source, target, "junction");
+  }
   for await (const name of glob("*.template.json", { cwd: assemblyFolder })) {
     const file = path.join(assemblyFolder, name);
     const template = Template.parse(JSON.parse(await readFile(file, "utf8")));

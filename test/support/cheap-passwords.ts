@@ -1,4 +1,4 @@
-import { glob, readFile, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import type { localAssembly } from "../../infra/local/synthesize.ts";
@@ -19,12 +19,15 @@ const leastCost = "4";
 export async function withCheapPasswords(assembly: typeof localAssembly): Promise<typeof localAssembly> {
   const copy = await changedAssembly(assembly, () => undefined);
   let changed = 0;
-  for await (const name of glob("asset.*/index.mjs", { cwd: copy.assemblyFolder })) {
-    const file = path.join(copy.assemblyFolder, name);
-    const source = await readFile(file, "utf8");
+  for (const name of await readdir(assembly.assemblyFolder)) {
+    const bundle = path.join(assembly.assemblyFolder, name);
+    const source = await readFile(path.join(bundle, "index.mjs"), "utf8").catch(() => "");
     const cheap = source.replace(hashing, leastCost);
     if (cheap === source) continue;
-    await writeFile(file, cheap);
+    const target = path.join(copy.assemblyFolder, name);
+    await rm(target);
+    await cp(bundle, target, { recursive: true });
+    await writeFile(path.join(target, "index.mjs"), cheap);
     changed += 1;
   }
   if (changed === 0) throw new Error("no function calls bcrypt as hash.ts does");
