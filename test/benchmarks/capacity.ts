@@ -88,7 +88,7 @@ export async function benchmarkCapacity({ isJson }: { isJson: boolean }): Promis
     };
   });
   process.stderr.write("idle stage\n");
-  const idle = await idleCosts(sumOfCosts(background));
+  const idle = idleCosts(sumOfCosts(background));
   if (isJson) print(JSON.stringify({ prices, operations: figures, background, storage, idle }, undefined, 2));
   else printTables({ figures, background, storage, idle });
   await gateway.stop();

@@ -1,11 +1,8 @@
 import * as z from "zod/mini";
 
-import { bundleFunctions } from "../../infra/bundle.ts";
-import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { alarmsOf, metricsOfAlarm } from "../support/alarms.ts";
-import { testApp } from "../support/test-app.ts";
-import { wholeTemplate } from "../support/whole-template.ts";
+import { synthesized } from "../support/synthesized.ts";
 import { prices } from "./prices.ts";
 import { callsPerMonth, hoursPerMonth } from "./schedules.ts";
 
@@ -29,20 +26,15 @@ const Rule = z.object({
 const Rules = z.object({ Properties: z.object({ Rules: z.array(z.unknown()) }) });
 
 /**
- * Calculates the monthly cost of an idle stage `prod` from its template: list prices, no free tier.
+ * Calculates the monthly cost of an idle stage `prod` from its templates: list prices, no free tier. The functions are bundled.
  * @param clockDollars the cost of the scheduled calls, without their traces
  */
-export async function idleCosts(clockDollars: number): Promise<IdleCost[]> {
-  await bundleFunctions();
-  const app = testApp(".build/idle-cost.out");
-  const { stackName } = new GatewayStack(app, "sms-gateway-idle-cost", stageNamed("prod"));
-  const assembly = app.synth();
-  const templates = assembly.stacks.map((stack) => wholeTemplate(assembly.directory, stack.stackName));
+export function idleCosts(clockDollars: number): IdleCost[] {
+  const { template, firewall } = synthesized(stageNamed("prod"));
   const ofType = (type: string): object[] =>
-    templates.flatMap((template) => Object.values(template.findResources(type)));
-  const gateway = wholeTemplate(assembly.directory, stackName);
+    [template, firewall].flatMap((each) => Object.values(each?.findResources(type) ?? {}));
 
-  const alarmMetrics = alarmsOf(gateway).flatMap(metricsOfAlarm).length;
+  const alarmMetrics = alarmsOf(template).flatMap(metricsOfAlarm).length;
   const polls =
     (ofType("AWS::Lambda::EventSourceMapping").length * pollers * hoursPerMonth * 3_600) / pollSeconds;
   // X-Ray records the first call in each second. A scheduled call counts as one.
@@ -64,10 +56,10 @@ export async function idleCosts(clockDollars: number): Promise<IdleCost[]> {
   );
   return [
     cost("metrics that alarms look at", alarmMetrics, prices.alarmMetricMonth),
-    cost("requests of queues that wait for jobs, millions", polls / 1e6, prices.queueRequest * 1e6),
-    cost("traces of calls by the clock, millions", clockCalls / 1e6, prices.trace * 1e6),
-    cost("work by the clock", 1, clockDollars),
-    cost("keys of KMS", ofType("AWS::KMS::Key").length, prices.kmsKeyMonth),
+    cost("requests of Lambda to empty queues, millions", polls / 1e6, prices.queueRequest * 1e6),
+    cost("traces of scheduled calls, millions", clockCalls / 1e6, prices.trace * 1e6),
+    cost("scheduled calls", 1, clockDollars),
+    cost("KMS key of the sessions", ofType("AWS::KMS::Key").length, prices.kmsKeyMonth),
     cost("secrets", ofType("AWS::SecretsManager::Secret").length, prices.secretMonth),
     cost("the firewall", ofType("AWS::WAFv2::WebACL").length, prices.webAclMonth),
     cost("its rules", firewallRules, prices.webAclRuleMonth),
