@@ -1,4 +1,4 @@
-import type { PaymentRecord } from "../../shared/money/payments/record.ts";
+import type { DisputeRecord, PaymentRecord } from "../../shared/money/payments/record.ts";
 import { moneyText } from "../../shared/money/wallet/money.ts";
 import { findReference, type ReferenceRecord } from "../../shared/money/wallet/reference.ts";
 import { right, type Columns } from "./output.ts";
@@ -28,6 +28,7 @@ export const paymentColumns: Columns<PaymentRecord> = {
   STATUS: "status",
   AMOUNT: ({ amountMicros }) => right(moneyText(amountMicros)),
   TOTAL: ({ totalMicros }) => right(moneyText(totalMicros)),
+  DISPUTE: ({ disputes }) => disputes.map(disputeText).join("; "),
   "LEFT TO DO": ({ visitAt }) => (visitAt === undefined ? "" : `next at ${visitAt}`),
 };
 
@@ -54,6 +55,12 @@ export async function movementsOf({
   return found.flatMap((each) => each ?? []);
 }
 
+/** The state of a dispute. An open one has the end of the time in which the bank takes evidence. */
+function disputeText({ status, reason, dueAt }: DisputeRecord): string {
+  const due = status === "open" && dueAt !== undefined ? `, evidence due ${dueAt}` : "";
+  return `${status}${reason === undefined ? "" : ` (${reason})`}${due}`;
+}
+
 /** The facts of a payment, by their names. */
 export function paymentFacts(payment: PaymentRecord): Record<string, string | undefined> {
   const { refunds, disputes, feeMicros } = payment;
@@ -62,8 +69,8 @@ export function paymentFacts(payment: PaymentRecord): Record<string, string | un
       `${id} ${moneyText(totalMicros)} ${status}${creditNote === undefined ? "" : ` ${creditNote}`}`,
   );
   const disputeTexts = disputes.map(
-    ({ id, status, totalMicros, feeMicros: fee }) =>
-      `${id} ${moneyText(totalMicros)} ${status}, fee ${moneyText(fee)}`,
+    (each) =>
+      `${each.id} ${moneyText(each.totalMicros)} ${disputeText(each)}, fee ${moneyText(each.feeMicros)}`,
   );
   return {
     Payment: payment.id,

@@ -44,31 +44,43 @@ const list = command({
     "--stage prod",
     "--organization ada@example.com --status failed",
     "--unsettled --since 90 --stage prod",
+    "--disputed --since 120 --stage prod",
   ],
   input: z.object({
     organization: OrganizationOption,
     status: part("--status <status>", PaymentStatus.options.join(", "), z.optional(PaymentStatus)),
     since: part("--since <days>", "number of past days; default: 30", Days),
     unsettled: flag("--unsettled", "only payments that the gateway still works on"),
+    disputed: flag("--disputed", "only payments with an open dispute, the next one due first"),
     limit: limit(100, 10_000, "payments"),
   }),
-  run: async ({ organization, status, since, unsettled, limit: wanted }, { output }) => {
+  run: async ({ organization, status, since, unsettled, disputed, limit: wanted }, { output }) => {
     const from = daysAgo(since);
     const found: PaymentRecord[] = [];
     const read = async (organizationId: string): Promise<void> => {
       for await (const payment of paymentsOf(organizationId, from)) {
-        const isWanted = status === undefined || payment.status === status;
-        if (isWanted && (!unsettled || payment.pendingWork !== undefined)) found.push(payment);
+        const isWanted =
+          (status === undefined || payment.status === status) &&
+          (!unsettled || payment.pendingWork !== undefined) &&
+          (!disputed || openDisputeOf(payment) !== undefined);
+        if (isWanted) found.push(payment);
       }
     };
     if (organization !== undefined) await read((await readOrganization(organization)).id);
     else for await (const batch of organizationBatches()) await Promise.all(batch.map(read));
     // The ids have the order of time.
-    const rows = found.toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, wanted);
+    const newest = found.toSorted((one, other) => (one.id < other.id ? 1 : -1));
+    const dueAt = (payment: PaymentRecord): string => openDisputeOf(payment)?.dueAt ?? "";
+    const sorted = disputed ? newest.toSorted((one, other) => (dueAt(one) < dueAt(other) ? -1 : 1)) : newest;
+    const rows = sorted.slice(0, wanted);
     output.table(rows, paymentColumns);
     output.note(`${found.length} payments${found.length > rows.length ? `, ${rows.length} shown` : ""}`);
   },
 });
+
+function openDisputeOf({ disputes }: PaymentRecord): PaymentRecord["disputes"][number] | undefined {
+  return disputes.find(({ status }) => status === "open");
+}
 
 const show = command({
   name: "payments show",

@@ -88,6 +88,30 @@ it("payments are listed and shown with the movements that they caused", async ()
   );
 });
 
+it("lists open disputes, the next one due first, with the end of the time for evidence", async () => {
+  const customer = await register();
+  const disputeOf = (status: "open" | "won", dueAt?: string) => ({
+    id: `dp_${status}`,
+    amountMicros: 50_000_000,
+    totalMicros: 60_000_000,
+    feeMicros: 15_000_000,
+    status,
+    reason: "fraudulent",
+    dueAt,
+    openedAt: "2026-11-01T10:00:00.000Z",
+  });
+  const later = await put(customer, { disputes: [disputeOf("open", "2026-12-09T00:00:00.000Z")] });
+  const next = await put(customer, { disputes: [disputeOf("open", "2026-12-04T00:00:00.000Z")] });
+  await put(customer, { disputes: [disputeOf("won")] });
+  const table = await outputOf(`payments list --disputed --organization ${customer.email}`);
+  const lines = table.trim().split("\n").slice(1, -1);
+  expect(lines.map((line) => line.slice(0, next.id.length))).toEqual([next.id, later.id]);
+  expect(lines[0]).toContain("open (fraudulent), evidence due 2026-12-04T00:00:00.000Z");
+  expect(await outputOf(`payments show ${next.id} --organization ${customer.email}`)).toContain(
+    "dp_open 60.000000 USD open (fraudulent), evidence due 2026-12-04T00:00:00.000Z, fee 15.000000 USD",
+  );
+});
+
 it("a refund leaves the wallet once, also when the command is repeated", async () => {
   const customer = await register();
   const id = await pay(customer, "30", "bank-5");

@@ -28,7 +28,17 @@ async function stateOf({ paid = [5_000, "usd", 175], dispute }: Given): Promise<
   const disputes =
     dispute === undefined
       ? []
-      : [{ id: "dp_1", status, amount, currency, balance_transactions: moved.map(transactionOf) }];
+      : [
+          {
+            id: "dp_1",
+            status,
+            reason: "fraudulent",
+            evidence_details: { due_by: 1_900_000_000 },
+            amount,
+            currency,
+            balance_transactions: moved.map(transactionOf),
+          },
+        ];
   const stripe = {
     disputes: {
       list: async function* list() {
@@ -105,6 +115,7 @@ it.each([
   async (_, amount, currency, moved, minorUnits, feeMinorUnits) => {
     const dispute = { status: "needs_response", amount, currency, moved };
     const { disputes } = await stateOf({ paid: [7_800, "jpy", 270], dispute });
-    expect(disputes).toEqual([{ id: "dp_1", minorUnits, feeMinorUnits, status: "open" }]);
+    const known = { reason: "fraudulent", dueAt: "2030-03-17T17:46:40.000Z" };
+    expect(disputes).toEqual([{ id: "dp_1", minorUnits, feeMinorUnits, status: "open", ...known }]);
   },
 );

@@ -162,11 +162,15 @@ export const newRefund = (base: Base, charge: Charge, amount: number, metadata: 
   metadata,
 });
 
+/** How long a cardholder's bank takes evidence. */
+const secondsForEvidence = 7 * 24 * 3_600;
+
 export const newDispute = (base: Base, charge: Charge) => ({
   ...base,
   object: "dispute" as const,
   status: "needs_response" as "lost" | "needs_response" | "won",
   reason: "fraudulent",
+  evidence_details: { due_by: base.created + secondsForEvidence },
   amount: charge.amount - charge.amount_refunded,
   currency: charge.currency,
   charge: charge.id,

@@ -160,7 +160,7 @@ async function adoptRefund(
  */
 export async function applyDispute(
   payment: PaymentRecord,
-  { id, minorUnits, feeMinorUnits, status }: ProviderDispute,
+  { id, minorUnits, feeMinorUnits, status, reason, dueAt }: ProviderDispute,
 ): Promise<true | undefined> {
   const at = now().toISOString();
   const known = payment.disputes.find((each) => each.id === id);
@@ -173,6 +173,8 @@ export async function applyDispute(
     ...known,
     feeMicros: microsOfMinorUnits(feeMinorUnits),
     status,
+    reason,
+    dueAt,
     ...(status === "open" ? {} : { closedAt: at }),
   };
   const disputes = [...payment.disputes.filter((each) => each.id !== id), dispute];
@@ -190,7 +192,8 @@ export async function applyDispute(
     const movement = { type: "chargeback", amountMicros, reference: `${id}-won` } as const;
     return move(payment, movement, { reason: "Dispute won", write: paymentUpdate(payment, changes) });
   }
-  if (known.status === status && known.feeMicros === dispute.feeMicros) return true;
+  const isSame = known.feeMicros === dispute.feeMicros && known.dueAt === dueAt;
+  if (known.status === status && isSame) return true;
   return update(payment, changes);
 }
 

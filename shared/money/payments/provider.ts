@@ -58,6 +58,9 @@ export interface ProviderDispute {
   readonly minorUnits: number;
   readonly feeMinorUnits: number;
   readonly status: "lost" | "open" | "won";
+  /** The provider's word for why the cardholder disputes, and until when an open dispute takes evidence, in ISO 8601. */
+  readonly reason?: string | undefined;
+  readonly dueAt?: string | undefined;
 }
 
 /** The present state of a payment at the provider. */

@@ -40,6 +40,9 @@ const DisputeRecord = z.object({
   totalMicros: z.int().check(z.positive()),
   feeMicros: z._default(z.int(), 0),
   status: z.enum(["open", "won", "lost"]),
+  reason: z.optional(z.string()),
+  /** Until when an open dispute takes evidence, in ISO 8601. */
+  dueAt: z.optional(z.string()),
   openedAt: z.string(),
   closedAt: z.optional(z.string()),
 });

@@ -113,7 +113,15 @@ const disputeStatuses: Readonly<Record<string, ProviderDispute["status"] | "inqu
 
 /** @param most the total of the payment: a dispute takes no more, whatever its own currency is */
 function disputeOf(
-  { id, amount, currency, status, balance_transactions }: Stripe.Dispute,
+  {
+    id,
+    amount,
+    currency,
+    status,
+    reason,
+    evidence_details: { due_by: dueBy },
+    balance_transactions,
+  }: Stripe.Dispute,
   most: number,
   converted: Conversion,
 ): ProviderDispute[] {
@@ -127,7 +135,8 @@ function disputeOf(
   const taken = -sumOf((each) => Math.min(each.amount, 0));
   const minorUnits = converted(amount, currency) ?? (taken === 0 ? most : taken);
   const feeMinorUnits = sumOf((each) => each.fee);
-  return [{ id, minorUnits: Math.min(minorUnits, most), feeMinorUnits, status: outcome }];
+  const dueAt = dueBy === null ? undefined : new Date(dueBy * secondMs).toISOString();
+  return [{ id, minorUnits: Math.min(minorUnits, most), feeMinorUnits, status: outcome, reason, dueAt }];
 }
 
 function failureOf(error: Stripe.PaymentIntent.LastPaymentError | null): PaymentFailure {
