@@ -1,5 +1,6 @@
 import { Role, scopesOfRole } from "../../api/contract/scopes.ts";
 import { listHeldMessages } from "../../messages/accept/held.ts";
+import { readSenderIds } from "../../messages/sender-ids/record.ts";
 import { readBilling } from "../../money/payments/billing-record.ts";
 import { billingText } from "../../money/payments/billing-text.ts";
 import type { EmailJob } from "../../notices/emails/email-job.ts";
@@ -15,6 +16,7 @@ import {
   ownerNoticeText,
   passwordChangedText,
   passwordResetText,
+  reviewDecidedText,
   secondFactorChangedText,
   spendCapReachedText,
   verificationText,
@@ -25,6 +27,7 @@ import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { refund, tryConsume, type Use } from "../../platform/limits/sliding-window.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
+import { findKyc } from "../../tenancy/kyc/record.ts";
 import { allMembers, findInvitation } from "../../tenancy/organizations/member-record.ts";
 import { findOrganization } from "../../tenancy/organizations/record.ts";
 import { isEmailVerified, readRights } from "../../tenancy/organizations/rights-record.ts";
@@ -83,6 +86,7 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
     case "exportReady":
     case "lowBalance":
     case "passwordChanged":
+    case "reviewDecided":
     case "secondFactorChanged":
     case "spendCapReached":
       return [[noticesPerAddress, to]];
@@ -183,6 +187,15 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
       if (rows.length === 0) return undefined;
       return toMembers(job.organizationId, "approvals", async (name) => messagesHeldText(name));
     }
+    case "reviewDecided": {
+      const { organizationId, senderIdId } = job;
+      const decided =
+        senderIdId === undefined
+          ? await findKyc(organizationId)
+          : (await readSenderIds(organizationId)).find(({ id }) => id === senderIdId);
+      if (decided === undefined || decided.status === "pending") return undefined;
+      return toMembers(organizationId, "decisions", async (name) => reviewDecidedText(name, decided));
+    }
     case "billing": {
       const { organizationId, notice } = job;
       const kind = notice.what === "paymentReceived" ? "payments" : "warnings";
@@ -199,12 +212,12 @@ async function findVerified(userId: string): Promise<UserRecord | undefined> {
 
 /**
  * Addresses an email to the owners and to the members whose roles the customer chose for its kind, if they verified their
- * address. Approvals are for all roles that may send. Owners cannot be left out, because a stolen credential could then silence
+ * address. Approvals are for all roles that may send, and decisions of the operator for admins. Owners cannot be left out, because a stolen credential could then silence
  * them.
  */
 async function toMembers(
   organizationId: string,
-  kind: "approvals" | "payments" | "warnings",
+  kind: "approvals" | "decisions" | "payments" | "warnings",
   textOf: (organizationName: string) => Promise<EmailText | undefined>,
 ): Promise<Draft[]> {
   const organization = await findOrganization(organizationId, { consistent: true });
@@ -212,7 +225,9 @@ async function toMembers(
   const roles = new Set<Role>(
     kind === "approvals"
       ? Role.options.filter((role) => scopesOfRole[role].includes("send"))
-      : ["owner", ...((await readBilling(organizationId)).details?.emails?.[kind] ?? ["billing"])],
+      : kind === "decisions"
+        ? ["owner", "admin"]
+        : ["owner", ...((await readBilling(organizationId)).details?.emails?.[kind] ?? ["billing"])],
   );
   const members = await allMembers(organizationId);
   const text = await textOf(organization.name);

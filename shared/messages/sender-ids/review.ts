@@ -1,4 +1,5 @@
 import { ApiError } from "../../api/contract/errors.ts";
+import { owedDecision } from "../../notices/emails/email-job.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
@@ -49,6 +50,7 @@ export async function decideSenderId(
       ),
       name: nameWrites(seen, decision, isShared),
       review: seen.status === "pending" ? closeReview("sender-ids", seen.id) : [],
+      email: owedDecision(organizationId, seen.id),
     });
     if (written.outcome === "committed") return { ...seen, ...fields };
     const { request, name } = written.rejections;

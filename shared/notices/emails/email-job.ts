@@ -90,6 +90,14 @@ const SpendCapReachedJob = z.object({
 /** A notice to the members who may approve held messages, that some wait for them. */
 const MessagesHeldJob = z.object({ kind: z.literal("messagesHeld"), id, organizationId: z.string() });
 
+/** A notice about the operator's decision on a sender ID; on the business details if none is named. */
+const ReviewDecidedJob = z.object({
+  kind: z.literal("reviewDecided"),
+  id,
+  organizationId: z.string(),
+  senderIdId: z.optional(z.string()),
+});
+
 /** A notice to the person who began an export, that it is ready. */
 const ExportReadyJob = z.object({
   kind: z.literal("exportReady"),
@@ -131,6 +139,7 @@ export const EmailJob = z.discriminatedUnion("kind", [
   LowBalanceJob,
   SpendCapReachedJob,
   MessagesHeldJob,
+  ReviewDecidedJob,
   ExportReadyJob,
   InvitationJob,
   BillingJob,
@@ -156,6 +165,14 @@ export function heldEmail(organizationId: string, at: Date): QueuedJob {
   const hour = new Date(Math.floor(at.getTime() / hourMs) * hourMs);
   const emailId = derivedId("eml", hour, `${organizationId} messagesHeld`);
   return emailJob(organizationId, { kind: "messagesHeld", organizationId }, emailId);
+}
+
+/**
+ * Returns the write of the transaction that records a decision of the operator. It emails the decision to the organization in
+ * about a quarter of an hour, because commands cannot queue jobs of functions.
+ */
+export function owedDecision(organizationId: string, senderIdId?: string): Put {
+  return owedEmail(emailJob(organizationId, { kind: "reviewDecided", organizationId, senderIdId }));
 }
 
 /** Builds the job that emails a notice about payments. @param emailId makes it one email, however often it is queued */

@@ -206,6 +206,35 @@ export function messagesHeldText(name: string): EmailText {
   };
 }
 
+/** The part of a request for a sender ID, or of business details, that its decision is about. */
+interface DecidedReview {
+  readonly status: string;
+  readonly senderId?: string;
+  readonly rejectionReason?: string | undefined;
+}
+
+/** @param name the organization's */
+export function reviewDecidedText(
+  name: string,
+  { status, senderId, rejectionReason }: DecidedReview,
+): EmailText {
+  const what = senderId === undefined ? "business details" : `sender ID ${senderId}`;
+  const again = senderId === undefined ? "You can submit them again." : "You can request another one.";
+  const isApproved = status === "approved";
+  return {
+    subject: `Your ${what}: ${status}`,
+    paragraphs: [
+      `${brand().name} has ${status} the ${what} of ${onOneLine(name)}.`,
+      ...(rejectionReason === undefined ? [] : [`Reason: ${onOneLine(rejectionReason)}`]),
+    ],
+    link: {
+      label: "Open the console",
+      url: `${config.apiUrl()}/console#/${senderId === undefined ? "kyc" : "sender-ids"}`,
+    },
+    closing: isApproved ? "Messages can be sent with this approval now." : again,
+  };
+}
+
 export function exportReadyText(exportId: string): EmailText {
   return {
     subject: "Your export is ready",

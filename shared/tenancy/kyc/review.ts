@@ -1,4 +1,5 @@
 import { ApiError } from "../../api/contract/errors.ts";
+import { owedDecision } from "../../notices/emails/email-job.ts";
 import { now } from "../../platform/clock.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { noteKycApproval } from "../organizations/rights-record.ts";
@@ -37,6 +38,7 @@ export async function decideKyc(
     submission: replaceKyc(seen, record),
     approval: noteKycApproval(organizationId, decision.approved ? fields.decidedAt : undefined),
     review: seen.status === "pending" ? closeReview("kyc", seen.id) : [],
+    email: owedDecision(organizationId),
   });
   if (written.outcome === "committed") return record;
   throw new ApiError("CONFLICT", {
