@@ -72,7 +72,7 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
     command: tailOf(
       alarms,
       "access",
-      '{ ($.routeKey = "POST /v1/auth/login" || $.routeKey = "POST /v1/auth/sessions") && $.status = "4*" }',
+      '{ ($.routeKey = "POST /v1/auth/login" || $.routeKey = "POST /v1/auth/console-session") && $.status = "4*" }',
     ),
     metric: countedMetric(stage, "FailedLogins", quarterOfAnHour),
     threshold: 100,

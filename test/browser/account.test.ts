@@ -101,7 +101,7 @@ it("an invitation leads into the console, or names the organization and where to
     await page.getByRole("button").click();
     return link;
   };
-  await page.route("**/v1/auth/sessions", async (route) => route.abort(), { times: 1 });
+  await page.route("**/v1/auth/console-session", async (route) => route.abort(), { times: 1 });
   await accept();
   await said(`You are now a member of ${owner.email}.`);
   await page.getByRole("link", { name: "Log in" }).click();

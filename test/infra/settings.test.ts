@@ -124,7 +124,7 @@ it("gives each route without a credential a separate limit, so that it cannot ex
     "GET /v1/carriers/{carrier}/{callback} 90",
     "POST /v1/carriers/{carrier}/{callback} 90",
     "POST /v1/auth/register 7",
-    "POST /v1/auth/sessions 3",
+    "POST /v1/auth/console-session 3",
     "POST /v1/payments/events/{provider} 80",
     "POST /v1/auth/login 3",
     "POST /v1/auth/verify-email 7",

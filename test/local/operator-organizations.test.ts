@@ -80,7 +80,7 @@ it("the operator ends all sessions of a user, also with a slow clock, which is i
   const headers = { "X-Console": "new", "Sec-Fetch-Site": "same-origin" };
   const baseUrl = operated.gateway.url;
   const logIn = async (): Promise<string> => {
-    const response = await call("/v1/auth/sessions", { json: { email, password }, headers, baseUrl });
+    const response = await call("/v1/auth/console-session", { json: { email, password }, headers, baseUrl });
     return response.headers.get("set-cookie")?.split(";")[0] ?? "";
   };
   const statuses = async (Cookie: string): Promise<number[]> => {

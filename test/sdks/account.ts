@@ -53,6 +53,8 @@ export async function runProgram(
     env: { ...process.env, ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });
+  // A program that reads no input may end before it is written.
+  program.stdin.on("error", () => undefined);
   program.stdin.end(JSON.stringify(input));
   const ended = once(program, "close");
   const [output, errors] = await Promise.all([text(program.stdout), text(program.stderr)]);

@@ -60,7 +60,7 @@ class ConsoleVisitor {
       body: JSON.stringify({ email, password }),
     };
     const status = await this.page.evaluate(
-      `fetch("/v1/auth/sessions", ${JSON.stringify(init)}).then(({ status }) => status)`,
+      `fetch("/v1/auth/console-session", ${JSON.stringify(init)}).then(({ status }) => status)`,
     );
     if (status !== 201) throw new Error(`the log-in of ${email} failed with ${String(status)}`);
   }

@@ -61,7 +61,10 @@ class Browser {
   }
 
   async logIn(headers: Record<string, string> = sameOrigin, given = password): Promise<ApiResponse> {
-    return this.call("/v1/auth/sessions", { json: { email: customer.email, password: given }, headers });
+    return this.call("/v1/auth/console-session", {
+      json: { email: customer.email, password: given },
+      headers,
+    });
   }
 
   async status(path = "/v1/wallet"): Promise<number> {

@@ -44,7 +44,7 @@ export async function loginInBrowser(
 ): Promise<{ readonly account: Account; readonly cookie: string; readonly endsAt: Date }> {
   const { user, organization, issuedAt } = await checkLogin(request, sourceIp);
   const { sessionId, cookie, endsAt } = await startBrowserSession(user, issuedAt, browser.userAgent);
-  await noteLogin(user, sessionId, "POST /v1/auth/sessions", sourceIp);
+  await noteLogin(user, sessionId, "POST /v1/auth/console-session", sourceIp);
   if (browser.cookie !== undefined) await endReplacedSession(browser.cookie);
   const account = { user: toApiUser(user), organization: toApiOrganization(organization) };
   return { account, cookie, endsAt };

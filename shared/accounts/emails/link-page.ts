@@ -66,7 +66,7 @@ const lead = ([href, label]) => {
 const logIn = async (email, headers) => {
   const body = JSON.stringify({ email, password: document.querySelector("#password").value });
   const init = { method: "POST", headers: { ...headers, "X-Console": "new" }, body };
-  const begun = await fetch("v1/auth/sessions", init).catch(() => undefined);
+  const begun = await fetch("v1/auth/console-session", init).catch(() => undefined);
   if (begun?.ok) location.replace("console");
 };
 

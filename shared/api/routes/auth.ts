@@ -101,7 +101,7 @@ const createSessionErrors = /* @__PURE__ */ (() => [...loginErrors, "INSUFFICIEN
 
 export const createSession = {
   method: "POST",
-  path: "/v1/auth/sessions",
+  path: "/v1/auth/console-session",
   tag: "auth",
   summary: "Log in to the console: the session is in a cookie, which only the console can use",
   internal: true,
