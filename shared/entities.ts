@@ -31,6 +31,7 @@ import type { SenderIdRecord } from "./messages/sender-ids/record.ts";
 import type { DocumentRecord, NumberRecord as InvoiceNumberRecord } from "./money/invoices/record.ts";
 import type { BillingRecord } from "./money/payments/billing-record.ts";
 import type { PaymentRecord } from "./money/payments/record.ts";
+import type { BlockedDestination } from "./money/prices/blocked-destinations.ts";
 import type { PriceOverridesRecord } from "./money/prices/overrides.ts";
 import type { CurrentCardRecord, RateCardRecord, ChunkRecord } from "./money/prices/record.ts";
 import type { LedgerEntryRecord } from "./money/wallet/ledger.ts";
@@ -77,6 +78,7 @@ declare module "./platform/table/entities.ts" {
     auditEntry: typeof AuditEntryRecord;
     auditOutcome: typeof AuditOutcomeRecord;
     billing: typeof BillingRecord;
+    blockedDestination: typeof BlockedDestination;
     bookLines: typeof PaymentLinesRecord;
     books: typeof BooksRecord;
     booksTotal: typeof BooksTotal;

@@ -53,8 +53,8 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
   alarms.add({
     kind: "failed-price-reads",
     means:
-      "Functions cannot read the prices. They use the last ones for a quarter of an hour. Then sends end in 503, and " +
-      "messages are sent without a cost.",
+      "Functions cannot read the prices or the blocked destinations. They use the last ones for a quarter of an hour. Then " +
+      "sends end in 503, and messages are sent without a cost, or wait.",
     firstStep: "See the error: the table is throttled, or a row of the prices cannot be read.",
     command: tailOf(alarms, "api", '{ $.event = "prices.not_read" }'),
     metric: countedMetric(stage, "FailedPriceReads"),

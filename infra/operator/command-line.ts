@@ -9,6 +9,7 @@ import { carrierCommands } from "./carriers.ts";
 import type { OperatorCommand, Typed } from "./command.ts";
 import type { Context } from "./context.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
+import { destinationCommands } from "./destinations.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
 import { lostPaymentCommands } from "./lost-payments.ts";
@@ -56,6 +57,7 @@ export const commands: readonly OperatorCommand[] = [
   ...marginCommands,
   ...booksCommands,
   ...sendingCommands,
+  ...destinationCommands,
   ...carrierCommands,
   ...routeCommands,
   ...deadLetterCommands,

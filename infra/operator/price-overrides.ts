@@ -16,7 +16,7 @@ import { readOrganization } from "./organization.ts";
 import { readCurrent, showChanges, type Decision } from "./price-changes.ts";
 import { maxAmountMicros, readRates } from "./rates-file.ts";
 
-const Prefix = part(
+export const Prefix = part(
   "<prefix>",
   "first digits of the numbers",
   z.string("is missing").check(z.regex(/^[1-9]\d{0,14}$/, "must be 1 to 15 digits, country code first")),

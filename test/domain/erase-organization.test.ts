@@ -14,6 +14,7 @@ import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { takeName } from "../../shared/messages/sender-ids/names.ts";
 import { createSenderId } from "../../shared/messages/sender-ids/sender-ids.ts";
+import { blockDestination } from "../../shared/money/prices/blocked-destinations.ts";
 import { replacePriceOverrides } from "../../shared/money/prices/overrides.ts";
 import { adjustWallet, closeWallet } from "../../shared/money/wallet/adjust.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
@@ -114,6 +115,7 @@ async function useEverything(): Promise<void> {
     putUnchecked(keys.apiKeyUse(organizationId, "key_1"), { entity: "apiKeyUse", keyId: "key_1" }),
   );
   await replacePriceOverrides({ id: organizationId }, priceRows({ "44": 40_000 }));
+  await blockDestination({ prefix: "44", organizationId }, "Lovelace's ticket");
   const campaign = { name: "spring", message: "Hello", senderId: "ACME", audience: { all: true } };
   await createCampaign(organizationId, CreateCampaignRequest.parse(campaign));
   const scheduledAt = new Date(Date.now() + 60 * minuteMs).toISOString();

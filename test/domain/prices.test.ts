@@ -75,7 +75,7 @@ async function estimate(number = to): Promise<number | string> {
   return typeof estimated === "string" ? estimated : Math.round(estimated.pricing.total * 1e6);
 }
 
-/** The keys of the prices that are read meanwhile, one per read. */
+/** The keys of the prices and blocked destinations that are read meanwhile, one per read. */
 function watchReads(): () => string[] {
   const send = vi.spyOn(DynamoDb.prototype, "send");
   return () =>
@@ -122,14 +122,15 @@ describe("the rate card", () => {
     await publishRateCard(priceRows({ "44": 40_000 }), undefined);
     const reads = watchReads();
     await Promise.all(Array.from({ length: 5 }, async () => estimate()));
-    expect(reads()).toEqual(["PRICES#card", "PRICES#card#1"]);
+    const first = ["PRICES#blocked", "PRICES#card", "PRICES#card#1"];
+    expect(reads()).toEqual(first);
     advance(29_000);
     await sell();
-    expect(reads()).toHaveLength(2);
+    expect(reads()).toHaveLength(3);
     advance(1_000);
     await sell();
     await sell();
-    expect(reads()).toEqual(["PRICES#card", "PRICES#card#1", "PRICES#card"]);
+    expect(reads()).toEqual([...first, "PRICES#blocked", "PRICES#card"]);
   });
 
   it("has rows that take effect at their time, without another import", async () => {

@@ -15,6 +15,7 @@ import { refundMessage } from "../../shared/messages/outcome/refund.ts";
 import { reconcileWallets } from "../../shared/messages/reconciliation/run.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { blockedCache } from "../../shared/money/prices/blocked-destinations.ts";
 import { rateCardCache } from "../../shared/money/prices/current.ts";
 import { readPrices } from "../../shared/money/prices/prices.ts";
 import { publishRateCard } from "../../shared/money/prices/publish.ts";
@@ -77,6 +78,7 @@ const content = { to: "15005550000", message: "x", senderId: "ACME", language: "
 /** Replaces AWS and the settings, and empties the caches of earlier runs. @returns what restores AWS */
 export function connect({ request, enqueue, messageRetentionDays = "" }: Surroundings): () => void {
   rateCardCache.clear();
+  blockedCache.clear();
   Object.assign(process.env, localSettings);
   for (const name of queueNames) process.env[environmentNames.queueUrl[name]] = `memory://${name}`;
   process.env[environmentNames.tableName] = "memory";

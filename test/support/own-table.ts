@@ -8,6 +8,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { inject } from "vitest";
 
+import { blockedCache } from "../../shared/money/prices/blocked-destinations.ts";
 import { rateCardCache } from "../../shared/money/prices/current.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
@@ -22,6 +23,7 @@ export async function useOwnTable(): Promise<void> {
   await new DynamoDBClient({}).send(create);
   process.env[environmentNames.tableName] = TableName;
   rateCardCache.clear();
+  blockedCache.clear();
 }
 
 /** Copies the table under another name, as a restore does. @returns what points the code to the copy */

@@ -99,6 +99,9 @@ export async function eraseOrganization(
     ...shardsOf(sharded).map(({ numbers }) => numbers),
   ];
   await forEachOf(Stored, plain, async (item) => erase(item));
+  await forEachOf(Stored, keys.blockedDestination("").pk, async (item) => {
+    if (item["organizationId"] === organizationId) await erase(item);
+  });
   // Invoices keep their buyers, and failed payments need none. An announced transfer expires.
   const expired = {
     set: { status: "expired" },

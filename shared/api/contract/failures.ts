@@ -8,7 +8,7 @@ import type { DeliveryErrorCode, MessageErrorCode } from "./sms.ts";
 /** Why a message failed, by its `errorCode`. */
 export const messageFailures: Readonly<Record<MessageErrorCode, string>> = {
   MESSAGE_INVALID_DESTINATION: "This number cannot receive messages.",
-  MESSAGE_UNROUTABLE: "No carrier delivers to this number.",
+  MESSAGE_UNROUTABLE: "No carrier delivers to this number, or the gateway sends nothing to it.",
   MESSAGE_EXPIRED: "The message expired before it was submitted to a carrier.",
   MESSAGE_PROVIDER_ERROR: "The carrier rejected the message, or could not be reached in any attempt.",
   MESSAGE_OUTCOME_UNKNOWN:

@@ -3,6 +3,7 @@ import { newMessage, type Terms } from "../../messages/accept/accept.ts";
 import { isDestinationAllowed } from "../../messages/accept/policies.ts";
 import { countCampaignMessage } from "../../messages/accept/recipient-limits.ts";
 import type { MessageRecord } from "../../messages/message/record.ts";
+import { blockedPrefixes } from "../../money/prices/blocked-destinations.ts";
 import { now } from "../../platform/clock.ts";
 import { undefinedIfUnreadable } from "../../platform/table/records.ts";
 import { findContact, readContacts, type ContactRecord } from "../contacts/record.ts";
@@ -29,13 +30,14 @@ export async function nextRecipients(
 ): Promise<RecipientResult[]> {
   const { organizationId, audience, position } = campaign;
   const { contactIds } = audience;
+  const rules = { ...terms, blocked: await blockedPrefixes(organizationId) };
   if (contactIds === undefined) {
     const contacts = await readContacts(organizationId, {
       after: position === "" ? undefined : position,
       limit,
     });
     return contacts.map(({ key, item }) =>
-      resultOf(campaign, item, { position: key.sk, contactId: key.sk }, terms),
+      resultOf(campaign, item, { position: key.sk, contactId: key.sk }, rules),
     );
   }
   const start = Number(position);
@@ -44,7 +46,7 @@ export async function nextRecipients(
     ids.map(async (id) => findContact(organizationId, id).catch(undefinedIfUnreadable)),
   );
   return ids.map((contactId, index) =>
-    resultOf(campaign, contacts[index], { position: String(start + index + 1), contactId }, terms),
+    resultOf(campaign, contacts[index], { position: String(start + index + 1), contactId }, rules),
   );
 }
 
@@ -69,7 +71,7 @@ function resultOf(
   campaign: CampaignRecord,
   contact: ContactRecord | undefined,
   place: Pick<RecipientResult, "contactId" | "position">,
-  terms: Terms,
+  { blocked, ...terms }: Terms & { readonly blocked: readonly string[] },
 ): RecipientResult {
   if (contact === undefined) return { ...place, skipped: "skippedUnknown" };
   const { tags } = campaign.audience;
@@ -77,7 +79,7 @@ function resultOf(
     return { ...place, skipped: undefined };
   }
   if (contact.optedOut) return { ...place, skipped: "skippedOptedOut" };
-  if (!isDestinationAllowed(contact.phoneNumber)) {
+  if (!isDestinationAllowed(contact.phoneNumber, blocked)) {
     return { ...place, skipped: "skippedDestinationNotAllowed" };
   }
   if (terms.prices.unitPriceMicros(contact.phoneNumber) === undefined) {

@@ -20,7 +20,7 @@ export async function estimateMessage(
   request: EstimateSmsRequest,
   { isTest }: Pick<Viewer, "isTest">,
 ): Promise<Estimate> {
-  if (!isTest) checkDestination(request.to);
+  if (!isTest) await checkDestination({ organizationId: organization.id, to: request.to });
   const prices = await readPrices(organization, now());
   const quoted = quote(request, isTest ? testPrices(prices) : prices);
   const estimated = { to: request.to, encoding: quoted.encoding, pricing: toApiPricing(quoted) };

@@ -2,6 +2,7 @@ import { ApiError } from "../../api/contract/errors.ts";
 import { sandboxNumbers } from "../../api/contract/sandbox-numbers.ts";
 import type { MessageErrorCode } from "../../api/contract/sms.ts";
 import { trafficClass } from "../../carriers/traffic-class.ts";
+import { blockedPrefixes, isBlocked } from "../../money/prices/blocked-destinations.ts";
 import { config } from "../../platform/config.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { isOwnerVerified, readRights } from "../../tenancy/organizations/rights-record.ts";
@@ -15,7 +16,7 @@ import { isApprovedSenderId, isNumeric } from "../sender-ids/names.ts";
 
 /*
  * The rules of a stage for senders and messages, in addition to the contract (`policies` in `infra/stages/README.md`), and
- * the wishes of recipients. Without a rule, nothing is read for it.
+ * the wishes of recipients. Without a rule, nothing is read for it. Blocked destinations are read once for many messages.
  */
 
 /** An organization, and the name or number that it sends from. */
@@ -35,7 +36,7 @@ export async function checkMessage(
   message: Pick<MessageRecord, "campaignId" | "messageType" | "to"> & Sending,
 ): Promise<void> {
   await checkSender(message);
-  checkDestination(message.to);
+  await checkDestination(message);
   const mayHaveReplies = organization === undefined || organization.repliesSince !== undefined;
   if (await isUnwanted(message, mayHaveReplies)) throw new ApiError("RECIPIENT_OPTED_OUT");
 }
@@ -78,23 +79,30 @@ export async function senderRejection(sending: Sending): Promise<SenderRejection
   return undefined;
 }
 
-/** @throws ApiError DESTINATION_NOT_ALLOWED */
-export function checkDestination(to: string): void {
-  const message = destinationRejection(to);
+/** @throws ApiError DESTINATION_NOT_ALLOWED; UNAVAILABLE */
+export async function checkDestination({
+  organizationId,
+  to,
+}: Pick<MessageRecord, "organizationId" | "to">): Promise<void> {
+  const message = destinationRejection(to, await blockedPrefixes(organizationId));
   if (message !== undefined) throw new ApiError("DESTINATION_NOT_ALLOWED", { message });
 }
 
-/** Whether messages may go to a number. */
-export function isDestinationAllowed(to: string): boolean {
-  return destinationRejection(to) === undefined;
+/**
+ * Whether messages may go to a number.
+ * @param blocked the prefixes that are blocked for the organization
+ */
+export function isDestinationAllowed(to: string, blocked: readonly string[]): boolean {
+  return destinationRejection(to, blocked) === undefined;
 }
 
 /**
  * Returns why messages may not go to a number, in a sentence for the caller. A number without a country is allowed only if
  * every country is. A number of unknown type is allowed only if every type is. An impossible number is allowed only if both
- * are.
+ * are. A blocked one never is.
  */
-function destinationRejection(to: string): string | undefined {
+function destinationRejection(to: string, blocked: readonly string[]): string | undefined {
+  if (isBlocked(to, blocked)) return "No messages are sent to this number from here.";
   if (config.carrier() === "sandbox" && Object.hasOwn(sandboxNumbers, to)) return undefined;
   const problem = impossibility(to);
   if (problem !== undefined) return `This ${problem}.`;
@@ -161,7 +169,9 @@ export async function rejectionBeforeSubmit(
   message: MessageRecord,
   mayHaveReplies: boolean,
 ): Promise<MessageErrorCode | undefined> {
-  if (effectsOf(message).hasLiveRules && (await isSenderRejected(message)))
-    return "MESSAGE_SENDER_ID_NOT_APPROVED";
+  if (effectsOf(message).hasLiveRules) {
+    if (await isSenderRejected(message)) return "MESSAGE_SENDER_ID_NOT_APPROVED";
+    if (isBlocked(message.to, await blockedPrefixes(message.organizationId))) return "MESSAGE_UNROUTABLE";
+  }
   return (await isUnwanted(message, mayHaveReplies)) ? "MESSAGE_RECIPIENT_OPTED_OUT" : undefined;
 }

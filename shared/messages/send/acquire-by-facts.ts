@@ -1,3 +1,4 @@
+import { blockedPrefixes, isBlocked } from "../../money/prices/blocked-destinations.ts";
 import type { OrganizationState } from "../../tenancy/organizations/record.ts";
 import { isSenderRejected, mayBeUnwanted } from "../accept/policies.ts";
 import { effectsOf } from "../message/effects.ts";
@@ -33,8 +34,14 @@ export async function chooseByFacts(
     return undefined;
   if (isExpired(facts) || mayBeUnwanted(facts, mayHaveReplies)) return undefined;
   const { hasLiveRules } = effectsOf({ id: messageId });
-  if (hasLiveRules && (await isSenderRejected({ organizationId, senderId: facts.senderId })))
-    return undefined;
+  if (hasLiveRules) {
+    if (await isSenderRejected({ organizationId, senderId: facts.senderId })) return undefined;
+    const blocked = await blockedPrefixes(organizationId);
+    // Blocked prefixes may have some of the digits that the job does not carry.
+    const { numberPrefix } = facts;
+    if (isBlocked(numberPrefix, blocked) || blocked.some((prefix) => prefix.startsWith(numberPrefix)))
+      return undefined;
+  }
   const choice = await chooseCarrier(choosable(job, facts), sender, job.reservedStart);
   return choice.kind === "fail" ? undefined : choice;
 }

@@ -1,0 +1,96 @@
+import { beforeAll, expect, it, vi } from "vitest";
+import * as z from "zod/mini";
+
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { errorOf, type Customer } from "../support/api.ts";
+import { runSchedule } from "../support/functions.ts";
+import { auditLog, jsonOf, outputOf, rejectionOf } from "../support/operator.ts";
+import { useOperatedGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
+
+/*
+ * The operator stops a fraud with one command while a gateway runs, and the messages that wait are refunded.
+ */
+
+const operated = useOperatedGateway();
+const to = "22177123456";
+const notAllowed = { status: 403, code: "DESTINATION_NOT_ALLOWED" };
+let customer: Customer;
+let other: Customer;
+beforeAll(async () => {
+  customer = await (await operated.register({ balance: 10 })).withApiKey();
+  other = await (await operated.register({ balance: 10 })).withApiKey();
+});
+
+/** Returns the outcome of a send, after the minute in which a block takes effect. */
+async function sendOf(sender: Customer): Promise<unknown> {
+  operated.gateway.advanceClock(minuteMs);
+  const response = await sender.trySend({ to });
+  return response.status === 202 ? "accepted" : errorOf(response);
+}
+
+it("a blocked prefix rejects sends within a minute, and messages that wait fail and are refunded", async () => {
+  const scheduledAt = new Date(Date.now() + 30 * minuteMs).toISOString();
+  const { id } = await customer.send({ to, scheduledAt });
+  expect(await customer.balance()).toBe(9.95);
+  const blocked = await outputOf("destinations block 22177 --reason 'Ticket 31: pumping'");
+  expect(blocked).toMatch(
+    /^numbers with 22177 for all organizations: blocked since \S+Z \(Ticket 31: pumping\)\n$/,
+  );
+  // A repetition changes nothing, not even the reason.
+  expect(await outputOf("destinations block 22177 --reason again")).toBe(blocked);
+  expect(await sendOf(customer)).toEqual(notAllowed);
+  expect(await sendOf(other)).toEqual(notAllowed);
+  const json = { to, message: "Hello" };
+  expect(errorOf(await customer.call("/v1/sms/estimate", { json }))).toEqual(notAllowed);
+  operated.gateway.advanceClock(40 * minuteMs);
+  await runSchedule(operated.gateway, "ReleaseScheduledJobs");
+  await vi.waitFor(async () => {
+    expect(await customer.message(id)).toMatchObject({ status: "failed", errorCode: "MESSAGE_UNROUTABLE" });
+    expect(await customer.balance()).toBe(10);
+  }, patience);
+  expect(await customer.ledger()).toHaveLength(3);
+  expect(await verifyWallet(customer.organizationId)).toMatchObject({ findings: [] });
+
+  expect(await outputOf("destinations unblock 22177")).toBe(
+    "numbers with 22177 for all organizations: no longer blocked\n",
+  );
+  expect(await sendOf(customer)).toBe("accepted");
+  expect(await rejectionOf("destinations unblock 22177")).toBe(
+    "There is no block of numbers with 22177 for all organizations.",
+  );
+});
+
+it("a block for one organization leaves the others alone, and is in that organization's audit log", async () => {
+  const { email, organizationId } = customer;
+  await outputOf(`destinations block 221 --organization ${email} --reason 'Ticket 32'`);
+  expect([await sendOf(customer), await sendOf(other)]).toEqual([notAllowed, "accepted"]);
+  expect(await jsonOf("destinations list", z.unknown())).toEqual([
+    {
+      entity: "blockedDestination",
+      prefix: "221",
+      organizationId,
+      reason: "Ticket 32",
+      blockedAt: expect.any(String),
+    },
+  ]);
+  expect(await outputOf("destinations list")).toMatch(
+    new RegExp(`^221 +${organizationId} +\\S+ +Ticket 32$`, "m"),
+  );
+  await outputOf(`destinations unblock 221 --organization ${organizationId}`);
+  expect(await sendOf(customer)).toBe("accepted");
+  const blocked = { blockedAt: expect.any(String), reason: "Ticket 32" };
+  expect(await auditLog("destinations block", email)).toMatchObject([
+    { outcome: "done", subject: { prefix: "221" }, before: {}, after: blocked },
+  ]);
+  expect(await auditLog("destinations unblock", email)).toMatchObject([{ outcome: "done", before: blocked }]);
+});
+
+it.each([
+  ["destinations block +221 --reason x", "<prefix> must be 1 to 15 digits, country code first", 2],
+  ["destinations block 221", "--reason is missing", 2],
+  ["destinations block 221 --organization org_0 --reason x", "There is no organization org_0.", 1],
+])("%s is rejected", async (typed, problem, exitCode) => {
+  expect(await rejectionOf(typed, exitCode)).toBe(problem);
+});
