@@ -21,6 +21,7 @@ import {
   readBlocked,
   unblockDestination,
 } from "../../shared/money/prices/blocked-destinations.ts";
+import { listPrices } from "../../shared/money/prices/list.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -211,4 +212,22 @@ it("two operators who block a prefix at the same time see one block, and each en
   expect(await readBlocked()).toEqual([both[0], expect.objectContaining({ organizationId })]);
   await Promise.all(both.map(unblockDestination));
   expect(await readBlocked()).toMatchObject([{ organizationId, reason: "Ticket 33" }]);
+});
+
+it("the list of prices has no blocked ones, and names the blocked numbers within others", async () => {
+  const organization = await organizationOf(organizationId);
+  const list = async (prefix?: string) => {
+    const { rows } = await listPrices(organization, { page: 1, limit: 100, prefix });
+    return Object.fromEntries(rows.map((row) => [row.prefix, row.blockedPrefixes]));
+  };
+  expect(Object.values(await list())).not.toContainEqual(expect.anything());
+  await block("44");
+  await block("4915", organizationId);
+  await block("33", await openOrganization(0));
+  const prices = await list();
+  expect(prices).not.toHaveProperty("44");
+  expect(prices).toMatchObject({ "": ["44", "4915"], "49": ["4915"] });
+  expect(prices["33"]).toBeUndefined();
+  expect(await list(to)).toEqual({});
+  expect(await list("4916")).toEqual({ "49": ["4915"] });
 });

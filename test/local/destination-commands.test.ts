@@ -44,6 +44,7 @@ it("a blocked prefix rejects sends within a minute, and messages that wait fail 
   expect(await sendOf(other)).toEqual(notAllowed);
   const json = { to, message: "Hello" };
   expect(errorOf(await customer.call("/v1/sms/estimate", { json }))).toEqual(notAllowed);
+  expect(await customer.client.listPrices({ query: { prefix: to } })).toMatchObject({ rows: [] });
   operated.gateway.advanceClock(40 * minuteMs);
   await runSchedule(operated.gateway, "ReleaseScheduledJobs");
   await vi.waitFor(async () => {

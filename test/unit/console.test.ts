@@ -262,6 +262,11 @@ describe("the estimate of a campaign", () => {
       segments: 2,
       cost: 0.1,
     });
+    const withBlocked = new Map([...withRest, ["4477", undefined]]);
+    expect(estimateAudience(plan, [contact({ phoneNumber: "447700900123" })], withBlocked)).toMatchObject({
+      messages: 0,
+      notPriced: 1,
+    });
   });
 });
 

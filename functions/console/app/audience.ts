@@ -21,8 +21,8 @@ export interface AudienceEstimate {
 
 export type Plan = Pick<Campaign, "audience" | "language" | "message">;
 
-/** Prices per segment by number prefix. */
-export type Prices = ReadonlyMap<string, number>;
+/** Prices per segment by number prefix; undefined for prefixes to which nothing is sent now. */
+export type Prices = ReadonlyMap<string, number | undefined>;
 
 /** Estimates a campaign's messages and cost. */
 export function estimateAudience(plan: Plan, contacts: readonly Contact[], prices: Prices): AudienceEstimate {
@@ -65,8 +65,8 @@ function isOfAudience({ contactIds, tags }: Plan["audience"], contact: Contact):
 /** The price of the longest matching prefix. */
 function priceOf(phoneNumber: string, prices: Prices): number | undefined {
   for (let length = phoneNumber.length; length >= 0; length -= 1) {
-    const price = prices.get(phoneNumber.slice(0, length));
-    if (price !== undefined) return price;
+    const prefix = phoneNumber.slice(0, length);
+    if (prices.has(prefix)) return prices.get(prefix);
   }
   return undefined;
 }

@@ -33,6 +33,10 @@ export const Price = z
     }),
     unitPrice: z.number().register(z.globalRegistry, { description: "Price of one segment." }),
     currency: Currency,
+    blockedPrefixes: z.optional(z.array(z.string())).register(z.globalRegistry, {
+      description:
+        "Longer prefixes to whose numbers no messages are sent now (`DESTINATION_NOT_ALLOWED`). Absent if there are none.",
+    }),
   })
   .register(z.globalRegistry, { id: "Price" });
 export type Price = z.infer<typeof Price>;

@@ -16,9 +16,12 @@ import { Facts } from "./page.tsx";
 const maxContactsRead = 10_000;
 
 async function readPrices(): Promise<Prices> {
-  const prices = new Map<string, number>();
+  const prices = new Map<string, number | undefined>();
   const rows = everyRow(async (next) => api().listPrices({ query: { limit: 100, ...next } }));
-  for await (const { prefix, unitPrice } of rows) prices.set(prefix, unitPrice);
+  for await (const { prefix, unitPrice, blockedPrefixes = [] } of rows) {
+    prices.set(prefix, unitPrice);
+    for (const blocked of blockedPrefixes) prices.set(blocked, undefined);
+  }
   return prices;
 }
 
@@ -97,7 +100,7 @@ export function AudienceCost({
           Segments: countText(segments),
           "Opted out": optionalCount(optedOut, " skipped"),
           "Invalid text": optionalCount(unrenderable, " skipped: missing value or text too long"),
-          "No price": optionalCount(notPriced, " skipped: no price for the destination"),
+          "No price": optionalCount(notPriced, " skipped: no price, or a blocked destination"),
         }}
       />
       {data.isAll ? null : (

@@ -32,7 +32,11 @@ export function Prices({ query }: ViewProps) {
           pages={prices}
           keyOf={(price) => price.prefix}
           columns={{
-            Numbers: (price) => (price.prefix === "" ? "All other numbers" : `+${price.prefix}…`),
+            Numbers: ({ prefix: code, blockedPrefixes = [] }) =>
+              [
+                code === "" ? "All other numbers" : `+${code}…`,
+                ...blockedPrefixes.map((each) => `not +${each}…`),
+              ].join(", "),
             Country: ({ country, prefix: code }) =>
               country === undefined ? (sharedCodes[code] ?? "") : countryName(country),
             Price: { number: ({ unitPrice }) => <Money amount={unitPrice} /> },
