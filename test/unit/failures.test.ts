@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 
-import { failureOf, repeated } from "../../functions/console/app/failures.ts";
+import { repeated } from "../../functions/console/app/failures.ts";
+import { failureOf } from "../../shared/api/contract/failures.ts";
 import type { Message } from "../../shared/api/contract/sms.ts";
 
 const at = "2026-11-01T00:00:00.000Z";

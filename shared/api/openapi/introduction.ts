@@ -1,5 +1,5 @@
 import { errorCatalogue, type ErrorCode } from "../contract/errors.ts";
-import { deliveryFailures, messageFailures } from "../contract/failures.ts";
+import { failureReasons } from "../contract/failures.ts";
 import { remedies } from "../contract/remedies.ts";
 import { sandboxNumbers } from "../contract/sandbox-numbers.ts";
 import type { Operation, routes } from "../routes.ts";
@@ -56,7 +56,7 @@ export function errorTable(): string {
 
 /** Returns the reasons why messages fail or are not delivered as a Markdown table. */
 export function failureTable(): string {
-  return table(["Code", "What it means"], Object.entries({ ...messageFailures, ...deliveryFailures }));
+  return table(["Code", "What it means"], Object.entries(failureReasons));
 }
 
 /** Returns the outcomes of the sandbox carrier by number as a Markdown table. */

@@ -1,9 +1,16 @@
 import type { ComponentChildren } from "preact";
 
-import { deliveryFailures, messageFailures } from "../../../../shared/api/contract/failures.ts";
+import {
+  attemptNames,
+  deliveryFailures,
+  failureAdvice,
+  failureOf,
+  failureReasons,
+  stateTexts,
+} from "../../../../shared/api/contract/failures.ts";
 import type { Message as MessageOf } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
-import { advice, failureOf, repeated } from "../failures.ts";
+import { actions, repeated } from "../failures.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Loaded, useLoad, usePolling } from "../parts/load.tsx";
 import { Preview } from "../parts/message-text.tsx";
@@ -107,20 +114,17 @@ function CampaignLink({ id }: { id: string }) {
   return <Clamped href={`#/campaigns/${id}`}>{data?.name ?? id}</Clamped>;
 }
 
-const reasons = { ...messageFailures, ...deliveryFailures };
-
 /** Why a message did not arrive, and the way on. */
 function Failure({ message }: { message: MessageOf }) {
   const code = failureOf(message);
   if (code === undefined) return null;
-  const [text, ...actions] = advice[code];
   const again = [linkTo("send", { again: message.id }), "Send again"] as const;
-  const links = actions.map((action) => (action === "again" ? again : action));
+  const links = actions[code].map((action) => (action === "again" ? again : action));
   return (
     <>
       <Notice tone="bad">
-        <strong>{reasons[code]}</strong> <code>{code}</code>
-        <p>{text}</p>
+        <strong>{failureReasons[code]}</strong> <code>{code}</code>
+        <p>{failureAdvice[code]}</p>
       </Notice>
       <div class="row">
         {links
@@ -139,16 +143,6 @@ interface Step {
   readonly note?: ComponentChildren;
 }
 
-/** The outcome of an attempt that the carrier did not accept. */
-const attemptNames: Readonly<
-  Record<Exclude<NonNullable<MessageOf["attempts"]>[number]["outcome"], "accepted">, string>
-> = {
-  rejected: "Rejected by a carrier",
-  throttled: "Throttled by a carrier",
-  unreachable: "Carrier unreachable",
-  unknown: "No clear response from a carrier",
-};
-
 function stepsOf(message: MessageOf): Step[] {
   const { status, pricing, queuedAt, scheduledAt, attempts = [], sentAt, delivery } = message;
   const { failedAt, cancelledAt } = message;
@@ -157,22 +151,24 @@ function stepsOf(message: MessageOf): Step[] {
   const refunded = message.test === true ? undefined : `${price} refunded to the wallet`;
   const steps: readonly (Step | false)[] = [
     { name: "Accepted", at: queuedAt, note: charged },
-    scheduledAt !== undefined && { name: isScheduled(message) ? "Scheduled for" : "Due", at: scheduledAt },
+    scheduledAt !== undefined && {
+      name: isScheduled(message) ? stateTexts.scheduled : "Due",
+      at: scheduledAt,
+    },
     ...attempts.map(({ outcome, at }) => outcome !== "accepted" && { name: attemptNames[outcome], at }),
     sentAt !== undefined && { name: "Sent", at: sentAt, note: "Submitted to the carrier" },
     delivery !== undefined && deliveryStep(delivery),
     failedAt !== undefined && { name: "Failed", at: failedAt, note: refunded },
-    cancelledAt !== undefined && { name: "Cancelled", at: cancelledAt, note: refunded },
-    status === "queued" && !isScheduled(message) && { name: "Waiting to be submitted to a carrier…" },
+    cancelledAt !== undefined && { name: stateTexts.cancelled, at: cancelledAt, note: refunded },
+    status === "queued" && !isScheduled(message) && { name: stateTexts.queued },
   ];
   return steps.filter((step) => step !== false);
 }
 
 function deliveryStep({ status, at, errorCode }: NonNullable<MessageOf["delivery"]>): Step {
-  if (status === "delivered") return { name: "Delivered", at, note: "Received by the phone" };
-  if (status === "pending") return { name: "Waiting for the delivery receipt…" };
-  if (status === "unknown")
-    return { name: "No receipt", at, note: "It is unknown whether the phone received it" };
+  if (status === "delivered") return { name: "Delivered", at, note: stateTexts.delivered };
+  if (status === "pending") return { name: stateTexts.pending };
+  if (status === "unknown") return { name: "No receipt", at, note: stateTexts.unknown };
   return {
     name: "Not delivered",
     at,
