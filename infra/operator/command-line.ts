@@ -14,6 +14,7 @@ import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
 import { lostPaymentCommands } from "./lost-payments.ts";
 import { marginCommands } from "./margins.ts";
+import { findMessages } from "./messages-find.ts";
 import { messageCommands } from "./messages.ts";
 import { numberCommands } from "./numbers.ts";
 import { optOutCommands } from "./opt-outs.ts";
@@ -49,6 +50,7 @@ export const commands: readonly OperatorCommand[] = [
   ...lostPaymentCommands,
   ...verifyCommands,
   ...messageCommands,
+  findMessages,
   ...reviewCommands,
   ...numberCommands,
   ...optOutCommands,

@@ -9,7 +9,16 @@ import { findMessageById, maxSearched, searchMessages } from "../../shared/messa
 import { amountOf } from "../../shared/money/wallet/money.ts";
 import { config } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { command, limit, OrganizationOption, part, personal, RequiredOrganizationOption } from "./command.ts";
+import { withAllShards } from "../../shared/platform/table/shards.ts";
+import {
+  command,
+  limit,
+  OrganizationOption,
+  part,
+  personal,
+  RequiredOrganizationOption,
+  SinceOption,
+} from "./command.ts";
 import { readOrganization } from "./organization.ts";
 import { listOf, tableOf, type Columns } from "./output.ts";
 
@@ -52,7 +61,7 @@ const show = command({
 });
 
 /** A message without its text and internal fields. */
-function shown(record: MessageRecord) {
+export function shown(record: MessageRecord) {
   const {
     entity: _entity,
     message: _text,
@@ -65,7 +74,7 @@ function shown(record: MessageRecord) {
   return { ...rest, timesAcquired, attempts: attemptsOf(record) };
 }
 
-function factsOf(message: MessageRecord): Record<string, string | undefined> {
+export function factsOf(message: MessageRecord): Record<string, string | undefined> {
   const { status, errorCode, deliveryStatus, deliveryErrorCode, deliveryProviderCode } = message;
   return {
     Message: message.id,
@@ -96,11 +105,6 @@ function factsOf(message: MessageRecord): Record<string, string | undefined> {
   };
 }
 
-const sinceRule = "must be a day such as 2026-03-01, or a time such as 2026-03-01T09:30:00Z";
-const Since = z.pipe(
-  z.union([z.iso.date(), z.iso.datetime({ offset: true })], sinceRule),
-  z.transform((text) => new Date(text)),
-);
 const statuses = MessageStatus.options.join(", ");
 
 const list = command({
@@ -122,13 +126,13 @@ const list = command({
       `one of ${statuses}`,
       z.optional(z.enum(MessageStatus.options, `must be one of ${statuses}`)),
     ),
-    since: part("--since <time>", "first day (UTC) or time of acceptance", z.optional(Since)),
+    since: SinceOption,
     limit: limit(50, 1_000, "messages"),
   }),
   run: async ({ organization, number, status, since, limit: wanted }, { output }) => {
     const { id } = await readOrganization(organization);
     const filter = { to: number, status, since, limit: wanted };
-    const { messages, isComplete } = await searchMessages(id, filter);
+    const { messages, isComplete } = await searchMessages(withAllShards(id), filter);
     output.table(messages.map(shown), {
       MESSAGE: "id",
       ACCEPTED: "queuedAt",

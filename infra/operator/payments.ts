@@ -14,7 +14,6 @@ import { paymentSettings } from "../../shared/money/payments/settings.ts";
 import { stripeEvents } from "../../shared/money/payments/stripe-state.ts";
 import { moneyText } from "../../shared/money/wallet/money.ts";
 import { writeSecret } from "../../shared/platform/aws/write-secret.ts";
-import { dayMs, now } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { paymentSecretName } from "../constructs/names.ts";
@@ -22,6 +21,7 @@ import { readCredentials } from "./carriers.ts";
 import {
   command,
   count,
+  daysAgo,
   flag,
   limit,
   OrganizationOption,
@@ -231,10 +231,6 @@ async function findPaymentById(paymentId: string, organization: string | undefin
     if (found !== undefined) return found;
   }
   throw new RejectedError(`There is no payment ${paymentId}${within === undefined ? "" : ` of ${within}`}.`);
-}
-
-function daysAgo(days: number): Date {
-  return new Date(now().getTime() - days * dayMs);
 }
 
 export const paymentCommands = [list, show, refund, connect, compare];

@@ -154,7 +154,7 @@ it.each([1, 2, 3])("a search by number has the result of a full scan, whatever i
     }
     const unfiltered = messages.filter((message) => message.to.endsWith(end)).map(({ id }) => id);
     expect(steps, `seed ${seed}`).toEqual(unfiltered);
-    expect((await searchMessages(organizationId, { to, limit: 1_000 })).messages.map(({ id }) => id)).toEqual(
+    expect((await searchMessages(sharded, { to, limit: 1_000 })).messages.map(({ id }) => id)).toEqual(
       messages.filter((message) => message.to === to).map(({ id }) => id),
     );
   }

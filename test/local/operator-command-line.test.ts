@@ -102,7 +102,10 @@ it.each([
   ["routes set 44 --carriers acme --type sale", "--type "],
   ["numbers assign 12 ada@example.com", "<number> must be 3 to 15 digits"],
   ["messages list", "--organization is missing"],
-  ["messages list --organization ada@example.com --since May", "--since must be a day such as 2026-03-01"],
+  [
+    "messages list --organization ada@example.com --since May",
+    "--since must be days such as 7d, a day such as 2026-03-01",
+  ],
   ["wallets list-entries ada@example.com --limit 0", "--limit must be a number from 1 to 1000"],
   ["wallets reopen ada@example.com now", "Expected 1 argument but got 2: ada@example.com, now"],
   ["wallets set-daily-cap ada@example.com", "<amount> must be a number above 0 with at most 6 decimals"],

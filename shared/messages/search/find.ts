@@ -2,7 +2,7 @@ import { listWallets } from "../../money/wallet/record.ts";
 import { firstIdAt } from "../../platform/ids.ts";
 import { rowsOf } from "../../platform/table/lists.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { messageKey, messagesOf, withAllShards } from "../../platform/table/shards.ts";
+import { messageKey, messagesOf, type Sharded } from "../../platform/table/shards.ts";
 import { hasExpired, MessageRecord } from "../message/record.ts";
 import { rowsOfNumber } from "./by-number.ts";
 
@@ -58,30 +58,26 @@ export interface MessageSearch {
   readonly since?: Date | undefined;
   /** The most messages to find. */
   readonly limit: number;
+  /** The most messages that are examined, of a search by number in each shard. */
+  readonly maxExamined?: number;
 }
-
-/** The most messages that are examined. */
-const maxExamined = 800_000;
 
 /**
  * Finds the newest messages of an organization that fit, newest first.
  * @returns them, and whether all that can fit were examined
  */
 export async function searchMessages(
-  organizationId: string,
-  { to, status, since, limit }: MessageSearch,
+  sharded: Sharded,
+  { to, status, since, limit, maxExamined = 800_000 }: MessageSearch,
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly isComplete: boolean }> {
   const isWanted = (message: MessageRecord): boolean =>
     !hasExpired(message) &&
     (to === undefined || message.to === to) &&
     (status === undefined || message.status === status);
   const from = since === undefined ? {} : { from: firstIdAt("msg", since) };
-  const pk = messagesOf(withAllShards(organizationId));
+  const pk = messagesOf(sharded);
   const list = { pk, ...from, newestFirst: true, consistent: true };
-  const rows =
-    to === undefined
-      ? rowsOf(MessageRecord, list)
-      : rowsOfNumber(withAllShards(organizationId), to, from, maxExamined);
+  const rows = to === undefined ? rowsOf(MessageRecord, list) : rowsOfNumber(sharded, to, from, maxExamined);
   const messages: MessageRecord[] = [];
   let examined = 0;
   for await (const { item, isCutOff = false } of rows) {
