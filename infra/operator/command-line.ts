@@ -12,12 +12,14 @@ import { deadLetterCommands } from "./dead-letters.ts";
 import { destinationCommands } from "./destinations.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
+import { findSenderId } from "./look-alikes.ts";
 import { lostPaymentCommands } from "./lost-payments.ts";
 import { marginCommands } from "./margins.ts";
 import { findMessages } from "./messages-find.ts";
 import { messageCommands } from "./messages.ts";
 import { numberCommands } from "./numbers.ts";
 import { optOutCommands } from "./opt-outs.ts";
+import { findOrganizations } from "./organizations-find.ts";
 import { listOrganizations } from "./organizations-list.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
@@ -38,6 +40,7 @@ import { walletCommands } from "./wallets.ts";
 /** All commands, in the order of the help text. */
 export const commands: readonly OperatorCommand[] = [
   listOrganizations,
+  findOrganizations,
   ...organizationCommands,
   exportOrganization,
   ...eraseCommands,
@@ -52,6 +55,7 @@ export const commands: readonly OperatorCommand[] = [
   ...messageCommands,
   findMessages,
   ...reviewCommands,
+  findSenderId,
   ...numberCommands,
   ...optOutCommands,
   ...priceCommands,

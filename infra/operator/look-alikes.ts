@@ -1,17 +1,20 @@
+import * as z from "zod/mini";
+
 import {
   protectedNames,
   resemblanceOf,
   resemblanceOfProtected,
   type Resemblance,
 } from "../../shared/messages/sender-ids/look-alikes.ts";
-import { isNumeric } from "../../shared/messages/sender-ids/names.ts";
-import { readSenderIds } from "../../shared/messages/sender-ids/record.ts";
+import { findHolders, isNumeric } from "../../shared/messages/sender-ids/names.ts";
+import { readSenderIds, type SenderIdRecord } from "../../shared/messages/sender-ids/record.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { undefinedIfUnreadable } from "../../shared/platform/table/records.ts";
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
-import { flag } from "./command.ts";
+import { command, flag, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { organizationBatches } from "./organization.ts";
+import type { Columns } from "./output.ts";
 
 /** Whether an operator approves a sender ID although it resembles another. */
 export const AllowLookAlikes = flag(
@@ -26,10 +29,11 @@ const maxShown = 20;
 
 interface LookAlike {
   readonly senderId: string;
-  readonly resemblance: Resemblance;
+  readonly resemblance: Resemblance | "same name";
   /** Absent for a well-known name. */
   readonly organizationId?: string;
   readonly organizationName?: string;
+  readonly status?: SenderIdRecord["status"];
 }
 
 /**
@@ -44,17 +48,14 @@ export async function guardAgainstLookAlikes(
   most = maxOrganizations,
 ): Promise<void> {
   const { output } = context;
-  const { senderId, areAccepted } = asked;
+  const { organizationId, senderId, areAccepted } = asked;
   // All numbers resemble others, so they are not compared.
   if (isNumeric(senderId)) return;
-  const { found, isWhole } = await findLookAlikes(asked, context, most);
+  const isWanted = (other: SenderIdRecord): boolean =>
+    other.organizationId !== organizationId && other.status === "approved" && !isSame(other, senderId);
+  const { found, isWhole } = await findLookAlikes(senderId, isWanted, output, most);
   if (found.length === 0 && isWhole) return;
-  output.table(found.slice(0, maxShown), {
-    "SENDER ID": "senderId",
-    RESEMBLANCE: "resemblance",
-    ORGANIZATION: (each) => each.organizationId ?? "(well-known name)",
-    NAME: "organizationName",
-  });
+  output.table(found.slice(0, maxShown), columns);
   const others = found.length === 1 ? "1 name" : `${found.length} names`;
   const shown = found.length > maxShown ? `; the first ${maxShown} are shown` : "";
   const summary = [
@@ -67,9 +68,43 @@ export async function guardAgainstLookAlikes(
   output.aside(`Warning: ${summary}`);
 }
 
+const columns: Columns<LookAlike> = {
+  "SENDER ID": "senderId",
+  RESEMBLANCE: "resemblance",
+  ORGANIZATION: (each) => each.organizationId ?? "(well-known name)",
+  NAME: "organizationName",
+};
+
+/** `sender-ids find` */
+export const findSenderId = command({
+  name: "sender-ids find",
+  summary: "Find the organizations that have or requested a sender ID, and those with a similar one",
+  details:
+    "Upper and lower case are the same. Compares the sender IDs of 100,000 organizations, with one read unit for each.",
+  examples: ["ADASHOP --stage prod", "'Ada Shop' --json"],
+  input: z.object({ name: part("<name>", "sender ID", RequiredText) }),
+  run: async ({ name }, { output }) => {
+    // One read shows who has the name, before the others are compared.
+    const holders = [...(await findHolders(name))];
+    output.note(`${name} is approved for ${holders.join(", ") || "no organization"}.`);
+    const isWanted = (other: SenderIdRecord): boolean => !isNumeric(name) || isSame(other, name);
+    const { found, isWhole } = await findLookAlikes(name, isWanted, output, maxOrganizations);
+    const isExact = ({ resemblance }: LookAlike): boolean => resemblance === "same name";
+    const rows = [...found.filter(isExact), ...found.filter((each) => !isExact(each))];
+    output.table(rows, { ...columns, STATUS: "status" });
+    output.note(`${rows.filter(isExact).length} with this name, ${rows.length} in all`);
+    if (!isWhole) output.aside(`Warning: only the first ${maxOrganizations} organizations were compared.`);
+  },
+});
+
+function isSame(record: SenderIdRecord, senderId: string): boolean {
+  return record.senderId.toUpperCase() === senderId.toUpperCase();
+}
+
 async function findLookAlikes(
-  { organizationId, senderId }: { readonly organizationId: string; readonly senderId: string },
-  { output }: Pick<Context, "output">,
+  senderId: string,
+  isWanted: (record: SenderIdRecord) => boolean,
+  output: Context["output"],
   most: number,
 ): Promise<{ readonly found: readonly LookAlike[]; readonly isWhole: boolean }> {
   const found = protectedNames.flatMap((each): LookAlike[] => {
@@ -79,22 +114,25 @@ async function findLookAlikes(
   let compared = 0;
   for await (const ids of organizationBatches()) {
     if (compared >= most) return { found, isWhole: false };
-    const others = ids.filter((each) => each !== organizationId);
-    const ofOthers = await Promise.all(others.map(async (each) => lookAlikesOf(each, senderId)));
-    found.push(...ofOthers.flat());
+    found.push(
+      ...(await Promise.all(ids.map(async (each) => lookAlikesOf(each, senderId, isWanted)))).flat(),
+    );
     compared += ids.length;
     output.progress(`sender IDs of ${compared} organizations compared`);
   }
   return { found, isWhole: true };
 }
 
-/** The approved sender IDs of another organization that resemble one. */
-async function lookAlikesOf(organizationId: string, senderId: string): Promise<LookAlike[]> {
-  const records = await readSenderIds(organizationId);
-  const found = records.flatMap(({ senderId: other, status }): LookAlike[] => {
-    const isOther = status === "approved" && other.toUpperCase() !== senderId.toUpperCase();
-    const resemblance = isOther ? resemblanceOf(senderId, other) : undefined;
-    return resemblance === undefined ? [] : [{ senderId: other, resemblance, organizationId }];
+/** The wanted sender IDs of an organization that resemble one. */
+async function lookAlikesOf(
+  organizationId: string,
+  senderId: string,
+  isWanted: (record: SenderIdRecord) => boolean,
+): Promise<LookAlike[]> {
+  const records = (await readSenderIds(organizationId)).filter(isWanted);
+  const found = records.flatMap((other): LookAlike[] => {
+    const resemblance = isSame(other, senderId) ? "same name" : resemblanceOf(senderId, other.senderId);
+    return resemblance === undefined ? [] : [{ ...other, resemblance }];
   });
   if (found.length === 0) return [];
   const organization = await findOrganization(organizationId).catch(undefinedIfUnreadable);

@@ -8,7 +8,7 @@ import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/
 import { readRights } from "../../shared/tenancy/organizations/rights-record.ts";
 import { findUser } from "../../shared/tenancy/users/record.ts";
 import { command, limit, part } from "./command.ts";
-import { right } from "./output.ts";
+import { right, type Columns } from "./output.ts";
 
 /** Organizations that are read at the same time. */
 const readAtOnce = 10;
@@ -25,6 +25,15 @@ interface Row {
   /** When its newest message was accepted: a time in ISO 8601, or only the day; null if there is none. */
   readonly lastSendAt: string | null;
 }
+
+export const columns: Columns<Row> = {
+  ID: "id",
+  EMAIL: "email",
+  NAME: "name",
+  STATUS: "status",
+  BALANCE: ({ balanceMicros }) => (balanceMicros === null ? "" : right(moneyText(balanceMicros))),
+  "LAST SEND": ({ lastSendAt }) => lastSendAt ?? "never",
+};
 
 /** `organizations list` */
 export const listOrganizations = command({
@@ -50,20 +59,13 @@ export const listOrganizations = command({
       rows.push(...(await Promise.all(batch.map(readRow))));
       output.progress(`${rows.length} organizations read`);
     }
-    output.table(rows, {
-      ID: "id",
-      EMAIL: "email",
-      NAME: "name",
-      STATUS: "status",
-      BALANCE: ({ balanceMicros }) => (balanceMicros === null ? "" : right(moneyText(balanceMicros))),
-      "LAST SEND": ({ lastSendAt }) => lastSendAt ?? "never",
-    });
+    output.table(rows, columns);
     if (rows.length === 0) output.note("There are no more organizations.");
     if (ids.length > wanted) output.note(`More organizations follow: --after ${rows.at(-1)?.id}`);
   },
 });
 
-async function readRow(id: string): Promise<Row> {
+export async function readRow(id: string): Promise<Row> {
   const [organization, wallet] = await Promise.all([
     findOrganization(id, { consistent: true }).catch(unreadableOf),
     findWallet(id).catch(unreadableOf),

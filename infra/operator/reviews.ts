@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { ApiError } from "../../shared/api/contract/errors.ts";
-import { readSenderId } from "../../shared/messages/sender-ids/record.ts";
+import { readSenderId, readSenderIds, type SenderIdRecord } from "../../shared/messages/sender-ids/record.ts";
 import { decideSenderId, listPendingSenderIds } from "../../shared/messages/sender-ids/review.ts";
 import { findKyc, type KycRecord } from "../../shared/tenancy/kyc/record.ts";
 import { decideKyc, listPendingKyc } from "../../shared/tenancy/kyc/review.ts";
@@ -9,7 +9,7 @@ import type { Decision } from "../../shared/tenancy/reviews.ts";
 import { command, flag, Organization, part, PublicReason, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { AllowLookAlikes, guardAgainstLookAlikes } from "./look-alikes.ts";
-import { readOrganization } from "./organization.ts";
+import { organizationBatches, readOrganization } from "./organization.ts";
 import { listOf, type Columns, type Output } from "./output.ts";
 
 /*
@@ -73,18 +73,30 @@ const kycReject = command({
 
 const senderIdsList = command({
   name: "sender-ids list",
-  summary: "List pending sender IDs, oldest first",
-  examples: ["", "--stage prod --json"],
-  input: z.object({}),
-  run: async (_, { output }) =>
-    listRequests(output, listPendingSenderIds(), {
-      REQUESTED: "createdAt",
-      ORGANIZATION: "organizationId",
-      ID: "id",
-      "SENDER ID": "senderId",
-      "USE CASE": "useCase",
-    }),
+  summary: "List pending sender IDs, oldest first, or all approved ones",
+  examples: ["", "--stage prod --json", "--approved"],
+  input: z.object({ approved: flag("--approved", "list approved sender IDs, by organization") }),
+  run: async ({ approved }, { output }) =>
+    listRequests(
+      output,
+      approved ? listApprovedSenderIds() : listPendingSenderIds(),
+      {
+        REQUESTED: "createdAt",
+        ORGANIZATION: "organizationId",
+        ID: "id",
+        "SENDER ID": "senderId",
+        "USE CASE": "useCase",
+      },
+      approved ? "approved" : "pending",
+    ),
 });
+
+async function* listApprovedSenderIds(): AsyncGenerator<SenderIdRecord> {
+  for await (const ids of organizationBatches()) {
+    const records = (await Promise.all(ids.map(readSenderIds))).flat();
+    yield* records.filter(({ status }) => status === "approved");
+  }
+}
 
 const senderIdsApprove = command({
   name: "sender-ids approve",
@@ -123,6 +135,7 @@ async function listRequests<Request extends object>(
   output: Output,
   pending: AsyncIterable<Request>,
   columns: Columns<Request>,
+  state = "pending",
 ): Promise<void> {
   const requests: Request[] = [];
   let isWhole = true;
@@ -133,7 +146,7 @@ async function listRequests<Request extends object>(
     output.progress(`${requests.length} read`);
   }
   output.table(requests, columns);
-  output.note(isWhole ? `${requests.length} pending` : `first ${maxListed} shown; more are pending`);
+  output.note(isWhole ? `${requests.length} ${state}` : `first ${maxListed} shown; more are ${state}`);
 }
 
 async function submissionOf(organizationId: string): Promise<KycRecord> {

@@ -52,9 +52,13 @@ export function isNumeric(senderId: string): boolean {
   return /^\+?\d+$/.test(senderId);
 }
 
+/** Returns the organizations that a name is approved for, as it is now. */
+export async function findHolders(senderId: string): Promise<ReadonlySet<string>> {
+  const name = await findItem(SenderNameRecord, keys.senderName(senderId), { consistent: true });
+  return name?.organizationIds ?? new Set();
+}
+
 /** Whether an organization may use a name now: the operator has approved it, and it is not a number. */
 export async function isApprovedSenderId(organizationId: string, senderId: string): Promise<boolean> {
-  if (isNumeric(senderId)) return false;
-  const name = await findItem(SenderNameRecord, keys.senderName(senderId), { consistent: true });
-  return name?.organizationIds?.has(organizationId) === true;
+  return !isNumeric(senderId) && (await findHolders(senderId)).has(organizationId);
 }
