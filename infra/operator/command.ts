@@ -123,19 +123,12 @@ export const OptionalReason = part(
 export const PublicReason = part("--reason <text>", "reason, shown to the customer", RequiredText);
 
 const sinceRule = "must be days such as 7d, a day such as 2026-03-01, or a time such as 2026-03-01T09:30:00Z";
+const Days = z.string().check(z.regex(/^\d{1,4}d$/));
 const Since = z.pipe(
-  z.union(
-    [z.string().check(z.regex(/^\d{1,4}d$/)), z.iso.date(), z.iso.datetime({ offset: true })],
-    sinceRule,
-  ),
+  z.union([Days, z.iso.date(), z.iso.datetime({ offset: true })], sinceRule),
   z.transform((text) => (text.endsWith("d") ? daysAgo(Number.parseInt(text, 10)) : new Date(text))),
 );
-
-export const SinceOption = part(
-  "--since <time>",
-  "days such as 7d, or first day (UTC) or time of acceptance",
-  z.optional(Since),
-);
+export const SinceOption = part("--since <time>", "days such as 7d, first day or time", z.optional(Since));
 
 /** Returns the moment some days ago. */
 export function daysAgo(days: number): Date {

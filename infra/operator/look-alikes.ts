@@ -13,7 +13,7 @@ import { undefinedIfUnreadable } from "../../shared/platform/table/records.ts";
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { command, flag, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
-import { organizationBatches } from "./organization.ts";
+import { maxSearched, searchOrganizations } from "./organization.ts";
 import type { Columns } from "./output.ts";
 
 /** Whether an operator approves a sender ID although it resembles another. */
@@ -21,9 +21,6 @@ export const AllowLookAlikes = flag(
   "--allow-look-alikes",
   "approve it although it resembles another organization's sender ID or a well-known name",
 );
-
-/** The number of organizations that are compared. The command reports if there are more. */
-const maxOrganizations = 100_000;
 
 const maxShown = 20;
 
@@ -45,7 +42,7 @@ interface LookAlike {
 export async function guardAgainstLookAlikes(
   asked: { readonly organizationId: string; readonly senderId: string; readonly areAccepted: boolean },
   context: Pick<Context, "output">,
-  most = maxOrganizations,
+  most = maxSearched,
 ): Promise<void> {
   const { output } = context;
   const { organizationId, senderId, areAccepted } = asked;
@@ -88,12 +85,12 @@ export const findSenderId = command({
     const holders = [...(await findHolders(name))];
     output.note(`${name} is approved for ${holders.join(", ") || "no organization"}.`);
     const isWanted = (other: SenderIdRecord): boolean => !isNumeric(name) || isSame(other, name);
-    const { found, isWhole } = await findLookAlikes(name, isWanted, output, maxOrganizations);
+    const { found, isWhole } = await findLookAlikes(name, isWanted, output);
     const isExact = ({ resemblance }: LookAlike): boolean => resemblance === "same name";
     const rows = [...found.filter(isExact), ...found.filter((each) => !isExact(each))];
     output.table(rows, { ...columns, STATUS: "status" });
     output.note(`${rows.filter(isExact).length} with this name, ${rows.length} in all`);
-    if (!isWhole) output.aside(`Warning: only the first ${maxOrganizations} organizations were compared.`);
+    if (!isWhole) output.aside(`Warning: only the first ${maxSearched} organizations were compared.`);
   },
 });
 
@@ -105,22 +102,15 @@ async function findLookAlikes(
   senderId: string,
   isWanted: (record: SenderIdRecord) => boolean,
   output: Context["output"],
-  most: number,
+  most = maxSearched,
 ): Promise<{ readonly found: readonly LookAlike[]; readonly isWhole: boolean }> {
-  const found = protectedNames.flatMap((each): LookAlike[] => {
+  const wellKnown = protectedNames.flatMap((each): LookAlike[] => {
     const resemblance = resemblanceOfProtected(senderId, each);
     return resemblance === undefined ? [] : [{ senderId: each, resemblance }];
   });
-  let compared = 0;
-  for await (const ids of organizationBatches()) {
-    if (compared >= most) return { found, isWhole: false };
-    found.push(
-      ...(await Promise.all(ids.map(async (each) => lookAlikesOf(each, senderId, isWanted)))).flat(),
-    );
-    compared += ids.length;
-    output.progress(`sender IDs of ${compared} organizations compared`);
-  }
-  return { found, isWhole: true };
+  const search = async (id: string): Promise<LookAlike[]> => lookAlikesOf(id, senderId, isWanted);
+  const { found, isWhole } = await searchOrganizations(search, output, { most });
+  return { found: [...wellKnown, ...found], isWhole };
 }
 
 /** The wanted sender IDs of an organization that resemble one. */

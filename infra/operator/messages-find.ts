@@ -10,21 +10,20 @@ import {
 import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
 import type { Attempt } from "../../shared/messages/message/attempts.ts";
 import { idDelayMs, toApiMessage, type MessageRecord } from "../../shared/messages/message/record.ts";
-import { searchMessages } from "../../shared/messages/search/find.ts";
-import { WalletRecord } from "../../shared/money/wallet/record.ts";
+import { searchMessages, type MessageSearch } from "../../shared/messages/search/find.ts";
+import { findWallet, type WalletRecord } from "../../shared/money/wallet/record.ts";
 import { dayOf, now } from "../../shared/platform/clock.ts";
-import { keys } from "../../shared/platform/table/keys.ts";
-import { countReadUnits, findTogether } from "../../shared/platform/table/read.ts";
+import { countReadUnits } from "../../shared/platform/table/read.ts";
 import { undefinedIfUnreadable, unreadableOf } from "../../shared/platform/table/records.ts";
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { command, daysAgo, limit, personal, SinceOption } from "./command.ts";
 import type { Context } from "./context.ts";
 import { factsOf, shown } from "./messages.ts";
-import { organizationBatches } from "./organization.ts";
+import { searchOrganizations } from "./organization.ts";
 import { listOf } from "./output.ts";
 
-/** The search ends after the organizations with which it reaches one of these limits. */
-const most = { organizations: 100_000, readUnits: 5_000_000 };
+/** The search ends after the organizations with which it reaches them. */
+const maxReadUnits = 5_000_000;
 
 /** The messages that are read in each shard of an organization: 750,000 read units. */
 const maxExamined = 10_000_000;
@@ -48,14 +47,11 @@ export const findMessages = command({
     for (const message of found) {
       const organization = await findOrganization(message.organizationId).catch(undefinedIfUnreadable);
       const { Message, Organization, Accepted, State, From, Delivery } = factsOf(message);
-      const result = {
-        ...shown(message),
-        organizationName: organization?.name ?? null,
-        customerText: customerText(message),
-      };
+      const name = organization?.name ?? null;
+      const result = { ...shown(message), organizationName: name, customerText: customerText(message) };
       const facts = {
         Message,
-        Organization: `${organization?.name ?? "erased"} (${Organization})`,
+        Organization: `${name ?? "erased"} (${Organization})`,
         Accepted,
         State,
         From,
@@ -66,82 +62,47 @@ export const findMessages = command({
       output.result(result, `${listOf(facts)}\n`);
     }
     output.note(
-      `${found.length} messages${search.hasMore ? ", and there are more" : ""}, in ${search.searched} of ` +
-        `${search.listed} organizations, since ${since.toISOString()}; ${readUnits()} read units`,
+      `${found.length} messages${search.hasMore ? ", and there are more" : ""}, in ${search.sending} of ` +
+        `${search.searched} organizations, since ${since.toISOString()}; ${readUnits()} read units`,
     );
     for (const problem of search.problems) output.aside(`Warning: ${problem}`);
   },
 });
 
-interface Search {
-  readonly to: string;
-  readonly since: Date;
-  readonly limit: number;
-}
-
-interface Result {
-  /** Newest first. */
-  readonly found: readonly MessageRecord[];
-  readonly hasMore: boolean;
-  /** The organizations that were listed, and those of them that sent something in the time. */
-  readonly listed: number;
-  readonly searched: number;
-  /** Sentences about messages that were not searched. */
-  readonly problems: readonly string[];
-}
-
 /**
  * Finds the newest messages to a number.
  * @param readUnits returns the read units so far
+ * @returns also the number of organizations, and of those that sent something in the time; and what was not searched
  */
 export async function findInAll(
-  search: Search,
+  search: MessageSearch & { readonly since: Date },
   readUnits: () => number,
   output: Context["output"],
-  limits = most,
-): Promise<Result> {
-  let found: MessageRecord[] = [];
-  let [listed, searched, hasMore] = [0, 0, false];
+) {
+  let [sending, hasMore] = [0, false];
   const problems: string[] = [];
-  const inOrganization = async (wallet: WalletRecord): Promise<void> => {
-    const { organizationId } = wallet;
-    searched += 1;
-    const result = await searchMessages(wallet, { ...search, maxExamined }).catch(unreadableOf);
+  const inOrganization = async (id: string): Promise<readonly MessageRecord[]> => {
+    const wallet = await findWallet(id).catch(unreadableOf);
+    if (wallet === undefined || (wallet !== "unreadable" && !hasSentSince(wallet, search.since))) return [];
+    sending += 1;
+    const inWallet = async (of: WalletRecord) => searchMessages(of, { ...search, maxExamined });
+    const result = wallet === "unreadable" ? wallet : await inWallet(wallet).catch(unreadableOf);
     if (result === "unreadable") {
-      problems.push(
-        `The messages of ${organizationId} were not searched, because their index cannot be read.`,
-      );
-      return;
+      problems.push(`The messages of ${id} were not searched, because a record cannot be read.`);
+      return [];
     }
     const { messages, isComplete } = result;
-    found.push(...messages);
     if (messages.length === search.limit) hasMore ||= !isComplete;
-    else if (!isComplete) problems.push(`Only the newest messages of ${organizationId} were searched.`);
+    else if (!isComplete) problems.push(`Only the newest messages of ${id} were searched.`);
+    return messages;
   };
-  for await (const ids of organizationBatches()) {
-    if (listed >= limits.organizations || readUnits() >= limits.readUnits) {
-      problems.push(`Only the first ${listed} organizations were searched.`);
-      break;
-    }
-    const wallets = await findTogether(
-      WalletRecord,
-      ids.map((id) => keys.wallet(id)),
-    );
-    const unread = wallets.filter(({ item }) => item === undefined).map(({ key }) => key.pk);
-    problems.push(...unread.map((pk) => `${pk} cannot be read, so its messages were not searched.`));
-    await Promise.all(
-      wallets
-        .flatMap(({ item }) => (item !== undefined && hasSentSince(item, search.since) ? item : []))
-        .map(inOrganization),
-    );
-    listed += ids.length;
-    // The ids have the order of time.
-    const newest = found.toSorted((one, other) => (one.id < other.id ? 1 : -1));
-    found = newest.slice(0, search.limit);
-    hasMore ||= newest.length > found.length;
-    output.progress(`${listed} organizations, ${found.length} messages, ${readUnits()} read units`);
-  }
-  return { found, hasMore, listed, searched, problems };
+  const isEnough = (): boolean => readUnits() >= maxReadUnits;
+  const { found, searched, isWhole } = await searchOrganizations(inOrganization, output, { isEnough });
+  if (!isWhole) problems.push(`Only the first ${searched} organizations were searched.`);
+  hasMore ||= found.length > search.limit;
+  // The ids have the order of time.
+  const newest = found.toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, search.limit);
+  return { found: newest, hasMore, searched, sending, problems };
 }
 
 /** Whether a wallet may have paid for a message since a moment. */
@@ -161,9 +122,8 @@ function customerText(record: MessageRecord): string {
   if (failure !== undefined) return `${failureReasons[failure]} ${failureAdvice[failure]}`;
   const { status, scheduledAt = "", cancelledAt, delivery } = message;
   if (status === "cancelled") return `${stateTexts.cancelled} ${cancelledAt}`;
-  if (status !== "queued")
-    return stateTexts[delivery?.status === "undelivered" ? "unknown" : (delivery?.status ?? "pending")];
-  return Date.parse(scheduledAt) > now().getTime()
-    ? `${stateTexts.scheduled} ${scheduledAt}`
-    : stateTexts.queued;
+  const state = delivery === undefined || delivery.status === "undelivered" ? "pending" : delivery.status;
+  if (status !== "queued") return stateTexts[state];
+  const isScheduled = Date.parse(scheduledAt) > now().getTime();
+  return isScheduled ? `${stateTexts.scheduled} ${scheduledAt}` : stateTexts.queued;
 }

@@ -9,11 +9,8 @@ import { allApiKeys } from "../../shared/tenancy/api-keys/record.ts";
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
 import { command, limit, personal, RequiredText } from "./command.ts";
-import type { Context } from "./context.ts";
-import { organizationBatches } from "./organization.ts";
+import { searchOrganizations } from "./organization.ts";
 import { columns, readRow } from "./organizations-list.ts";
-
-const maxSearched = 100_000;
 
 /** An organization, and the word for its match. */
 type Match = readonly [organizationId: string, foundBy: string];
@@ -26,61 +23,29 @@ export const findOrganizations = command({
     "One read finds an email, an ID, an assigned number, the reference of a movement, or the provider's ID of a payment. " +
     "Otherwise up to 100,000 organizations are searched, with one read for each. This finds the ID of a payment, the reference of " +
     "a bank transfer, and a part of the name. It also finds an API key by the first characters that lists show.",
-  examples: [
-    "ada@example.com --stage prod",
-    "15005550100",
-    "nn_0N9e",
-    "pay_01M7Y6EJCCCYF8FQN69JCEXBCE",
-    "'ada shop' --json",
-  ],
+  examples: ["ada@example.com --stage prod", "nn_0N9e", "'ada shop' --json"],
   input: z.object({
-    text: personal(
-      "<text>",
-      "email, ID, number, reference, start of an API key, or part of a name",
-      RequiredText,
-    ),
+    text: personal("<text>", "email, ID, number, reference, key, or part of a name", RequiredText),
     limit: limit(50, 1_000, "organizations"),
   }),
   run: async ({ text, limit: wanted }, { output }) => {
     const byKey = await findByKey(text);
-    const search = byKey.length > 0 ? undefined : await searchAll(text, wanted, output);
-    const found = search?.found ?? byKey;
-    const rows: (Awaited<ReturnType<typeof readRow>> & { foundBy: string })[] = [];
-    for (const [id, foundBy] of found.slice(0, wanted)) rows.push({ ...(await readRow(id)), foundBy });
+    const isByKey = byKey.length > 0;
+    const isEnough = (matches: readonly Match[]): boolean => matches.length > wanted;
+    const all = isByKey
+      ? { found: byKey, searched: 0, isWhole: true }
+      : await searchOrganizations(async (id) => matchesOf(id, text), output, { isEnough });
+    const rows = [];
+    for (const [id, foundBy] of all.found.slice(0, wanted)) rows.push({ ...(await readRow(id)), foundBy });
     output.table(rows, { ...columns, "FOUND BY": "foundBy" });
-    const more = found.length > wanted ? ", and there are more" : "";
-    const extent = search === undefined ? "by its key" : `${search.searched} organizations searched`;
-    output.note(`${rows.length} found${more}; ${extent}`);
-    if (search?.isWhole === false) {
-      output.aside(`Warning: only the first ${search.searched} organizations were searched.`);
-    }
+    const more = isEnough(all.found) ? ", and there are more" : "";
+    output.note(
+      `${rows.length} found${more}; ${isByKey ? "by its key" : `${all.searched} organizations searched`}`,
+    );
+    if (!all.isWhole && more === "")
+      output.aside(`Warning: only the first ${all.searched} organizations were searched.`);
   },
 });
-
-/** Searches the organizations, up to a number, until more than the wanted ones are found. */
-export async function searchAll(
-  text: string,
-  wanted: number,
-  output: Context["output"],
-  most = maxSearched,
-): Promise<{ readonly found: readonly Match[]; readonly searched: number; readonly isWhole: boolean }> {
-  const found: Match[] = [];
-  let searched = 0;
-  for await (const ids of organizationBatches()) {
-    if (found.length > wanted) break;
-    if (searched >= most) return { found, searched, isWhole: false };
-    const matches = await Promise.all(
-      ids.map(async (id) => {
-        const foundBy = await matchOf(id, text).catch(undefinedIfUnreadable);
-        return foundBy === undefined ? [] : [[id, foundBy] as const];
-      }),
-    );
-    found.push(...matches.flat());
-    searched += ids.length;
-    output.progress(`${searched} organizations searched, ${found.length} found`);
-  }
-  return { found, searched, isWhole: true };
-}
 
 /** Finds organizations by the keys of items. */
 async function findByKey(text: string): Promise<Match[]> {
@@ -99,16 +64,19 @@ async function findByKey(text: string): Promise<Match[]> {
   ];
 }
 
-/** Returns the word for what an organization and a text have in common. Each kind of text costs one read. */
-async function matchOf(organizationId: string, text: string): Promise<string | undefined> {
-  if (text === transferReference(organizationId)) return "reference";
-  if (text.startsWith("pay_")) {
-    return (await findPayment({ organizationId, paymentId: text })) === undefined ? undefined : "payment";
-  }
-  if (text.startsWith("nn_")) {
-    const apiKeys = await allApiKeys(organizationId);
-    return apiKeys.some(({ hint }) => text.startsWith(hint.slice(0, -1))) ? "API key" : undefined;
-  }
-  const name = (await findOrganization(organizationId))?.name;
-  return name?.toLowerCase().includes(text.toLowerCase()) === true ? "name" : undefined;
+/** Returns the match of an organization with a text. Each kind of text costs one read. */
+async function matchesOf(id: string, text: string): Promise<Match[]> {
+  const find = async (): Promise<[isFound: boolean, foundBy: string]> => {
+    if (text === transferReference(id)) return [true, "reference"];
+    if (text.startsWith("pay_")) {
+      return [(await findPayment({ organizationId: id, paymentId: text })) !== undefined, "payment"];
+    }
+    if (text.startsWith("nn_")) {
+      return [(await allApiKeys(id)).some(({ hint }) => text.startsWith(hint.slice(0, -1))), "API key"];
+    }
+    const { name = "" } = (await findOrganization(id)) ?? {};
+    return [name.toLowerCase().includes(text.toLowerCase()), "name"];
+  };
+  const [isFound, foundBy] = (await find().catch(undefinedIfUnreadable)) ?? [false, ""];
+  return isFound ? [[id, foundBy]] : [];
 }

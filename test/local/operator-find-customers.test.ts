@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { searchAll } from "../../infra/operator/organizations-find.ts";
+import { searchOrganizations } from "../../infra/operator/organization.ts";
 import { Output } from "../../infra/operator/output.ts";
 import { transferReference } from "../../shared/money/payments/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -71,7 +71,7 @@ it("other organizations are searched by a payment, a transfer, an API key, or a 
     "1 found, and there are more; 3 org",
   );
   await captured(async () => {
-    const found = await searchAll("wool", 1, new Output(false), 0);
+    const found = await searchOrganizations(async (id) => [id], new Output(false), { most: 0 });
     expect(found).toEqual({ found: [], searched: 0, isWhole: false });
   });
 });

@@ -144,22 +144,17 @@ it("names what was not searched, and ends at its limits", async () => {
   const { err, code } = await operator(`messages find ${to}`);
   expect(code).toBe(0);
   expect(err).toBe(
-    `Warning: WALLET#${broken.organizationId} cannot be read, so its messages were not searched.\n`,
+    `Warning: The messages of ${broken.organizationId} were not searched, because a record cannot be read.\n`,
   );
 
-  for (const limits of [
-    { organizations: 0, readUnits: 1_000 },
-    { organizations: 1_000, readUnits: 7 },
-  ]) {
-    await captured(async () => {
-      const search = { to, since: new Date(0), limit: 1 };
-      expect(await findInAll(search, () => 7, new Output(false), limits)).toEqual({
-        found: [],
-        hasMore: false,
-        listed: 0,
-        searched: 0,
-        problems: ["Only the first 0 organizations were searched."],
-      });
+  await captured(async () => {
+    const search = { to, since: new Date(0), limit: 1 };
+    expect(await findInAll(search, () => 5_000_000, new Output(false))).toEqual({
+      found: [],
+      hasMore: false,
+      searched: 0,
+      sending: 0,
+      problems: ["Only the first 0 organizations were searched."],
     });
-  }
+  });
 });

@@ -7,22 +7,15 @@ type Action = "again" | readonly [href: string, name: string];
 
 const contacts = ["#/contacts", "Contacts"] as const;
 
-/** The actions for each reason. */
-export const actions: Readonly<Record<Code, readonly Action[]>> = {
+/** The actions for a reason, if others than to send the message again. */
+export const otherActions: Partial<Readonly<Record<Code, readonly Action[]>>> = {
   MESSAGE_INVALID_DESTINATION: ["again", contacts],
   MESSAGE_UNROUTABLE: [],
-  MESSAGE_EXPIRED: ["again"],
-  MESSAGE_PROVIDER_ERROR: ["again"],
-  MESSAGE_OUTCOME_UNKNOWN: ["again"],
   MESSAGE_SENDER_ID_NOT_APPROVED: ["again", ["#/sender-ids", "Sender IDs"]],
   MESSAGE_RECIPIENT_OPTED_OUT: [["#/opt-outs", "Opt-outs"]],
   ORGANIZATION_SUSPENDED: [],
   SENDING_PAUSED: ["again", ["#/api-keys", "Resume sending"]],
-  DELIVERY_EXPIRED: ["again"],
   DELIVERY_INVALID_DESTINATION: ["again", contacts],
-  DELIVERY_REJECTED: ["again"],
-  DELIVERY_UNREACHABLE: ["again"],
-  DELIVERY_FAILED: ["again"],
 };
 
 /** The values of the form that sends a message again, without a number or text that was erased. */

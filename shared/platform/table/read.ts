@@ -22,9 +22,7 @@ export function countReadUnits(): () => number {
   return () => readUnits ?? 0;
 }
 
-interface Consumed {
-  readonly CapacityUnits?: number | undefined;
-}
+type Consumed = { readonly CapacityUnits?: number | undefined };
 
 async function send<Output extends { ConsumedCapacity?: Consumed | Consumed[] | undefined }>(
   command: AwsCommand<object, Output>,

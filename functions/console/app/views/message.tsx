@@ -10,7 +10,7 @@ import {
 } from "../../../../shared/api/contract/failures.ts";
 import type { Message as MessageOf } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
-import { actions, repeated } from "../failures.ts";
+import { otherActions, repeated } from "../failures.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Loaded, useLoad, usePolling } from "../parts/load.tsx";
 import { Preview } from "../parts/message-text.tsx";
@@ -119,7 +119,7 @@ function Failure({ message }: { message: MessageOf }) {
   const code = failureOf(message);
   if (code === undefined) return null;
   const again = [linkTo("send", { again: message.id }), "Send again"] as const;
-  const links = actions[code].map((action) => (action === "again" ? again : action));
+  const links = (otherActions[code] ?? ["again"]).map((action) => (action === "again" ? again : action));
   return (
     <>
       <Notice tone="bad">
