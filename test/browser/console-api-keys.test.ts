@@ -94,13 +94,14 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
   const [key] = (await customer.client.listApiKeys()).rows;
   expect(key?.limits).toEqual({ dailyBudget: 5, holdAbove: 0, allowedRecipients: ["1500555"] });
   await page.getByText("US$0.00 of US$5.00 spent today; approval above US$0.00; only to 1500555").waitFor();
-  for (const to of ["15005550000", "15005550001"]) {
+  const held = ["15005550000", "15005550001", "15005550005", "15005550007"];
+  for (const to of held) {
     await call("/v1/sms/send", { credential: secret, json: { to, message: "hi", senderId: "ADASHOP" } });
   }
   await visitor.open("", "Overview");
-  await page.getByText("2 messages of API keys waiting for approval.").waitFor();
+  await page.getByText("4 messages of API keys waiting for approval.").waitFor();
   const menu = page.getByRole("navigation", { name: "Main" });
-  await menu.getByRole("link", { name: "Held messages 2" }).click();
+  await menu.getByRole("link", { name: "Held messages 4" }).click();
   await visitor.heading("Held messages");
   await page
     .getByRole("cell", { name: key?.hint ?? "", exact: true })
@@ -119,6 +120,14 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
     await visitor.focusOn("Held messages");
   }
   expect((await customer.client.listSms()).rows).toMatchObject([{ to: "15005550000" }]);
+  await page.getByRole("button", { name: "Approve all" }).click();
+  const question = page.getByRole("dialog", { name: "Approve 2 messages?" });
+  await question.getByText("They cost US$0.0158").waitFor();
+  await question.getByRole("button", { name: "Approve all" }).click();
+  await page.getByText("2 messages approved.").waitFor();
+  await question.waitFor({ state: "hidden" });
+  expect(await page.getByRole("button", { name: /^Approve/ }).count()).toBe(0);
+  expect((await customer.client.getWallet()).spentToday).toBe(0.0237);
   await menu.getByRole("link", { name: "Held messages", exact: true }).waitFor();
   expect(await visitor.violations()).toEqual([]);
   await row("15005550000").getByRole("link", { name: "Approved" }).click();

@@ -129,7 +129,7 @@ it("adds, changes and deletes a contact, and adds and removes an opt-out", async
   await page.getByText("No opt-outs yet").waitFor();
 });
 
-it("exports the contacts that a filter finds, and tags and untags them all", async ({ arriveAs }) => {
+it("exports, tags, untags and deletes the contacts that a filter finds", async ({ arriveAs }) => {
   const customer = await Customer.register();
   const { client } = customer;
   for (const [index, firstName] of ["Ada", "Adam", "Grace"].entries()) {
@@ -164,4 +164,9 @@ it("exports the contacts that a filter finds, and tags and untags them all", asy
   await page.getByRole("link", { name: "Adam" }).waitFor();
   await tag("Remove the tag from");
   expect(await tagged()).toEqual([]);
+  const all = (await client.listContacts()).meta.total;
+  await visitor.confirm("Delete these");
+  await page.getByText("2 contacts deleted.").waitFor();
+  await page.getByText("No contacts match").waitFor();
+  expect((await client.listContacts()).meta.total).toBe(all - 2);
 });

@@ -1,7 +1,7 @@
 import type { Contact } from "../../../../shared/api/contract/contacts.ts";
 import { api } from "../api.ts";
 import { ContactFields, contactOf, emptyContact, nameOf, TagList } from "../parts/contact-fields.tsx";
-import { DialogButton } from "../parts/dialog.tsx";
+import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { ExportButton } from "../parts/export.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { Form, SelectField, TextField, useForm } from "../parts/form.tsx";
@@ -51,6 +51,7 @@ export function Contacts({ query }: ViewProps) {
             <DialogButton label="Tag these" title="Tag contacts" look="small" onDone={contacts.reload}>
               {(done) => <TagMany contacts={contacts} onDone={done} />}
             </DialogButton>
+            <DeleteMany contacts={contacts} />
             <ExportButton body={{ contacts: filter }} />
             <a href="#/opt-outs">Opt-outs</a>
           </div>
@@ -133,6 +134,28 @@ function TagMany({ contacts, onDone }: { contacts: Pages<Contact>; onDone: () =>
         ]}
       />
     </Form>
+  );
+}
+
+/** Deletes all contacts of the list, also those that are not loaded yet. */
+function DeleteMany({ contacts }: { contacts: Pages<Contact> }) {
+  const deleteAll = async (): Promise<void> => {
+    const ids: string[] = [];
+    for await (const { id } of contacts.everyRow()) ids.push(id);
+    try {
+      for (const id of ids) await api().deleteContact({ params: { id } });
+      announce(`${countText(ids.length, "contact")} deleted.`);
+    } finally {
+      await contacts.reload();
+    }
+  };
+  return (
+    <ConfirmButton
+      label="Delete these"
+      question="Delete all contacts of this list?"
+      consequence="These are all that the filter finds, also those further down. Their messages and opt-outs stay."
+      act={deleteAll}
+    />
   );
 }
 

@@ -1,8 +1,8 @@
 import type { HeldMessage } from "../../../../shared/api/contract/held-messages.ts";
 import { api } from "../api.ts";
-import { ActionButton } from "../parts/dialog.tsx";
+import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
 import { usePages } from "../parts/load.tsx";
-import { Money } from "../parts/money.tsx";
+import { countText, Money } from "../parts/money.tsx";
 import { useNames } from "../parts/names.ts";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -20,7 +20,10 @@ export function HeldMessages() {
       title="Held messages"
       lead="Messages of API keys above the price that these keys may send alone. They are sent as if you had written them, and only if you approve them."
     >
-      <Section title="Messages">
+      <Section
+        title="Messages"
+        actions={<ApproveAll shown={held.data?.rows ?? []} onDecided={held.reload} />}
+      >
         <PagedTable
           caption="Held messages, newest first"
           pages={held}
@@ -51,6 +54,36 @@ export function HeldMessages() {
         />
       </Section>
     </Page>
+  );
+}
+
+/** Approves the shown messages, each at the price that the person sees. */
+function ApproveAll({ shown, onDecided }: { shown: readonly HeldMessage[]; onDecided: () => Promise<void> }) {
+  const waiting = shown.filter(({ status }) => status === "held");
+  if (waiting.length < 2) return null;
+  const sum = waiting.reduce((total, { pricing }) => total + pricing.total, 0);
+  const approveAll = async (): Promise<void> => {
+    try {
+      for (const { id, pricing } of waiting) {
+        await api().decideHeldMessage({ params: { id }, body: { approve: true, total: pricing.total } });
+      }
+      announce(`${countText(waiting.length, "message")} approved.`);
+    } finally {
+      await Promise.all([onDecided(), countWaiting()]);
+    }
+  };
+  return (
+    <ConfirmButton
+      label="Approve all"
+      question={`Approve ${countText(waiting.length, "message")}?`}
+      consequence={
+        <>
+          They cost <Money amount={sum} />, and are sent as if you had written them. After an error the rest
+          still waits.
+        </>
+      }
+      act={approveAll}
+    />
   );
 }
 
