@@ -213,6 +213,18 @@ it("is not found a day later, and a job that comes then does nothing", async () 
   expect((await storedExport(running)).status).toBe("running");
 });
 
+it("is read as it is now, because its last part and its status are written together", async () => {
+  const job = await beginExport(organizationId, { contacts: {} });
+  await runExport(job, () => 0);
+  const sent = vi.spyOn(DynamoDb.prototype, "send");
+  await getExportPart(organizationId, job.exportId, 1);
+  expect(sent.mock.calls.map(([{ input }]) => input)).toEqual([
+    expect.objectContaining({ ConsistentRead: true }),
+    expect.objectContaining({ ConsistentRead: true }),
+  ]);
+  vi.restoreAllMocks();
+});
+
 it("an organization begins at most 50 exports in a day", async () => {
   for (let count = 0; count < 50; count += 1) await beginExport(organizationId, { contacts: {} });
   await expect(beginExport(organizationId, { contacts: {} })).rejects.toMatchObject({ code: "RATE_LIMITED" });

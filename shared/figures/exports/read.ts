@@ -32,7 +32,8 @@ export async function getExportPart(
 ): Promise<ExportPart | RawResponse> {
   const { status, columns } = await readExport(organizationId, exportId);
   const key = keys.exportPart(organizationId, exportId, part);
-  const found = status === "ready" ? await findItem(ExportPartRecord, key) : undefined;
+  // Consistent, because the part may be as new as the status.
+  const found = status === "ready" ? await findItem(ExportPartRecord, key, { consistent: true }) : undefined;
   if (found === undefined) throw new ApiError("NOT_FOUND");
   const rows: string[][] = JSON.parse(gunzipSync(found.content).toString());
   const padded = rows.map((cells) => columns.map((_, index) => cells[index] ?? ""));
