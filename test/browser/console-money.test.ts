@@ -55,6 +55,17 @@ it("keeps the file of an export, and an email leads to it", async ({ arriveAs })
   await visitor.heading("Wallet");
 });
 
+it("explains why the file of a new export was not saved, and saves it again", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 5 });
+  const visitor = await arriveAs(customer, "wallet", "Wallet");
+  const { page } = visitor;
+  await page.route("**/v1/exports/*/parts/1", async (route) => route.abort(), { times: 1 });
+  await page.getByRole("button", { name: "Export CSV" }).click();
+  await page.getByRole("alert").waitFor();
+  expect(await linesOf(await visitor.save("Save the file"))).toHaveLength(2);
+  expect(await page.getByRole("alert").count()).toBe(0);
+});
+
 it("groups the ledger by day with its sum, and filters it by type and day", async ({ arriveAs }) => {
   const customer = await Customer.register({ balance: 5 });
   const { pricing } = await customer.send({ to: "447400123456" });

@@ -2,11 +2,11 @@ import { useEffect } from "preact/hooks";
 
 import type { Export as ExportOf, ExportedList } from "../../../../shared/api/contract/exports.ts";
 import { api } from "../api.ts";
-import { ActionButton } from "../parts/dialog.tsx";
+import { useAction } from "../parts/dialog.tsx";
 import { takeBegun } from "../parts/export.tsx";
 import { Loaded, useLoad, usePolling, Waiting } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
-import { announce, Notice } from "../parts/notice.tsx";
+import { announce, Notice, Problem } from "../parts/notice.tsx";
 import { Page } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
 import { linkBack, type ViewProps } from "../router.ts";
@@ -24,9 +24,6 @@ export function Export({ id }: ViewProps) {
   const load = useLoad(async () => api().getExport({ params: { id } }), [id]);
   const shown = load.data;
   usePolling(shown?.status === "running", load.reload, 1_000);
-  useEffect(() => {
-    if (shown?.status === "ready" && takeBegun(id)) void save(shown);
-  }, [shown?.status]);
   const [view, name] = lists[shown?.list ?? "messages"];
   return (
     <Page title="Export" lead={`${name} as CSV`} back={[linkBack(view), name]}>
@@ -38,12 +35,12 @@ export function Export({ id }: ViewProps) {
 }
 
 function State({ of }: { of: ExportOf }) {
-  const { status, rows, expiresAt } = of;
+  const { status, rows } = of;
   if (status === "failed") {
     return (
       <Notice tone="bad">
-        The export failed: the list was deleted meanwhile, or it has more than 1,000,000 rows or 1,000
-        columns. Filter it, and export it again.
+        The export failed: it has more than 1,000,000 rows or 1,000 columns, or meanwhile the list was deleted
+        or your organization suspended. Filter the list, and export it again.
       </Notice>
     );
   }
@@ -57,14 +54,26 @@ function State({ of }: { of: ExportOf }) {
       </>
     );
   }
+  return <Ready of={of} />;
+}
+
+/** The file, which is saved immediately if this page began the export. */
+function Ready({ of }: { of: ExportOf }) {
+  const { run, isBusy, error } = useAction(async () => save(of));
+  useEffect(() => {
+    if (takeBegun(of.id)) run();
+  }, []);
   return (
     <>
-      <p>{countText(rows, "row")} exported.</p>
+      <p>{countText(of.rows, "row")} exported.</p>
+      {error === undefined ? null : <Problem error={error} />}
       <div class="row">
-        <ActionButton label="Save the file" isPrimary act={async () => save(of)} />
+        <button type="button" class="primary" aria-disabled={isBusy} onClick={run}>
+          {isBusy ? "Please wait…" : "Save the file"}
+        </button>
       </div>
       <p class="muted">
-        The file is deleted <Time at={expiresAt} />.
+        The file is deleted <Time at={of.expiresAt} />.
       </p>
     </>
   );
