@@ -169,4 +169,8 @@ it("exports, tags, untags and deletes the contacts that a filter finds", async (
   await page.getByText("2 contacts deleted.").waitFor();
   await page.getByText("No contacts match").waitFor();
   expect((await client.listContacts()).meta.total).toBe(all - 2);
+  // Without a filter, two clicks would delete the whole address book.
+  await page.getByRole("link", { name: "Show all contacts" }).click();
+  await page.getByRole("link", { name: "Grace" }).waitFor();
+  expect(await page.getByRole("button", { name: "Delete these" }).count()).toBe(0);
 });

@@ -51,7 +51,7 @@ export function Contacts({ query }: ViewProps) {
             <DialogButton label="Tag these" title="Tag contacts" look="small" onDone={contacts.reload}>
               {(done) => <TagMany contacts={contacts} onDone={done} />}
             </DialogButton>
-            <DeleteMany contacts={contacts} />
+            {isFiltered ? <DeleteMany contacts={contacts} /> : null}
             <ExportButton body={{ contacts: filter }} />
             <a href="#/opt-outs">Opt-outs</a>
           </div>
@@ -137,7 +137,7 @@ function TagMany({ contacts, onDone }: { contacts: Pages<Contact>; onDone: () =>
   );
 }
 
-/** Deletes all contacts of the list, also those that are not loaded yet. */
+/** Deletes all contacts that a filter finds, also those that are not loaded yet. */
 function DeleteMany({ contacts }: { contacts: Pages<Contact> }) {
   const deleteAll = async (): Promise<void> => {
     const ids: string[] = [];
@@ -152,8 +152,8 @@ function DeleteMany({ contacts }: { contacts: Pages<Contact> }) {
   return (
     <ConfirmButton
       label="Delete these"
-      question="Delete all contacts of this list?"
-      consequence="These are all that the filter finds, also those further down. Their messages and opt-outs stay."
+      question="Delete all contacts that the filter finds?"
+      consequence="These are all of them, also those further down. Their messages and opt-outs stay."
       act={deleteAll}
     />
   );
