@@ -47,9 +47,9 @@ export async function decideHeldMessage(
   const isHeld = { is: { status: "held" } } as const;
   const key = keys.heldMessage(organization.id, heldId);
   if (!approve) {
-    const set = { status: "rejected", rejection: randomUUID(), ...decided } as const;
+    const set = { status: "rejected", rejectionId: randomUUID(), ...decided } as const;
     const rejected = await updateItem(HeldMessageRecord, updateOf(key, { set }, whileFree(at, isHeld)), {
-      isOwn: ({ rejection }) => rejection === set.rejection,
+      isOwn: ({ rejectionId }) => rejectionId === set.rejectionId,
     });
     if (!rejected.applied) throw decidedBefore();
     return toApiHeldMessage(rejected.item);

@@ -37,8 +37,8 @@ export const HeldMessageRecord = z.object({
   heldAt: z.string(),
   decidedAt: z.optional(z.string()),
   decidedBy: z.optional(z.string()),
-  /** Which call rejected it. A repeat after a lost response recognizes its own. */
-  rejection: z.optional(z.string()),
+  /** The call that rejected it, so that its repeat after a lost response recognizes it. */
+  rejectionId: z.optional(z.string()),
   messageId: z.optional(z.string()),
   /** Present while an approval is in progress. */
   ...leaseFields,
