@@ -210,33 +210,37 @@ async function findVerified(userId: string): Promise<UserRecord | undefined> {
   return user?.emailVerifiedAt === undefined ? undefined : user;
 }
 
-/**
- * Addresses an email to the owners and to the members whose roles the customer chose for its kind, if they verified their
- * address. Approvals are for all roles that may send, and decisions of the operator for admins. Owners cannot be left out, because a stolen credential could then silence
- * them.
- */
+/** Addresses an email to the members with the roles of its kind, if they verified their address. */
 async function toMembers(
   organizationId: string,
-  kind: "approvals" | "decisions" | "payments" | "warnings",
+  kind: MembersEmail,
   textOf: (organizationName: string) => Promise<EmailText | undefined>,
 ): Promise<Draft[]> {
   const organization = await findOrganization(organizationId, { consistent: true });
   if (organization === undefined) return [];
-  const roles = new Set<Role>(
-    kind === "approvals"
-      ? Role.options.filter((role) => scopesOfRole[role].includes("send"))
-      : kind === "decisions"
-        ? ["owner", "admin"]
-        : ["owner", ...((await readBilling(organizationId)).details?.emails?.[kind] ?? ["billing"])],
-  );
+  const roles = await rolesOf(kind, organizationId);
   const members = await allMembers(organizationId);
   const text = await textOf(organization.name);
   if (text === undefined) return [];
   return members.flatMap((member) =>
-    "validUntil" in member || member.emailVerifiedAt === undefined || !roles.has(member.role)
+    "validUntil" in member || member.emailVerifiedAt === undefined || !roles.includes(member.role)
       ? []
       : { to: member.email, text },
   );
+}
+
+/** The subject of an email to members: held messages, decisions of the operator, receipts, or money that runs out. */
+type MembersEmail = "approvals" | "decisions" | "payments" | "warnings";
+
+/**
+ * Returns the roles that get a kind of email. The customer chose those about money. Owners cannot be left out, because a stolen
+ * credential could then silence them.
+ */
+async function rolesOf(kind: MembersEmail, organizationId: string): Promise<readonly Role[]> {
+  if (kind === "approvals") return Role.options.filter((role) => scopesOfRole[role].includes("send"));
+  if (kind === "decisions") return ["owner", "admin"];
+  const { details } = await readBilling(organizationId);
+  return ["owner", ...(details?.emails?.[kind] ?? ["billing"])];
 }
 
 /** Returns the address of the page that a link opens. No server and no Referer gets the part after the #. */
