@@ -71,7 +71,9 @@ const list = command({
     // The ids have the order of time.
     const newest = found.toSorted((one, other) => (one.id < other.id ? 1 : -1));
     const dueAt = (payment: PaymentRecord): string => openDisputeOf(payment)?.dueAt ?? "";
-    const sorted = disputed ? newest.toSorted((one, other) => (dueAt(one) < dueAt(other) ? -1 : 1)) : newest;
+    const sorted = disputed
+      ? newest.toSorted((one, other) => dueAt(one).localeCompare(dueAt(other)))
+      : newest;
     const rows = sorted.slice(0, wanted);
     output.table(rows, paymentColumns);
     output.note(`${found.length} payments${found.length > rows.length ? `, ${rows.length} shown` : ""}`);
