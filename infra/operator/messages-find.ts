@@ -13,7 +13,6 @@ import { idDelayMs, toApiMessage, type MessageRecord } from "../../shared/messag
 import { searchMessages, type MessageSearch } from "../../shared/messages/search/find.ts";
 import { findWallet, type WalletRecord } from "../../shared/money/wallet/record.ts";
 import { dayOf, now } from "../../shared/platform/clock.ts";
-import { countReadUnits } from "../../shared/platform/table/read.ts";
 import { undefinedIfUnreadable, unreadableOf } from "../../shared/platform/table/records.ts";
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { command, daysAgo, limit, personal, SinceOption } from "./command.ts";
@@ -21,6 +20,7 @@ import type { Context } from "./context.ts";
 import { factsOf, shown } from "./messages.ts";
 import { searchOrganizations } from "./organization.ts";
 import { listOf } from "./output.ts";
+import { countingReadUnits } from "./read-units.ts";
 
 /** The search ends after the organizations with which it reaches them. */
 const maxReadUnits = 5_000_000;
@@ -42,8 +42,10 @@ export const findMessages = command({
     limit: limit(50, 1_000, "messages"),
   }),
   run: async ({ number, since = daysAgo(7), limit: wanted }, { output }) => {
-    const readUnits = countReadUnits();
-    const { found, ...search } = await findInAll({ to: number, since, limit: wanted }, readUnits, output);
+    const { found, ...search } = await countingReadUnits(async (readUnits) => {
+      const result = await findInAll({ to: number, since, limit: wanted }, readUnits, output);
+      return { ...result, readUnits: readUnits() };
+    });
     for (const message of found) {
       const organization = await findOrganization(message.organizationId).catch(undefinedIfUnreadable);
       const { Message, Organization, Accepted, State, From, Delivery } = factsOf(message);
@@ -63,7 +65,7 @@ export const findMessages = command({
     }
     output.note(
       `${found.length} messages${search.hasMore ? ", and there are more" : ""}, in ${search.sending} of ` +
-        `${search.searched} organizations, since ${since.toISOString()}; ${readUnits()} read units`,
+        `${search.searched} organizations, since ${since.toISOString()}; ${search.readUnits} read units`,
     );
     for (const problem of search.problems) output.aside(`Warning: ${problem}`);
   },

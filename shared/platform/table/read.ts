@@ -4,7 +4,6 @@ import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import type * as z from "zod/mini";
 
 import { ApiError } from "../../api/contract/errors.ts";
-import type { AwsCommand } from "../aws/command.ts";
 import { BatchGetCommand, GetCommand, QueryCommand } from "../aws/dynamodb.ts";
 import { config } from "../config.ts";
 import { client } from "./client.ts";
@@ -12,27 +11,6 @@ import type { EntityName, Readable } from "./entities.ts";
 import type { Key, pendingWorkIndex } from "./keys.ts";
 import { parsed, reportUnreadable, UnreadableRecordError } from "./records.ts";
 import { fromStored, storedNameOf } from "./stored-names.ts";
-
-/** The read units of this process, if it counts them. */
-let readUnits: number | undefined;
-
-/** Begins to count this process's read units. Functions do not count theirs. @returns a function that returns them so far */
-export function countReadUnits(): () => number {
-  readUnits = 0;
-  return () => readUnits ?? 0;
-}
-
-type Consumed = { readonly CapacityUnits?: number | undefined };
-
-async function send<Output extends { ConsumedCapacity?: Consumed | Consumed[] | undefined }>(
-  command: AwsCommand<object, Output>,
-): Promise<Output> {
-  if (readUnits === undefined) return client.send(command);
-  Object.assign(command.input, { ReturnConsumedCapacity: "TOTAL" });
-  const output = await client.send(command);
-  for (const { CapacityUnits = 0 } of [output.ConsumedCapacity ?? []].flat()) readUnits += CapacityUnits;
-  return output;
-}
 
 /**
  * Reads one item and checks its shape. The read is eventually consistent by default.
@@ -44,7 +22,7 @@ export async function findItem<Name extends EntityName, Item>(
   key: Key<Name> & Readable<Name, Item>,
   options: { consistent?: boolean } = {},
 ): Promise<Item | undefined> {
-  const { Item } = await send(
+  const { Item } = await client.send(
     new GetCommand({ TableName: config.tableName(), Key: key, ConsistentRead: options.consistent ?? false }),
   );
   return Item === undefined ? undefined : parsed(schema, key, fromStored(Item));
@@ -100,7 +78,7 @@ async function readBatch(keys: readonly Key[]): Promise<Record<string, unknown>[
   for (let attempt = 1; left.length > 0; attempt += 1) {
     if (attempt > batchAttempts) throw new ApiError("UNAVAILABLE");
     if (attempt > 1) await delay(Math.random() * maxBatchDelayMs);
-    const { Responses = {}, UnprocessedKeys = {} } = await send(
+    const { Responses = {}, UnprocessedKeys = {} } = await client.send(
       new BatchGetCommand({ RequestItems: { [table]: { Keys: left, ConsistentRead: true } } }),
     );
     found.push(...(Responses[table] ?? []));
@@ -174,7 +152,7 @@ async function query<Item>(schema: z.ZodMiniType<Item>, range: Range): Promise<R
   const all: Rows<Item> = { rows: [], unreadable: [] };
   const parameters = queryParameters(range);
   while (all.rows.length < range.limit) {
-    const page = await send(new QueryCommand({ ...parameters, Limit: range.limit - all.rows.length }));
+    const page = await client.send(new QueryCommand({ ...parameters, Limit: range.limit - all.rows.length }));
     const { rows, unreadable } = rowsIn(schema, page.Items);
     all.rows.push(...rows);
     all.unreadable.push(...unreadable);
@@ -210,7 +188,7 @@ export async function queryContaining<Item>(
   text: string,
 ): Promise<{ readonly rows: Row<Item>[]; readonly read: number; readonly last: string | undefined }> {
   const parameters = queryParameters(range);
-  const page = await send(
+  const page = await client.send(
     new QueryCommand({
       ...parameters,
       Limit: range.limit,
@@ -230,7 +208,7 @@ export async function skipItems(range: Omit<Range, "limit">, count: number): Pro
   let skipped = 0;
   let after = range.after;
   while (skipped < count) {
-    const page = await send(
+    const page = await client.send(
       new QueryCommand({
         ...queryParameters({ ...range, after, limit: count }),
         Select: "COUNT",
