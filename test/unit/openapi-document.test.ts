@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { pageTables, tablePattern } from "../../infra/openapi/page-tables.ts";
 import { errorCatalogue } from "../../shared/api/contract/errors.ts";
+import { AddPaymentMethodRequest } from "../../shared/api/contract/payments.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { samplesOf } from "../../shared/api/openapi/samples.ts";
 import { routes } from "../../shared/api/routes.ts";
@@ -76,6 +77,16 @@ describe("the OpenAPI document", () => {
     const example = requestBody?.content["application/json"]?.example;
     expect(example, "register the body's schema with examples").toBeDefined();
     expect(route.body?.safeParse(example).error).toBeUndefined();
+  });
+
+  it("states no pattern that needs a flag, and accepts the return addresses that the gateway accepts", () => {
+    expect(JSON.stringify(document)).not.toMatch(/"pattern":"[^"]*\\\\p\{/);
+    const place = ["components", "schemas", "AddPaymentMethodRequest"];
+    for (const name of ["é", "\u{1f600}"]) {
+      const request = { returnUrl: `https://shop.example/${name}` };
+      expect(schemaProblem(place, request), name).toBeUndefined();
+      expect(AddPaymentMethodRequest.safeParse(request).success, name).toBe(true);
+    }
   });
 
   it.each(Object.entries(document["x-webhooks"]))("has an example of the event %s", (name, { post }) => {

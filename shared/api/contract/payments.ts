@@ -39,7 +39,7 @@ const ReturnUrl = z
   .optional(
     z.url({ protocol: /^https?$/, error: "must be an https address", abort: true }).check(
       z.maxLength(1_000, "must be at most 1000 characters long"),
-      z.regex(/^[!-~\u00a1-\uffff]*$/, {
+      z.regex(/^[^\p{C}\p{Z}]*$/u, {
         error: "must not contain spaces or control characters",
         abort: true,
       }),

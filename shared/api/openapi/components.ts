@@ -60,8 +60,10 @@ function tidy(schema: JsonSchema, io: "input" | "output"): void {
   if (typeof schema.const === "boolean") delete schema.const;
   // Without it, generators choose a type that loses digits of amounts.
   if (schema.type === "number") schema.format = "double";
-  // These need a flag that the document cannot state.
-  if (schema.pattern?.includes("\\p{") === true) delete schema.pattern;
+  // These need a flag that the document cannot state. Several patterns of one text are in `allOf`.
+  const hasFlag = ({ pattern }: JsonSchema): boolean => pattern?.includes("\\p{") === true;
+  if (hasFlag(schema)) delete schema.pattern;
+  if (schema.allOf !== undefined) schema.allOf = schema.allOf.filter((each) => !hasFlag(each));
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 }
