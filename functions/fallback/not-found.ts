@@ -1,10 +1,13 @@
 import { ApiError } from "../../shared/api/contract/errors.ts";
 import { fallbackRoute, methodsOf, shapeOf } from "../../shared/api/routes.ts";
+import { notFoundPage } from "../../shared/pages/landing/not-found.ts";
 import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 
 export const handler = publicEndpoint(
   fallbackRoute,
-  async ({ method, path }) => {
+  async ({ method, path, headers }) => {
+    const isPage = method === "GET" && /^\s*text\/html\b/i.test(headers["accept"] ?? "");
+    if (isPage && !path.startsWith("/v1/")) return notFoundPage(path);
     const methods = methodsOf(path);
     // A stage may leave operations out: their calls come here with the method that they would take.
     if (methods.length === 0 || methods.includes(method)) throw new ApiError("NOT_FOUND");

@@ -102,9 +102,10 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
     await recorder.play((route) => route === routes.resumeCampaign);
     await recorder.renew("createCampaign");
     await recorder.play((route) => route === routes.deleteCampaign);
-    // A sent message or a finished campaign cannot be cancelled.
+    // A sent message, a payment that was made and a finished campaign cannot be cancelled.
     await recorder.renew("sendSms", { scheduledAt: new Date(Date.now() + dayMs).toISOString() });
     await recorder.renew("createCampaign");
+    await recorder.renew("createPayment");
     await recorder.play(
       (route) => isEnding(route) && !endsSessions(route) && route !== routes.deleteCampaign,
     );

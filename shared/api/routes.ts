@@ -120,5 +120,6 @@ export const fallbackRoute = {
   summary: "Not found",
   auth: "none",
   data: z.never(),
+  alternatives: ["text/html"],
   errors: ["NOT_FOUND", "METHOD_NOT_ALLOWED"],
 } as const satisfies Route;

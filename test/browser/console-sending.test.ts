@@ -30,12 +30,19 @@ it("a new customer opens the gateway's address, signs up, tops up, sends, and se
 
   await page.getByRole("link", { name: "Send", exact: true }).click();
   await visitor.heading("Send a message");
-  await page.getByLabel("To", { exact: true }).fill("+1 (500) 555-0007");
+  const to = page.getByLabel("To", { exact: true });
+  await to.fill("07700 900123");
+  await page.getByLabel("Country of the number").selectOption("GB");
   await page.getByLabel("From").fill("ADASHOP");
   await page.getByLabel("Message", { exact: true }).fill("Your code is 123456");
-  await page.getByText("US$0.0079 (1 × US$0.0079)").waitFor();
+  await page.getByText(/^US\$0\.\d+ \(1 × US\$0\.\d+\)$/).waitFor();
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await page.getByText("✓ sent").waitFor();
+  await page.getByRole("link", { name: "+447700900123" }).waitFor();
+  await to.fill("+1 (500) 555-0007");
+  await page.getByLabel("Message", { exact: true }).fill("Your code is 123456");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("link", { name: "+15005550007" }).waitFor();
+  await page.getByText("✓ sent").first().waitFor();
 
   await page.getByRole("link", { name: "Messages", exact: true }).click();
   await visitor.heading("Messages");

@@ -101,10 +101,17 @@ it("shows a payment after the Back button, without a result, and after it was ab
     headers: { Authorization: "Bearer sk_test_1" },
   });
   expect(expired.status).toBe(200);
-  await page.getByText("This payment was not completed in time. Nothing was charged.").waitFor();
+  const isOver = page.getByText("This payment was cancelled, or not completed in time. Nothing was charged.");
+  await isOver.waitFor();
   expect(await visitor.violations()).toEqual([]);
   await page.getByRole("button", { name: "Try again" }).click();
   expect(await page.getByLabel("Amount (USD)").inputValue()).toBe("50");
+  await page.getByRole("button", { name: "Continue to checkout" }).click();
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Cancel payment" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel payment" }).click();
+  await isOver.waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("button", { name: "Continue to checkout" }).click();
   await visitor.enterCard(goodCard);
   await page.getByText("Paid. Your balance is now US$50.00").waitFor();

@@ -83,6 +83,22 @@ it("a bank transfer has its instructions and the organization's reference", asyn
   expect(await customer.balance()).toBe(0);
 });
 
+it("a payment that waits for the customer is cancelled, also when that is repeated", async ({ skip }) => {
+  if (billing.methods.length === 0) skip("the stage has no method of payment");
+  for (const method of billing.methods) {
+    const { id } = dataOf(await pay({ amount: billing.minimumPayment, method }), Payment);
+    const path = `/v1/payments/${id}`;
+    const other = await Customer.register();
+    expect(errorOf(await other.call(path, { method: "DELETE" })).status).toBe(404);
+    for (let repetition = 0; repetition < 2; repetition += 1) {
+      const cancelled = dataOf(await customer.call(path, { method: "DELETE" }), Payment);
+      expect(cancelled).toMatchObject({ id, status: "expired" });
+      expect(cancelled).not.toHaveProperty("checkoutUrl");
+    }
+    expect(dataOf(await customer.call(path), Payment).status).toBe("expired");
+  }
+});
+
 it("unknown payments, invoices and cards are not found", async () => {
   for (const path of [
     `/v1/payments/${newId("pay")}`,
@@ -105,6 +121,8 @@ it("a payment and its invoice, as JSON and PDF, are those of one organization", 
   if (new URL(checkoutUrl).hostname !== "127.0.0.1") skip("only the local provider has a form to pay");
   const { id, invoiceNumber = "" } = await payByCard(payer, billing.minimumPayment);
   const path = `/v1/invoices/${invoiceNumber}`;
+  const paid = await payer.call(`/v1/payments/${id}`, { method: "DELETE" });
+  expect(errorOf(paid)).toEqual({ status: 409, code: "CONFLICT" });
   expect(dataOf(await payer.call(path), Invoice)).toMatchObject({ id: invoiceNumber, paymentId: id });
   await vi.waitFor(async () => {
     const url = `${inject("baseUrl")}${path}`;

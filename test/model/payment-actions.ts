@@ -1,3 +1,4 @@
+import { cancelPayment } from "../../shared/money/payments/cancel.ts";
 import { createPayment } from "../../shared/money/payments/create.ts";
 import { getPayment } from "../../shared/money/payments/get.ts";
 import type { ProviderNotice } from "../../shared/money/payments/provider.ts";
@@ -43,6 +44,7 @@ const kinds = [
   "auto-recharge",
   "remove card",
   "look",
+  "cancel",
   "outage",
 ] as const;
 type Kind = (typeof kinds)[number];
@@ -164,6 +166,12 @@ export class PaymentActions {
         const { organizationId } = action;
         const paymentId = this.#started.get(organizationId);
         if (paymentId !== undefined) await getPayment({ organizationId, paymentId });
+        return;
+      }
+      case "cancel": {
+        const { organizationId } = action;
+        const paymentId = this.#started.get(organizationId);
+        if (paymentId !== undefined) await cancelPayment({ organizationId, paymentId });
         return;
       }
       case "outage":

@@ -61,6 +61,14 @@ export class ModelProvider extends ProviderAccount implements PaymentProvider {
     );
   }
 
+  async closeCheckout({ providerSessionId = "" }: PaymentRecord): Promise<void> {
+    return this.#call("closeCheckout", () => {
+      const session = this.sessions.get(providerSessionId);
+      if (session === undefined || !this.isOpen(session)) return;
+      this.sessions.set(session.id, { ...session, expiresMs: this.nowMs });
+    });
+  }
+
   async createSetup(): Promise<string> {
     return this.#call("createSetup", () => "https://checkout.example/setup");
   }

@@ -1,9 +1,8 @@
-import { parsePhoneNumberFromString, type CountryCode } from "libphonenumber-js/min";
-
 import { CreateContactRequest, type ImportedContact } from "../../../shared/api/contract/contacts.ts";
 import type { ErrorDetail } from "../../../shared/api/contract/errors.ts";
 import { validate } from "../../../shared/api/contract/validation.ts";
-import { phoneNumberOf, tagsOf } from "./typed.ts";
+import { numberOf } from "./national-numbers.ts";
+import { tagsOf } from "./typed.ts";
 
 /*
  * Turns a spreadsheet into contacts: each column maps to a contact field, and each row to a contact.
@@ -121,16 +120,6 @@ function contactOf(
     else contact[target] = cell;
   }
   return Object.keys(attributes).length === 0 ? contact : { ...contact, attributes };
-}
-
-/** The digits of a number, with the code of the country if it has none. */
-function numberOf(cell: string, country: string): string {
-  const typed = phoneNumberOf(cell);
-  if (country === "" || /^(\+|00)/.test(cell)) return typed;
-  // The list of countries is the library's own.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const number = parsePhoneNumberFromString(cell, country as CountryCode);
-  return number?.isPossible() === true ? number.number.slice(1) : typed;
 }
 
 function namesOf(cell: string): Record<string, string> {

@@ -26,6 +26,19 @@ export function phoneNumberOf(text: string): string {
   return text.replaceAll(/[\s().\-/]/g, "").replace(/^(\+|00)/, "");
 }
 
+/** Whether a number is written as in its country: with a zero instead of the country's code. */
+export function isNational(text: string): boolean {
+  return /^\(?0[1-9]/.test(text.trim());
+}
+
+/** The digits of a number that may be written as in a country. */
+export async function numberIn(text: string, country: string): Promise<string> {
+  if (!isNational(text)) return phoneNumberOf(text);
+  // Loaded on demand, because of its size.
+  const { numberOf } = await import("./national-numbers.ts");
+  return numberOf(text.trim(), country);
+}
+
 /** Returns the sender that a person typed: a number of theirs, or a sender ID. Empty is the default one. */
 export function senderIn(
   typed: string,

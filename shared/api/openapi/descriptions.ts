@@ -86,6 +86,8 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
   createPayment: "The wallet is credited when the payment provider confirms the payment.",
   listPayments: "Each payment has its amount, its tax and its state.",
   getPayment: "Call it when a person returns from the checkout.",
+  cancelPayment:
+    "It closes the checkout, or ends an open bank transfer. A payment that was made meanwhile stays `succeeded`.",
   listPaymentMethods: "Saved cards can pay without a checkout, and are needed for auto-recharge.",
   addPaymentMethod: "Send a person to the URL in the response.",
   deletePaymentMethod: "Auto-recharge fails without a saved card.",

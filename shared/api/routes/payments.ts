@@ -56,6 +56,19 @@ export const getPayment = {
   data: Payment,
 } as const satisfies Route;
 
+export const cancelPayment = {
+  method: "DELETE",
+  path: "/v1/payments/{id}",
+  tag: "payments",
+  summary: "Cancel a payment that waits for the customer",
+  auth: "bearer",
+  scope: "billing",
+  params: PaymentParams,
+  data: Payment,
+  audited: ["id", "status"],
+  errors: ["CONFLICT", "PAYMENT_PROVIDER_UNAVAILABLE"],
+} as const satisfies Route;
+
 export const listPaymentMethods = {
   method: "GET",
   path: "/v1/payment-methods",
@@ -110,6 +123,7 @@ export const routes = {
   createPayment,
   listPayments,
   getPayment,
+  cancelPayment,
   listPaymentMethods,
   addPaymentMethod,
   deletePaymentMethod,

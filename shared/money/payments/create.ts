@@ -76,9 +76,7 @@ export async function createPayment(
   const { method, paymentMethodId, saveCard, returnUrl = consoleUrl() } = request;
   if (!paymentMethodKinds().includes(method)) throw new ApiError("PAYMENT_METHOD_DISABLED");
   const amountMicros = paymentAmount("amount", request.amount);
-  if (await isPaused("payments")) {
-    throw new ApiError("PAYMENT_PROVIDER_UNAVAILABLE", { message: "Payments are paused. Try again later." });
-  }
+  if (await isPaused("payments")) throw paymentsPaused();
   if ((await readWallet(organizationId)).closedAt !== undefined) throw walletClosed();
   const billing = await readBilling(organizationId);
   if (method !== "card" && paymentMethodId !== undefined) {
@@ -119,6 +117,10 @@ export async function createPayment(
     });
   }
   return shown;
+}
+
+export function paymentsPaused(): ApiError {
+  return new ApiError("PAYMENT_PROVIDER_UNAVAILABLE", { message: "Payments are paused. Try again later." });
 }
 
 /** Returns the limit of what the saved cards of an organization are charged in a day, in micro-units. */

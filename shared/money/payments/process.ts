@@ -212,7 +212,7 @@ async function openRecovery(payment: PaymentRecord): Promise<true | undefined> {
 }
 
 /** Ends a payment that was not made. A late success still changes it. */
-async function fail(
+export async function fail(
   payment: PaymentRecord,
   set: Pick<PaymentRecord, "failure" | "status">,
 ): Promise<true | undefined> {

@@ -117,6 +117,8 @@ export interface PaymentProvider {
   createCustomer(organizationId: string, lostId?: string): Promise<string>;
   /** Opens a page on which a customer pays. */
   createCheckout(order: Order): Promise<Checkout>;
+  /** Closes that page. One that was paid or closed stays as it is. */
+  closeCheckout(payment: PaymentRecord): Promise<void>;
   /** Opens a page on which a customer saves a card. @returns its URL */
   createSetup(organizationId: string, customerId: string, returnUrl: string): Promise<string>;
   /** Charges a saved card without the cardholder, unless the payment has ended. A repetition returns the first charge. */

@@ -58,6 +58,14 @@ export const stripeProvider: PaymentProvider = {
       return { sessionId: id, url, expiresAt: new Date(expires_at * secondMs).toISOString() };
     }),
 
+  closeCheckout: async ({ providerSessionId = "" }) =>
+    calling(async (stripe) => {
+      await stripe.checkout.sessions.expire(providerSessionId).catch((error: unknown) => {
+        // Stripe rejects it, because the checkout is not open.
+        if (rejectedBy(error) === undefined) throw error;
+      });
+    }),
+
   createSetup: async (organizationId, customer, returnUrl) =>
     calling(async (stripe) => {
       const { url } = await stripe.checkout.sessions.create({

@@ -12,6 +12,8 @@ interface InlinePage {
   readonly script?: string;
   /** Other elements of the head. */
   readonly head?: string;
+  /** The way from the page's folder to the root, such as `../`. */
+  readonly root?: string;
 }
 
 /** Renders a page. Its Content-Security-Policy allows its own style and script, and nothing that was injected into its HTML. */
@@ -21,6 +23,7 @@ export function inlinePage({
   body,
   script,
   head = "",
+  root = "",
 }: InlinePage): RawResponse & { readonly body: string } {
   const policy = [
     "default-src 'none'",
@@ -44,8 +47,8 @@ export function inlinePage({
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-${head}<link rel="icon" href="brand/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="brand/theme.css">
+${head}<link rel="icon" href="${root}brand/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${root}brand/theme.css">
 <style>${style}</style>
 </head>
 <body>

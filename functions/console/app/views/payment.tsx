@@ -7,7 +7,7 @@ import type { Payment as PaymentOf } from "../../../../shared/api/contract/payme
 import { api } from "../api.ts";
 import { openCheckout } from "../checkout.ts";
 import { Code } from "../parts/copy.tsx";
-import { ActionButton } from "../parts/dialog.tsx";
+import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
 import { InvoiceTable } from "../parts/invoices.tsx";
 import { Loaded, useLoad, usePolling, Waiting } from "../parts/load.tsx";
 import { amountText, Money } from "../parts/money.tsx";
@@ -54,7 +54,11 @@ export function Payment({ id, query }: ViewProps) {
       <Loaded load={load}>
         {({ payment: shown, balance }) => (
           <>
-            <Outcome payment={shown} balance={query.has("new") || polls.value > 0 ? balance : undefined} />
+            <Outcome
+              payment={shown}
+              balance={query.has("new") || polls.value > 0 ? balance : undefined}
+              onCancelled={load.reload}
+            />
             <Section title="Details">
               <PaymentState payment={shown} />
               <Facts
@@ -77,7 +81,15 @@ export function Payment({ id, query }: ViewProps) {
 }
 
 /** The outcome of a payment, and what to do next. @param balance given if the outcome is new */
-function Outcome({ payment, balance }: { payment: PaymentOf; balance: number | undefined }) {
+function Outcome({
+  payment,
+  balance,
+  onCancelled,
+}: {
+  payment: PaymentOf;
+  balance: number | undefined;
+  onCancelled: () => Promise<void>;
+}) {
   const { status, amount, total, checkoutUrl, instructions = "", reference = "", failure } = payment;
   if (status === "succeeded") {
     return balance === undefined ? null : (
@@ -91,7 +103,7 @@ function Outcome({ payment, balance }: { payment: PaymentOf; balance: number | u
       <Notice tone="bad">
         <p>
           {status === "expired"
-            ? "This payment was not completed in time."
+            ? "This payment was cancelled, or not completed in time."
             : failureTexts[failure ?? "provider_error"]}{" "}
           Nothing was charged.
         </p>
@@ -99,6 +111,19 @@ function Outcome({ payment, balance }: { payment: PaymentOf; balance: number | u
       </Notice>
     );
   }
+  const cancel = (
+    <ConfirmButton
+      label="Cancel payment"
+      question="Cancel this payment?"
+      consequence={
+        payment.method === "card" ? "Its checkout closes." : "Its transfer is not expected any more."
+      }
+      act={async () => {
+        await api().cancelPayment({ params: { id: payment.id } });
+        await onCancelled();
+      }}
+    />
+  );
   if (payment.method === "bank_transfer") {
     return (
       <Section title="How to pay">
@@ -110,6 +135,7 @@ function Outcome({ payment, balance }: { payment: PaymentOf; balance: number | u
           }}
         />
         <p class="muted">Your wallet receives {amountText(amount)} when your transfer has arrived.</p>
+        {cancel}
       </Section>
     );
   }
@@ -127,6 +153,7 @@ function Outcome({ payment, balance }: { payment: PaymentOf; balance: number | u
           act={async () => openCheckout(checkoutUrl, payment.id)}
           isPrimary
         />
+        {cancel}
       </div>
     </Notice>
   );

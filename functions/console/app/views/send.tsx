@@ -6,6 +6,7 @@ import type { Estimate } from "../../../../shared/api/contract/estimates.ts";
 import { MessageType, type AcceptedMessage } from "../../../../shared/api/contract/sms.ts";
 import { placeholdersOf } from "../../../../shared/audience/templates/render.ts";
 import { api } from "../api.ts";
+import { countryOptions } from "../countries.ts";
 import { repeated } from "../failures.ts";
 import { fundsLink, has } from "../features.ts";
 import { contactsNamed, nameOf } from "../parts/contact-fields.tsx";
@@ -22,7 +23,7 @@ import { isoOf, Time } from "../parts/time.tsx";
 import { fieldProblems, messageOf } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
 import { usableSenders } from "../sender-ids.ts";
-import { expiryChoices, given, phoneNumberOf, secondsOf, senderIn } from "../typed.ts";
+import { expiryChoices, given, isNational, numberIn, phoneNumberOf, secondsOf, senderIn } from "../typed.ts";
 
 const messageTypes = [
   ["", "Not specified"],
@@ -33,6 +34,7 @@ const messageTypes = [
 
 const initial = {
   to: "",
+  country: new Intl.Locale(navigator.language).region ?? "",
   senderId: "",
   message: "",
   messageType: "",
@@ -52,7 +54,7 @@ export function Send({ query }: ViewProps) {
   const send = async (values: typeof initial, attemptKey: string): Promise<void> => {
     const message = await api().sendSms({
       body: {
-        to: phoneNumberOf(values.to),
+        to: await numberIn(values.to, values.country),
         message: values.message,
         ...senderIn(values.senderId),
         language: values.isUnicode ? "Unicode" : "English",
@@ -93,7 +95,7 @@ export function Send({ query }: ViewProps) {
   useEffect(() => {
     if (newest !== undefined) results.current?.querySelector("a")?.focus();
   }, [newest]);
-  const { to, senderId, message, isUnicode, isTest, scheduledAt } = form.values.value;
+  const { to, country, senderId, message, isUnicode, isTest, scheduledAt } = form.values.value;
   const usable = senders.data ?? [];
   const contacts = useContactsLike(to);
   return (
@@ -128,6 +130,13 @@ export function Send({ query }: ViewProps) {
               suggestions={contacts}
               hint={`A number with its country code, or a contact’s name.${isTest || has("sandbox") ? ` The test number ${deliveredNumber} is always delivered.` : ""}`}
             />
+            {isNational(to) ? (
+              <SelectField
+                field={form.field("country")}
+                label="Country of the number"
+                options={countryOptions("Choose a country")}
+              />
+            ) : null}
             <TextField
               field={form.field("senderId")}
               label="From"
@@ -179,7 +188,7 @@ export function Send({ query }: ViewProps) {
             {isTest ? (
               <p>A test message is free.</p>
             ) : (
-              <Price to={phoneNumberOf(to)} message={message} isUnicode={isUnicode} />
+              <Price number={to} country={country} message={message} isUnicode={isUnicode} />
             )}
           </Section>
           {accepted.value.length === 0 ? null : (
@@ -213,16 +222,21 @@ function useContactsLike(typed: string) {
 }
 
 /** The price of the message, requested when the person stops typing. */
-function Price({ to, message, isUnicode }: { to: string; message: string; isUnicode: boolean }) {
+function Price({
+  number,
+  country,
+  message,
+  isUnicode,
+}: Record<"country" | "message" | "number", string> & { isUnicode: boolean }) {
   const estimate = useSignal<Estimate | string | undefined>(undefined);
   useEffect(() => {
     estimate.value = undefined;
-    if (!/^\d{7,15}$/.test(to) || message === "") return undefined;
+    if (!/^\d{7,15}$/.test(phoneNumberOf(number)) || message === "") return undefined;
     let isWanted = true;
     const timer = setTimeout(() => {
       const language = isUnicode ? "Unicode" : "English";
-      api()
-        .estimateSms({ body: { to, message, language } })
+      numberIn(number, country)
+        .then(async (to) => api().estimateSms({ body: { to, message, language } }))
         .then(
           (answer) => isWanted && (estimate.value = answer),
           // The fields show their own errors on submit.
@@ -234,7 +248,7 @@ function Price({ to, message, isUnicode }: { to: string; message: string; isUnic
       isWanted = false;
       clearTimeout(timer);
     };
-  }, [to, message, isUnicode]);
+  }, [number, country, message, isUnicode]);
   const { value } = estimate;
   if (value === undefined) return <p class="muted">Enter a number and a message to see the price.</p>;
   if (typeof value === "string") return <Notice tone="bad">{value}</Notice>;
