@@ -52,6 +52,19 @@ export const workers = {
       },
     },
   },
+  closeBooks: {
+    timeoutSeconds: 120,
+    queuesForItself: true,
+    queues: {
+      books: {
+        maxConcurrency: 2,
+        batchSize: 1,
+        maxAgeMinutes: 30,
+        alarm:
+          "The books of a month are not closed: `books close` waits without progress. It continues when the queue is redriven.",
+      },
+    },
+  },
   refundMessage: {
     timeoutSeconds: 20,
     queues: {

@@ -10,6 +10,8 @@ import type { BreakerRecord } from "./carriers/breaker.ts";
 import type { CarrierRecord, RouteRecord } from "./carriers/record.ts";
 import type { SandboxRecord } from "./carriers/sandbox.ts";
 import type { ThroughputRecord } from "./carriers/throughput.ts";
+import type { BooksClosing } from "./figures/books/closing.ts";
+import type { LedgerSumRecord } from "./figures/books/movements.ts";
 import type { PaymentLinesRecord, BooksRecord, BooksTotal } from "./figures/books/record.ts";
 import type { ExportPartRecord, ExportRecord } from "./figures/exports/record.ts";
 import type { HeldMessageRecord } from "./messages/accept/held.ts";
@@ -81,6 +83,7 @@ declare module "./platform/table/entities.ts" {
     blockedDestination: typeof BlockedDestination;
     bookLines: typeof PaymentLinesRecord;
     books: typeof BooksRecord;
+    booksClosing: typeof BooksClosing;
     booksTotal: typeof BooksTotal;
     breaker: typeof BreakerRecord;
     campaign: typeof CampaignRecord;
@@ -110,6 +113,7 @@ declare module "./platform/table/entities.ts" {
     knownNetwork: typeof KnownNetworkRecord;
     kyc: typeof KycRecord;
     ledgerEntry: typeof LedgerEntryRecord;
+    ledgerSum: typeof LedgerSumRecord;
     margins: typeof MarginsRecord;
     member: typeof RoleOfMember;
     message: typeof MessageRecord;

@@ -17,8 +17,8 @@ export const localCredentials = { accessKeyId: "local", secretAccessKey: "local"
  */
 const Connections = z.object({
   dynamodb: z.string(),
-  sqs: z.string(),
-  secretsManager: z.string(),
+  /** The endpoint of secrets, documents and queues. */
+  aws: z.string(),
   /** Absent if payments go to Stripe itself. */
   stripe: z.optional(z.string()),
   stackName: z.string(),

@@ -182,8 +182,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     if (dataFolder !== undefined) {
       await writeConnections(dataFolder, {
         dynamodb: dynamodbEndpoint,
-        sqs: sqsEndpoint,
-        secretsManager: aws.url,
+        aws: aws.url,
         stripe: stripe?.url,
         stackName: options.stackName,
         outputs: stack.outputs,

@@ -119,20 +119,21 @@ export class LocalAws {
     const { functionName, operation } = request;
     const body: unknown = JSON.parse(request.body);
     const isSecret = operation.startsWith("secretsmanager:");
-    // The operator's commands call this endpoint only for secrets, with the access key of all data.
-    if (isSecret && functionName === localCredentials.accessKeyId)
-      return this.#secretResponse(operation, body);
+    const { dataServices, mailbox, objects } = this.#options;
+    // The operator's commands call this endpoint for secrets, documents and queues, with the access key of all data.
+    const isOperator = functionName === localCredentials.accessKeyId;
     const definition = this.#functions.get(functionName) ?? { statements: [], description: functionName };
-    const denied = accessDenied(definition, operation, body);
+    const denied = isOperator ? undefined : accessDenied(definition, operation, body);
     if (denied !== undefined) return denied;
     if (isSecret) return this.#secretResponse(operation, body);
     if (operation.startsWith("kms:")) return this.#keyResponse(operation, body);
-    const { dataServices, mailbox, objects } = this.#options;
     if (operation.startsWith("s3:")) {
       const response = await objects.execute(operation.replace("s3:", ""), body);
       // S3 reports that an object is missing only to those who may list the bucket.
       const isHidden =
-        response.status === 404 && deniedPermission(definition.statements, "s3:ListBucket", body);
+        !isOperator &&
+        response.status === 404 &&
+        deniedPermission(definition.statements, "s3:ListBucket", body);
       return isHidden ? errorResponse("AccessDenied", "not authorized to list the bucket", 403) : response;
     }
     if (operation === "ses:SendEmail") return jsonResponse(200, { MessageId: mailbox.add(body) });

@@ -1,18 +1,16 @@
-import { appendFile, mkdir, writeFile } from "node:fs/promises";
-import path from "node:path";
-
 import { TransactionType } from "../../shared/api/contract/wallet.ts";
 import {
+  hasContent,
   readBooks,
   type BooksRecord,
   type BooksTotal,
   type CountryBooks,
   type PaymentLine,
 } from "../../shared/figures/books/record.ts";
+import { documentsOf, type DocumentRecord } from "../../shared/money/invoices/record.ts";
 import { decimalText } from "../../shared/money/wallet/money.ts";
-import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { errorText } from "./error-text.ts";
-import { textsOf, type Columns } from "./output.ts";
+import { newCsvFile, newFolder } from "./csv-files.ts";
+import type { Columns } from "./output.ts";
 
 const types = [...TransactionType.options, "unexplained"];
 
@@ -53,9 +51,25 @@ const countryColumns = (currency: string): Columns<CountryBooks & OfOrganization
   messages_without_cost: "messagesWithoutCost",
 });
 
-const paymentColumns = (currency: string): Columns<OfOrganization & PaymentLine> => ({
+/** The columns of a buyer and its tax, from a document, which never changes. */
+export const buyerColumns: Columns<{ readonly of?: DocumentRecord | undefined }> = {
+  name: ({ of }) => of?.buyer.name,
+  country: ({ of }) => of?.buyer.country ?? of?.seller.country,
+  vat_number: ({ of }) => of?.buyer.vatNumber,
+  tax_rate: ({ of }) => (of === undefined ? undefined : String(of.taxRate)),
+  // Other documents without tax have no note.
+  reverse_charge: ({ of }) => (of === undefined ? undefined : of.taxNote === undefined ? "no" : "yes"),
+};
+
+/** A line of a payment, and the document that it has, or the invoice of its payment. */
+interface LineOfPayment extends OfOrganization, PaymentLine {
+  readonly of?: DocumentRecord | undefined;
+}
+
+const paymentColumns = (currency: string): Columns<LineOfPayment> => ({
   time: "at",
   organization: "organizationId",
+  ...buyerColumns,
   kind: "kind",
   payment: "paymentId",
   reference: "reference",
@@ -74,11 +88,9 @@ const paymentColumns = (currency: string): Columns<OfOrganization & PaymentLine>
  * @returns the names of the files
  */
 export async function writeBooks(total: BooksTotal, folder: string): Promise<string[]> {
-  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
-    throw new RejectedError(`Cannot create the folder ${folder}: ${errorText(error)}`, { cause: error });
-  });
+  await newFolder(folder);
   const columns = sumColumns(total.currency);
-  const addTotal = await newFile<BooksTotal>(folder, "total.csv", {
+  const addTotal = await newCsvFile<BooksTotal>(folder, "total.csv", {
     month: "month",
     organizations: "organizations",
     ...columns,
@@ -88,20 +100,21 @@ export async function writeBooks(total: BooksTotal, folder: string): Promise<str
     closed_at: "closedAt",
     closed_by: "closedBy",
   });
-  const addCustomers = await newFile<BooksRecord>(folder, "customers.csv", {
+  const addCustomers = await newCsvFile<BooksRecord>(folder, "customers.csv", {
     organization: "organizationId",
+    name: "name",
     ...columns,
     unexplained_reason: "unexplainedReason",
     open_days: ({ openDays }) => openDays.map(({ pk }) => pk.slice("MARGINS#".length)).join(" "),
   });
-  const addCountries = await newFile(folder, "countries.csv", countryColumns(total.currency));
-  const addPayments = await newFile(folder, "payments.csv", paymentColumns(total.currency));
+  const addCountries = await newCsvFile(folder, "countries.csv", countryColumns(total.currency));
+  const addPayments = await newCsvFile(folder, "payments.csv", paymentColumns(total.currency));
   await addTotal([total]);
   for await (const books of readBooks(total.month)) {
     const { organizationId } = books;
     if (books.entity === "bookLines") {
-      await addPayments(books.lines.map((line) => ({ ...line, organizationId })));
-    } else {
+      await addPayments(await linesWithDocuments(organizationId, books.lines));
+    } else if (hasContent(books)) {
       await addCustomers([books]);
       await addCountries(books.countries.map((each) => ({ ...each, organizationId })));
     }
@@ -109,22 +122,18 @@ export async function writeBooks(total: BooksTotal, folder: string): Promise<str
   return ["total.csv", "customers.csv", "countries.csv", "payments.csv"];
 }
 
-/** Creates a CSV file with its headings. @returns a function that adds rows */
-async function newFile<Row>(
-  folder: string,
-  name: string,
-  columns: Columns<Row>,
-): Promise<(rows: readonly Row[]) => Promise<void>> {
-  const file = path.join(folder, name);
-  await writeFile(file, `${Object.keys(columns).join(",")}\n`, { flag: "wx", mode: 0o600 });
-  return async (rows) => {
-    const lines = rows.map((row) => `${textsOf(row, columns).map(cellOf).join(",")}\n`);
-    if (lines.length > 0) await appendFile(file, lines.join(""));
-  };
-}
-
-/** A spreadsheet would execute text that begins like a formula. References may come from a bank. */
-function cellOf(text: string): string {
-  const safe = /^[=+@\t\r]|^-(?![\d.]+$)/.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+async function linesWithDocuments(
+  organizationId: string,
+  lines: readonly PaymentLine[],
+): Promise<LineOfPayment[]> {
+  const documents = new Map<string, DocumentRecord>();
+  for await (const each of documentsOf(organizationId)) {
+    documents.set(each.number, each);
+    // A dispute, a fee and a document that followed later have the buyer of the payment's first invoice.
+    if (each.kind === "invoice" && each.refundId === undefined) documents.set(each.paymentId, each);
+  }
+  return lines.map((line) => {
+    const of = documents.get(line.document ?? "") ?? documents.get(line.paymentId ?? "");
+    return { ...line, organizationId, of };
+  });
 }

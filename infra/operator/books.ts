@@ -1,14 +1,20 @@
+import { setTimeout as delay } from "node:timers/promises";
+
 import * as z from "zod/mini";
 
 import { Month } from "../../shared/api/contract/primitives.ts";
-import { closeBooks } from "../../shared/figures/books/close.ts";
+import { findClosing, problemOf, startClosing } from "../../shared/figures/books/closing.ts";
 import { findBooksTotal, type BooksTotal } from "../../shared/figures/books/record.ts";
 import { moneyText } from "../../shared/money/wallet/money.ts";
+import { now } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
+import { outputNames } from "../constructs/stack-outputs.ts";
 import { writeBooks } from "./books-files.ts";
-import { command, part, RequiredText } from "./command.ts";
+import { command, count, part, RequiredText } from "./command.ts";
+import type { Context } from "./context.ts";
 import { operatorIdentity } from "./identity.ts";
-import { listOf } from "./output.ts";
+import { listOf, right } from "./output.ts";
 
 const MonthPart = part("<month>", "month (UTC) such as 2026-11", Month);
 
@@ -16,14 +22,18 @@ const Differences = z
   .string()
   .check(z.regex(/^org_\w+:\d+(,org_\w+:\d+)*$/, "must be like org_01M7Y6EGDXHA99AE471ACHQK57:12"));
 
+/** How often the command reads how far the function is. */
+const pollMs = 500;
+
 const close = command({
   name: "books close",
   summary: "Close the books of a month for ever",
   details:
     "Adds up the ledger of each organization by type and country, and compares it with the balances to the micro-unit. Adds " +
     "the provider's fees and the carriers' costs. A difference leaves the month open, and all other customers are closed. " +
-    "--accept books it as a movement of its own, `unexplained`. Repeat the command after an interruption. A month can be closed " +
-    "70 minutes after its end, and never changes afterwards.",
+    "--accept books it as a movement of its own, `unexplained`. A function does the work, and the command shows its progress: the " +
+    "work continues after an interruption, and a repetition shows it again. A month can be closed 70 minutes after its end, and " +
+    "never changes afterwards.",
   examples: [
     "2026-11 --stage prod",
     "2026-11 --accept org_01M7Y6EGDXHA99AE471ACHQK57:12 --reason 'Ticket 4711'",
@@ -38,15 +48,13 @@ const close = command({
     ),
     reason: part("--reason <text>", "why they are accepted, kept in the books", z.optional(RequiredText)),
   }),
-  run: async ({ month, accept, reason }, { output, stage, confirm, changed }) => {
+  run: async ({ month, accept, reason }, { output, stage, stackOutput, confirm, changed }) => {
     if (accept !== undefined && reason === undefined) throw new RejectedError("--accept needs a --reason.");
     await confirm(`close the books of ${month} for ever. Accepted differences: ${accept ?? "none"}`);
-    const total = await closeBooks(month, {
-      closedBy: await operatorIdentity(stage),
-      accepted: new Set(accept?.split(",")),
-      reason,
-      onProgress: (organizations) => output.progress(`${organizations} organizations added up`),
-    });
+    process.env[environmentNames.queueUrl.books] = stackOutput(outputNames.queueUrl("books")).value;
+    const closedBy = await operatorIdentity(stage);
+    const { id } = await startClosing(month, { closedBy, accepted: accept?.split(","), reason });
+    const total = await follow(month, id, output);
     changed({ closingMicros: total.closingMicros, liabilityMicros: total.liabilityMicros });
     output.result(total, totalText(total));
     if (total.openDays > 0) {
@@ -57,6 +65,54 @@ const close = command({
     }
     if (total.messagesWithoutCost > 0)
       output.note(`The costs of ${total.messagesWithoutCost} messages are unknown and not included.`);
+  },
+});
+
+/** Waits until a closing has ended. @throws RejectedError when it has failed, or was replaced */
+async function follow(month: string, id: string, output: Context["output"]): Promise<BooksTotal> {
+  for (;;) {
+    const closing = await findClosing(month);
+    if (closing?.id !== id)
+      throw new RejectedError(`Another command closes ${month} now. Repeat the command.`);
+    if (closing.status === "failed") throw new RejectedError(problemOf(closing));
+    const total = closing.status === "closed" ? await findBooksTotal(month) : undefined;
+    if (total !== undefined) return total;
+    output.progress(`${closing.total.organizations} customers added up`);
+    await delay(pollMs);
+  }
+}
+
+const list = command({
+  name: "books list",
+  summary: "List the months that are closed, or being closed, the newest first",
+  examples: ["--stage prod", "--months 120 --json"],
+  input: z.object({
+    months: part("--months <number>", "number of past months; default: 36", z._default(count(600), 36)),
+  }),
+  run: async ({ months }, { output }) => {
+    const today = now();
+    const names = Array.from({ length: months }, (_, index) =>
+      new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - 1 - index)).toISOString().slice(0, 7),
+    );
+    const rows = [];
+    for (const month of names) {
+      const [closed, closing] = await Promise.all([findBooksTotal(month), findClosing(month)]);
+      const total = closed ?? closing?.total;
+      if (total === undefined) continue;
+      const status = closed === undefined ? (closing?.status ?? "") : "closed";
+      rows.push({ ...total, closedAt: closed?.closedAt, status });
+    }
+    output.table(rows, {
+      MONTH: "month",
+      STATUS: "status",
+      CUSTOMERS: "organizations",
+      CLOSING: ({ closingMicros }) => right(moneyText(closingMicros)),
+      REVENUE: ({ revenueMicros }) => right(moneyText(revenueMicros)),
+      COST: ({ costMicros }) => right(moneyText(costMicros)),
+      "CLOSED AT": "closedAt",
+      BY: "closedBy",
+    });
+    output.note(`${rows.length} of ${months} months`);
   },
 });
 
@@ -97,4 +153,4 @@ function totalText(total: BooksTotal): string {
   });
 }
 
-export const booksCommands = [close, exportBooks];
+export const booksCommands = [close, list, exportBooks];

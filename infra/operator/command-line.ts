@@ -12,6 +12,7 @@ import { deadLetterCommands } from "./dead-letters.ts";
 import { destinationCommands } from "./destinations.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
+import { invoiceCommands } from "./invoices.ts";
 import { findSenderId } from "./look-alikes.ts";
 import { lostPaymentCommands } from "./lost-payments.ts";
 import { marginCommands } from "./margins.ts";
@@ -62,6 +63,7 @@ export const commands: readonly OperatorCommand[] = [
   ...priceOverrideCommands,
   ...marginCommands,
   ...booksCommands,
+  ...invoiceCommands,
   ...sendingCommands,
   ...destinationCommands,
   ...carrierCommands,

@@ -112,11 +112,10 @@ interface Found {
 
 async function localGateway(): Promise<Found> {
   const dataFolder = path.resolve(projectRoot, process.env["DATA_DIR"] ?? ".local");
-  const { dynamodb, sqs, secretsManager, stripe, stackName, outputs } = await readConnections(dataFolder);
+  const { dynamodb, aws, stripe, stackName, outputs } = await readConnections(dataFolder);
   if (stripe !== undefined) process.env[environmentNames.stripeApiUrl] ??= stripe;
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb;
-  process.env["AWS_ENDPOINT_URL_SQS"] = sqs;
-  process.env["AWS_ENDPOINT_URL_SECRETS_MANAGER"] = secretsManager;
+  for (const service of ["S3", "SECRETS_MANAGER", "SQS"]) process.env[`AWS_ENDPOINT_URL_${service}`] = aws;
   process.env["AWS_REGION"] = localRegion;
   process.env["AWS_ACCESS_KEY_ID"] = localCredentials.accessKeyId;
   process.env["AWS_SECRET_ACCESS_KEY"] = localCredentials.secretAccessKey;

@@ -4,9 +4,9 @@ import path from "node:path";
 
 import { apiVersion } from "../../shared/api/contract/version.ts";
 import { projectRoot } from "../project-root.ts";
+import { zipOf } from "../zip.ts";
 import { sdkContract } from "./operations.ts";
 import { pythonFiles, synchronous } from "./python.ts";
-import { zipOf } from "./zip.ts";
 
 const sourceFolder = path.join(projectRoot, "shared/api/client/python");
 

@@ -51,6 +51,7 @@ export const environmentNames = {
     reauthentication: "REAUTHENTICATION_POLICY",
   },
   queueUrl: {
+    books: "BOOKS_QUEUE_URL",
     campaigns: "CAMPAIGNS_QUEUE_URL",
     carrierCallbacks: "CARRIER_CALLBACKS_QUEUE_URL",
     emails: "EMAILS_QUEUE_URL",

@@ -2,7 +2,6 @@ import { beforeEach, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { ApiError } from "../../shared/api/contract/errors.ts";
-import { closeBooks } from "../../shared/figures/books/close.ts";
 import { findBooks, findBooksTotal } from "../../shared/figures/books/record.ts";
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
@@ -16,7 +15,16 @@ import {
   putOf,
   putUnchecked,
 } from "../../shared/platform/table/write.ts";
-import { chargeMessages, settle, at, closing, ledger, post, settleAll } from "../support/books.ts";
+import {
+  chargeMessages,
+  settle,
+  at,
+  closeBooks,
+  closing,
+  ledger,
+  post,
+  settleAll,
+} from "../support/books.ts";
 import { dayShardOf, keyOfEntry } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { inAllShards } from "../support/shards.ts";
@@ -111,7 +119,7 @@ it.each(
     if (change !== undefined) await putItem(putUnchecked(keyOfEntry(bad, seq), { ...entry, ...change }));
 
     const places = [place, ...Object.values(others)];
-    const accepted = new Set(places.map((each) => `${bad}:${each}`));
+    const accepted = places.map((each) => `${bad}:${each}`);
     const months: [string, string][] = [
       ["2031-03", "2031-04-20T00:00:00.000Z"],
       ["2031-04", "2031-05-20T00:00:00.000Z"],

@@ -1,13 +1,12 @@
 import { beforeEach, expect, it } from "vitest";
 
-import { closeBooks } from "../../shared/figures/books/close.ts";
 import { findBooks, findBooksTotal, readBooks } from "../../shared/figures/books/record.ts";
 import { noFigures, writeFigures } from "../../shared/messages/counts/figures.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem, putUnchecked } from "../../shared/platform/table/write.ts";
 import { between, oneOf, randomFrom } from "../chaos/random.ts";
-import { chargeMessages, at, close, closing, ledger, post } from "../support/books.ts";
+import { chargeMessages, at, close, closeBooks, closing, ledger, post } from "../support/books.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { openWallet } from "../support/wallets.ts";

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
 import type { Template } from "aws-cdk-lib/assertions";
@@ -87,6 +88,10 @@ it("keeps each template below CloudFormation's limits, with room for 200 endpoin
   process.stdout.write(
     `The stack has ${main.resources} of 500 resources. The largest of its ${nested.length} nested stacks has ` +
       `${largest("resources")}, and ${largest("parameters")} of 200 parameters.\n`,
+  );
+  const page = readFileSync("infra/SCALE.md", "utf8");
+  expect(page).toContain(
+    `the stack has ${main.resources}, its largest nested stack ${largest("resources")};`,
   );
   for (const { resources, parameters, bytes } of [main, ...nested]) {
     expect(resources).toBeLessThanOrEqual(400);
@@ -205,6 +210,7 @@ it("allows recursion only to workers that queue jobs for themselves", () => {
     )
     .map(([id]) => id.replace(/Function[0-9A-F]{8}$/, ""));
   expect(allowed.toSorted()).toEqual([
+    "CloseBooks",
     "DispatchWebhook",
     "ExportRows",
     "ProcessPayment",

@@ -46,7 +46,7 @@ async function start(options: Partial<LocalGatewayOptions> = {}): Promise<LocalG
 
 it("the ports of the data serve only programs that know the addresses of this run", async () => {
   const gateway = await start({ dataFolder });
-  const { dynamodb, sqs, secretsManager } = await readConnections(dataFolder);
+  const { dynamodb, aws } = await readConnections(dataFolder);
   const statusOf = async (address: string, target: string, headers: object = {}): Promise<unknown> => {
     const authorization = `AWS4-HMAC-SHA256 Credential=local/20261123/us-east-1/${target.split(".")[0]}/aws4_request`;
     const sent = send(address, {
@@ -61,8 +61,8 @@ it("the ports of the data serve only programs that know the addresses of this ru
   };
   for (const [address, target] of [
     [dynamodb, "DynamoDB_20120810.DescribeTable"],
-    [sqs, "AmazonSQS.GetQueueAttributes"],
-    [secretsManager, "secretsmanager.GetSecretValue"],
+    [gateway.sqsEndpoint, "AmazonSQS.GetQueueAttributes"],
+    [aws, "secretsmanager.GetSecretValue"],
   ] as const) {
     const { origin, host, pathname } = new URL(address);
     expect(await statusOf(address, target), target).toBe(400);

@@ -1,12 +1,15 @@
 import { vi } from "vitest";
 
-import { closeBooks } from "../../shared/figures/books/close.ts";
+import { runClosing } from "../../shared/figures/books/close.ts";
+import { findClosing, problemOf, startClosing } from "../../shared/figures/books/closing.ts";
+import { findBooksTotal, type BooksTotal } from "../../shared/figures/books/record.ts";
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
 import { debitWallet } from "../../shared/money/wallet/debit.ts";
 import { ledgerEntry, readLedger, type LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { putItem } from "../../shared/platform/table/write.ts";
 import { inAllShards } from "./shards.ts";
 
@@ -38,6 +41,26 @@ export async function chargeMessages(
 
 /** The operator who closes the books. */
 export const closing = { closedBy: "Ada" };
+
+/**
+ * Closes a month in the runs of the function.
+ * @param remainingTimeMs the time that each run has left
+ * @throws RejectedError with the problem of a failed closing
+ */
+export async function closeBooks(
+  month: string,
+  request: Parameters<typeof startClosing>[1],
+  remainingTimeMs = () => 60_000,
+): Promise<BooksTotal> {
+  const job = await startClosing(month, request);
+  for (;;) {
+    await runClosing(job, remainingTimeMs);
+    const found = await findClosing(month);
+    if (found?.status === "failed") throw new RejectedError(problemOf(found));
+    const total = await findBooksTotal(month);
+    if (found?.status === "closed" && total !== undefined) return total;
+  }
+}
 
 /** Sets the time, in ISO 8601. */
 export function at(moment: string): void {

@@ -1,26 +1,33 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import { added, addTo } from "../../messages/counts/rows.ts";
 import { readWallet } from "../../money/wallet/record.ts";
-import { graceMs } from "../../money/wallet/settlement.ts";
-import { hourMs, now } from "../../platform/clock.ts";
-import { config } from "../../platform/config.ts";
+import { dayMs, epochSeconds, now, secondMs } from "../../platform/clock.ts";
+import { enqueue } from "../../platform/jobs/queue.ts";
 import { RejectedError } from "../../platform/rejected-error.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { insertOf, putItem } from "../../platform/table/write.ts";
-import { daysFrom, organizationsWithMargins, sumOfCosts, type OrganizationWithMargins } from "./costs.ts";
-import { sumOfLedger, type Period } from "./movements.ts";
-import { paymentLines } from "./payment-lines.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { undefinedIfUnreadable } from "../../platform/table/records.ts";
+import { transact } from "../../platform/table/transact.ts";
+import { insertOf, putItem, putOf, updateOf, type Update } from "../../platform/table/write.ts";
+import { findOrganization } from "../../tenancy/organizations/record.ts";
 import {
-  findBooks,
-  findBooksTotal,
-  type BooksRecord,
-  noMessages,
-  type BooksTotal,
-  type PaymentLine,
-} from "./record.ts";
+  type BooksClosing,
+  closingJob,
+  findClosing,
+  monthBefore,
+  periodOf,
+  type ClosingJob,
+} from "./closing.ts";
+import { daysFrom, organizationsWithMargins, sumOfCosts, type OrganizationWithMargins } from "./costs.ts";
+import { LedgerSumRecord, nothing, sumOfLedger } from "./movements.ts";
+import { paymentLines } from "./payment-lines.ts";
+import { findBooks, hasContent, noMessages, type BooksRecord, type PaymentLine } from "./record.ts";
 
-/** How long a month is over before it can be closed: by then its debits are settled and its last day is counted. */
-const closedAfterMs = hourMs + graceMs;
+/*
+ * The books of a month are closed in runs of a function. A run writes the item of each complete organization. Then it
+ * writes the sums so far, with the organization after which the next run continues. It requires the number of runs that it began with,
+ * so of parallel, repeated or late jobs only one adds to the sums. Nothing in the books is ever changed.
+ */
 
 /** The organizations that are added up at the same time. */
 const organizationsTogether = 8;
@@ -28,98 +35,90 @@ const organizationsTogether = 8;
 /** The lines in one item. */
 const linesTogether = 500;
 
-/** The state before the first books. */
-const nothing = { closingMicros: 0, closedSeq: 0, readSeq: 0, openDays: [] } as const;
+/** The reasons that are kept of organizations that cannot be closed. */
+const maxFailures = 50;
 
-interface Closing {
-  /** The operator who closes the month. */
-  readonly closedBy: string;
-  readonly onProgress?: (organizations: number) => void;
-  /** The differences in ledgers that the operator accepts, such as `org_1:12` for a seq, and why. */
-  readonly accepted?: ReadonlySet<string>;
-  readonly reason?: string | undefined;
+/** The time of a run that is left for its writes. */
+const writesMs = 20 * secondMs;
+
+/** How long the sum of a part of a ledger is kept. */
+const sumRetentionMs = 30 * dayMs;
+
+/** Closes the next organizations, and the month after the last one. */
+export async function runClosing({ month, id }: ClosingJob, remainingTimeMs: () => number): Promise<void> {
+  const found = await findClosing(month);
+  if (found?.id !== id || found.status !== "running") return;
+  const closing = structuredClone(found);
+  const isWhole = await closeNext(closing, () => remainingTimeMs() > writesMs);
+  const { after, total, failed, failures } = closing;
+  const recorded = (status: BooksClosing["status"]): Update<"booksClosing"> =>
+    updateOf(
+      keys.booksClosing(month),
+      { set: { status, runs: found.runs + 1, after, total, failed, failures } },
+      { is: { id, runs: found.runs, status: "running" } },
+    );
+  if (!isWhole) {
+    // Unlike an update, a transaction whose response was lost reports on its repetition that it was applied.
+    const continued = await transact({ closing: recorded("running") });
+    if (continued.outcome === "committed") await enqueue(closingJob(found));
+  } else if (failed > 0 || total.organizations === 0) await transact({ closing: recorded("failed") });
+  else {
+    const closed = await transact({
+      closing: recorded("closed"),
+      total: insertOf(keys.booksTotal(month), { ...total, closedAt: now().toISOString() }),
+    });
+    // A command of an earlier release closed the month in between.
+    const isClosed = closed.outcome === "rejected" && closed.rejections.total !== undefined;
+    if (isClosed) await transact({ closing: recorded("closed") });
+  }
 }
 
-/**
- * Closes the books of a month. Each organization's item is written when it is complete, and the totals last, so that an
- * interrupted close can be repeated. Nothing that was written is changed.
- * @throws RejectedError when the month cannot be closed, with the reason, or the organizations that cannot. All others are
- *   closed then.
- */
-export async function closeBooks(
-  month: string,
-  { closedBy, onProgress, accepted = new Set(), reason }: Closing,
-): Promise<BooksTotal> {
-  const period = periodOf(month);
-  const days = daysFrom(period.start, period.end);
-  await checkClosable(month, period);
-  const before = monthBefore(month);
-  const isAfterBooks = (await findBooksTotal(before)) !== undefined;
-  const total = emptyTotal(month, closedBy);
-  const failures: string[] = [];
+/** Adds the next organizations to a closing. @returns whether they were the last ones */
+async function closeNext(closing: BooksClosing, isTimeLeft: () => boolean): Promise<boolean> {
   const failed = (organizationId: string, error: unknown): undefined => {
     // The table is busy for all. Any other error is of one organization.
     if (error instanceof ApiError && error.code === "UNAVAILABLE") throw error;
     const named = `${organizationId}: ${error instanceof Error ? error.message : String(error)}`;
-    failures.push(error instanceof RejectedError ? error.message : named.replace(/\.?$/, "."));
+    const text = error instanceof RejectedError ? error.message : named.replace(/\.?$/, ".");
+    closing.failed += 1;
+    if (closing.failures.length < maxFailures) closing.failures.push(text);
   };
-  let batch: Promise<BooksRecord | undefined>[] = [];
-  const addBatch = async (): Promise<void> => {
-    for (const books of await Promise.all(batch)) if (books !== undefined) addToTotal(total, books);
+  let batch: OrganizationWithMargins[] = [];
+  const addBatch = async (): Promise<boolean> => {
+    const before = structuredClone(closing);
+    const closed = batch.map(async (each) =>
+      closeOrganization(each, closing, isTimeLeft).catch((error: unknown) =>
+        failed(each.organizationId, error),
+      ),
+    );
+    const books = await Promise.all(closed);
+    // The next run begins with this batch again, because a ledger is longer than this run.
+    if (books.includes("unfinished")) {
+      Object.assign(closing, before);
+      return false;
+    }
+    for (const each of books)
+      if (each !== undefined && each !== "unfinished") addToTotal(closing.total, each);
+    closing.after = batch.at(-1)?.organizationId ?? closing.after;
     batch = [];
-    onProgress?.(total.organizations);
+    return true;
   };
-  for await (const each of organizationsWithMargins(days)) {
-    const organization = { ...each, month, period, before, isAfterBooks, accepted, reason };
-    batch.push(closeOrganization(organization).catch((error: unknown) => failed(each.organizationId, error)));
-    if (batch.length === organizationsTogether) await addBatch();
+  const { start, end } = periodOf(closing.month);
+  for await (const each of organizationsWithMargins(daysFrom(start, end), closing.after)) {
+    // The first batch of a run is never left out, so that each run has progress.
+    batch.push(each);
+    if (batch.length < organizationsTogether) continue;
+    if (!(await addBatch()) || !isTimeLeft()) return false;
   }
-  await addBatch();
-  if (failures.length > 0) {
-    const count = `${month} is closed for ${total.organizations} customers, and not for ${failures.length}:`;
-    throw new RejectedError([count, ...failures].join(" "));
-  }
-  const closed = { ...total, closedAt: now().toISOString() };
-  // The client repeats a write whose response was lost.
-  const isOwn = ({ closedAt }: Record<string, unknown>): boolean => closedAt === closed.closedAt;
-  const written = await putItem(insertOf(keys.booksTotal(month), closed), { isOwn });
-  if (!written.applied) throw new RejectedError(`${month} has been closed by another command.`);
-  return closed;
+  return addBatch();
 }
 
-async function checkClosable(month: string, { end }: Period): Promise<void> {
-  const closed = await findBooksTotal(month);
-  if (closed !== undefined) {
-    throw new RejectedError(`${month} was closed at ${closed.closedAt} by ${closed.closedBy}.`);
-  }
-  const closableAt = new Date(Date.parse(end) + closedAfterMs);
-  if (now() < closableAt) {
-    throw new RejectedError(`${month} cannot be closed before ${closableAt.toISOString()}.`);
-  }
-}
-
-interface OrganizationInMonth extends OrganizationWithMargins {
-  readonly month: string;
-  readonly period: Period;
-  readonly before: string;
-  /** Whether the month before is closed. */
-  readonly isAfterBooks: boolean;
-  readonly accepted: ReadonlySet<string>;
-  readonly reason: string | undefined;
-}
-
-/** @returns the books; undefined for an organization that never had a movement */
-async function closeOrganization({
-  organizationId,
-  margins,
-  uncountedDay,
-  month,
-  period,
-  before,
-  isAfterBooks,
-  accepted,
-  reason,
-}: OrganizationInMonth): Promise<BooksRecord | undefined> {
+/** @returns the books; undefined for an organization that never had a movement; `unfinished` for a longer ledger */
+async function closeOrganization(
+  { organizationId, margins, uncountedDay }: OrganizationWithMargins,
+  { id: closingId, month, isAfterBooks, accepted, reason }: BooksClosing,
+  isTimeLeft: () => boolean,
+): Promise<BooksRecord | "unfinished" | undefined> {
   const earlier = await findBooks(month, organizationId);
   if (earlier !== undefined) return earlier;
   if (uncountedDay !== undefined) {
@@ -129,19 +128,29 @@ async function closeOrganization({
   }
   const wallet = await readWallet(organizationId);
   if (wallet.seq === 0) return undefined;
-  const previous = isAfterBooks ? ((await findBooks(before, organizationId)) ?? nothing) : undefined;
-  const {
-    countries: byCountry,
-    ofPayments,
-    ...movements
-  } = await sumOfLedger(wallet, period, previous, accepted);
+  const period = periodOf(month);
+  const previous = isAfterBooks
+    ? ((await findBooks(monthBefore(month), organizationId)) ?? nothing)
+    : undefined;
+  const key = keys.ledgerSum(month, organizationId);
+  const found = await findItem(LedgerSumRecord, key, { consistent: true });
+  const continued = found?.closingId === closingId ? found : undefined;
+  const sum = await sumOfLedger(wallet, period, previous, new Set(accepted), { continued, isTimeLeft });
+  if ("soFar" in sum) {
+    const expiresAt = epochSeconds(new Date(now().getTime() + sumRetentionMs));
+    await putItem(putOf(key, { ...sum.soFar, entity: "ledgerSum", closingId, expiresAt }));
+    return "unfinished";
+  }
+  const { countries: byCountry, ofPayments, ...movements } = sum.all;
   const { costs, openDays } = await sumOfCosts(margins, previous?.openDays ?? []);
   const lines = await paymentLines(organizationId, period, ofPayments);
   for (const [country, each] of costs) addTo(byCountry, country, { ...noMessages, country, ...each });
   const countries = [...byCountry.values()].toSorted((one, other) => (one.country < other.country ? -1 : 1));
+  const organization = await findOrganization(organizationId).catch(undefinedIfUnreadable);
   const books: BooksRecord = {
     entity: "books",
     organizationId,
+    name: organization?.name,
     ...movements,
     unexplainedReason: movements.movements["unexplained"] === undefined ? undefined : reason,
     ...countries.reduce<typeof noMessages>(added, noMessages),
@@ -167,24 +176,6 @@ async function writeLines(
   }
 }
 
-function emptyTotal(month: string, closedBy: string): Omit<BooksTotal, "closedAt"> {
-  return {
-    entity: "booksTotal",
-    month,
-    currency: config.currency(),
-    organizations: 0,
-    openingMicros: 0,
-    closingMicros: 0,
-    movements: {},
-    ...noMessages,
-    feeMicros: 0,
-    liabilityMicros: 0,
-    owedMicros: 0,
-    openDays: 0,
-    closedBy,
-  };
-}
-
 const summed = [
   "openingMicros",
   "closingMicros",
@@ -196,8 +187,8 @@ const summed = [
   "feeMicros",
 ] as const;
 
-function addToTotal(total: ReturnType<typeof emptyTotal>, books: BooksRecord): void {
-  total.organizations += 1;
+function addToTotal(total: BooksClosing["total"], books: BooksRecord): void {
+  if (hasContent(books)) total.organizations += 1;
   for (const field of summed) total[field] += books[field];
   for (const [type, micros] of Object.entries(books.movements)) {
     total.movements[type] = (total.movements[type] ?? 0) + micros;
@@ -205,18 +196,4 @@ function addToTotal(total: ReturnType<typeof emptyTotal>, books: BooksRecord): v
   total.openDays += books.openDays.length;
   total.liabilityMicros += Math.max(books.closingMicros, 0);
   total.owedMicros += Math.max(-books.closingMicros, 0);
-}
-
-/** Returns the period of a month, such as `2026-11`. */
-function periodOf(month: string): Period {
-  const [year = 0, number = 0] = month.split("-").map(Number);
-  return {
-    start: new Date(Date.UTC(year, number - 1)).toISOString(),
-    end: new Date(Date.UTC(year, number)).toISOString(),
-  };
-}
-
-function monthBefore(month: string): string {
-  const [year = 0, number = 0] = month.split("-").map(Number);
-  return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, "yyyy-mm".length);
 }

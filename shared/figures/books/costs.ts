@@ -36,15 +36,20 @@ export interface OrganizationWithMargins {
   readonly uncountedDay: string | undefined;
 }
 
-/** Yields all organizations in order, each with its margins of the days. One batch of each day is in memory. */
+/** Yields the organizations after one in order, each with its margins of the days. One batch of each day is in memory. */
 export async function* organizationsWithMargins(
   days: readonly string[],
+  after: string | undefined,
 ): AsyncGenerator<OrganizationWithMargins> {
   const uncounted = await findUncountedDays(days);
-  const rest = rowsOf(MarginsOfDay, { pk: days.map(marginsOfDay), consistent: true });
+  const rest = rowsOf(MarginsOfDay, {
+    pk: days.map(marginsOfDay),
+    ...(after === undefined ? {} : { from: after }),
+    consistent: true,
+  });
   let next = (await rest.next()).value;
   const idOf = ({ key }: Row<MarginsOfDay>): string => key.sk.replace(/#.*/, "");
-  for await (const organizationId of listWallets()) {
+  for await (const organizationId of listWallets(after)) {
     const margins: Row<MarginsOfDay>[] = [];
     // Both lists have the order of the ids.
     for (; next !== undefined && idOf(next) <= organizationId; next = (await rest.next()).value) {

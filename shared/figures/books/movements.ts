@@ -1,10 +1,12 @@
+import * as z from "zod/mini";
+
 import { addTo } from "../../messages/counts/rows.ts";
 import { readLedger, type LedgerEntryRecord } from "../../money/wallet/ledger.ts";
 import type { WalletRecord } from "../../money/wallet/record.ts";
 import { graceMs } from "../../money/wallet/settlement.ts";
 import { minuteMs } from "../../platform/clock.ts";
 import { RejectedError } from "../../platform/rejected-error.ts";
-import { noMessages, type BooksRecord, type CountryBooks } from "./record.ts";
+import { CountryBooks, noMessages, type BooksRecord } from "./record.ts";
 
 /** A period from its first moment to the first one after it, in ISO 8601. */
 export interface Period {
@@ -13,6 +15,9 @@ export interface Period {
 }
 
 type Previous = Pick<BooksRecord, "closedSeq" | "closingMicros" | "readSeq">;
+
+/** The state before the first books. */
+export const nothing = { closingMicros: 0, closedSeq: 0, readSeq: 0, openDays: [] } as const;
 
 interface Movements extends Previous {
   readonly openingMicros: number;
@@ -23,9 +28,40 @@ interface Movements extends Previous {
   readonly ofPayments: LedgerEntryRecord[];
 }
 
+/**
+ * The sum of a ledger up to `readSeq`, with which another run continues. It follows from entries that never change, so parallel
+ * runs may replace it.
+ */
+export const LedgerSumRecord = z.object({
+  entity: z.literal("ledgerSum"),
+  /** The closing that it belongs to. */
+  closingId: z.string(),
+  openingMicros: z.int(),
+  laterMicros: z.int(),
+  sumMicros: z.int(),
+  closedSeq: z.int(),
+  readSeq: z.int(),
+  balanceMicros: z.optional(z.int()),
+  isLater: z.boolean(),
+  movements: z.record(z.string(), z.int()),
+  countries: z.array(CountryBooks),
+  /** The entries of payments. */
+  paymentSeqs: z.array(z.int()),
+  expiresAt: z.int(),
+});
+type LedgerSum = Omit<z.infer<typeof LedgerSumRecord>, "closingId" | "entity" | "expiresAt">;
+
+/** The parts of a ledger that are added up in one run. */
+interface Run {
+  /** The sum of an earlier run. */
+  readonly continued: LedgerSum | undefined;
+  readonly isTimeLeft: () => boolean;
+}
+
 /** The entries of one request, and the requests that run at the same time. */
 const entriesTogether = 2_000;
 const requestsTogether = 4;
+const seqsTogether = 25;
 
 /** The longest time between the `createdAt` of an entry and that of one with a higher seq that is earlier. */
 const disorderMs = graceMs + minuteMs;
@@ -35,6 +71,7 @@ const disorderMs = graceMs + minuteMs;
  * and was not there when the period before was closed, belongs to this one.
  * @param previous the books of the period before; without them, all older entries are the opening balance
  * @param accepted the accepted differences, such as `org_1:12` for its seq 12. Each is the movement `unexplained`; one of a later period is not.
+ * @returns the sum so far if no time is left
  * @throws RejectedError when the ledger is not settled, or does not add up to the micro-unit at another seq
  */
 export async function sumOfLedger(
@@ -42,20 +79,16 @@ export async function sumOfLedger(
   { start, end }: Period,
   previous: Previous | undefined,
   accepted: ReadonlySet<string>,
-): Promise<Movements> {
+  { continued, isTimeLeft }: Run,
+): Promise<{ readonly all: Movements } | { readonly soFar: LedgerSum }> {
   const { organizationId, settledSeq } = wallet;
   const certainlyLater = new Date(Date.parse(end) + disorderMs).toISOString();
-  const movements: Record<string, number> = {};
-  const countries: Movements["countries"] = new Map();
-  const ofPayments: LedgerEntryRecord[] = [];
-  let openingMicros = previous?.closingMicros ?? 0;
-  let [laterMicros, sumMicros] = [0, 0];
-  let closedSeq = previous?.closedSeq ?? 0;
-  const firstSeq = closedSeq + 1;
-  // After entries that are out of order, the balance before the first one is not known.
-  const isBalanceKnown = closedSeq === (previous?.readSeq ?? 0);
-  let [readSeq, balanceMicros] = [closedSeq, isBalanceKnown ? openingMicros : undefined];
-  let [isEnd, isLater] = [false, false];
+  const firstSeq = (previous?.closedSeq ?? 0) + 1;
+  const begun = continued ?? beginningOf(previous);
+  const { movements, paymentSeqs } = begun;
+  const countries: Movements["countries"] = new Map(begun.countries.map((each) => [each.country, each]));
+  let { openingMicros, laterMicros, sumMicros, closedSeq, readSeq, balanceMicros, isLater } = begun;
+  let isEnd = false;
   const requireAcceptance = (seq: number): void => {
     if (!accepted.has(`${organizationId}:${seq}`)) throw wrong(organizationId, seq);
   };
@@ -63,7 +96,11 @@ export async function sumOfLedger(
     sumMicros += micros;
     movements[type] = (movements[type] ?? 0) + micros;
   };
-  for await (const entry of entriesAfter(wallet, closedSeq)) {
+  for await (const entry of entriesAfter(wallet, readSeq)) {
+    if (readSeq > begun.readSeq && !isTimeLeft()) {
+      const sums = { openingMicros, laterMicros, sumMicros, closedSeq, readSeq, balanceMicros, isLater };
+      return { soFar: { ...sums, movements, paymentSeqs, countries: [...countries.values()] } };
+    }
     const { seq, type, amountMicros, balanceAfterMicros, createdAt } = entry;
     const before = balanceAfterMicros - amountMicros;
     const differenceMicros = before - (balanceMicros ?? before);
@@ -86,7 +123,7 @@ export async function sumOfLedger(
       addMovement(type, amountMicros);
       if (differenceMicros !== 0) addMovement("unexplained", differenceMicros);
       addToCountry(countries, entry);
-      if (type === "payment" || type === "payment_refund" || type === "chargeback") ofPayments.push(entry);
+      if (type === "payment" || type === "payment_refund" || type === "chargeback") paymentSeqs.push(seq);
     } else if (previous === undefined) openingMicros += amountMicros + differenceMicros;
   }
   const isMissing = readSeq !== wallet.seq;
@@ -110,7 +147,27 @@ export async function sumOfLedger(
     requireAcceptance(firstSeq);
     addMovement("unexplained", restMicros);
   }
-  return { openingMicros, closingMicros, movements, countries, ofPayments, closedSeq, readSeq };
+  const ofPayments = await entriesOf(wallet, paymentSeqs);
+  return { all: { openingMicros, closingMicros, movements, countries, ofPayments, closedSeq, readSeq } };
+}
+
+/** Returns the sum before the first entry. */
+function beginningOf({ closedSeq, closingMicros, readSeq }: Previous = nothing): LedgerSum {
+  const sums = { openingMicros: closingMicros, laterMicros: 0, sumMicros: 0, closedSeq, readSeq: closedSeq };
+  // After entries that are out of order, the balance before the first one is not known.
+  const balanceMicros = closedSeq === readSeq ? closingMicros : undefined;
+  return { ...sums, balanceMicros, isLater: false, movements: {}, countries: [], paymentSeqs: [] };
+}
+
+/** Returns the entries with some seqs. */
+async function entriesOf(wallet: WalletRecord, seqs: readonly number[]): Promise<LedgerEntryRecord[]> {
+  const found: LedgerEntryRecord[] = [];
+  for (let start = 0; start < seqs.length; start += seqsTogether) {
+    const some = seqs.slice(start, start + seqsTogether);
+    const entries = some.map(async (seq) => readLedger(wallet, { from: seq, to: seq, limit: 1 }));
+    found.push(...(await Promise.all(entries)).flat());
+  }
+  return found;
 }
 
 /** Yields the entries after a seq in order. A missing entry is left out, and so is one that cannot be read. */

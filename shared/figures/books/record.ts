@@ -33,7 +33,7 @@ export const noMessages: z.infer<typeof MessageSums> = {
 };
 
 /** The messages of an organization to one country. Refunds of an earlier month can make the numbers negative. */
-const CountryBooks = z.object({
+export const CountryBooks = z.object({
   /** As an ISO 3166-1 code, or XK; `none` for numbers without a country, and for entries that do not name one. */
   country: z.string(),
   ...MessageSums.shape,
@@ -55,6 +55,8 @@ const sums = {
 export const BooksRecord = z.object({
   entity: z.literal("books"),
   organizationId: z.string(),
+  /** The organization's name when the month was closed. */
+  name: z.optional(z.string()),
   ...sums,
   /** Why the operator accepted its differences. */
   unexplainedReason: z.optional(z.string()),
@@ -111,6 +113,18 @@ export const BooksTotal = z.object({
   closedBy: z.string(),
 });
 export type BooksTotal = z.infer<typeof BooksTotal>;
+
+/** Whether an organization had a movement, a fee, a cost or a balance in a month. The others are not counted as customers. */
+export function hasContent({
+  openingMicros,
+  closingMicros,
+  feeMicros,
+  movements,
+  countries,
+}: BooksRecord): boolean {
+  const isUnused = openingMicros === 0 && closingMicros === 0 && feeMicros === 0 && countries.length === 0;
+  return !isUnused || Object.keys(movements).length > 0;
+}
 
 /** Returns the totals of a month; undefined if it is not closed. */
 export async function findBooksTotal(month: string): Promise<BooksTotal | undefined> {

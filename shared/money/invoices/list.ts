@@ -2,12 +2,10 @@ import type { Invoice } from "../../api/contract/billing.ts";
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Page, PageQuery } from "../../api/contract/primitives.ts";
 import type { RawResponse } from "../../platform/http/pipeline.ts";
-import { keys } from "../../platform/table/keys.ts";
-import { itemsIn } from "../../platform/table/lists.ts";
 import { pageOf } from "../../platform/table/page.ts";
 import { amountOf } from "../wallet/money.ts";
 import { renderPdf } from "./pdf.ts";
-import { DocumentRecord, findDocument } from "./record.ts";
+import { documentsOf, findDocument, type DocumentRecord } from "./record.ts";
 import { readPdf } from "./storage.ts";
 
 /** Returns a page of the invoices and credit notes of an organization, newest first. */
@@ -16,11 +14,6 @@ export async function listInvoices(organizationId: string, query: PageQuery): Pr
   for await (const document of documentsOf(organizationId)) documents.push(document);
   const newestFirst = documents.toSorted((one, other) => other.issuedAt.localeCompare(one.issuedAt));
   return pageOf(newestFirst.map(toApiInvoice), query);
-}
-
-/** Yields all invoices and credit notes of an organization, by their numbers. */
-function documentsOf(organizationId: string): AsyncGenerator<DocumentRecord> {
-  return itemsIn(DocumentRecord, { pk: keys.invoice(organizationId, "").pk });
 }
 
 /**

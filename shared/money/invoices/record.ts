@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
 import { keys } from "../../platform/table/keys.ts";
+import { itemsIn } from "../../platform/table/lists.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
 
@@ -81,4 +82,9 @@ export async function findDocument(
   number: string,
 ): Promise<DocumentRecord | undefined> {
   return findItem(DocumentRecord, keys.invoice(organizationId, number), { consistent: true });
+}
+
+/** Yields all invoices and credit notes of an organization, by their numbers. */
+export function documentsOf(organizationId: string): AsyncGenerator<DocumentRecord> {
+  return itemsIn(DocumentRecord, { pk: keys.invoice(organizationId, "").pk });
 }

@@ -106,9 +106,9 @@ const walletListings = Array.from(
   (_, shard) => keys.walletListing(shard, "").pk,
 );
 
-/** Yields the organizations of all wallets, the first registrations first. */
-export async function* listWallets(): AsyncGenerator<string> {
-  for await (const { sk } of itemsIn(ListingRecord, { pk: walletListings }, 100)) yield sk;
+/** Yields the organizations of all wallets, or of those after one, the first registrations first. */
+export async function* listWallets(after?: string): AsyncGenerator<string> {
+  for await (const { sk } of itemsIn(ListingRecord, { pk: walletListings, after }, 100)) yield sk;
 }
 
 /** Reads at most `limit` organizations with a wallet after `after`, the last registrations first. */

@@ -2,6 +2,7 @@
 export const keyFamilies = [
   "AUDIT",
   "BILLING",
+  "BOOKS",
   "BREAKERS",
   "CAMPAIGNS",
   "CARRIERS",

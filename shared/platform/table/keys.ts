@@ -38,6 +38,7 @@ import type { EntityName } from "./entities.ts";
  * | an organization's invoices and credit notes, or one | INVOICES#<org>   | <number>      |
  * | the next number of an invoice or credit note     | INVOICE_NUMBERS#<kind>#<year> | NEXT |
  * | the closed books of a month: the totals, and each organization | BOOKS#<yyyy-mm> | TOTAL, <org>, <org>#<chunk> |
+ * | their closing while it runs, and the sum of a long ledger so far | BOOKS#<yyyy-mm> | CLOSING, SUM#<org> |
  * | the ledger in order; one entry for each seq      | LEDGER#<org>, LEDGER#<org>#<shard> | <seq> |
  * | an organization's messages in order, or one      | MESSAGES#<org>, MESSAGES#<org>#<shard> | <message> |
  * | messages of one day by their state               | STATS#<org>, STATS#<org>#<shard> | DAY#<yyyy-mm-dd> |
@@ -168,6 +169,9 @@ export const keys = {
   bookLines: (month: string, organizationId: string, start: number) =>
     at<"bookLines">(`BOOKS#${month}`, `${organizationId}#${String(start).padStart(8, "0")}`),
   booksTotal: (month: string) => at<"booksTotal">(`BOOKS#${month}`, "TOTAL"),
+  booksClosing: (month: string) => at<"booksClosing">(`BOOKS#${month}`, "CLOSING"),
+  ledgerSum: (month: string, organizationId: string) =>
+    at<"ledgerSum">(`BOOKS#${month}`, `SUM#${organizationId}`),
   reference: (referenceHash: string) => at<"reference">(`REFERENCE#${referenceHash}`, "REFERENCE"),
   sentTo: (numbers: string, digits: string, day: string, position: string) =>
     at<"sentTo">(numbers, `${digits}#${day}#${position}`),

@@ -1,0 +1,146 @@
+import { beforeEach, expect, it } from "vitest";
+import * as z from "zod/mini";
+
+import { ApiError } from "../../shared/api/contract/errors.ts";
+import { runClosing } from "../../shared/figures/books/close.ts";
+import { ClosingJob, findClosing, startClosing } from "../../shared/figures/books/closing.ts";
+import { findBooks, findBooksTotal } from "../../shared/figures/books/record.ts";
+import { now } from "../../shared/platform/clock.ts";
+import { bucketName, minScheduledMs, ScheduledJobRecord } from "../../shared/platform/jobs/scheduled-job.ts";
+import { shardOf } from "../../shared/platform/jobs/shards.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
+import { at, chargeMessages, closeBooks, closing, post, settleAll } from "../support/books.ts";
+import { useOwnTable } from "../support/own-table.ts";
+import { takeJobs } from "../support/queues.ts";
+import { interceptTableRequests } from "../support/table-requests.ts";
+import { openWallet } from "../support/wallets.ts";
+
+const march = "2031-03";
+const noTime = () => 0;
+
+beforeEach(async () => {
+  at("2031-03-10T12:00:00.000Z");
+  await useOwnTable();
+  await takeBooksJobs();
+});
+
+async function takeBooksJobs(): Promise<ClosingJob[]> {
+  return z.array(ClosingJob).parse(await takeJobs("books"));
+}
+
+/** Opens wallets, each with charges, and settles them after the end of March. */
+async function customersWith(entries: number, howMany: number): Promise<string[]> {
+  const customers: string[] = [];
+  for (let opened = 0; opened < howMany; opened += 1) customers.push(await openWallet(1_000_000));
+  for (const customer of customers) {
+    for (let count = 1; count < entries; count += 1) {
+      await chargeMessages(customer, { amountMicros: count, country: "GB", at: "2031-03-10T12:00:00.000Z" });
+    }
+    await post(customer, "payment", 7, "2031-03-11T12:00:00.000Z");
+  }
+  await settleAll("2031-04-02T00:00:00.000Z", customers);
+  return customers;
+}
+
+it("runs without time close ledgers entry by entry, with the sums of a single run", async () => {
+  const [customer = ""] = await customersWith(6, 1);
+  await expect(closeBooks(march, closing, noTime)).resolves.toMatchObject({
+    closingMicros: 1_000_000 - 15 + 7,
+    movements: { top_up: 1_000_000, message: -15, payment: 7 },
+    messages: 5,
+  });
+  expect((await findClosing(march))?.runs).toBe(7);
+  expect(await findBooks(march, customer)).toMatchObject({
+    countries: [expect.objectContaining({ country: "GB", messages: 5, revenueMicros: 15 })],
+    readSeq: 7,
+    closedSeq: 7,
+  });
+});
+
+it("runs continue after the organizations of the runs before", async () => {
+  await customersWith(1, 19);
+  await expect(closeBooks(march, closing, noTime)).resolves.toMatchObject({
+    organizations: 19,
+    closingMicros: 19 * 1_000_007,
+  });
+  // Each wallet has two entries. Each run without time ends after an entry of a batch of eight.
+  expect((await findClosing(march))?.runs).toBe(6);
+});
+
+it("jobs that arrive twice at the same time, or a week later, add nothing twice", async () => {
+  await customersWith(1, 9);
+  const job = await startClosing(march, closing);
+  for (let jobs = await takeBooksJobs(); jobs.length > 0; jobs = await takeBooksJobs()) {
+    await Promise.all([...jobs, ...jobs].map((each) => runClosing(each, noTime)));
+  }
+  const total = await findBooksTotal(march);
+  expect(total).toMatchObject({ organizations: 9, closingMicros: 9 * 1_000_007 });
+  at("2031-04-09T00:00:00.000Z");
+  await runClosing(job, noTime);
+  expect(await findBooksTotal(march)).toEqual(total);
+});
+
+it("a run that dies after any of its writes is repeated with the same result", async () => {
+  await customersWith(2, 2);
+  const job = await startClosing(march, closing);
+  let dies = false;
+  interceptTableRequests(async (command, send) => {
+    const isWrite = /Put|Transact/.test(command.constructor.name);
+    const output = await send();
+    // No code handles this error as one of an organization.
+    if (isWrite && dies) throw new ApiError("UNAVAILABLE");
+    return output;
+  });
+  let runs = 0;
+  for (; runs < 20 && (await findBooksTotal(march)) === undefined; runs += 1) {
+    dies = true;
+    await expect(runClosing(job, noTime)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    dies = runs % 3 !== 2;
+    await runClosing(job, noTime).catch(() => undefined);
+  }
+  expect(runs).toBeGreaterThan(2);
+  expect(await findBooksTotal(march)).toMatchObject({ organizations: 2, closingMicros: 2 * 1_000_006 });
+});
+
+it("a repeated command continues the same closing, and another one replaces it", async () => {
+  await customersWith(3, 1);
+  const first = await startClosing(march, closing);
+  await runClosing(first, noTime);
+  expect(await startClosing(march, closing)).toMatchObject({ id: first.id, runs: 1 });
+  const second = await startClosing(march, { ...closing, accepted: ["org_1:2"], reason: "Ticket 1" });
+  expect(second.id).not.toBe(first.id);
+  await runClosing(first, () => 60_000);
+  expect(await findClosing(march)).toMatchObject({ id: second.id, runs: 0, status: "running" });
+  await runClosing(second, () => 60_000);
+  expect(await findBooksTotal(march)).toMatchObject({ organizations: 1, movements: { message: -3 } });
+});
+
+it("of two commands at the same time one begins, and its job also waits in the table", async () => {
+  await customersWith(1, 1);
+  const both = [closing, { ...closing, accepted: ["org_1:2"], reason: "Ticket 1" }];
+  const started = await Promise.allSettled(both.map((each) => startClosing(march, each)));
+  expect(started.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  const job = { month: march, id: (await findClosing(march))?.id ?? "" };
+  expect(await takeBooksJobs()).toEqual([job]);
+  const dueAt = new Date(now().getTime() + minScheduledMs);
+  const waiting = keys.scheduledJob(bucketName(dueAt, shardOf(job.id)), dueAt.toISOString(), job.id);
+  expect(await findItem(ScheduledJobRecord, waiting)).toMatchObject({ queue: "books", body: job });
+});
+
+it("counts customers with a movement or a balance, and rejects a month without any", async () => {
+  const [customer = ""] = await customersWith(1, 1);
+  await openWallet(0);
+  await expect(closeBooks("2031-02", closing)).rejects.toThrow(
+    "No customer had a movement or a balance in 2031-02.",
+  );
+  await post(customer, "payment_refund", -1_000_007, "2031-04-02T00:00:00.000Z");
+  at("2031-04-02T01:00:00.000Z");
+  await settleAll("2031-06-02T00:00:00.000Z", [customer]);
+  expect(await closeBooks(march, closing)).toMatchObject({ organizations: 1 });
+  expect(await closeBooks("2031-04", closing)).toMatchObject({ organizations: 1, closingMicros: 0 });
+  const other = await openWallet(5);
+  await settleAll("2031-08-02T00:00:00.000Z", [customer, other]);
+  await expect(closeBooks("2031-05", closing)).rejects.toThrow("No customer had");
+  expect(await closeBooks("2031-06", closing)).toMatchObject({ organizations: 1, closingMicros: 5 });
+});
