@@ -13,7 +13,7 @@ import { undefinedIfUnreadable } from "../../shared/platform/table/records.ts";
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { command, flag, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
-import { maxSearched, searchOrganizations } from "./organization.ts";
+import { searchOrganizations } from "./organization.ts";
 import type { Columns } from "./output.ts";
 
 /** Whether an operator approves a sender ID although it resembles another. */
@@ -36,29 +36,23 @@ interface LookAlike {
 /**
  * Shows which sender IDs of other organizations and which well-known names a sender ID resembles. The same sender ID in
  * another case is not a look-alike: `--shared` decides about it.
- * @param most the number of organizations to compare
- * @throws {@link RejectedError} for a look-alike that was not accepted, or if not all organizations were compared
+ * @throws {@link RejectedError} for a look-alike that was not accepted
  */
 export async function guardAgainstLookAlikes(
   asked: { readonly organizationId: string; readonly senderId: string; readonly areAccepted: boolean },
-  context: Pick<Context, "output">,
-  most = maxSearched,
+  { output }: Pick<Context, "output">,
 ): Promise<void> {
-  const { output } = context;
   const { organizationId, senderId, areAccepted } = asked;
   // All numbers resemble others, so they are not compared.
   if (isNumeric(senderId)) return;
   const isWanted = (other: SenderIdRecord): boolean =>
     other.organizationId !== organizationId && other.status === "approved" && !isSame(other, senderId);
-  const { found, isWhole } = await findLookAlikes(senderId, isWanted, output, most);
-  if (found.length === 0 && isWhole) return;
+  const found = await findLookAlikes(senderId, isWanted, output);
+  if (found.length === 0) return;
   output.table(found.slice(0, maxShown), columns);
   const others = found.length === 1 ? "1 name" : `${found.length} names`;
   const shown = found.length > maxShown ? `; the first ${maxShown} are shown` : "";
-  const summary = [
-    ...(found.length === 0 ? [] : [`${senderId} resembles ${others}${shown}.`]),
-    ...(isWhole ? [] : [`Only the first ${most} organizations were compared.`]),
-  ].join(" ");
+  const summary = `${senderId} resembles ${others}${shown}.`;
   if (!areAccepted) {
     throw new RejectedError(`Nothing was changed: ${summary} Use --allow-look-alikes to approve it.`);
   }
@@ -77,7 +71,7 @@ export const findSenderId = command({
   name: "sender-ids find",
   summary: "Find the organizations that have or requested a sender ID, and those with a similar one",
   details:
-    "Upper and lower case are the same. Compares the sender IDs of 100,000 organizations, with one read unit for each.",
+    "Upper and lower case are the same. Compares the sender IDs of all organizations, with one read unit for each.",
   examples: ["ADASHOP --stage prod", "'Ada Shop' --json"],
   input: z.object({ name: part("<name>", "sender ID", RequiredText) }),
   run: async ({ name }, { output }) => {
@@ -85,12 +79,11 @@ export const findSenderId = command({
     const holders = [...(await findHolders(name))];
     output.note(`${name} is approved for ${holders.join(", ") || "no organization"}.`);
     const isWanted = (other: SenderIdRecord): boolean => !isNumeric(name) || isSame(other, name);
-    const { found, isWhole } = await findLookAlikes(name, isWanted, output);
+    const found = await findLookAlikes(name, isWanted, output);
     const isExact = ({ resemblance }: LookAlike): boolean => resemblance === "same name";
     const rows = [...found.filter(isExact), ...found.filter((each) => !isExact(each))];
     output.table(rows, { ...columns, STATUS: "status" });
     output.note(`${rows.filter(isExact).length} with this name, ${rows.length} in all`);
-    if (!isWhole) output.aside(`Warning: only the first ${maxSearched} organizations were compared.`);
   },
 });
 
@@ -98,19 +91,19 @@ function isSame(record: SenderIdRecord, senderId: string): boolean {
   return record.senderId.toUpperCase() === senderId.toUpperCase();
 }
 
+/** Compares all organizations: with a limit, a large stage could only approve without the check. */
 async function findLookAlikes(
   senderId: string,
   isWanted: (record: SenderIdRecord) => boolean,
   output: Context["output"],
-  most = maxSearched,
-): Promise<{ readonly found: readonly LookAlike[]; readonly isWhole: boolean }> {
+): Promise<readonly LookAlike[]> {
   const wellKnown = protectedNames.flatMap((each): LookAlike[] => {
     const resemblance = resemblanceOfProtected(senderId, each);
     return resemblance === undefined ? [] : [{ senderId: each, resemblance }];
   });
   const search = async (id: string): Promise<LookAlike[]> => lookAlikesOf(id, senderId, isWanted);
-  const { found, isWhole } = await searchOrganizations(search, output, { most });
-  return { found: [...wellKnown, ...found], isWhole };
+  const { found } = await searchOrganizations(search, output, { most: Infinity });
+  return [...wellKnown, ...found];
 }
 
 /** The wanted sender IDs of an organization that resemble one. */

@@ -4,13 +4,16 @@ import { readMargins, type Margin } from "../../shared/messages/counts/figures.t
 import { readMarginsOfMessages } from "../../shared/messages/counts/recount.ts";
 import { addTo } from "../../shared/messages/counts/rows.ts";
 import { amountOf } from "../../shared/money/wallet/money.ts";
-import { listWallets, readWallet } from "../../shared/money/wallet/record.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs, dayOf, now } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { shardsOfDay } from "../../shared/platform/table/shards.ts";
 import { command, count, flag, part } from "./command.ts";
+import { hasSentSince, maxReadUnits } from "./messages-find.ts";
+import { searchOrganizations } from "./organization.ts";
 import { right, type Columns, type Output } from "./output.ts";
 import { amountText } from "./price-changes.ts";
+import { countingReadUnits } from "./read-units.ts";
 
 const groupings = ["day", "country", "carrier", "organization"] as const;
 type Grouping = (typeof groupings)[number];
@@ -29,7 +32,8 @@ const margins = command({
   summary: "Show the revenue, carrier cost and margin of sent messages",
   details:
     "A sent message counts for the day (UTC) on which it was accepted. Refunded messages have no revenue. A day is calculated " +
-    "one hour after its end; scheduled messages are added later. Costs are those of the rate card at the time of submission.",
+    "one hour after its end; scheduled messages are added later. Costs are those of the rate card at the time of submission. " +
+    "The end states the read units. With --today it stops to read messages after 5 million of them.",
   examples: ["", "--days 7 --by country --stage prod", "--by organization --csv --stage prod > margins.csv"],
   input: z.object({
     days: part("--days <days>", "number of past days; default: 30", z._default(count(400), 30)),
@@ -42,40 +46,59 @@ const margins = command({
     csv: flag("--csv", "print a CSV file"),
   }),
   run: async ({ days, by, today, csv }, { output }) => {
-    const found: MarginOfDay[] = [];
+    // All margins of a month would not fit into the memory with 100,000 organizations.
+    const sums = new Map<string, MarginOfDay>();
     let open = 0;
-    for (const day of daysBefore(days, today)) {
-      const isRecent = today && day >= dayAgo(1);
-      const counted = new Set<string>();
-      for await (const { organizationId, sk, closedAt, margins: ofDay } of readMargins(day)) {
-        counted.add(sk);
-        if (closedAt === undefined) open += 1;
-        found.push(...ofDay.map((margin) => ({ ...margin, day, organization: organizationId })));
+    const add = (margin: MarginOfDay): void => addTo(sums, margin[by], margin);
+    const units = await countingReadUnits(async (readUnits) => {
+      for (const day of daysBefore(days, today)) {
+        const isRecent = today && day >= dayAgo(1);
+        const counted = new Set<string>();
+        for await (const { organizationId, sk, closedAt, margins: ofDay } of readMargins(day)) {
+          counted.add(sk);
+          if (closedAt === undefined) open += 1;
+          for (const margin of ofDay) add({ ...margin, day, organization: organizationId });
+        }
+        if (isRecent) for (const margin of await uncounted(day, { counted, readUnits, output })) add(margin);
+        output.progress(`${day} read`);
       }
-      if (isRecent) found.push(...(await uncounted(day, counted, output)));
-      output.progress(`${day} read`);
-    }
-    const rows = rowsBy(found, by);
+      return readUnits();
+    });
+    const rows = rowsOf(sums, by);
     if (csv) return output.csv(rows, columnsOf(by));
     output.table(rows, columnsOf(by));
     showTotals(rows, output);
+    output.note(`${units} read units`);
     if (open > 0) output.note(`Not final: ${open} days of organizations have scheduled messages.`);
   },
 });
 
+interface Uncounted {
+  /** The parts of organizations that have been calculated. */
+  readonly counted: ReadonlySet<string>;
+  readonly readUnits: () => number;
+  readonly output: Output;
+}
+
 /** The margins of a day's messages that have not been calculated yet. */
-async function uncounted(day: string, counted: ReadonlySet<string>, output: Output): Promise<MarginOfDay[]> {
-  const found: MarginOfDay[] = [];
-  let read = 0;
-  for await (const organization of listWallets()) {
-    for (const shard of shardsOfDay(await readWallet(organization), day)) {
-      if (counted.has(shard.margins.sk)) continue;
-      const uncountedMargins = await readMarginsOfMessages(shard);
-      found.push(...uncountedMargins.map((margin) => ({ ...margin, day, organization })));
-    }
-    read += 1;
-    output.progress(`${day}: messages of ${read} organizations read`);
-  }
+async function uncounted(
+  day: string,
+  { counted, readUnits, output }: Uncounted,
+): Promise<readonly MarginOfDay[]> {
+  const search = async (organization: string): Promise<MarginOfDay[]> => {
+    const wallet = await readWallet(organization);
+    if (!hasSentSince(wallet, new Date(day))) return [];
+    const shards = shardsOfDay(wallet, day).filter(({ margins: { sk } }) => !counted.has(sk));
+    const found = await Promise.all(shards.map(readMarginsOfMessages));
+    return found.flat().map((margin) => ({ ...margin, day, organization }));
+  };
+  const isEnough = (): boolean => readUnits() >= maxReadUnits;
+  const { found, searched, isWhole } = await searchOrganizations(search, output, {
+    isEnough,
+    most: Infinity,
+  });
+  if (!isWhole)
+    output.aside(`Warning: only the messages of the first ${searched} organizations were read for ${day}.`);
   return found;
 }
 
@@ -89,9 +112,7 @@ function daysBefore(howMany: number, withToday: boolean): string[] {
   return withToday ? [...days, dayAgo(0)] : days;
 }
 
-function rowsBy(found: readonly MarginOfDay[], by: Grouping): MarginRow[] {
-  const sums = new Map<string, MarginOfDay>();
-  for (const each of found) addTo(sums, each[by], each);
+function rowsOf(sums: ReadonlyMap<string, MarginOfDay>, by: Grouping): MarginRow[] {
   const rows = [...sums].map(
     ([name, { messages, segments, revenueMicros, costMicros, messagesWithoutCost }]) => ({
       name,

@@ -23,7 +23,7 @@ import { listOf } from "./output.ts";
 import { countingReadUnits } from "./read-units.ts";
 
 /** The search ends after the organizations with which it reaches them. */
-const maxReadUnits = 5_000_000;
+export const maxReadUnits = 5_000_000;
 
 /** The messages that are read in each shard of an organization: 750,000 read units. */
 const maxExamined = 10_000_000;
@@ -108,7 +108,7 @@ export async function findInAll(
 }
 
 /** Whether a wallet may have paid for a message since a moment. */
-function hasSentSince({ messageCount, spendDay }: WalletRecord, since: Date): boolean {
+export function hasSentSince({ messageCount, spendDay }: WalletRecord, since: Date): boolean {
   return messageCount > 0 && spendDay >= dayOf(new Date(since.getTime() - idDelayMs).toISOString());
 }
 

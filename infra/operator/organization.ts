@@ -40,7 +40,7 @@ export async function* organizationBatches(): AsyncGenerator<string[]> {
 }
 
 /** The most organizations that a search reads. The command reports if there are more. */
-export const maxSearched = 100_000;
+const maxSearched = 100_000;
 
 /**
  * Searches all organizations, some at the same time.

@@ -29,8 +29,8 @@ import {
   PublicReason,
   RequiredText,
 } from "./command.ts";
-import { organizationBatches, readOrganization } from "./organization.ts";
-import { listOf, tableOf } from "./output.ts";
+import { readOrganization, searchOrganizations } from "./organization.ts";
+import { listOf, tableOf, type Output } from "./output.ts";
 import { invoiceText, movementColumns, movementsOf, paymentColumns, paymentFacts } from "./payments-text.ts";
 import { Amount, explainOverdraft, noted } from "./wallet-movements.ts";
 
@@ -40,6 +40,7 @@ const PaymentId = part("<payment>", "payment ID", idSchema("pay"));
 const list = command({
   name: "payments list",
   summary: "List payments, the newest first",
+  details: "Without --organization it reads each organization: half a read unit for one without payments.",
   examples: [
     "--stage prod",
     "--organization ada@example.com --status failed",
@@ -56,8 +57,8 @@ const list = command({
   }),
   run: async ({ organization, status, since, unsettled, disputed, limit: wanted }, { output }) => {
     const from = daysAgo(since);
-    const found: PaymentRecord[] = [];
-    const read = async (organizationId: string): Promise<void> => {
+    const read = async (organizationId: string): Promise<PaymentRecord[]> => {
+      const found: PaymentRecord[] = [];
       for await (const payment of paymentsOf(organizationId, from)) {
         const isWanted =
           (status === undefined || payment.status === status) &&
@@ -65,9 +66,12 @@ const list = command({
           (!disputed || openDisputeOf(payment) !== undefined);
         if (isWanted) found.push(payment);
       }
+      return found;
     };
-    if (organization !== undefined) await read((await readOrganization(organization)).id);
-    else for await (const batch of organizationBatches()) await Promise.all(batch.map(read));
+    const found =
+      organization === undefined
+        ? (await searchOrganizations(read, output, { most: Infinity })).found
+        : await read((await readOrganization(organization)).id);
     // The ids have the order of time.
     const newest = found.toSorted((one, other) => (one.id < other.id ? 1 : -1));
     const dueAt = (payment: PaymentRecord): string => openDisputeOf(payment)?.dueAt ?? "";
@@ -91,7 +95,7 @@ const show = command({
   examples: ["pay_01M7Y6EJCCCYF8FQN69JCEXBCE --stage prod"],
   input: z.object({ payment: PaymentId, organization: OrganizationOption }),
   run: async ({ payment: id, organization }, { output }) => {
-    const payment = await findPaymentById(id, organization);
+    const payment = await findPaymentById(id, organization, output);
     const movements = await movementsOf(payment);
     const facts = listOf(paymentFacts(payment));
     output.result(
@@ -126,7 +130,7 @@ const refund = command({
   }),
   run: async ({ payment: paymentId, organization, amount, reason, reference }, context) => {
     const { output, confirm, changed } = context;
-    const before = await findPaymentById(paymentId, organization);
+    const before = await findPaymentById(paymentId, organization, output);
     const { organizationId, provider } = before;
     const what = `refund ${amount === undefined ? "the rest" : moneyText(amount)} of ${paymentId}. ${invoiceText(before)}`;
     await confirm(`${what}: ${reason}`, { organizationId, before: { refunds: before.refunds } });
@@ -225,13 +229,18 @@ const compare = command({
 });
 
 /** Finds a payment in an organization, or in all: one read for each. */
-async function findPaymentById(paymentId: string, organization: string | undefined): Promise<PaymentRecord> {
-  const find = async (organizationId: string) => findPayment({ organizationId, paymentId });
+async function findPaymentById(
+  paymentId: string,
+  organization: string | undefined,
+  output: Output,
+): Promise<PaymentRecord> {
+  const find = async (organizationId: string) =>
+    [await findPayment({ organizationId, paymentId })].filter((each) => each !== undefined);
   const within = organization === undefined ? undefined : (await readOrganization(organization)).id;
-  for await (const batch of within === undefined ? organizationBatches() : [[within]]) {
-    const found = (await Promise.all(batch.map(find))).find((each) => each !== undefined);
-    if (found !== undefined) return found;
-  }
+  const limits = { most: Infinity, isEnough: ({ length }: readonly unknown[]) => length > 0 };
+  const [found] =
+    within === undefined ? (await searchOrganizations(find, output, limits)).found : await find(within);
+  if (found !== undefined) return found;
   throw new RejectedError(`There is no payment ${paymentId}${within === undefined ? "" : ` of ${within}`}.`);
 }
 

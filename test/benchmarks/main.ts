@@ -7,6 +7,7 @@ import { tableOfFigures, type Figure, type Suite } from "./figures.ts";
 import { print } from "./gateway.ts";
 import { growthSuiteOf } from "./growth.ts";
 import { loadSuiteAgainst } from "./load.ts";
+import { volumeSuite } from "./volume.ts";
 import { warmSuite } from "./warm.ts";
 
 // `npm run bench`: all figures in one table. `npm run bench -- <suite>`: one suite. It ends with 1 if
@@ -31,6 +32,11 @@ const suites: readonly { readonly name: string; readonly description: string; re
     name: "warm",
     description: "the CPU time of a call inside a function, with recorded responses of AWS",
     suite: warmSuite,
+  },
+  {
+    name: "volume",
+    description: "the CPU time and the units of closing a day and the books, for each message",
+    suite: volumeSuite,
   },
 ];
 

@@ -72,6 +72,8 @@ it("jobs that arrive twice at the same time, or a week later, add nothing twice"
   await customersWith(1, 9);
   const job = await startClosing(march, closing);
   for (let jobs = await takeBooksJobs(); jobs.length > 0; jobs = await takeBooksJobs()) {
+    // Only one of the jobs that run twice continues.
+    expect(jobs).toHaveLength(1);
     await Promise.all([...jobs, ...jobs].map((each) => runClosing(each, noTime)));
   }
   const total = await findBooksTotal(march);

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 
 import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
@@ -16,7 +15,6 @@ import { workers } from "../../infra/workers.ts";
 import { operations, routes } from "../../shared/api/routes.ts";
 import type { Route } from "../../shared/api/routes/route.ts";
 import { queueNames } from "../../shared/platform/queue-names.ts";
-import { idleCosts, sumOfCosts } from "../benchmarks/idle-cost.ts";
 import { callsPerMonth, hoursPerMonth } from "../benchmarks/schedules.ts";
 import { synthesized } from "../support/synthesized.ts";
 
@@ -47,22 +45,6 @@ it("calls each worker on its schedule, whose cost the benchmarks know", () => {
   expect(expected.length).toBeGreaterThan(4);
   const rounded = (counts: number[]): number[] => counts.map(Math.round).toSorted((a, b) => a - b);
   expect(rounded(calls)).toEqual(rounded(expected));
-});
-
-it("has the cost of an idle stage that SCALE.md states", async () => {
-  const page = await readFile("infra/SCALE.md", "utf8");
-  const rows = new Map(
-    [...page.matchAll(/^\| (?<what>.+?) +\| .*\| \**(?<dollars>[\d.]+)\** +\|$/gm)].map(({ groups = {} }) => [
-      groups["what"]?.replaceAll("*", ""),
-      Number(groups["dollars"]),
-    ]),
-  );
-  const stated = (what: string): number => rows.get(what) ?? Number.NaN;
-  const costs = idleCosts(stated("scheduled calls, as above"));
-  for (const { what, dollarsPerMonth } of costs.slice(0, 3)) {
-    expect(stated(what.replace(", millions", "")), what).toBeCloseTo(dollarsPerMonth, 2);
-  }
-  expect(stated("in all")).toBeCloseTo(sumOfCosts(costs), 2);
 });
 
 /** The sizes of a template, which CloudFormation limits to 500 resources, 200 parameters and 1 MB. */

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { noFigures, writeFigures, type Margin } from "../../shared/messages/counts/figures.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
-import { putItem, putOf } from "../../shared/platform/table/write.ts";
+import { putItem, putOf, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import type { Customer } from "../support/api.ts";
 import { sentMessage } from "../support/message-records.ts";
 import { jsonOf, outputOf } from "../support/operator.ts";
@@ -42,7 +43,7 @@ it("margins have no share without revenue", async () => {
   vi.setSystemTime(new Date("2030-03-03T12:00:00Z"));
   const out = await outputOf("margins");
   vi.setSystemTime(new Date("2031-03-03T12:00:00Z"));
-  expect(out).toBe("Total of 0 messages: revenue 0, cost 0, margin 0 USD (-)\n");
+  expect(out).toBe("Total of 0 messages: revenue 0, cost 0, margin 0 USD (-)\n30 read units\n");
 });
 
 it("margins are summed by day, exactly, with the unknown costs and the days that are not final", async () => {
@@ -53,6 +54,7 @@ it("margins are summed by day, exactly, with the unknown costs and the days that
     "2031-03-02 | 6 | 6 | 0.1079 | 0.076001 | 0.031899 | 29.6% | 2",
     "Total of 10 messages: revenue 0.2157, cost 0.152002, margin 0.063698 USD (29.5%)",
     "The costs of 2 messages are unknown and not included.",
+    "30 read units",
     "Not final: 1 days of organizations have scheduled messages.",
     "",
   ]);
@@ -81,6 +83,10 @@ it("margins are a CSV file with --csv", async () => {
 it("margins include today with --today", async () => {
   const message = sentMessage(customer.organizationId, { carrier: "aws", costMicros: 5_000 });
   await putItem(putOf(messageKey(message), message));
+  const wallet = updateOf(keys.wallet(customer.organizationId), {
+    set: { messageCount: 1, spendDay: "2031-03-03" },
+  });
+  await updateItem(z.unknown(), wallet);
   const lines = (await outputOf("margins --days 1 --today --csv")).split("\n");
   expect(lines.slice(1)).toEqual([
     "2031-03-02,6,6,0.1079,0.076001,0.031899,29.6%,2",

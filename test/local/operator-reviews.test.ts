@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { guardAgainstLookAlikes } from "../../infra/operator/look-alikes.ts";
-import { Output } from "../../infra/operator/output.ts";
 import { KycSubmission } from "../../shared/api/contract/kyc.ts";
 import { dataOf, errorOf, type Customer } from "../support/api.ts";
-import { auditLog, captured, jsonOf, operator, outputOf, rejectionOf } from "../support/operator.ts";
+import { auditLog, jsonOf, operator, outputOf, rejectionOf } from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
 
 const { register } = useOperatedGateway();
@@ -128,16 +126,5 @@ describe("a sender ID that resembles another", () => {
       const { approve, email } = await request(senderId, of);
       expect(await outputOf(approve), email).toContain(`${senderId} of `);
     }
-  });
-
-  it("if not all organizations can be compared, the operator has to accept that too", async () => {
-    const { organizationId } = await register();
-    const guard = async (areAccepted: boolean) =>
-      captured(async () => {
-        const asked = { organizationId, senderId: "LIGHTHAUS", areAccepted };
-        await guardAgainstLookAlikes(asked, { output: new Output(false) }, 0);
-      });
-    await expect(guard(false)).rejects.toThrow("Only the first 0 organizations were compared");
-    expect((await guard(true)).stderr).toContain("Warning: Only the first 0 organizations were compared.");
   });
 });
