@@ -77,7 +77,7 @@ it("a block for one organization leaves the others alone, and is in that organiz
     },
   ]);
   expect(await outputOf("destinations list")).toMatch(
-    new RegExp(`^221 +${organizationId} +\\S+ +Ticket 32$`, "m"),
+    new RegExp(`^221 +${organizationId} +nothing +\\S+ +Ticket 32$`, "m"),
   );
   await outputOf(`destinations unblock 221 --organization ${organizationId}`);
   expect(await sendOf(customer)).toBe("accepted");
@@ -88,7 +88,35 @@ it("a block for one organization leaves the others alone, and is in that organiz
   expect(await auditLog("destinations unblock", email)).toMatchObject([{ outcome: "done", before: blocked }]);
 });
 
+it("a limit rejects what passes it within a minute, and another one replaces it", async () => {
+  const { email, organizationId } = other;
+  expect(await outputOf("destinations limit 221 --daily 0.05 --reason 'Ticket 33'")).toBe(
+    "numbers with 221 for all organizations: at most 0.050000 USD a day (Ticket 33)\n",
+  );
+  expect([await sendOf(other), await sendOf(other)]).toEqual(["accepted", notAllowed]);
+  await outputOf(`destinations limit 221 --daily 0.10 --organization ${email} --reason 'Ticket 34'`);
+  expect([await sendOf(other), await sendOf(other)]).toEqual(["accepted", notAllowed]);
+  expect(await outputOf("destinations list")).toMatch(
+    new RegExp(`^221 +all +0.050000 USD .*\n221 +${organizationId} +0.100000 USD .* Ticket 34$`, "m"),
+  );
+  await outputOf("destinations limit 221 --daily none --reason 'Ticket 34'");
+  expect(
+    await outputOf(`destinations limit 221 --daily none --organization ${email} --reason 'Ticket 35'`),
+  ).toBe(`numbers with 221 for ${organizationId}: no limit (Ticket 35)\n`);
+  expect(await sendOf(other)).toBe("accepted");
+  const limited = { dailyMicros: 100_000, reason: "Ticket 34" };
+  expect(await auditLog("destinations limit", email)).toMatchObject([
+    { outcome: "done", before: limited },
+    { outcome: "done", after: limited },
+  ]);
+});
+
 it.each([
+  [
+    "destinations limit 221 --daily 0 --reason x",
+    "--daily must be a number above 0 with at most 6 decimals, for example 12.50",
+    2,
+  ],
   ["destinations block +221 --reason x", "<prefix> must be 1 to 15 digits, country code first", 2],
   ["destinations block 221", "--reason is missing", 2],
   ["destinations block 221 --organization org_0 --reason x", "There is no organization org_0.", 1],

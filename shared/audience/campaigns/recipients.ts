@@ -1,5 +1,6 @@
 import { SendSmsRequest } from "../../api/contract/sms.ts";
 import { newMessage, type Terms } from "../../messages/accept/accept.ts";
+import { DestinationLimitReached } from "../../messages/accept/destination-limits.ts";
 import { isDestinationAllowed } from "../../messages/accept/policies.ts";
 import { countCampaignMessage } from "../../messages/accept/recipient-limits.ts";
 import type { MessageRecord } from "../../messages/message/record.ts";
@@ -65,6 +66,23 @@ export async function withinLimits(
       return { position, contactId, skipped: "skippedRecipientRateExceeded" } as const;
     }),
   );
+}
+
+/**
+ * Skips the contacts of a destination whose daily limit does not cover their messages together.
+ * @param error why the messages were rejected
+ * @returns undefined if such a limit was not the reason
+ */
+export function skipLimited(
+  results: readonly RecipientResult[],
+  error: unknown,
+): RecipientResult[] | undefined {
+  if (!(error instanceof DestinationLimitReached)) return undefined;
+  return results.map((result) => {
+    if (!("message" in result && result.message.to.startsWith(error.prefix))) return result;
+    const { position, contactId } = result;
+    return { position, contactId, skipped: "skippedDestinationNotAllowed" } as const;
+  });
 }
 
 function resultOf(

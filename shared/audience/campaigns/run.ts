@@ -20,7 +20,7 @@ import { transact } from "../../platform/table/transact.ts";
 import { putItem, updateItem, type Update, type Write } from "../../platform/table/write.ts";
 import { findOrganization, type OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { campaignJob, scheduledRun, type CampaignJob } from "./campaign-job.ts";
-import { blockOf, nextRecipients, withinLimits, type RecipientResult } from "./recipients.ts";
+import { blockOf, nextRecipients, skipLimited, withinLimits, type RecipientResult } from "./recipients.ts";
 import {
   acceptedAll,
   CampaignRecord,
@@ -207,6 +207,8 @@ async function accept(
     await acceptTogether(messages, (placed) => blockWrites(campaign, results, placed));
     return undefined;
   } catch (error) {
+    const unlimited = skipLimited(results, error);
+    if (unlimited !== undefined) return accept(campaign, unlimited);
     if (!(error instanceof ApiError)) throw error;
     if (error.code === "ORGANIZATION_SUSPENDED" || error.code === "SENDING_PAUSED") return error.code;
     if (error.code === "WALLET_MISSING") return error.code;

@@ -30,8 +30,8 @@ export interface AcceptOptions {
  * A recorded message is safe: the reconciler repairs whatever fails after that. A test message is free, and needs no
  * approval.
  * @throws ApiError, in this order: VALIDATION_ERROR, INSUFFICIENT_SCOPE, the errors of `senderOf`, `checkKeyLimits` and
- *   `checkMessage`, DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, KEY_BUDGET_REACHED, ORGANIZATION_SUSPENDED,
- *   WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. For a test message TEST_LIMIT_REACHED
+ *   `checkMessage`, DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, KEY_BUDGET_REACHED, DestinationLimitReached,
+ *   ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. For a test message TEST_LIMIT_REACHED
  *   follows the checks.
  *   It is UNAVAILABLE when the message was not accepted although the wallet may have been debited
  */

@@ -15,6 +15,7 @@ import { sendJobWithFacts, waitingJob, waitsInTable } from "../message/message-j
 import type { MessageRecord } from "../message/record.ts";
 import { unconfirmed } from "../message/transitions.ts";
 import { validUntil } from "../message/validity.ts";
+import { withinDestinationLimits } from "./destination-limits.ts";
 import { quote } from "./quote.ts";
 
 /**
@@ -78,8 +79,9 @@ export function newMessage(
  * @param messages at most `maxAcceptedTogether`, all of one organization and moment; one that waits in the table needs
  *   another write
  * @param together receives the messages with their final ids, and the wallet after the debit.
- * @throws ApiError ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED;
- *   UNAVAILABLE when none was accepted although the wallet may have been debited: the reconciler returns that
+ * @throws ApiError DESTINATION_NOT_ALLOWED beyond the daily limit of a destination. ORGANIZATION_SUSPENDED, WALLET_MISSING,
+ *   INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED; UNAVAILABLE when none was accepted although the wallet
+ *   may have been debited: the reconciler returns that
  * @returns the messages as they were recorded
  */
 export async function acceptTogether(
@@ -92,24 +94,26 @@ export async function acceptTogether(
   // or a campaign waits for it. Other messages have no job without the entry, and expire.
   const { scheduledAt, campaignId } = first;
   const staysUnconfirmed = messages.length === 1 && scheduledAt === undefined && campaignId === undefined;
-  const { accepted } = await chargeWallet({
-    organizationId: first.organizationId,
-    charges: messages.map((each) => ({ amountMicros: each.totalMicros, ...ledgerFieldsOf(each) })),
-    at: new Date(first.queuedAt),
-    isRateLimited: campaignId === undefined,
-    keepAccepted: async (ofDay) => noteAccepted(first.organizationId, ofDay),
-    recording: (wallet) => {
-      const placed = messages.map((message) => ({ ...message, id: idInShard(wallet, message.id) }));
-      const messageIds = placed.map(({ id }) => id);
-      const others = together(placed, wallet);
-      if (staysUnconfirmed) {
-        const before = placed.map((each) => messagePut(unconfirmed(each, wallet.seq)));
-        return { accepted: placed, messageIds, before, together: others };
-      }
-      const jobs = placed.filter(waitsInTable).map(waitingJob);
-      return { accepted: placed, messageIds, together: [...placed.map(messagePut), ...jobs, ...others] };
-    },
-  });
+  const charge = async (): Promise<{ readonly accepted: readonly MessageRecord[] }> =>
+    chargeWallet({
+      organizationId: first.organizationId,
+      charges: messages.map((each) => ({ amountMicros: each.totalMicros, ...ledgerFieldsOf(each) })),
+      at: new Date(first.queuedAt),
+      isRateLimited: campaignId === undefined,
+      keepAccepted: async (ofDay) => noteAccepted(first.organizationId, ofDay),
+      recording: (wallet) => {
+        const placed = messages.map((message) => ({ ...message, id: idInShard(wallet, message.id) }));
+        const messageIds = placed.map(({ id }) => id);
+        const others = together(placed, wallet);
+        if (staysUnconfirmed) {
+          const before = placed.map((each) => messagePut(unconfirmed(each, wallet.seq)));
+          return { accepted: placed, messageIds, before, together: others };
+        }
+        const jobs = placed.filter(waitsInTable).map(waitingJob);
+        return { accepted: placed, messageIds, together: [...placed.map(messagePut), ...jobs, ...others] };
+      },
+    });
+  const { accepted } = await withinDestinationLimits(first.organizationId, messages, charge);
   await queueForSending(accepted);
   // People see their own messages immediately. Those of campaigns, and any that fails here, follow with their outcome.
   const ofPeople = accepted.filter((message) => message.campaignId === undefined);

@@ -58,12 +58,16 @@ export async function withinKeyBudget<Accepted>(
   try {
     return await accept();
   } catch (error) {
-    // Any other error may have come after the debit.
-    if (error instanceof ApiError && (error.code !== "UNAVAILABLE" || error.facts.isUncharged === true)) {
+    if (isUncharged(error)) {
       await release().catch((cause: unknown) => {
         log.warn("key_budget.not_released", { error: cause });
       });
     }
     throw error;
   }
+}
+
+/** Whether a send that failed was certainly not charged. Any other error may have come after the debit. */
+export function isUncharged(error: unknown): boolean {
+  return error instanceof ApiError && (error.code !== "UNAVAILABLE" || error.facts.isUncharged === true);
 }

@@ -76,6 +76,7 @@ import type { EntityName } from "./entities.ts";
  * | the content of a version                         | PRICES#card#<version> | <chunk>     |
  * | the prices of one organization                   | PRICES#<org>        | OVERRIDES     |
  * | the blocked destinations                         | PRICES#blocked      | <prefix>#<org, or all> |
+ * | the destinations with a daily limit              | PRICES#blocked      | <prefix>#<org, or all>#DAILY |
  * | the revenue and cost of an organization in a day | MARGINS#<yyyy-mm-dd> | <org>#<shard> |
  * | the key of the newest sealed texts of a kind     | SEALING_KEYS#all    | <kind>        |
  * | the pause of all sending, or of all payments     | SENDING#all         | SENDING, PAYMENTS |
@@ -228,6 +229,8 @@ export const keys = {
   priceOverrides: (organizationId: string) => at<"priceOverrides">(`PRICES#${organizationId}`, "OVERRIDES"),
   blockedDestination: (prefix: string, organizationId = "all") =>
     at<"blockedDestination">("PRICES#blocked", `${prefix}#${organizationId}`),
+  limitedDestination: (prefix: string, organizationId = "all") =>
+    at<"blockedDestination">("PRICES#blocked", `${prefix}#${organizationId}#DAILY`),
   sealingKey: (kind: SealedKind) => at<"sealingKey">("SEALING_KEYS#all", kind),
   pause: (what: Pausable) => at<"pause">("SENDING#all", what.toUpperCase()),
   carrier: (name: string) => at<"carrier">("CARRIERS#all", `CARRIER#${name}`),
