@@ -173,6 +173,14 @@ export const workers = {
       alarm: "Days are not closed: the dashboard's numbers of past days may be off by a few.",
     },
   },
+  watchSpending: {
+    timeoutSeconds: 300,
+    schedule: {
+      everyMinutes: 60,
+      shards: shardCount,
+      alarm: "Unusual spending of customers stays unnoticed, and the operators get no daily email.",
+    },
+  },
   expireAccounts: {
     timeoutSeconds: 300,
     schedule: {

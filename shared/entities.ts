@@ -14,6 +14,7 @@ import type { BooksClosing } from "./figures/books/closing.ts";
 import type { LedgerSumRecord } from "./figures/books/movements.ts";
 import type { PaymentLinesRecord, BooksRecord, BooksTotal } from "./figures/books/record.ts";
 import type { ExportPartRecord, ExportRecord } from "./figures/exports/record.ts";
+import type { OperatorNoticeRecord } from "./figures/operators/record.ts";
 import type { HeldMessageRecord } from "./messages/accept/held.ts";
 import type { CountsRecord } from "./messages/counts/counts.ts";
 import type { MarginsRecord, UsageRecord } from "./messages/counts/figures.ts";
@@ -118,6 +119,7 @@ declare module "./platform/table/entities.ts" {
     member: typeof RoleOfMember;
     message: typeof MessageRecord;
     number: typeof NumberRecord;
+    operatorNotice: typeof OperatorNoticeRecord;
     optOut: typeof OptOutRecord;
     organization: typeof StoredOrganization;
     pace: typeof ThroughputRecord;

@@ -1,4 +1,18 @@
+import { noticeOf } from "../../shared/figures/operators/record.ts";
 import { comparePayments } from "../../shared/money/payments/reconcile.ts";
 import { scheduled } from "../../shared/platform/jobs/scheduled.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 
-export const handler = scheduled("payments.compared", async () => (await comparePayments()).length);
+export const handler = scheduled("payments.compared", async () => {
+  const differences = await comparePayments();
+  for (const {
+    difference,
+    organizationId,
+    providerPaymentId,
+    paymentId = providerPaymentId,
+  } of differences) {
+    const { key, record } = noticeOf({ what: `payment ${difference}`, organizationId, paymentId });
+    await putItem(putOf(key, record));
+  }
+  return differences.length;
+});

@@ -80,7 +80,10 @@ export function addDashboard(
       "Failed jobs, unreachable carriers and breakers",
       counted("FailedJobs", "CarrierUnreachable", "CarrierBreakersOpened", "CarrierBreakersClosed"),
     ),
-    graph("Payments that failed to process or differ", counted("FailedPayments", "PaymentDifferences")),
+    graph(
+      "Payments that failed to process or differ, and unusual spending",
+      counted("FailedPayments", "PaymentDifferences", "UnusualSpend"),
+    ),
   );
   dashboard.addWidgets(
     graph(

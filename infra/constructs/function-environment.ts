@@ -106,6 +106,7 @@ function emailVariables(stage: Stage, access: Access): Record<string, string> {
   return {
     [environmentNames.emailFrom]: from,
     [environmentNames.emailName]: name,
+    [environmentNames.operatorEmails]: stage.alarmEmails.join(" "),
     ...(configurationSet === undefined ? {} : { [environmentNames.emailConfigurationSet]: configurationSet }),
   };
 }

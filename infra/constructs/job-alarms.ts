@@ -51,6 +51,15 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     metric: countedMetric(stage, "PaymentDifferences"),
   });
   alarms.add({
+    kind: "unusual-spend",
+    means:
+      "A customer spends much more in a country today than in their last weeks: their program or key may be abused, or they grow.",
+    firstStep:
+      "See the figures, look at the messages, and limit or block the destination. An email has them too.",
+    command: `npm run operator -- organizations unusual --stage ${stage.name}`,
+    metric: countedMetric(stage, "UnusualSpend"),
+  });
+  alarms.add({
     kind: "failed-price-reads",
     means:
       "Functions cannot read the prices or the blocked destinations. They use the last ones for a quarter of an hour. Then " +

@@ -21,7 +21,7 @@ import { messageCommands } from "./messages.ts";
 import { numberCommands } from "./numbers.ts";
 import { optOutCommands } from "./opt-outs.ts";
 import { findOrganizations } from "./organizations-find.ts";
-import { listOrganizations } from "./organizations-list.ts";
+import { listOrganizations, listUnusual } from "./organizations-list.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
 import { pausesOfPayments, sendingCommands } from "./pauses.ts";
@@ -41,6 +41,7 @@ import { walletCommands } from "./wallets.ts";
 /** All commands, in the order of the help text. */
 export const commands: readonly OperatorCommand[] = [
   listOrganizations,
+  listUnusual,
   findOrganizations,
   ...organizationCommands,
   exportOrganization,

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { readNotices, unusualSpend } from "../../shared/figures/operators/record.ts";
 import { newestMessageAt } from "../../shared/messages/message/read.ts";
 import { moneyText } from "../../shared/money/wallet/money.ts";
 import { findWallet, listNewestWallets, type WalletRecord } from "../../shared/money/wallet/record.ts";
@@ -7,7 +8,7 @@ import { unreadableOf } from "../../shared/platform/table/records.ts";
 import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { readRights } from "../../shared/tenancy/organizations/rights-record.ts";
 import { findUser } from "../../shared/tenancy/users/record.ts";
-import { command, limit, part } from "./command.ts";
+import { command, count, limit, part } from "./command.ts";
 import { right, type Columns } from "./output.ts";
 
 /** Organizations that are read at the same time. */
@@ -34,6 +35,33 @@ export const columns: Columns<Row> = {
   BALANCE: ({ balanceMicros }) => (balanceMicros === null ? "" : right(moneyText(balanceMicros))),
   "LAST SEND": ({ lastSendAt }) => lastSendAt ?? "never",
 };
+
+/** `organizations unusual` */
+export const listUnusual = command({
+  name: "organizations unusual",
+  summary: "List customers who spend much more in a country than in their last weeks",
+  details:
+    "The gateway looks each hour, and emails new findings to the operators. A day with at least 50 messages to a country is " +
+    "unusual above three times the third best amount of a day in five weeks.",
+  examples: ["--stage prod", "--days 30 --json --stage prod"],
+  input: z.object({
+    days: part("--days <days>", "number of past days; default: 1", z._default(count(40), 1)),
+  }),
+  run: async ({ days }, { output }) => {
+    const notices = await readNotices(days);
+    output.table(
+      notices.filter(({ what }) => what === unusualSpend),
+      {
+        DAY: "day",
+        ORGANIZATION: ({ organizationId = "" }) => organizationId,
+        COUNTRY: ({ country = "" }) => country,
+        MESSAGES: ({ messages = 0 }) => messages,
+        AMOUNT: ({ amountMicros = 0 }) => right(moneyText(amountMicros)),
+        USUAL: ({ usualMicros = 0 }) => right(moneyText(usualMicros)),
+      },
+    );
+  },
+});
 
 /** `organizations list` */
 export const listOrganizations = command({

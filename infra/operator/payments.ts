@@ -4,6 +4,7 @@ import { PaymentStatus } from "../../shared/api/contract/payments.ts";
 import { idSchema } from "../../shared/api/contract/primitives.ts";
 import { findDifferences } from "../../shared/money/payments/reconcile.ts";
 import {
+  openDisputeOf,
   findPayment,
   paymentsOf,
   readPayment,
@@ -83,10 +84,6 @@ const list = command({
     output.note(`${found.length} payments${found.length > rows.length ? `, ${rows.length} shown` : ""}`);
   },
 });
-
-function openDisputeOf({ disputes }: PaymentRecord): PaymentRecord["disputes"][number] | undefined {
-  return disputes.find(({ status }) => status === "open");
-}
 
 const show = command({
   name: "payments show",

@@ -24,6 +24,7 @@ export const environmentNames = {
   emailFrom: "EMAIL_FROM",
   emailName: "EMAIL_NAME",
   emailConfigurationSet: "EMAIL_CONFIGURATION_SET",
+  operatorEmails: "OPERATOR_EMAILS",
   messageRetentionDays: "MESSAGE_RETENTION_DAYS",
   dailySpendCap: "DAILY_SPEND_CAP",
   sendsPerSecond: "SENDS_PER_SECOND",
@@ -118,6 +119,8 @@ export const config = {
   emailName: (): string => required(environmentNames.emailName),
   /** The SES configuration set for emails; undefined if the identity determines it. */
   emailConfigurationSet: (): string | undefined => optional(environmentNames.emailConfigurationSet),
+  /** The addresses of the operators. */
+  operatorEmails: (): string[] => optional(environmentNames.operatorEmails)?.split(" ") ?? [],
   /** How long a message is kept after its final state; undefined is for ever. */
   messageRetentionDays: (): number | undefined => optionalNumber(environmentNames.messageRetentionDays),
   /** How many registrations one address may attempt in an hour; undefined is no limit. */

@@ -42,6 +42,9 @@ export interface LogFields {
   readonly count?: number | undefined;
   readonly seq?: number | undefined;
   readonly amountMicros?: number | undefined;
+  /** The usual amount of a day, and the country of the numbers. */
+  readonly usualMicros?: number | undefined;
+  readonly country?: string | undefined;
   /** An unexpected error: its name, message and stack. Its message must not quote the caller's input. */
   readonly error?: unknown;
 }

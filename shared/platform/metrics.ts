@@ -39,6 +39,8 @@ export const metricNames = [
   "VoidedDebits",
   // Emails that were not sent, because the address is on the suppression list, or had the most emails of a day.
   "SuppressedEmails",
+  // Customers whose spending in a country became unusual.
+  "UnusualSpend",
   // Records whose shape this release does not know.
   "UnreadableRecords",
 ] as const;

@@ -13,6 +13,7 @@ import { findPresentCard } from "../../shared/money/prices/cost.ts";
 import { rateCardCache } from "../../shared/money/prices/current.ts";
 import { debitWallet } from "../../shared/money/wallet/debit.ts";
 import { suppressEmail } from "../../shared/notices/emails/suppression-record.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { metricNames, writeMetrics, type MetricName } from "../../shared/platform/metrics.ts";
@@ -25,6 +26,7 @@ import { only } from "../support/carriers.ts";
 import { isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule, reconcile } from "../support/functions.ts";
 import { replyOf } from "../support/inbound-messages.ts";
+import { putSent } from "../support/message-records.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
@@ -207,6 +209,11 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
     const { email } = await customerWithMoney();
     await suppressEmail(email, "bounce", new Date().toISOString());
     await call("/v1/auth/password-reset/request", { baseUrl: gateway.url, json: { email } });
+  },
+  UnusualSpend: async () => {
+    await putSent((await customerWithMoney()).organizationId, 60);
+    gateway.advanceClock(2 * minuteMs);
+    await runSchedule(gateway, "WatchSpending");
   },
   UnreadableRecords: async () => {
     const customer = await customerWithMoney();

@@ -5,6 +5,7 @@ import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { errorOf, type Customer } from "../support/api.ts";
 import { runSchedule } from "../support/functions.ts";
+import { putSent } from "../support/message-records.ts";
 import { auditLog, jsonOf, outputOf, rejectionOf } from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
@@ -109,6 +110,17 @@ it("a limit rejects what passes it within a minute, and another one replaces it"
     { outcome: "done", before: limited },
     { outcome: "done", after: limited },
   ]);
+});
+
+it("the list of unusual customers has what the last run of the watch found", async () => {
+  // The watch visits no wallet that paid for less than fifty messages. This one has not paid for any.
+  const { organizationId } = await operated.register({});
+  const title = /^DAY +ORGANIZATION +COUNTRY +MESSAGES +AMOUNT +USUAL\n/;
+  await putSent(organizationId, 60);
+  await runSchedule(operated.gateway, "WatchSpending");
+  const listed = await outputOf("organizations unusual");
+  expect(listed).toMatch(title);
+  expect(listed).toMatch(new RegExp(`${organizationId} +US +60 +0.474000 USD +0.000000 USD`));
 });
 
 it.each([

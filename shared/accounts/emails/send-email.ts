@@ -1,4 +1,6 @@
 import { Role, scopesOfRole } from "../../api/contract/scopes.ts";
+import { noticeOf } from "../../figures/operators/record.ts";
+import { operatorsText } from "../../figures/operators/report.ts";
 import { listHeldMessages } from "../../messages/accept/held.ts";
 import { readSenderIds } from "../../messages/sender-ids/record.ts";
 import { readBilling } from "../../money/payments/billing-record.ts";
@@ -27,6 +29,7 @@ import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { refund, tryConsume, type Use } from "../../platform/limits/sliding-window.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
+import { putItem, putOf } from "../../platform/table/write.ts";
 import { findKyc } from "../../tenancy/kyc/record.ts";
 import { allMembers, findInvitation } from "../../tenancy/organizations/member-record.ts";
 import { findOrganization } from "../../tenancy/organizations/record.ts";
@@ -80,6 +83,8 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
         "email" in job.notice ? [] : [[{ ...noticesOfKeys, name: `emails-${what}` }, to] as const];
       return [...ofKeys, [noticesPerAddress, to]];
     }
+    case "operators":
+      return [];
     case "messagesHeld":
       return [[{ ...noticesOfKeys, name: "emails-messagesHeld", max: 24 }, to]];
     case "billing":
@@ -196,8 +201,20 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
       if (decided === undefined || decided.status === "pending") return undefined;
       return toMembers(organizationId, "decisions", async (name) => reviewDecidedText(name, decided));
     }
+    case "operators": {
+      const text = await operatorsText(job.notice);
+      return text === undefined ? [] : config.operatorEmails().map((to) => ({ to, text }));
+    }
     case "billing": {
       const { organizationId, notice } = job;
+      if (notice.what === "rechargeFailed") {
+        const { key, record } = noticeOf({
+          what: "recharge failed",
+          organizationId,
+          paymentId: notice.paymentId,
+        });
+        await putItem(putOf(key, record));
+      }
       const kind = notice.what === "paymentReceived" ? "payments" : "warnings";
       return toMembers(organizationId, kind, async (name) => billingText(organizationId, name, notice));
     }

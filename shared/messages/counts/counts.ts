@@ -133,11 +133,15 @@ export function toBeClosed({
   organizationId,
   day,
 }: Pick<DayShard, "day" | "organizationId">): Required<Pick<Changes<"counts">, "set" | "setIfAbsent">> {
-  const overAt = Date.parse(`${day}T00:00:00.000Z`) + dayMs;
   return {
     set: { pendingWork: pendingWorkOf("CLOSE-DAY", organizationId) },
-    setIfAbsent: { visitAt: new Date(overAt + countDayAfterMs).toISOString() },
+    setIfAbsent: { visitAt: visitOfDay(day) },
   };
+}
+
+/** Returns when a day is counted, in ISO 8601. Until then the pending-work index lists its counters at this moment. */
+export function visitOfDay(day: string): string {
+  return new Date(Date.parse(day) + dayMs + countDayAfterMs).toISOString();
 }
 
 /** Defers the next visit of a day with messages that have not ended, until a moment in ISO 8601. */

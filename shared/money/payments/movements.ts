@@ -1,5 +1,6 @@
 import { ApiError } from "../../api/contract/errors.ts";
-import { billingEmail, owedEmail } from "../../notices/emails/email-job.ts";
+import { billingEmail, operatorsEmail, owedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmail } from "../../notices/emails/queue-email.ts";
 import { now } from "../../platform/clock.ts";
 import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { log } from "../../platform/log.ts";
@@ -184,7 +185,16 @@ export async function applyDispute(
     // Both movements of a dispute that was won before the gateway learned of it would cancel out.
     if (status === "won") return update(payment, changes);
     const movement = { type: "chargeback", amountMicros: -amountMicros, reference: id } as const;
-    return move(payment, movement, { reason: "Payment disputed", write: paymentUpdate(payment, changes) });
+    const { organizationId, id: paymentId } = payment;
+    const email = operatorsEmail({ what: "disputeOpened", organizationId, paymentId }, `${id}-opened`);
+    const write = paymentUpdate(payment, changes);
+    const moved = await move(payment, movement, {
+      reason: "Payment disputed",
+      write,
+      others: [owedEmail(email)],
+    });
+    if (moved === true) await queueOwedEmail(email);
+    return moved;
   }
   // Only an appeal changes the result of a dispute. Another state came late.
   if (known.status === "won" || (known.status === "lost" && status !== "won")) return true;

@@ -144,6 +144,11 @@ export function visitFields(
   return { pendingWork: pendingWorkOf("PAYMENT", organizationId), visitAt };
 }
 
+/** Returns the open dispute of a payment. */
+export function openDisputeOf({ disputes }: PaymentRecord): DisputeRecord | undefined {
+  return disputes.find(({ status }) => status === "open");
+}
+
 /** Returns what is left of a payment: what was neither paid back nor taken back. */
 export function restOf({
   amountMicros,

@@ -126,6 +126,17 @@ const BillingJob = z.object({
   notice: BillingNotice,
 });
 
+/** The emails to the operators. Their texts are made of what the table has when they are sent. */
+const OperatorNotice = z.discriminatedUnion("what", [
+  /** The email of each morning. */
+  z.object({ what: z.literal("daily") }),
+  /** Unusual spending on a day, by the sort key of its notice. */
+  z.object({ what: z.literal("unusualSpend"), day: z.string(), key: z.string() }),
+  z.object({ what: z.literal("disputeOpened"), organizationId: z.string(), paymentId: z.string() }),
+]);
+export type OperatorNotice = z.infer<typeof OperatorNotice>;
+const OperatorsJob = z.object({ kind: z.literal("operators"), id, notice: OperatorNotice });
+
 /**
  * A job of the queue of emails: the recipient and the reason. Jobs contain no tokens or texts, which are generated when
  * the email is sent.
@@ -143,6 +154,7 @@ export const EmailJob = z.discriminatedUnion("kind", [
   ExportReadyJob,
   InvitationJob,
   BillingJob,
+  OperatorsJob,
 ]);
 export type EmailJob = z.infer<typeof EmailJob>;
 
@@ -178,6 +190,11 @@ export function owedDecision(organizationId: string, senderIdId?: string): Put {
 /** Builds the job that emails a notice about payments. @param emailId makes it one email, however often it is queued */
 export function billingEmail(organizationId: string, notice: BillingNotice, emailId: string): QueuedJob {
   return emailJob(organizationId, { kind: "billing", organizationId, notice }, emailId);
+}
+
+/** Builds the job of an email to the operators. @param emailId makes it one email, however often it is queued */
+export function operatorsEmail(notice: OperatorNotice, emailId: string): QueuedJob {
+  return emailJob("operators", { kind: "operators", notice }, emailId);
 }
 
 /**

@@ -71,6 +71,18 @@ export async function workOnPending<Name extends PendingWorkName>({
   }
 }
 
+/** Lists the items of one shard of the pending work that are to be visited from one moment to another, in ISO 8601. */
+export async function listPending<Name extends PendingWorkName>(
+  name: Name,
+  shard: number,
+  from: string,
+  to: string,
+): Promise<Key<ItemsWith[Name]>[]> {
+  const range = { index: pendingWorkIndex, pk: pendingWorkOfShard(name, shard), from, to, limit: 250_000 };
+  const listed: Listed[] = await queryItems(Listed, range);
+  return listed.map(({ pk, sk }) => ({ pk, sk }));
+}
+
 async function sideBySide<Name extends PendingWorkName>(
   items: IterableIterator<Listed>,
   isTimeLeft: () => boolean,

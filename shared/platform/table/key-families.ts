@@ -32,6 +32,7 @@ export const keyFamilies = [
   "MESSAGES",
   "NUMBERS",
   "INFLIGHT",
+  "OPERATORS",
   "OPT_OUTS",
   "ORG",
   "PACE",

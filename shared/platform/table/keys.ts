@@ -44,6 +44,7 @@ import type { EntityName } from "./entities.ts";
  * | messages of one day by their state               | STATS#<org>, STATS#<org>#<shard> | DAY#<yyyy-mm-dd> |
  * | its messages of a day, by the ends of their numbers | SENT_TO#<org>, SENT_TO#<org>#<shard> | <0 to 2 digits>#<yyyy-mm-dd>#<position> |
  * | an organization's usage in a day                 | STATS#<org>, STATS#<org>#<shard> | USAGE#<yyyy-mm-dd> |
+ * | the notices to the operators on a day            | OPERATORS#<yyyy-mm-dd> | <what>#<org>#<country or payment> |
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
  * | an organization's test messages in order, or one | MESSAGES#test#<org> | <message>     |
  * | an organization's held messages in order, or one | HELD#<org>          | <held message> |
@@ -176,6 +177,7 @@ export const keys = {
   reference: (referenceHash: string) => at<"reference">(`REFERENCE#${referenceHash}`, "REFERENCE"),
   sentTo: (numbers: string, digits: string, day: string, position: string) =>
     at<"sentTo">(numbers, `${digits}#${day}#${position}`),
+  operatorNotice: (day: string, name: string) => at<"operatorNotice">(`OPERATORS#${day}`, name),
   campaignCounts: (organizationId: string, campaignId: string) =>
     at<"counts">(`STATS#${organizationId}`, `CAMPAIGN#${campaignId}`),
   skippedContacts: (organizationId: string, campaignId: string, position: string) =>

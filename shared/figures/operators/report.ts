@@ -1,0 +1,107 @@
+import { findPayment, openDisputeOf, PaymentRecord } from "../../money/payments/record.ts";
+import { moneyText } from "../../money/wallet/money.ts";
+import type { OperatorNotice } from "../../notices/emails/email-job.ts";
+import type { EmailText } from "../../notices/emails/layout.ts";
+import { dayMs, hourMs, now } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import { momentOf } from "../../platform/ids.ts";
+import { listPending } from "../../platform/jobs/pending-work.ts";
+import { shardCount } from "../../platform/jobs/shards.ts";
+import { keys, type ReviewKind } from "../../platform/table/keys.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { undefinedIfUnreadable } from "../../platform/table/records.ts";
+import { listReviews } from "../../tenancy/reviews.ts";
+import { OperatorNoticeRecord, readNotices } from "./record.ts";
+
+/*
+ * The work that waits for the operators, and the emails about it.
+ */
+
+/** Counts the requests that wait for a decision. */
+export async function countReviews(kind: ReviewKind): Promise<{ count: number; oldestHours: number }> {
+  let count = 0;
+  let oldestMs = now().getTime();
+  for await (const { id } of listReviews(kind)) {
+    count += 1;
+    oldestMs = Math.min(oldestMs, momentOf(id).getTime());
+  }
+  return { count, oldestHours: Math.floor((now().getTime() - oldestMs) / hourMs) };
+}
+
+/**
+ * Reads the payments with an open dispute, the next one due first. The gateway works on them until it ends, so the
+ * pending-work index lists them.
+ */
+export async function readDisputed(): Promise<PaymentRecord[]> {
+  const shards = Array.from({ length: shardCount }, (_, shard) => shard);
+  const listed = await Promise.all(shards.map(async (shard) => listPending("PAYMENT", shard, " ", "~")));
+  const payments = await Promise.all(
+    listed.flat().map(async (key) => findItem(PaymentRecord, key).catch(undefinedIfUnreadable)),
+  );
+  const dueAt = (payment: PaymentRecord): string => openDisputeOf(payment)?.dueAt ?? "";
+  return payments
+    .flatMap((payment) => (payment !== undefined && openDisputeOf(payment) !== undefined ? [payment] : []))
+    .toSorted((one, other) => dueAt(one).localeCompare(dueAt(other)));
+}
+
+/** Returns the text of an email to the operators; undefined if there is nothing to report. */
+export async function operatorsText(notice: OperatorNotice): Promise<EmailText | undefined> {
+  switch (notice.what) {
+    case "daily": {
+      const dayAgo = new Date(now().getTime() - dayMs).toISOString();
+      const notices = (await readNotices(1)).filter(({ at }) => at >= dayAgo);
+      return textOf("Open work of today", [
+        ...section("Reviews that wait (kyc list, sender-ids list)", await reviewLines()),
+        ...section("Open disputes (payments list --disputed)", (await readDisputed()).map(disputeLine)),
+        ...section("New since yesterday (organizations unusual, payments show)", notices.map(noticeLine)),
+      ]);
+    }
+    case "unusualSpend": {
+      const key = keys.operatorNotice(notice.day, notice.key);
+      const found = await findItem(OperatorNoticeRecord, key, { consistent: true });
+      return textOf("A customer spends unusually much", found === undefined ? [] : [noticeLine(found)]);
+    }
+    case "disputeOpened": {
+      const payment = await findPayment(notice);
+      const isOpen = payment !== undefined && openDisputeOf(payment) !== undefined;
+      return textOf("A payment is disputed", isOpen ? [disputeLine(payment)] : []);
+    }
+  }
+}
+
+async function reviewLines(): Promise<string[]> {
+  const kinds = ["kyc", "sender-ids"] as const;
+  const counts = await Promise.all(kinds.map(async (kind) => ({ kind, ...(await countReviews(kind)) })));
+  return counts
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count, oldestHours }) => `${kind}: ${count}, the oldest for ${oldestHours} h`);
+}
+
+function disputeLine(payment: PaymentRecord): string {
+  const { reason = "unknown reason", dueAt = "unknown" } = openDisputeOf(payment) ?? {};
+  const { organizationId, id, totalMicros } = payment;
+  return `${organizationId} ${id}: ${moneyText(totalMicros)}, ${reason}, evidence due ${dueAt}`;
+}
+
+function noticeLine({ what, organizationId, paymentId, country, ...figures }: OperatorNoticeRecord): string {
+  const { day, messages = 0, amountMicros = 0, usualMicros = 0 } = figures;
+  const names = [what, organizationId, paymentId, country].filter((each) => each !== undefined).join(" ");
+  if (country === undefined) return names;
+  const [amount, usual] = [moneyText(amountMicros), moneyText(usualMicros)];
+  return `${names} ${day}: ${messages} messages, ${amount}, usual ${usual}`;
+}
+
+/** The most lines of a section. */
+const maxLines = 50;
+
+function section(title: string, lines: readonly string[]): string[] {
+  if (lines.length === 0) return [];
+  const rest = lines.length > maxLines ? [`and ${lines.length - maxLines} more`] : [];
+  return [`${title}:`, ...lines.slice(0, maxLines), ...rest];
+}
+
+function textOf(subject: string, paragraphs: readonly string[]): EmailText | undefined {
+  if (paragraphs.length === 0) return undefined;
+  const closing = "You get this email because your address is in alarmEmails of the stage.";
+  return { subject: `${config.stage()}: ${subject}`, paragraphs, closing };
+}

@@ -1,0 +1,80 @@
+import { expect, it, vi } from "vitest";
+
+import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { Customer } from "../support/api.ts";
+import { bringAgain, emailsTo, waitForEmail } from "../support/emails.ts";
+import { isBy } from "../support/faults.ts";
+import { killing, runSchedule } from "../support/functions.ts";
+import { putSent } from "../support/message-records.ts";
+import { gatewayOfFile } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
+
+/*
+ * The emails to the operators of a stage. Each is sent once, wherever the function that causes it is killed.
+ */
+
+const operator = "operator@example.com";
+const { gateway, faults } = await gatewayOfFile({ OPERATOR_EMAILS: `${operator} second@example.com` });
+
+const isFinding = isBy("WatchSpending", "dynamodb:TransactWriteItems");
+
+/** Runs the watch. A function that is killed fails its call. */
+async function watch(): Promise<void> {
+  await runSchedule(gateway, "WatchSpending").catch(() => undefined);
+}
+
+const unusual = (organizationId: string): string[] =>
+  emailsTo(gateway, operator).flatMap(({ text }) => (text.includes(organizationId) ? [text] : []));
+
+it.each(["before", "after"] as const)(
+  "a watch that is killed %s it records unusual spending loses no email and sends none twice",
+  async (when) => {
+    const { organizationId } = await Customer.register({ baseUrl: gateway.url });
+    await putSent(organizationId, 60, { to: "2348030000000", totalMicros: 14_500 });
+    gateway.advanceClock(2 * minuteMs);
+    const sent = emailsTo(gateway, operator).length;
+    faults.next(isFinding, killing(gateway, "WatchSpending", when));
+    await watch();
+    expect(unusual(organizationId)).toEqual([]);
+    await watch();
+    gateway.advanceClock(17 * minuteMs);
+    await runSchedule(gateway, "ReleaseScheduledJobs");
+    await waitForEmail(gateway, operator, sent + 1);
+    await watch();
+    gateway.advanceClock(17 * minuteMs);
+    await runSchedule(gateway, "ReleaseScheduledJobs");
+    expect(unusual(organizationId)).toEqual([
+      expect.stringMatching(/NG \S+: 60 messages, 0\.870000 USD, usual 0\.000000 USD/),
+    ]);
+  },
+);
+
+it("each operator gets one email a day about open work, from seven o'clock on", async () => {
+  const { client } = await Customer.register({ baseUrl: gateway.url });
+  await client.createSenderId({ body: { senderId: "ADASHOP", useCase: "Orders" } });
+  await bringAgain(gateway, {
+    kind: "billing",
+    id: "pay_1-failed",
+    organizationId: "org_1",
+    notice: { what: "rechargeFailed", paymentId: "pay_1", isOff: false },
+  });
+  const subject = "local: Open work of today";
+  const noted = "recharge failed org_1 pay_1";
+  const daily = (to: string): number =>
+    emailsTo(gateway, to).filter((each) => each.subject === subject && each.text.includes(noted)).length;
+  // Less than an hour has passed for the gateway in this file, so that it is between seven and eight o'clock then.
+  const at = new Date();
+  const seven = new Date(at).setUTCHours(7, 0, 0, 0);
+  gateway.advanceClock(seven + (seven < at.getTime() ? dayMs : 0) - at.getTime());
+  for (const delayMs of [0, 0, hourMs]) {
+    gateway.advanceClock(delayMs);
+    await watch();
+    for (const to of [operator, "second@example.com"]) {
+      await vi.waitFor(() => expect(daily(to)).toBe(1), patience);
+      expect(emailsTo(gateway, to)[0]?.text).toMatch(/sender-ids: 1, the oldest for \d+ h/);
+    }
+  }
+  const day = new Date(seven + (seven < at.getTime() ? dayMs : 0)).toISOString().slice(0, 10);
+  await bringAgain(gateway, { kind: "operators", id: `daily-${day}`, notice: { what: "daily" } });
+  expect([daily(operator), daily("second@example.com")]).toEqual([1, 1]);
+});
