@@ -18,8 +18,10 @@ import { findCarrier, readCarriers, type CarrierRecord } from "../../shared/carr
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.ts";
+import { carrierCallbacksPerSecond } from "../stages/stage.ts";
 import { Name, readCarrier, testCarrier } from "./carriers-test.ts";
 import { command, flag, part, RequiredText, type OperatorCommand } from "./command.ts";
+import type { Context } from "./context.ts";
 import { warnOfUnboundNumbers } from "./numbers.ts";
 import { listOf, right } from "./output.ts";
 import { withoutRoutes } from "./routes.ts";
@@ -109,11 +111,28 @@ const set = command({
     });
     changed(shown(record));
     output.result(shown(record), carrierText(record));
+    warnOfReceipts(record, context);
     if (present !== undefined) return;
     output.note(`Test it with: carriers test ${name} --to NUMBER. Then add it to a route with: routes set`);
     await warnOfUnboundNumbers(context);
   },
 });
+
+/** Warns of a throughput whose receipts the stage would reject. AWS and the sandbox send none over HTTP. */
+function warnOfReceipts(
+  { settings: { kind }, segmentsPerSecond = 0 }: CarrierRecord,
+  { stage, output }: Context,
+): void {
+  if (stage === undefined || kind === "aws" || kind === "sandbox") return;
+  // The others report intermediate states too.
+  const callbacks = segmentsPerSecond * (kind === "kannel" ? 1 : 2);
+  const accepted = carrierCallbacksPerSecond(stage);
+  if (callbacks <= accepted) return;
+  output.aside(
+    `The carrier may report ${callbacks} receipts a second, and the stage accepts ${accepted} from one carrier. Raise ` +
+      "throttle.carriers and firewall.carrierRequestsPerAddressPer5Minutes of the stage, or lower the throughput.",
+  );
+}
 
 /** A carrier without internal fields, such as the hash of its callback token. */
 function shown(record: CarrierRecord): Record<string, unknown> {

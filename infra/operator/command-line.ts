@@ -139,7 +139,7 @@ function add(described: OperatorCommand, program: Command): Command {
     if (title.includes("<")) added.option(title, help, valueOf);
     else added.option(title, help);
   }
-  if (asksFirst) added.option("--yes", "skip the confirmation");
+  if (asksFirst !== false) added.option("--yes", "skip the confirmation");
   const lines = examples.map((example) => `  ${program.name()} ${name} ${example}`.trimEnd());
   return added
     .option(
@@ -195,7 +195,8 @@ function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): O
     const problem = issue?.message === "is required" ? "is missing" : issue?.message;
     return typed.error(`${wrong?.title.split(" ")[0]} ${problem}`);
   }
-  const mustAsk = asksFirst && stage?.keepData === true && yes !== true;
+  const asks = typeof asksFirst === "function" ? asksFirst(inputs) : asksFirst;
+  const mustAsk = asks && stage?.keepData === true && yes !== true;
   if (mustAsk && !canAsk) {
     typed.error(`Stage ${stage.name} keeps its data, and there is no terminal to confirm on: add --yes`);
   }

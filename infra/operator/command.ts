@@ -11,7 +11,7 @@ interface Description {
   /** Examples of the words after the command's name. */
   readonly examples: readonly string[];
   /** Whether it moves money or changes what customers can do: a stage that keeps its data asks first. */
-  readonly asksFirst?: boolean;
+  readonly asksFirst?: boolean | ((typed: Typed) => boolean);
 }
 
 /** A part of a command's input, as help shows it. */

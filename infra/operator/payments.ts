@@ -161,7 +161,7 @@ const connect = command({
     "--credentials - --stage prod < stripe.json",
     "--stage prod",
   ],
-  asksFirst: true,
+  asksFirst: ({ credentials }) => credentials !== undefined,
   input: z.object({
     credentials: part(
       "--credentials <file>",
@@ -192,6 +192,7 @@ const connect = command({
       { ...webhook, isStored: credentials !== undefined },
       listOf({ "Webhook address": webhook.address, "Events to enable": webhook.events.join(" ") }),
     );
+    if (credentials === undefined) output.note("No keys were stored. Store them with --credentials <file>.");
     if (paymentSettings().cards === "none")
       output.note(
         'The stage accepts no cards: set "payments": {"cards": "stripe"} in its file, and deploy it.',

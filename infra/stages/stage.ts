@@ -12,6 +12,12 @@ export interface Stage extends z.infer<typeof StageSettings> {
   readonly name: string;
 }
 
+/** Returns the callbacks of one carrier that a stage lets through in a second: from one address, with a firewall. */
+export function carrierCallbacksPerSecond({ throttle, firewall }: Stage): number {
+  const { rateLimit } = throttle.carriers;
+  return Math.min(rateLimit, (firewall?.carrierRequestsPerAddressPer5Minutes ?? Infinity) / 300);
+}
+
 /**
  * Reads the settings of a stage from `<name>.json` in this folder, or in the one that the environment variable
  * `STAGES_FOLDER` names.

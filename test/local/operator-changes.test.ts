@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
+import { readConnections } from "../../infra/local/connections.ts";
 import { commands } from "../../infra/operator/command-line.ts";
 import { agrees, type Context } from "../../infra/operator/context.ts";
 import { Output } from "../../infra/operator/output.ts";
@@ -42,11 +43,27 @@ it("a change in prod needs an agreement", async () => {
   expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("1 entries in total") });
 });
 
+it("a throughput whose receipts the stage rejects causes a warning", async () => {
+  const kannel = { kind: "kannel", url: "https://kannel.example.com/cgi-bin/sendsms" };
+  const settings = await operated.fileOf(kannel, "kannel.json");
+  const credentials = await operated.fileOf({ username: "ada", password: "x" }, "credentials.json");
+  const set = `carriers set london --settings ${settings} --credentials ${credentials} --yes`;
+  const { secretsManager } = await readConnections(operated.dataFolder);
+  const secrets = { AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager };
+  // The firewall of prod lets through 60,000 requests of an address in five minutes.
+  expect(await onProd(`${set} --throughput 200`, secrets)).toMatchObject({ code: 0, err: "" });
+  const warned = await onProd(`${set} --throughput 250`, secrets);
+  expect(warned.err).toContain(
+    "may report 250 receipts a second, and the stage accepts 200 from one carrier",
+  );
+  await outputOf("carriers remove london");
+});
+
 it("all commands that change something ask first", () => {
   const asking = new Map<string, string[]>();
   for (const { name, asksFirst } of commands) {
     const [group = "", verb = ""] = name.split(" ");
-    if (asksFirst === true) asking.set(group, [...(asking.get(group) ?? []), verb]);
+    if (asksFirst !== undefined) asking.set(group, [...(asking.get(group) ?? []), verb]);
   }
   expect([...asking].map(([group, verbs]) => `${group} ${verbs.join(", ")}`)).toEqual([
     "organizations verify-email, suspend, resume, reshard, export, erase",

@@ -153,6 +153,9 @@ it("the keys of the provider are stored without a live one on this machine", asy
   const SecretId = process.env[environmentNames.paymentSecretId] ?? "";
   expect(SecretId).toMatch(/\/payments\/stripe$/);
   expect(await readSecretText({ SecretId })).toBe(keys);
+  // Without keys the command only shows the address, and needs no consent.
+  expect(await outputOf("payments connect")).toContain("\nNo keys were stored.");
+  expect(await readSecretText({ SecretId })).toBe(keys);
 });
 
 it("a comparison finds what only the provider has, and what only the gateway has", async () => {
