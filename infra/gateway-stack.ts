@@ -110,6 +110,7 @@ export class GatewayStack extends Stack {
       new CfnOutput(this, outputNames.messageRetentionDays, { value: String(stage.messageRetentionDays) });
     }
     new CfnOutput(this, "AlarmTopicArn", { value: alarms.topicArn });
+    new CfnOutput(this, "PageTopicArn", { value: alarms.pages.topicArn });
     new CfnOutput(this, "DashboardName", { value: dashboard.dashboardName });
   }
 

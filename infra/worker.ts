@@ -21,6 +21,8 @@ export interface Feed {
   readonly batchWindowSeconds?: number;
   /** The greatest normal age of a job. A job may wait a quarter of an hour on its queue until it is due. */
   readonly maxAgeMinutes: number;
+  /** Whether late work wakes a person. */
+  readonly isUrgent?: true;
   /** The effect on customers of jobs in the dead-letter queue. */
   readonly alarm: string;
 }
@@ -29,6 +31,6 @@ export interface Schedule {
   readonly everyMinutes: number;
   /** The number of shards, each with its own call; one call without it. */
   readonly shards?: number;
-  /** The effect on customers when it fails. */
-  readonly alarm: string;
+  /** The effect on customers when it fails. Without it, an alarm on its own metric covers failed and missed calls. */
+  readonly alarm?: string;
 }

@@ -16,6 +16,7 @@ export const workers = {
       transactionalSends: {
         maxConcurrency: 50,
         maxAgeMinutes: 20,
+        isUrgent: true,
         alarm: "One-time codes or transactional messages could not be finalized: customers see them queued.",
       },
       marketingSends: {
@@ -155,6 +156,10 @@ export const workers = {
       alarm:
         "Scheduled messages, campaigns and webhook retries are not released: customers see them wait after their time.",
     },
+  },
+  checkEdge: {
+    timeoutSeconds: 20,
+    schedule: { everyMinutes: 2 },
   },
   reconcileWallets: {
     timeoutSeconds: 50,

@@ -11,7 +11,7 @@ import {
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
-import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
+import { EmailSubscription, UrlSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import type { Construct } from "constructs";
 
 import { metricsNamespace, type MetricName } from "../../shared/platform/metrics.ts";
@@ -30,6 +30,8 @@ export const throttledRequests = "ThrottledRequests";
 export interface AlarmProps {
   /** The name of its entry in `infra/RUNBOOK.md`. */
   readonly kind: string;
+  /** `page` wakes a person. A `ticket` is for the next morning. */
+  readonly severity: "page" | "ticket";
   /** The queue or the worker, where there are several alarms of the kind. */
   readonly subject?: string;
   /** Its meaning for customers. */
@@ -62,24 +64,36 @@ export interface AlarmsProps {
 
 /**
  * The topic of a stage's alarms, with its subscribers. Its `add` creates all alarms. Each has the name of its stage and
- * of its entry in the runbook, describes the first step, and notifies the subscribers when it ends.
+ * of its entry in the runbook, describes the first step, and notifies the subscribers when it ends. Those that wake a person
+ * also go to the topic `pages`.
  */
 export class Alarms extends Topic {
   readonly all: IAlarm[] = [];
   readonly monitoring: NestedStack;
+  readonly pages: Topic;
 
-  constructor(scope: Construct, id: string, { stage: { alarmEmails }, monitoring }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { stage: { alarmEmails, pagerUrl }, monitoring }: AlarmsProps) {
     super(scope, id, { enforceSSL: true });
     this.monitoring = monitoring;
+    this.pages = new Topic(scope, "Pages", { enforceSSL: true });
     // This policy replaces the default one, which lets the account's alarms publish.
-    this.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
-        actions: ["sns:Publish"],
-        resources: [this.topicArn],
-        conditions: { StringEquals: { "aws:SourceAccount": this.stack.account } },
-      }),
-    );
+    for (const topic of [this, this.pages]) {
+      topic.addToResourcePolicy(
+        new PolicyStatement({
+          principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
+          actions: ["sns:Publish"],
+          resources: [topic.topicArn],
+          conditions: { StringEquals: { "aws:SourceAccount": this.stack.account } },
+        }),
+      );
+    }
+    if (pagerUrl !== undefined) {
+      Validations.of(this.pages.addSubscription(new UrlSubscription(pagerUrl))).acknowledge({
+        id: "Serverless-SNSRedrivePolicy",
+        reason:
+          "SNS repeats a call for an hour. A page from a queue would be later still, and emails report it too.",
+      });
+    }
     for (const email of alarmEmails) {
       Validations.of(this.addSubscription(new EmailSubscription(email))).acknowledge({
         id: "Serverless-SNSRedrivePolicy",
@@ -95,7 +109,7 @@ export class Alarms extends Topic {
    * @throws Error when its text is too long for CloudWatch
    */
   add(props: AlarmProps): Alarm {
-    const { kind, subject, means, firstStep, command, isMinimum, evaluationPeriods = 1 } = props;
+    const { kind, severity, subject, means, firstStep, command, isMinimum, evaluationPeriods = 1 } = props;
     const id = subject === undefined ? kind : `${kind}-${subject}`;
     const alarmDescription = `${means} First: ${firstStep} Run: ${command} More: infra/RUNBOOK.md#${kind}`;
     if (alarmDescription.length > maxDescriptionLength)
@@ -116,9 +130,10 @@ export class Alarms extends Topic {
         (isMinimum === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING),
     });
     if (props.isSilent === true) return alarm;
-    const action = new SnsAction(this);
-    alarm.addAlarmAction(action);
-    alarm.addOkAction(action);
+    for (const topic of severity === "page" ? [this, this.pages] : [this]) {
+      alarm.addAlarmAction(new SnsAction(topic));
+      alarm.addOkAction(new SnsAction(topic));
+    }
     this.all.push(alarm);
     return alarm;
   }

@@ -16,6 +16,7 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
   const failed = "(FILL(rejected, 0) + FILL(unknown, 0))";
   alarms.add({
     kind: "carrier-failures",
+    severity: "ticket",
     means:
       "The carrier rejects a fifth of the messages, or their outcome is unknown: they fail and are refunded.",
     firstStep: "See by error code whether a sender ID, a country or the carrier itself is the cause.",
@@ -30,6 +31,7 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
   });
   alarms.add({
     kind: "carrier-throttles",
+    severity: "ticket",
     means:
       "For half an hour the carrier has throttled nine messages of ten. They fail after six hours of that.",
     firstStep: "Compare what customers send with the carrier's rate and spending limit.",
@@ -47,6 +49,7 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
   });
   alarms.add({
     kind: "carrier-unreachable",
+    severity: "ticket",
     means:
       "Messages do not reach the carrier: no connection, or it rejects our credentials. They wait, and fail after six hours.",
     firstStep: "See by error code whether a permission, a credential or the network is missing.",
@@ -56,6 +59,7 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
   });
   alarms.add({
     kind: "carrier-buffered",
+    severity: "ticket",
     means:
       "A carrier accepts messages and holds them, because its own link is down. They count as sent, and leave once it is up.",
     firstStep: "See which carrier it is, and restore its link, or disable the carrier until then.",
@@ -65,6 +69,7 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
   });
   alarms.add({
     kind: "carrier-breaker-open",
+    severity: "ticket",
     means:
       "A carrier does not respond, and its circuit breaker is open: messages use the next carrier of their route, or wait.",
     firstStep: "See which carrier it is, and whether its routes have another.",
@@ -77,6 +82,7 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
   });
   alarms.add({
     kind: "inbound-discarded",
+    severity: "ticket",
     means:
       "Inbound messages are discarded, because another carrier reported them: a STOP among them has no effect.",
     firstStep:
@@ -87,6 +93,7 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
   if (stage.carrier !== "aws" || stage.monthlyCarrierSpendLimitUsd === undefined) return;
   alarms.add({
     kind: "carrier-spend",
+    severity: "ticket",
     means:
       "The account has spent four fifths of its monthly limit for SMS. At the limit AWS sends no more messages.",
     firstStep: "Request a higher limit (Service Quotas, AWS End User Messaging); it takes about a day.",

@@ -12,6 +12,7 @@ import type { Construct } from "constructs";
 import type { MetricName } from "../../shared/platform/metrics.ts";
 import type { QueueName } from "../../shared/platform/queue-names.ts";
 import { alarmPeriod, countedMetric, throttledRequests } from "./alarms.ts";
+import { blockedRequests } from "./firewall-stack.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { logGroupNames } from "./names.ts";
 import type { Watched } from "./stage-alarms.ts";
@@ -95,6 +96,11 @@ export function addDashboard(
       api.metricLatency({ statistic: Stats.percentile(50) }),
       api.metricLatency({ statistic: Stats.percentile(99) }),
     ]),
+    graph(
+      "Calls of the public address that succeeded; right: requests that the firewall blocked",
+      counted("EdgeReached"),
+      stage.firewall === undefined ? [] : blockedRequests(alarms.stack.stackName),
+    ),
     graph("Table, log-ins, prices, records, suppressed emails and discarded replies", [
       tableThrottles(table),
       tableErrors(table),

@@ -1,4 +1,5 @@
 import { CfnOutput, Fn, Stack, type App } from "aws-cdk-lib";
+import { Metric, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { CfnWebACL } from "aws-cdk-lib/aws-wafv2";
 
 import { cloudFrontRegion } from "../stages/settings.ts";
@@ -29,13 +30,13 @@ export class FirewallStack extends Stack {
     const { carrierRequestsPerAddressPer5Minutes, anonymousRequestsPerAddressPer5Minutes } = settings;
     const limits = [
       {
-        name: "AuthRequestsPerAddress",
+        name: rules[1],
         requests: authRequestsPerAddressPer5Minutes,
         paths: pathsUnder(authPath),
       },
       // Below the throttles of their routes: one address must not use up what these accept from all.
       {
-        name: "AnonymousRequestsPerAddress",
+        name: rules[2],
         requests: anonymousRequestsPerAddressPer5Minutes,
         paths: {
           orStatement: {
@@ -47,13 +48,13 @@ export class FirewallStack extends Stack {
         },
       },
       {
-        name: "CarrierRequestsPerAddress",
+        name: rules[3],
         requests: carrierRequestsPerAddressPer5Minutes,
         paths: pathsUnder(carriersPath),
       },
       // A carrier calls back for each message from a few addresses, and may make more requests than any customer.
       {
-        name: "RequestsPerAddress",
+        name: rules[4],
         requests: requestsPerAddressPer5Minutes,
         paths: not(pathsUnder(carriersPath)),
       },
@@ -61,19 +62,20 @@ export class FirewallStack extends Stack {
     const webAcl = new CfnWebACL(this, "WebAcl", {
       scope: "CLOUDFRONT",
       defaultAction: { allow: {} },
-      visibilityConfig: visibility("Firewall"),
+      // A stage in the same account has another name.
+      visibilityConfig: visibility(id),
       customResponseBodies: {
         tooManyRequests: { contentType: "APPLICATION_JSON", content: JSON.stringify(tooManyRequests) },
       },
       rules: [
         {
-          name: "KnownAttackers",
+          name: rules[0],
           priority: 0,
           overrideAction: { none: {} },
           statement: {
             managedRuleGroupStatement: { vendorName: "AWS", name: "AWSManagedRulesAmazonIpReputationList" },
           },
-          visibilityConfig: visibility("KnownAttackers"),
+          visibilityConfig: visibility(rules[0]),
         },
         ...limits.map(({ name, requests, paths }, index) =>
           limitPerAddress(index + 1, name, requests, paths),
@@ -83,6 +85,30 @@ export class FirewallStack extends Stack {
     const output = new CfnOutput(this, "WebAclArn", { value: webAcl.attrArn });
     this.webAclArn = Fn.getStackOutput(this.stackName, output.node.id, cloudFrontRegion);
   }
+}
+
+/** The names of the rules and of their metrics. */
+const rules = [
+  "KnownAttackers",
+  "AuthRequestsPerAddress",
+  "AnonymousRequestsPerAddress",
+  "CarrierRequestsPerAddress",
+  "RequestsPerAddress",
+] as const;
+
+/** Returns the requests that each rule of a stage's firewall blocked. An alarm would need a topic in that region. */
+export function blockedRequests(stackName: string): Metric[] {
+  return rules.map(
+    (rule) =>
+      new Metric({
+        namespace: "AWS/WAFV2",
+        metricName: "BlockedRequests",
+        dimensionsMap: { WebACL: `${stackName}-firewall`, Rule: rule },
+        statistic: Stats.SUM,
+        label: rule,
+        region: cloudFrontRegion,
+      }),
+  );
 }
 
 /** The routes of registration, log-in and resets, which need no credential. */

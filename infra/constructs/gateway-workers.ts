@@ -1,5 +1,5 @@
 import { Duration, Validations } from "aws-cdk-lib";
-import { Stats } from "aws-cdk-lib/aws-cloudwatch";
+import { MathExpression, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { Rule, RuleTargetInput, Schedule as RuleSchedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { Effect, PolicyStatement, StarPrincipal } from "aws-cdk-lib/aws-iam";
@@ -81,6 +81,7 @@ function requireTls(scope: Construct, queues: Queue[]): QueuePolicy {
 /** Adds a function for each row of the table of workers, with its queues or its schedule. */
 export function addWorkers(scope: Construct, backend: Backend, alarms: Alarms): void {
   const logs = logGroup(scope, "WorkerLogs", backend.stage, "workers");
+  const built = new Map<string, GatewayFunction>();
   for (const [name, { timeoutSeconds, queues = {}, schedule, queuesForItself }] of rows) {
     const worker = new GatewayFunction(scope, pascalCase(name), backend, {
       name,
@@ -92,6 +93,7 @@ export function addWorkers(scope: Construct, backend: Backend, alarms: Alarms): 
       queuesForItself: queuesForItself === true,
       gradual: true,
     });
+    built.set(name, worker);
     if (schedule === undefined) addFedAlarms(worker, name, alarms, backend.stage.name);
     for (const queue of queueNames) {
       const feed: Feed | undefined = queues[queue];
@@ -102,7 +104,10 @@ export function addWorkers(scope: Construct, backend: Backend, alarms: Alarms): 
         });
       }
     }
-    if (schedule !== undefined) addSchedule(worker, name, schedule, alarms);
+    if (schedule !== undefined) addSchedule(worker, schedule);
+  }
+  for (const [name, { schedule }] of rows) {
+    if (schedule?.alarm !== undefined) addScheduleAlarms(built, name, schedule, schedule.alarm, alarms);
   }
 }
 
@@ -134,6 +139,7 @@ function addFedAlarms(worker: GatewayFunction, name: string, alarms: Alarms, sta
   const subject = kebabCase(name);
   alarms.add({
     kind: "worker-errors",
+    severity: "ticket",
     subject,
     means: `${pascalCase(name)} has crashed or timed out for a quarter of an hour: all jobs of such a batch are late.`,
     firstStep: "Find what stopped it; its jobs are retried for six hours.",
@@ -145,6 +151,7 @@ function addFedAlarms(worker: GatewayFunction, name: string, alarms: Alarms, sta
   if (table[name]?.queuesForItself === true) return;
   alarms.add({
     kind: "recursion-stopped",
+    severity: "ticket",
     subject,
     means: `Lambda detected a loop in jobs of ${pascalCase(name)} and dropped them: their work is not done.`,
     firstStep: "Set queuesForItself in its row of infra/workers.ts, deploy, then redrive its dead letters.",
@@ -156,12 +163,7 @@ function addFedAlarms(worker: GatewayFunction, name: string, alarms: Alarms, sta
   });
 }
 
-function addSchedule(
-  worker: GatewayFunction,
-  name: string,
-  { everyMinutes, shards, alarm }: Schedule,
-  alarms: Alarms,
-): void {
+function addSchedule(worker: GatewayFunction, { everyMinutes, shards }: Schedule): void {
   const inputs = Array.from({ length: shards ?? 1 }, (_, shard) =>
     shards === undefined ? {} : { event: RuleTargetInput.fromObject({ shard } satisfies ShardOfWork) },
   );
@@ -179,10 +181,30 @@ function addSchedule(
     id: "Serverless-LambdaAsyncFailureDestination",
     reason: "The next call makes up for a failed one, and an alarm watches its errors.",
   });
+}
+
+/** The schedule whose calls show how long the stage has existed. */
+const clockName = "reconcileWallets";
+
+/** Adds the alarms of a schedule. Work of each minute wakes a person. */
+function addScheduleAlarms(
+  built: ReadonlyMap<string, GatewayFunction>,
+  name: string,
+  { everyMinutes }: Schedule,
+  alarm: string,
+  alarms: Alarms,
+): void {
+  const [worker, clock] = [built.get(name), built.get(clockName)];
+  const { shards = 1, everyMinutes: clockMinutes = 1 } = table[clockName]?.schedule ?? {};
+  if (worker === undefined || clock === undefined) throw new Error(`there is no worker ${name}`);
   const subject = kebabCase(name);
   const isFrequent = everyMinutes < alarmPeriod.toMinutes();
+  const severity = isFrequent ? "page" : "ticket";
+  const period = isFrequent ? alarmPeriod : Duration.minutes(everyMinutes);
+  const calls = worker.lambda.metricInvocations({ period });
   alarms.add({
     kind: "schedule-failed",
+    severity,
     subject,
     means: alarm,
     firstStep: `Find the error of ${pascalCase(name)} and fix the cause; the next call catches up.`,
@@ -193,13 +215,19 @@ function addSchedule(
   });
   alarms.add({
     kind: "schedule-missed",
+    severity,
     subject,
     means: `${pascalCase(name)} was not called on schedule. ${alarm}`,
     firstStep: "See whether its rule is enabled, and whether Lambda throttles the call.",
     command: `aws events list-rules --name-prefix ${alarms.stack.stackName}-${pascalCase(name)}`,
-    metric: worker.lambda.metricInvocations({
-      period: isFrequent ? alarmPeriod : Duration.minutes(everyMinutes),
-    }),
+    // A new stage first calls a rare schedule after one period. Only in periods that the clock has filled is it missed.
+    metric: isFrequent
+      ? calls
+      : new MathExpression({
+          expression: `IF(FILL(clock, 0) >= ${(0.9 * shards * everyMinutes) / clockMinutes}, FILL(calls, 0), 1)`,
+          usingMetrics: { calls, clock: clock.lambda.metricInvocations({ period }) },
+          period,
+        }),
     isMinimum: true,
     evaluationPeriods: 2,
   });

@@ -105,6 +105,7 @@ function addAlarms(alarms: Alarms, scope: Construct, version: IVersion, name: st
   const add = (kind: string, failed: Metric, means: string): Alarm =>
     alarms.add({
       kind,
+      severity: "ticket",
       subject: kebabCase(name),
       scope,
       isSilent: true,

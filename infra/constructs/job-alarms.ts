@@ -10,6 +10,7 @@ import type { Watched } from "./stage-alarms.ts";
 export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage">): void {
   alarms.add({
     kind: "failed-jobs",
+    severity: "ticket",
     means: "Jobs have failed for a quarter of an hour: messages, refunds, campaigns or webhooks are late.",
     firstStep: "Find and fix the cause. Jobs are retried for six hours, then they become dead letters.",
     command: tailOf(alarms, "workers", '{ $.event = "job.failed" }'),
@@ -18,6 +19,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
   });
   alarms.add({
     kind: "failed-reconciliations",
+    severity: "ticket",
     means:
       "The reconciler could not process a wallet: money that a crash took from that customer is not refunded.",
     firstStep: "Find the organization and the error; the reconciler retries the wallet within minutes.",
@@ -27,6 +29,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
   });
   alarms.add({
     kind: "inconsistent-ledgers",
+    severity: "page",
     means:
       "A customer's ledger does not add up. This is never normal, and it is reported once: the alarm ends within " +
       "minutes, the error in the ledger stays.",
@@ -36,6 +39,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
   });
   alarms.add({
     kind: "failed-payments",
+    severity: "ticket",
     means: "Payments, refunds or recharges cannot be processed: customers have paid and miss the money.",
     firstStep: "Find the payment and the error; the gateway retries it every few minutes.",
     command: tailOf(alarms, "workers", '{ $.event = "payment.not_processed" }'),
@@ -44,6 +48,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
   });
   alarms.add({
     kind: "payment-differences",
+    severity: "ticket",
     means:
       "The payment provider has a successful payment that no wallet was credited for. The daily comparison reports it.",
     firstStep: "List the differences, and refund or credit each payment.",
@@ -61,6 +66,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
   });
   alarms.add({
     kind: "failed-price-reads",
+    severity: "page",
     means:
       "Functions cannot read the prices or the blocked destinations. They use the last ones for a quarter of an hour. Then " +
       "sends end in 503, and messages are sent without a cost, or wait.",
@@ -72,6 +78,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
   });
   alarms.add({
     kind: "unreadable-records",
+    severity: "ticket",
     means:
       "A record in the table has a shape that this release does not know: lists omit it, and a request for it is a 500.",
     firstStep: "Find its key in the log, and deploy the release that wrote it, or repair the item.",
@@ -81,6 +88,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
   const addRepairAlarm = (kind: string, metricName: MetricName, threshold: number, means: string): void => {
     alarms.add({
       kind,
+      severity: "ticket",
       means,
       firstStep: "Find the crashes, time-outs or throttles of that hour that caused this.",
       command: `npm run operator -- wallets verify --stage ${stage.name}`,

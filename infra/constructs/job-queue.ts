@@ -63,6 +63,7 @@ export class JobQueue extends Construct {
     const firstStep = `Find the job.failed log lines of ${workerName}, fix the cause, then redrive the queue.`;
     alarms.add({
       kind: "dead-letters",
+      severity: "ticket",
       subject,
       means: feed.alarm,
       firstStep,
@@ -71,6 +72,7 @@ export class JobQueue extends Construct {
     });
     alarms.add({
       kind: "queue-age",
+      severity: feed.isUrgent === true ? "page" : "ticket",
       subject,
       means: `A job has waited on the queue ${subject} for more than ${feed.maxAgeMinutes} minutes: its work is late.`,
       firstStep: `See whether jobs of ${workerName} fail, or arrive faster than its concurrency can process them.`,

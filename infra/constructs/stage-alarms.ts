@@ -29,6 +29,7 @@ export function addStageAlarms(watched: Watched): void {
 function addApiAlarms({ stage, api, alarms }: Watched): void {
   alarms.add({
     kind: "api-errors",
+    severity: "page",
     means: "Two percent or more of the requests end in a 5xx: customers cannot rely on their calls.",
     firstStep: "See which routes fail, and with what error.",
     command: tailOf(alarms, "api", '{ $.event = "request.crashed" || $.event = "request.failed" }'),
@@ -47,6 +48,7 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
   });
   alarms.add({
     kind: "api-latency",
+    severity: "page",
     means:
       "For a quarter of an hour one percent of the requests has taken three seconds or more: callers time out.",
     firstStep: "See which routes are slow, and whether the functions use that time.",
@@ -57,6 +59,7 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
   });
   alarms.add({
     kind: "api-throttles",
+    severity: "ticket",
     means:
       "For a quarter of an hour API Gateway has rejected requests with 429, before any function received them.",
     firstStep:
@@ -66,7 +69,20 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
     evaluationPeriods: 3,
   });
   alarms.add({
+    kind: "edge-unreachable",
+    severity: "page",
+    means:
+      "For ten minutes the public address has not responded: its DNS record, certificate, firewall or route is wrong. No " +
+      "customer reaches the API.",
+    firstStep: "Call the address from your machine, and see the error of each call in the log.",
+    command: tailOf(alarms, "workers", '{ $.event = "edge.not_reached" }'),
+    metric: countedMetric(stage, "EdgeReached"),
+    isMinimum: true,
+    evaluationPeriods: 2,
+  });
+  alarms.add({
     kind: "failed-logins",
+    severity: "ticket",
     means: "A hundred wrong passwords within a quarter of an hour: an attacker may be guessing passwords.",
     firstStep: "See which addresses they come from; each account and each address is limited already.",
     command: tailOf(
@@ -84,6 +100,7 @@ function addLambdaAlarms(alarms: Alarms): void {
   const showLimit = "aws lambda get-account-settings --query AccountLimit";
   alarms.add({
     kind: "lambda-throttles",
+    severity: "page",
     means: "For a quarter of an hour Lambda has throttled calls: requests end in a 5xx and jobs wait.",
     firstStep:
       "See the account's limit of concurrent calls, and request a higher one (Service Quotas, Lambda).",
@@ -109,6 +126,7 @@ function addLambdaAlarms(alarms: Alarms): void {
   });
   alarms.add({
     kind: "lambda-concurrency",
+    severity: "ticket",
     means:
       "The account uses four fifths of its limit of concurrent Lambda calls: beyond it calls are throttled.",
     firstStep: "Request a higher limit (Service Quotas, Lambda), or lower workerConcurrency of the stage.",

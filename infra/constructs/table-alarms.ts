@@ -20,6 +20,7 @@ const tableOperations = [
 export function addTableAlarms({ table, alarms }: Pick<Watched, "alarms" | "table">): void {
   alarms.add({
     kind: "table-throttles",
+    severity: "ticket",
     means: "DynamoDB has throttled reads or writes: customers get 503, and jobs are retried later.",
     firstStep: "See in infra/SCALE.md whose limit it is: one busy organization's partition, or the table's.",
     command: tailOf(alarms, "api", '{ $.event = "request" && $.status = 503 }'),
@@ -30,6 +31,7 @@ export function addTableAlarms({ table, alarms }: Pick<Watched, "alarms" | "tabl
   });
   alarms.add({
     kind: "table-errors",
+    severity: "page",
     means: "DynamoDB itself fails: customers get 503, and jobs are retried later. No payment is lost.",
     firstStep: "Look at AWS Health for DynamoDB in the region, and wait.",
     command: "aws health describe-events --region us-east-1 --filter services=DYNAMODB,eventStatusCodes=open",

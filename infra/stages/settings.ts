@@ -199,6 +199,8 @@ export const StageSettings = z.strictObject({
   email: z.optional(SentEmails),
   /** AWS accepts at most ten addresses for the warnings of a budget. */
   alarmEmails: z._default(z.array(Email).check(z.maxLength(10)), []),
+  /** SNS calls it for alarms that wake a person. Such an address has a secret, which this file then contains. */
+  pagerUrl: z.optional(matching(/^https:\/\/[^\s/]+\/\S*$/, "must be the https address of a pager")),
   /** AWS charges in USD, whatever the currency of the stage is. */
   monthlyBudgetUsd: z.optional(z.number().check(z.positive())),
   monthlyCarrierSpendLimitUsd: z.optional(z.number().check(z.positive())),

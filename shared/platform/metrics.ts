@@ -20,7 +20,9 @@ export const metricNames = [
   "CarrierBreakersOpened",
   // Inbound messages that were discarded, because their number belongs to another carrier.
   "DiscardedInboundMessages",
-  // Jobs that threw and are retried.
+  // Calls of the public address from outside that succeeded. No data is a failure.
+  "EdgeReached",
+  // Jobs that threw and are retried, except for those whose carrier left the outcome unknown.
   "FailedJobs",
   // Log-ins with a wrong password or an unknown email.
   "FailedLogins",

@@ -59,6 +59,7 @@ export function idleCosts(clockDollars: number): IdleCost[] {
     cost("requests of Lambda to empty queues, millions", polls / 1e6, prices.queueRequest * 1e6),
     cost("traces of scheduled calls, millions", clockCalls / 1e6, prices.trace * 1e6),
     cost("scheduled calls", 1, clockDollars),
+    cost("the metric of `CheckEdge`", 1, prices.ownMetricMonth),
     cost("KMS key of the sessions", ofType("AWS::KMS::Key").length, prices.kmsKeyMonth),
     cost("secrets", ofType("AWS::SecretsManager::Secret").length, prices.secretMonth),
     cost("the firewall", ofType("AWS::WAFv2::WebACL").length, prices.webAclMonth),

@@ -156,7 +156,11 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
     );
     writeMetrics();
   },
-  FailedJobs: silenceCarrier,
+  EdgeReached: async () => runSchedule(gateway, "CheckEdge"),
+  FailedJobs: async () => {
+    faults.next(isBy("SendMessage", "dynamodb:UpdateItem"), loseRequest, 20);
+    await send("15005550000");
+  },
   FailedLogins: async () => {
     const { email } = await customerWithMoney();
     await call("/v1/auth/login", { baseUrl: gateway.url, json: { email, password: "not the password" } });

@@ -11,6 +11,7 @@ import { alarmsOf, metricsOfAlarm, type AlarmInTemplate } from "../support/alarm
 import { synthesized } from "../support/synthesized.ts";
 
 const emails = ["night@example.com", "day@example.com"];
+const pager = "https://events.example.com/integration/4711/enqueue";
 
 /** A stage with all alarms, so that the runbook has an entry for each. */
 let prod: Template;
@@ -21,7 +22,12 @@ let runbook: string;
 let entries: Map<string, string>;
 
 beforeAll(async () => {
-  const budgets = { alarmEmails: emails, monthlyBudgetUsd: 500, monthlyCarrierSpendLimitUsd: 1_000 };
+  const budgets = {
+    alarmEmails: emails,
+    pagerUrl: pager,
+    monthlyBudgetUsd: 500,
+    monthlyCarrierSpendLimitUsd: 1_000,
+  };
   prod = synthesized({ ...stageNamed("prod"), ...budgets }).template;
   dev = synthesized(stageNamed("dev")).template;
   alarms = alarmsOf(prod);
@@ -70,16 +76,39 @@ it("states in each alarm its meaning, the first step and the command, and in its
   }
 });
 
-it("names each alarm after its stage and its entry, sends it to the topic, and reports its end", () => {
-  const [topicId = ""] = Object.keys(prod.findResources("AWS::SNS::Topic"));
+/** The topics of all alarms and of pages. Another id would be another topic, whose subscribers have to confirm again. */
+const topics = [{ Ref: "Alarms04B5A0BF" }, { Ref: "Pages127DFD1A" }];
+
+function severityOf({ AlarmActions }: AlarmInTemplate): string {
+  return ["none", "ticket", "page"][AlarmActions.length] ?? "";
+}
+
+it("names each alarm after its stage and its entry, sends it to its topics, and reports its end", () => {
   for (const alarm of alarms) {
     expect(alarm.AlarmName.startsWith(`sms-gateway-prod/${kindOf(alarm)}`), alarm.AlarmName).toBe(true);
-    const actions = isOfVersion(alarm) ? [] : [{ Ref: topicId }];
-    expect(alarm.AlarmActions).toEqual(actions);
-    expect(alarm.OKActions).toEqual(actions);
+    expect(alarm.AlarmActions).toEqual(topics.slice(0, alarm.AlarmActions.length));
+    expect(severityOf(alarm) === "none").toBe(isOfVersion(alarm));
+    expect(alarm.OKActions).toEqual(alarm.AlarmActions);
     expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1_024);
   }
   expect(new Set(alarms.map(({ AlarmName }) => AlarmName)).size).toBe(alarms.length);
+});
+
+it("states the severity of each alarm in its entry", () => {
+  for (const [kind, entry] of entries) {
+    const ofKind = alarms.filter((alarm) => kindOf(alarm) === kind);
+    const severities = new Set(ofKind.map(severityOf));
+    const pages = ofKind.filter((alarm) => severityOf(alarm) === "page");
+    const subjects = pages.map(({ AlarmName }) => `\`${AlarmName.split(`/${kind}-`)[1] ?? ""}\``).toSorted();
+    const list = new Intl.ListFormat("en-GB").format(subjects);
+    const expected = severities.size > 1 ? `page for ${list}, ticket for all others` : [...severities][0];
+    expect(entry, kind).toContain(`\n**Severity:** ${expected}.\n`);
+  }
+});
+
+it("wakes a person for few alarms", () => {
+  const pages = alarms.filter((alarm) => severityOf(alarm) === "page");
+  expect(pages.length).toBeLessThan(20);
 });
 
 it("makes all alarms in one place", async () => {
@@ -98,6 +127,11 @@ it("sends alarms to the addresses of the stage, and has the same alarms without 
     ({ Properties }) => z.object({ Endpoint: z.string() }).parse(Properties).Endpoint,
   );
   expect(endpoints.toSorted()).toEqual(emails.toSorted());
+  prod.hasResourceProperties("AWS::SNS::Subscription", {
+    Protocol: "https",
+    Endpoint: pager,
+    TopicArn: topics[1],
+  });
   expect(dev.findResources("AWS::SNS::Subscription")).toEqual({});
   const inDev = alarmsOf(dev).map(({ AlarmName }) => AlarmName.replace("-dev/", "-prod/"));
   // The spending limit of AWS for SMS is irrelevant for a carrier that sends nothing.
@@ -112,8 +146,9 @@ it("fires at four fifths of the carrier's spending limit", () => {
 
 it("treats a schedule without calls as missed", () => {
   const missed = alarms.filter((alarm) => kindOf(alarm) === "schedule-missed");
-  expect(missed).toHaveLength(Object.keys(prod.findResources("AWS::Events::Rule")).length);
-  for (const alarm of missed) {
+  // The metric of CheckEdge replaces it.
+  expect(missed).toHaveLength(Object.keys(prod.findResources("AWS::Events::Rule")).length - 1);
+  for (const alarm of [...missed, ...alarms.filter((each) => kindOf(each) === "edge-unreachable")]) {
     expect(alarm).toMatchObject({ ComparisonOperator: "LessThanThreshold", TreatMissingData: "breaching" });
   }
 });
@@ -162,6 +197,20 @@ it("shows all alarms, queues and own metrics on one page", () => {
   }
   for (const id of Object.keys(prod.findResources("AWS::SQS::Queue"))) expect(body).toContain(id);
   for (const name of metricNames) expect(body).toContain(name);
+});
+
+it("shows the blocks of each rule of the firewall", () => {
+  const { firewall } = synthesized(stageNamed("prod"));
+  const [acl] = Object.values(firewall?.findResources("AWS::WAFv2::WebACL") ?? {});
+  const Visible = z.object({ VisibilityConfig: z.object({ MetricName: z.string() }) });
+  const { Rules, VisibilityConfig } = z
+    .object({ Properties: z.extend(Visible, { Rules: z.array(Visible) }) })
+    .parse(acl).Properties;
+  const body = JSON.stringify(Object.values(prod.findResources("AWS::CloudWatch::Dashboard")));
+  expect(Rules.length).toBeGreaterThan(4);
+  for (const each of [VisibilityConfig, ...Rules.map((rule) => rule.VisibilityConfig)]) {
+    expect(body).toContain(`\\"${each.MetricName}\\"`);
+  }
 });
 
 it("has the logs and the dashboard in its outputs, and their names in the runbook", () => {

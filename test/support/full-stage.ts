@@ -62,6 +62,7 @@ export const fullStage: Stage = {
       configurationSet: "transactional",
     },
     alarmEmails: ["operations@example.com"],
+    pagerUrl: "https://events.example.com/integration/4711/enqueue",
     monthlyBudgetUsd: 100,
     monthlyCarrierSpendLimitUsd: 1_000,
     logSentMessages: true,

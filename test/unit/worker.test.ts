@@ -2,6 +2,7 @@ import type { Context, SQSEvent, SQSRecord } from "aws-lambda";
 import { afterEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
+import { ReturnsLater } from "../../shared/platform/jobs/job.ts";
 import { scheduled } from "../../shared/platform/jobs/scheduled.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 import { countMetrics } from "../../shared/platform/metrics.ts";
@@ -46,6 +47,17 @@ it("reports the jobs that failed, whatever was wrong with them, and counts them 
   // The metrics of a batch are one line.
   expect(written.filter((line) => line.includes('"_aws"'))).toHaveLength(1);
   expect(written.filter((line) => line.includes('"FailedJobs":3'))).toHaveLength(1);
+});
+
+it("does not count a job that returns through no fault of the gateway", async () => {
+  const written: string[] = [];
+  vi.spyOn(process.stdout, "write").mockImplementation((line) => written.push(String(line)) > 0);
+  const handler = worker(z.string(), async () => {
+    throw new ReturnsLater("what the carrier did is not known");
+  });
+  expect(await handler(batchOf('"one"'), context)).toEqual({ batchItemFailures: [{ itemIdentifier: "0" }] });
+  expect(written.some((line) => line.includes('"event":"job.failed"'))).toBe(true);
+  expect(written.some((line) => line.includes("FailedJobs"))).toBe(false);
 });
 
 it("counts a failed job for the version of the function during a gradual deployment", async () => {

@@ -3,7 +3,7 @@ import type { SubmitResult } from "../../carriers/carrier.ts";
 import type { NamedCarrier } from "../../carriers/carriers.ts";
 import { costMicrosOf } from "../../money/prices/cost.ts";
 import { now, secondMs } from "../../platform/clock.ts";
-import type { QueuedJob } from "../../platform/jobs/job.ts";
+import { ReturnsLater, type QueuedJob } from "../../platform/jobs/job.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
 import { log } from "../../platform/log.ts";
 import { hasLease, renewedLease } from "../../platform/table/lease.ts";
@@ -100,7 +100,8 @@ export class Submission {
       case "unknown":
         // The job returns when the lease has lapsed. Delays by carriers are no attempts with an unknown outcome.
         if (leased.unresolvedAttempts < maxUnknownOutcomes) {
-          throw new Error(`what the carrier did is not known: ${response.errorName}`);
+          // The metric of unknown outcomes counts it, and an alarm on jobs would be a second one for one outage.
+          throw new ReturnsLater(`what the carrier did is not known: ${response.errorName}`);
         }
         return endAsFailed(leased, "MESSAGE_OUTCOME_UNKNOWN");
       case "rejected":

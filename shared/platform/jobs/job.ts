@@ -10,6 +10,9 @@ export interface QueuedJob {
   readonly delaySeconds?: number;
 }
 
+/** The reason why a job has to return that is no failure of the gateway. It does not count as a failed job. */
+export class ReturnsLater extends Error {}
+
 /** The attribute of a job that was parked and redriven: its first queue time, in milliseconds since the epoch. */
 export const queuedAtAttribute = "queuedAtMs";
 

@@ -5,7 +5,7 @@ import type * as z from "zod/mini";
 
 import { log } from "../log.ts";
 import { countFault, countMetrics, writeMetrics } from "../metrics.ts";
-import { queuedAtAttribute } from "./job.ts";
+import { queuedAtAttribute, ReturnsLater } from "./job.ts";
 
 /**
  * Returns the Lambda handler of a queue. It parses the jobs of a batch and works on them concurrently. It reports only the
@@ -53,6 +53,6 @@ function firstQueuedAt({ attributes, messageAttributes = {} }: Partial<SQSRecord
 function logFailure(error: unknown, { messageId, attributes }: SQSRecord): void {
   const attempt = Number(attributes.ApproximateReceiveCount);
   log.warn("job.failed", { queueMessageId: messageId, attempt, error });
-  countMetrics({ FailedJobs: 1 });
+  if (!(error instanceof ReturnsLater)) countMetrics({ FailedJobs: 1 });
   countFault();
 }

@@ -1,0 +1,174 @@
+import { beforeAll, expect, it } from "vitest";
+
+import { pascalCase } from "../../infra/constructs/names.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
+import { EvaluatedAlarm, fires, type Situation } from "../support/alarm-evaluation.ts";
+import { synthesized } from "../support/synthesized.ts";
+
+/*
+ * Each alarm fires for its cause, from its formula in the template and the metrics of that cause. It fires in no normal traffic,
+ * and one cause fires no second alarm, except where a test here lists it.
+ */
+
+let alarms: EvaluatedAlarm[];
+beforeAll(() => {
+  const { template } = synthesized({ ...stageNamed("prod"), monthlyCarrierSpendLimitUsd: 1_000 });
+  alarms = Object.values(template.findResources("AWS::CloudWatch::Alarm")).map(({ Properties }) =>
+    EvaluatedAlarm.parse(Properties),
+  );
+});
+
+const kindOf = ({ AlarmDescription }: EvaluatedAlarm): string => AlarmDescription.split("#").at(-1) ?? "";
+const nameOf = ({ AlarmName }: EvaluatedAlarm): string => AlarmName.replace("sms-gateway-prod/", "");
+
+/** The alarms that fire, except for those of versions: they notify no one, and CodeDeploy reads them during a deployment. */
+function firing(situation: Situation, ofVersions = false): string[] {
+  return alarms
+    .filter((alarm) => kindOf(alarm).startsWith("version-") === ofVersions && fires(alarm, situation))
+    .map(nameOf)
+    .toSorted();
+}
+
+/** The calls of the schedules, each minute over all shards, which a stage without any traffic has too. */
+const schedules: Situation = {
+  Invocations: 0.02,
+  "Invocations@ReconcileWallets": 4,
+  "Invocations@ReleaseScheduledJobs": 4,
+  "Invocations@VisitPayments": 4,
+  "Invocations@CloseDays": 4 / 60,
+  "Invocations@ExpireAccounts": 1 / 60,
+  "Invocations@ComparePayments": 1 / (24 * 60),
+  EdgeReached: 0.5,
+  ApproximateNumberOfMessagesVisible: 0,
+  ApproximateAgeOfOldestMessage: 0,
+};
+
+/** Two million messages a month, at their busiest: with mistakes of customers and single errors of AWS. */
+const traffic: Situation = {
+  ...schedules,
+  Invocations: 300,
+  Errors: 0,
+  Count: 400,
+  "5xx": 0.4,
+  Latency: 700,
+  Throttles: 0,
+  ResourceCount: 60,
+  ThrottledRequests: 0,
+  FailedLogins: 2,
+  ApproximateAgeOfOldestMessage: 600,
+  SystemErrors: 0.1,
+  ReadThrottleEvents: 0.2,
+  WriteThrottleEvents: 0.2,
+  CarrierAccepted: 140,
+  CarrierRejected: 3,
+  CarrierOutcomeUnknown: 0.2,
+  CarrierThrottled: 10,
+  CarrierInvalidDestinations: 5,
+  CarrierBreakersClosed: 0,
+  FailedJobs: 0,
+  RequeuedMessages: 0.05,
+  VoidedDebits: 0.05,
+  RefundedMicros: 2_000,
+  TextMessageMonthlySpend: 400,
+};
+
+/** The metrics that a cause changes, for each kind of alarm. */
+const causes: Readonly<Record<string, Situation>> = {
+  "api-errors": { "5xx": 12 },
+  "api-latency": { Latency: 4_000 },
+  "api-throttles": { ThrottledRequests: 5 },
+  "carrier-breaker-open": { CarrierBreakersOpened: 0.5 },
+  "carrier-buffered": { CarrierBuffered: 3 },
+  "carrier-failures": { CarrierRejected: 60 },
+  "carrier-spend": { TextMessageMonthlySpend: 850 },
+  "carrier-throttles": { CarrierThrottled: 2_000, CarrierAccepted: 4, CarrierRejected: 0 },
+  "carrier-unreachable": { CarrierUnreachable: 10 },
+  "dead-letters": { "ApproximateNumberOfMessagesVisible@RefundsDeadLetters": 1 },
+  "edge-unreachable": { EdgeReached: undefined },
+  "failed-jobs": { FailedJobs: 0.4 },
+  "failed-logins": { FailedLogins: 20 },
+  "failed-payments": { FailedPayments: 1 },
+  "failed-price-reads": { FailedPriceReads: 2 },
+  "failed-reconciliations": { FailedReconciliations: 0.4 },
+  "inbound-discarded": { DiscardedInboundMessages: 0.2 },
+  "inconsistent-ledgers": { InconsistentLedgers: 0.2 },
+  "lambda-concurrency": { ResourceCount: 900 },
+  "lambda-throttles": { Throttles: 30 },
+  "payment-differences": { PaymentDifferences: 0.2 },
+  "queue-age": { "ApproximateAgeOfOldestMessage@TransactionalSends": 1_500 },
+  "recursion-stopped": { "RecursiveInvocationsDropped@RefundMessage": 1 },
+  "refunded-amount": { RefundedMicros: 200_000 },
+  "requeued-messages": { RequeuedMessages: 1 },
+  "schedule-failed": { "Errors@ComparePayments": 0.2 },
+  "schedule-missed": { "Invocations@ComparePayments": undefined },
+  "table-errors": { SystemErrors: 2 },
+  "table-throttles": { WriteThrottleEvents: 5 },
+  "unreadable-records": { UnreadableRecords: 0.2 },
+  "version-errors": { "Errors@SendSms": 90 },
+  "version-faults": { "Faults@SendSms": 90 },
+  "voided-debits": { VoidedDebits: 1 },
+  "worker-errors": { "Errors@SendMessage": 1 },
+};
+
+it("has a cause for each alarm", () => {
+  expect(Object.keys(causes).toSorted()).toEqual([...new Set(alarms.map(kindOf))].toSorted());
+});
+
+it.each(Object.entries(causes))("%s fires for its cause, and no other alarm does", (kind, cause) => {
+  const on = firing({ ...traffic, ...cause }, kind.startsWith("version-"));
+  expect(on).toHaveLength(1);
+  expect(on[0]).toMatch(new RegExp(`^${kind}(-|$)`));
+});
+
+/** For the kinds with an alarm for each queue or schedule: the metric, the end of its subject, and the value that fires. */
+const ofSubjects: readonly (readonly [
+  kind: string,
+  metric: string,
+  end: string,
+  value: number | undefined,
+])[] = [
+  ["schedule-missed", "Invocations", "", undefined],
+  ["schedule-failed", "Errors", "", 1],
+  ["queue-age", "ApproximateAgeOfOldestMessage", "Queue", 10_000],
+  ["dead-letters", "ApproximateNumberOfMessagesVisible", "DeadLetters", 1],
+];
+
+it.each(ofSubjects)("%s fires for each of its subjects alone", (kind, metric, end, value) => {
+  const ofKind = alarms.filter((alarm) => kindOf(alarm) === kind).map(nameOf);
+  expect(ofKind.length).toBeGreaterThan(5);
+  for (const name of ofKind) {
+    const key = `${metric}@${pascalCase(camelCase(name.slice(kind.length + 1)))}${end}`;
+    expect(firing({ ...traffic, [key]: value })).toEqual([name]);
+  }
+});
+
+function camelCase(subject: string): string {
+  return subject.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+it("no alarm fires in busy traffic, and none in a night without traffic", () => {
+  expect(firing(traffic)).toEqual([]);
+  expect(firing(schedules)).toEqual([]);
+});
+
+it("a rare schedule fires no alarm while the stage is younger than its period", () => {
+  const young = {
+    ...schedules,
+    "Invocations@ComparePayments": undefined,
+    "Invocations@CloseDays": undefined,
+  };
+  expect(firing({ ...young, "Invocations@ReconcileWallets": 0.8 * 4 })).toEqual([]);
+  expect(firing(young)).toEqual(["schedule-missed-close-days", "schedule-missed-compare-payments"]);
+});
+
+it("a carrier that fails beside a healthy one fires one alarm", () => {
+  // Each half minute a probe has an unknown outcome, and its job returns.
+  expect(firing({ ...traffic, CarrierBreakersOpened: 2, CarrierOutcomeUnknown: 2 })).toEqual([
+    "carrier-breaker-open",
+  ]);
+});
+
+it("an edge that lets no one through fires one alarm", () => {
+  const { EdgeReached: _none, ...withoutEdge } = schedules;
+  expect(firing(withoutEdge)).toEqual(["edge-unreachable"]);
+});
