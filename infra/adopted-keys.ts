@@ -4,7 +4,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-sec
 import { DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod/mini";
 
-import { sealingKeyId } from "../shared/platform/auth/sealed-text.ts";
+import { sealingKeyIds } from "../shared/platform/auth/sealed-text.ts";
 import { keys } from "../shared/platform/table/keys.ts";
 import { sealingKeys } from "./constructs/sealing-key.ts";
 import type { Stage } from "./stages/stage.ts";
@@ -51,7 +51,9 @@ export async function checkKeys(
       "(infra/RUNBOOK.md, Adopt a table)";
     if (arn === undefined) {
       problems.push(`${sealed} in it are sealed with a key, and this stack would make a new one: ${needed}`);
-    } else if (sealingKeyId(await valueOf(arn, new SecretsManagerClient(settings))) !== noted.data.keyId) {
+    } else if (
+      !sealingKeyIds(await valueOf(arn, new SecretsManagerClient(settings))).includes(noted.data.keyId)
+    ) {
       problems.push(`${sealed} in it are sealed with another key than ${arn}: ${needed}`);
     }
   }

@@ -13,8 +13,8 @@ export const sealingKeys = {
     adopted: "adoptWebhookKeyArn",
     description: "Seals the signing secrets of webhooks in the table",
     reason:
-      "With a new key no secret in the table can be read, and each customer would have to replace theirs. The runbook " +
-      "has the steps for a key that became known.",
+      "With a new key alone no secret in the table can be read, and each customer would have to replace theirs. The runbook " +
+      "has the steps that keep the old key for reading.",
   },
   SecondFactorKey: {
     kind: "secondFactors",
@@ -22,7 +22,7 @@ export const sealingKeys = {
     adopted: "adoptSecondFactorKeyArn",
     description: "Seals the secrets of second factors in the table",
     reason:
-      "With a new key no code of an app could be checked, and each user would need a recovery code to log in.",
+      "With a new key alone no code of an app could be checked, and each user would need a recovery code to log in.",
   },
 } as const;
 

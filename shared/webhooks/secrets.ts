@@ -58,9 +58,11 @@ export async function findSecrets(webhook: WebhookRecord): Promise<SigningSecret
   }
   const key = await webhookKey.value();
   const { previousSealedSecret: previous } = record;
+  // A key that was replaced for good cannot read the previous secret, and the present one signs alone.
+  const canSign = previous !== undefined && isSealedWith(key, previous);
   return {
     secret: unsealText(key, record.sealedSecret, placeOf(webhook)),
-    previousSecret: previous === undefined ? undefined : unsealText(key, previous, placeOf(webhook)),
+    previousSecret: canSign ? unsealText(key, previous, placeOf(webhook)) : undefined,
     previousSecretUntil: record.previousSecretUntil,
   };
 }

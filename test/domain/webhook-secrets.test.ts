@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { beforeEach, expect, it, vi } from "vitest";
 
 import { listenOnLoopback } from "../../infra/loopback.ts";
-import { sealingKeyId } from "../../shared/platform/auth/sealed-text.ts";
+import { sealingKeyIds } from "../../shared/platform/auth/sealed-text.ts";
 import { SealingKeyRecord } from "../../shared/platform/auth/sealing-key-record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -109,6 +109,28 @@ it("without the key no attempt is lost, and with another key a rotation makes ca
   expect(signersOf(hook.calls[0], [secret, endpoint.secret])).toEqual([secret]);
 });
 
+it("in the steps of a rotation of the key, each webhook is called with its secret", async () => {
+  const [old, next] = ["the-old-key-of-the-stage-64-characters", "the-next-key-of-the-stage-64-characters"];
+  key = old;
+  const webhook = await openWebhook(hook.url);
+  const signers = async (...secrets: string[]): Promise<string[]> => {
+    await dispatchWebhook(eventJob(webhook.organizationId));
+    return signersOf(hook.calls.at(-1), secrets);
+  };
+  // Each function uses a value for at most five minutes.
+  for (const value of [`keys ${old} ${next}`, `keys ${next} ${old}`]) {
+    advance(10 * minuteMs);
+    key = value;
+    expect(await signers(webhook.secret)).toEqual([webhook.secret]);
+  }
+  const { secret } = await rotateWebhookSecret(ownerOf(webhook.organizationId), webhook.id);
+  expect(await signers(secret, webhook.secret)).toEqual([secret, webhook.secret]);
+  // The customer has replaced the secret, so that the old key is not needed any more.
+  advance(10 * minuteMs);
+  key = next;
+  expect(await signers(secret, webhook.secret)).toEqual([secret]);
+});
+
 it("secrets that are moved to another webhook sign nothing", async () => {
   const [mine, other] = [await openWebhook(hook.url), await openWebhook(hook.url)];
   const sealedOf = async ({ id }: { id: string }): Promise<unknown> =>
@@ -126,10 +148,10 @@ it("the table records the key that sealed its newest secrets", async () => {
   expect(await noted()).toBeUndefined();
   key = "a key of this test alone, with 64 characters or so, and no other";
   const webhook = await openWebhook(hook.url);
-  expect(await noted()).toMatchObject({ keyId: sealingKeyId(key) });
+  expect(await noted()).toMatchObject({ keyId: sealingKeyIds(key)[0] });
   // The first key was lost, and customers rotate their secrets.
   advance(10 * minuteMs);
   key = "the key that was made in its place, with 64 characters or so";
   await rotateWebhookSecret(ownerOf(webhook.organizationId), webhook.id);
-  expect(await noted()).toMatchObject({ keyId: sealingKeyId(key) });
+  expect(await noted()).toMatchObject({ keyId: sealingKeyIds(key)[0] });
 });

@@ -13,7 +13,7 @@ import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, it } from "vitest";
 
 import { checkAdoptedTable } from "../../infra/adopted-table.ts";
-import { sealingKeyId } from "../../shared/platform/auth/sealed-text.ts";
+import { sealingKeyIds } from "../../shared/platform/auth/sealed-text.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { encryptionKeyArn, stageOfData as stage } from "../support/stage-of-data.ts";
 
@@ -73,8 +73,8 @@ function answer(
 
 const adopting = stage({ adoptTableName: "left-behind" });
 
-const keyOfTable = "the key that the secrets in the table are sealed with, long enough";
-const anotherKey = "the key of another stack, which never sealed anything, long enough";
+const keyOfTable = "the-key-that-the-secrets-in-the-table-are-sealed-with-long-enough";
+const anotherKey = "the-key-of-another-stack-which-never-sealed-anything-long-enough";
 const arnOf = (name: string): string => `arn:aws:secretsmanager:eu-west-1:123456789012:secret:${name}-AbCdEf`;
 
 /** Records in the table which keys seal the secrets of webhooks and of second factors. */
@@ -86,7 +86,7 @@ function noteKeys(webhooks?: string, secondFactors?: string): void {
   for (const [kind, key] of noted) {
     const record = {
       entity: "sealingKey",
-      keyId: sealingKeyId(key ?? ""),
+      keyId: sealingKeyIds(key ?? "")[0],
       usedAt: "2026-03-01T12:00:00.000Z",
     };
     items
@@ -144,6 +144,9 @@ it("lets a living stack adopt a table with its own keys, but not with those of a
     WebhookKey: keepSecret("webhooks", keyOfTable),
     SecondFactorKey: keepSecret("second-factors", keyOfTable),
   });
+  await expect(checkAdoptedTable(adopting, "eu-west-1")).resolves.toBeUndefined();
+  // While a key is replaced.
+  keepSecret("webhooks", `keys ${anotherKey} ${keyOfTable}`);
   await expect(checkAdoptedTable(adopting, "eu-west-1")).resolves.toBeUndefined();
   keepSecret("webhooks", anotherKey);
   await expect(checkAdoptedTable(adopting, "eu-west-1")).rejects.toThrow(

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import {
   isSealedWith,
   SealedWithAnotherKey,
+  sealingKeyIds,
   sealText,
   unsealText,
 } from "../../shared/platform/auth/sealed-text.ts";
@@ -36,6 +37,28 @@ it("a changed bit or a missing tag makes it invalid", () => {
     expect(() => unsealText(key, withBytes(bytes.subarray(0, length)), place), String(length)).toThrow(
       /^(Invalid|Unsupported)/,
     );
+  }
+});
+
+it("the first of several keys seals, and all of them unseal", () => {
+  const [old, latest] = [key, "n".repeat(64)];
+  const sealed = sealText(old, "secret", place);
+  const both = `keys ${latest} ${old}`;
+  expect(unsealText(both, sealed, place)).toBe("secret");
+  const again = sealText(both, "secret", place);
+  expect([isSealedWith(both, sealed), isSealedWith(latest, again), isSealedWith(old, again)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(unsealText(`keys ${old} ${latest}`, again, place)).toBe("secret");
+  expect(() => unsealText(`keys ${latest} ${"o".repeat(64)}`, sealed, place)).toThrow(SealedWithAnotherKey);
+  expect(sealingKeyIds(both)).toEqual([sealingKeyIds(latest)[0], sealingKeyIds(old)[0]]);
+  // A single key may have spaces, and a short one of several is a mistake.
+  const spaced = `a key ${key}`;
+  expect(unsealText(spaced, sealText(spaced, "secret", place), place)).toBe("secret");
+  for (const wrong of [`keys ${latest} short`, `keys ${latest} `]) {
+    expect(() => sealText(wrong, "secret", place)).toThrow("each of several keys must have");
   }
 });
 

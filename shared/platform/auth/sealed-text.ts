@@ -14,11 +14,29 @@ const tagBytes = 16;
 /** Enough to distinguish the few keys of a stage. */
 const keyIdLength = 8;
 
+/** The first word of a secret with several keys, which no single key is. */
+const severalKeys = "keys";
+const leastKeyLength = 32;
+
 /** A text was sealed with another key than the current one. */
 export class SealedWithAnotherKey extends Error {
   constructor() {
     super("the text was sealed with another key");
   }
+}
+
+/**
+ * Returns the keys in a secret: one key, or `keys` and several, with spaces in between. The first one seals, and all of them
+ * unseal. So a new key replaces an old one while the texts of the old one are still in use.
+ * @throws Error when one of several keys is too short
+ */
+function keysIn(keyText: string): readonly [first: string, ...others: string[]] {
+  const [word, first, ...others] = keyText.split(" ");
+  if (word !== severalKeys || first === undefined) return [keyText];
+  if ([first, ...others].some(({ length }) => length < leastKeyLength)) {
+    throw new Error(`each of several keys must have at least ${leastKeyLength} characters`);
+  }
+  return [first, ...others];
 }
 
 /**
@@ -29,9 +47,10 @@ export class SealedWithAnotherKey extends Error {
  */
 export function sealText(keyText: string, text: string, place: string): string {
   const nonce = randomBytes(nonceBytes);
-  const encryption = createCipheriv(cipher, keyOf(keyText), nonce).setAAD(Buffer.from(place));
+  const [key] = keysIn(keyText);
+  const encryption = createCipheriv(cipher, keyOf(key), nonce).setAAD(Buffer.from(place));
   const sealed = [nonce, encryption.update(text, "utf8"), encryption.final(), encryption.getAuthTag()];
-  return [form, sealingKeyId(keyText), Buffer.concat(sealed).toString("base64url")].join(".");
+  return [form, idOf(key), Buffer.concat(sealed).toString("base64url")].join(".");
 }
 
 /**
@@ -39,9 +58,10 @@ export function sealText(keyText: string, text: string, place: string): string {
  * @throws SealedWithAnotherKey; Error when it was changed, or sealed for another place
  */
 export function unsealText(keyText: string, sealed: string, place: string): string {
-  if (!isSealedWith(keyText, sealed)) throw new SealedWithAnotherKey();
+  const key = keysIn(keyText).find((each) => isSealedWith(each, sealed));
+  if (key === undefined) throw new SealedWithAnotherKey();
   const bytes = Buffer.from(sealed.split(".")[2] ?? "", "base64url");
-  const decryption = createDecipheriv(cipher, keyOf(keyText), bytes.subarray(0, nonceBytes), {
+  const decryption = createDecipheriv(cipher, keyOf(key), bytes.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
   });
   decryption.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-tagBytes));
@@ -49,16 +69,22 @@ export function unsealText(keyText: string, sealed: string, place: string): stri
   return Buffer.concat([text, decryption.final()]).toString("utf8");
 }
 
-/** Whether a text was sealed with this key. */
+/** Whether a text was sealed with one of the keys. */
 export function isSealedWith(keyText: string, sealed: string): boolean {
-  return sealed.startsWith(`${form}.${sealingKeyId(keyText)}.`);
+  return sealingKeyIds(keyText).some((id) => sealed.startsWith(`${form}.${id}.`));
 }
 
 function keyOf(keyText: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", keyText, "", "sealed text", keyBytes));
 }
 
+/** Returns the ids of the keys in a secret, that of the sealing key first. */
+export function sealingKeyIds(keyText: string): readonly [first: string, ...others: string[]] {
+  const [first, ...others] = keysIn(keyText);
+  return [idOf(first), ...others.map(idOf)];
+}
+
 /** Returns the id of a key, which reveals nothing about it: a hash of the derived key, not of its text. */
-export function sealingKeyId(keyText: string): string {
-  return createHash("sha256").update(keyOf(keyText)).digest("hex").slice(0, keyIdLength);
+function idOf(key: string): string {
+  return createHash("sha256").update(keyOf(key)).digest("hex").slice(0, keyIdLength);
 }

@@ -4,7 +4,7 @@ import { now } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type SealedKind } from "../table/keys.ts";
 import { putItem, putOf } from "../table/write.ts";
-import { sealingKeyId } from "./sealed-text.ts";
+import { sealingKeyIds } from "./sealed-text.ts";
 
 /** The key that the newest texts of a kind are sealed with. A stack that adopts the table needs that key. */
 export const SealingKeyRecord = z.object({
@@ -21,7 +21,7 @@ const noted = new Map<SealedKind, string>();
  * texts can be read without the note.
  */
 export async function noteSealingKey(kind: SealedKind, keyText: string): Promise<void> {
-  const keyId = sealingKeyId(keyText);
+  const [keyId] = sealingKeyIds(keyText);
   if (noted.get(kind) === keyId) return;
   const record: z.infer<typeof SealingKeyRecord> = {
     entity: "sealingKey",
