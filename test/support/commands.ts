@@ -120,6 +120,7 @@ const services: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 const otherOptions: Readonly<Record<string, readonly string[]>> = {
   "cloudtrail lookup-events": ["lookup-attributes"],
   "cloudwatch describe-alarms": ["state-value", "alarm-name-prefix"],
+  "cloudwatch set-alarm-state": ["alarm-name", "state-value", "state-reason"],
   "cloudwatch get-metric-statistics": [
     "namespace",
     "metric-name",
