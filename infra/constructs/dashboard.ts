@@ -79,7 +79,13 @@ export function addDashboard(
     ),
     graph(
       "Failed jobs, unreachable carriers and breakers",
-      counted("FailedJobs", "CarrierUnreachable", "CarrierBreakersOpened", "CarrierBreakersClosed"),
+      counted(
+        "FailedJobs",
+        "CarrierUnreachable",
+        "CarrierBreakersOpened",
+        "CarrierBreakersClosed",
+        "MessagesWithoutCarrier",
+      ),
     ),
     graph(
       "Payments that failed to process or differ, and unusual spending",

@@ -18,6 +18,16 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     evaluationPeriods: 3,
   });
   alarms.add({
+    kind: "no-healthy-carrier",
+    severity: "page",
+    means:
+      "For ten minutes messages have waited, because no carrier of their route responds or is enabled. They fail after six hours.",
+    firstStep: "See which carriers do not respond, and add another one to their routes.",
+    command: `npm run operator -- carriers list --stage ${stage.name}`,
+    metric: countedMetric(stage, "MessagesWithoutCarrier"),
+    evaluationPeriods: 2,
+  });
+  alarms.add({
     kind: "failed-reconciliations",
     severity: "ticket",
     means:

@@ -15,6 +15,8 @@ export const metricNames = [
   "CarrierBuffered",
   // Submissions that did not reach the carrier: no connection, or rejected credentials.
   "CarrierUnreachable",
+  // Messages that wait, because each carrier of their route is disabled or does not respond.
+  "MessagesWithoutCarrier",
   // Circuit breakers that opened or stayed open because a carrier did not respond, and those that closed.
   "CarrierBreakersClosed",
   "CarrierBreakersOpened",

@@ -161,6 +161,9 @@ it("while it is open a message goes to the next carrier, and waits without a lea
   expect([broken, next].map((each) => each.carrier.received.length)).toEqual([0, 1]);
   // A carrier that gets no message loses no throughput either.
   expect(take).not.toHaveBeenCalled();
+  // The alarm counts only the message that no carrier may get.
+  writeMetrics();
+  expect(log.lines().flatMap((line) => line["MessagesWithoutCarrier"] ?? [])).toEqual([1]);
 });
 
 it.each([

@@ -22,7 +22,7 @@ import { putItem, updateItem, updateOf, putUnchecked } from "../../shared/platfo
 import { alarmsOf, metricsOfAlarm, type MetricIdentity } from "../support/alarms.ts";
 import { call, Customer } from "../support/api.ts";
 import { acceptMessage } from "../support/as-organization.ts";
-import { only } from "../support/carriers.ts";
+import { inOrder } from "../support/carriers.ts";
 import { isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule, reconcile } from "../support/functions.ts";
 import { replyOf } from "../support/inbound-messages.ts";
@@ -118,13 +118,13 @@ async function breakAndMend(carrier: string): Promise<void> {
 }
 
 /** Submits a message to a carrier with an outcome that the sandbox never has. */
-async function submit(answer: SubmitResult): Promise<void> {
+async function submit(answer: SubmitResult, isDisabled = false): Promise<void> {
   vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
   const organizationId = await openWallet(1_000_000);
   const text = { message: "hello", senderId: "ACME", language: "English" } as const;
   const { id: messageId } = await acceptMessage(organizationId, { ...text, to: "15005550000" });
   const carrier: Carrier = { idempotent: false, send: async () => answer };
-  await submitMessage({ organizationId, messageId }, only(carrier));
+  await submitMessage({ organizationId, messageId }, inOrder([{ name: "sandbox", carrier, isDisabled }]));
   writeMetrics();
 }
 
@@ -146,6 +146,7 @@ const causes: Readonly<Record<MetricName, () => Promise<void>>> = {
   CarrierOutcomeUnknown: silenceCarrier,
   CarrierUnreachable: async () => submit({ outcome: "unreachable", reason: "ECONNREFUSED" }),
   CarrierBuffered: async () => submit({ outcome: "accepted", isBuffered: true }),
+  MessagesWithoutCarrier: async () => submit({ outcome: "accepted" }, true),
   CarrierBreakersClosed: async () => breakAndMend(new Date().toISOString()),
   CarrierBreakersOpened: async () => breakAndMend(new Date().toISOString()),
   DiscardedInboundMessages: async () => {

@@ -94,6 +94,7 @@ const causes: Readonly<Record<string, Situation>> = {
   "inconsistent-ledgers": { InconsistentLedgers: 0.2 },
   "lambda-concurrency": { ResourceCount: 900 },
   "lambda-throttles": { Throttles: 30 },
+  "no-healthy-carrier": { MessagesWithoutCarrier: 3 },
   "payment-differences": { PaymentDifferences: 0.2 },
   "queue-age": { "ApproximateAgeOfOldestMessage@TransactionalSends": 1_500 },
   "recursion-stopped": { "RecursiveInvocationsDropped@RefundMessage": 1 },

@@ -12,6 +12,7 @@ import { config } from "../../platform/config.ts";
 import { maxDelaySeconds, secondsUntil } from "../../platform/jobs/job.ts";
 import { heldBackSeconds, type Pause } from "../../platform/jobs/pause.ts";
 import { log } from "../../platform/log.ts";
+import { countMetrics } from "../../platform/metrics.ts";
 import type { OrganizationState } from "../../tenancy/organizations/record.ts";
 import type { ReservedStart } from "../message/message-job.ts";
 import type { MessageRecord } from "../message/record.ts";
@@ -102,7 +103,10 @@ export async function chooseCarrier(
     return { kind: "fail", errorCode: "MESSAGE_PROVIDER_ERROR" };
   }
   const choice = await firstWilling(left, message, sender, { reservedStart });
-  if (choice.kind === "wait" && choice.reservedStart === undefined) logAbovePrice(abovePrice, message);
+  if (choice.kind === "wait" && choice.reservedStart === undefined) {
+    logAbovePrice(abovePrice, message);
+    countMetrics({ MessagesWithoutCarrier: 1 });
+  }
   return choice;
 }
 
