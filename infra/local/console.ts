@@ -34,7 +34,7 @@ type LogLine = z.infer<typeof LogLine>;
 const metricsStart = '{"_aws"';
 
 /** Events that a worker logs in each run, even when there was no work. */
-const routineEvents: ReadonlySet<string> = new Set(["wallets.reconciled"]);
+const routineEvents: ReadonlySet<string> = new Set(["edge.checked", "wallets.reconciled"]);
 
 /**
  * Formats a line of a function's log for a person, in color where standard output is a terminal.

@@ -48,7 +48,8 @@ const responses: Readonly<Record<string, (response: ServerResponse) => void>> = 
   "a firewall that blocks all": (response) => response.writeHead(403).end("Forbidden"),
   "a deleted route": (response) => response.writeHead(404).end('{"error":{"code":"NOT_FOUND"}}'),
   "a page of someone else": (response) => response.end("<h1>This domain is for sale</h1>"),
-  "a redirect": (response) => response.writeHead(301, { Location: "https://example.com/" }).end(ok),
+  "a redirect": (response) =>
+    response.writeHead(response.req.url === "/health" ? 301 : 200, { Location: "/elsewhere" }).end(ok),
   "an error with the right body": (response) => response.writeHead(500).end(ok),
   "a broken connection": (response) => response.destroy(),
 };
