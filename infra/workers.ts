@@ -157,10 +157,7 @@ export const workers = {
         "Scheduled messages, campaigns and webhook retries are not released: customers see them wait after their time.",
     },
   },
-  checkEdge: {
-    timeoutSeconds: 20,
-    schedule: { everyMinutes: 2 },
-  },
+  checkEdge: { timeoutSeconds: 20, schedule: { everyMinutes: 2 } },
   reconcileWallets: {
     timeoutSeconds: 50,
     schedule: {

@@ -14,8 +14,6 @@ const tagBytes = 16;
 /** Enough to distinguish the few keys of a stage. */
 const keyIdLength = 8;
 
-/** The first word of a secret with several keys, which no single key is. */
-const severalKeys = "keys";
 const leastKeyLength = 32;
 
 /** A text was sealed with another key than the current one. */
@@ -32,7 +30,8 @@ export class SealedWithAnotherKey extends Error {
  */
 function keysIn(keyText: string): readonly [first: string, ...others: string[]] {
   const [word, first, ...others] = keyText.split(" ");
-  if (word !== severalKeys || first === undefined) return [keyText];
+  // No single key begins with this word and a space.
+  if (word !== "keys" || first === undefined) return [keyText];
   if ([first, ...others].some(({ length }) => length < leastKeyLength)) {
     throw new Error(`each of several keys must have at least ${leastKeyLength} characters`);
   }
