@@ -67,6 +67,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
   });
   alarms.add({
     kind: "unusual-spend",
+    severity: "ticket",
     means:
       "A customer spends much more in a country today than in their last weeks: their program or key may be abused, or they grow.",
     firstStep:

@@ -105,6 +105,7 @@ const causes: Readonly<Record<string, Situation>> = {
   "table-errors": { SystemErrors: 2 },
   "table-throttles": { WriteThrottleEvents: 5 },
   "unreadable-records": { UnreadableRecords: 0.2 },
+  "unusual-spend": { UnusualSpend: 0.2 },
   "version-errors": { "Errors@SendSms": 90 },
   "version-faults": { "Faults@SendSms": 90 },
   "voided-debits": { VoidedDebits: 1 },

@@ -48,8 +48,8 @@ it("a throughput whose receipts the stage rejects causes a warning", async () =>
   const settings = await operated.fileOf(kannel, "kannel.json");
   const credentials = await operated.fileOf({ username: "ada", password: "x" }, "credentials.json");
   const set = `carriers set london --settings ${settings} --credentials ${credentials} --yes`;
-  const { secretsManager } = await readConnections(operated.dataFolder);
-  const secrets = { AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager };
+  const { aws } = await readConnections(operated.dataFolder);
+  const secrets = { AWS_ENDPOINT_URL_SECRETS_MANAGER: aws };
   // The firewall of prod lets through 60,000 requests of an address in five minutes.
   expect(await onProd(`${set} --throughput 200`, secrets)).toMatchObject({ code: 0, err: "" });
   const warned = await onProd(`${set} --throughput 250`, secrets);
