@@ -183,6 +183,13 @@ export const workers = {
       alarm: "Unusual spending of customers stays unnoticed, and the operators get no daily email.",
     },
   },
+  watchCarriers: {
+    timeoutSeconds: 120,
+    schedule: {
+      everyMinutes: 5,
+      alarm: "Carriers are not compared with their last week: messages that do not arrive stay unnoticed.",
+    },
+  },
   expireAccounts: {
     timeoutSeconds: 300,
     schedule: {

@@ -16,6 +16,7 @@ import type { PaymentLinesRecord, BooksRecord, BooksTotal } from "./figures/book
 import type { ExportPartRecord, ExportRecord } from "./figures/exports/record.ts";
 import type { OperatorNoticeRecord } from "./figures/operators/record.ts";
 import type { HeldMessageRecord } from "./messages/accept/held.ts";
+import type { ArrivalsRecord } from "./messages/counts/arrivals.ts";
 import type { CountsRecord } from "./messages/counts/counts.ts";
 import type { MarginsRecord, UsageRecord } from "./messages/counts/figures.ts";
 import type { SentToRecord } from "./messages/counts/number-index.ts";
@@ -78,6 +79,7 @@ declare module "./platform/table/entities.ts" {
     apiKey: typeof CredentialRecord;
     apiKeyOfOrganization: typeof ApiKeyRecord;
     apiKeyUse: typeof ApiKeyUseRecord;
+    arrivals: typeof ArrivalsRecord;
     auditEntry: typeof AuditEntryRecord;
     auditOutcome: typeof AuditOutcomeRecord;
     billing: typeof BillingRecord;

@@ -2,6 +2,7 @@ import { Breakers } from "../../shared/carriers/breaker.ts";
 import { carriersOf } from "../../shared/carriers/carriers.ts";
 import { cachedCarriers } from "../../shared/carriers/record.ts";
 import { Throughput } from "../../shared/carriers/throughput.ts";
+import { countSent } from "../../shared/messages/counts/arrivals.ts";
 import { countOutcomes } from "../../shared/messages/counts/counts.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { cachedSending } from "../../shared/messages/send/sending-pause.ts";
@@ -31,6 +32,9 @@ export const handler = worker(
       stateOf,
     });
   },
-  async (ended) => countOutcomes(ended.filter((message) => message !== undefined)),
+  async (results) => {
+    const ended = results.filter((message) => message !== undefined);
+    await Promise.all([countOutcomes(ended), countSent(ended)]);
+  },
   statesOfOrganizations,
 );

@@ -1,52 +1,54 @@
 import { Duration } from "aws-cdk-lib";
-import { MathExpression, Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 
-import { alarmPeriod, countedMetric, quarterOfAnHour } from "./alarms.ts";
+import type { MetricName } from "../../shared/platform/metrics.ts";
+import { countedMetric, type AlarmProps } from "./alarms.ts";
 import { tailOf } from "./commands.ts";
 import type { Watched } from "./stage-alarms.ts";
 
 export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage">): void {
-  const outcomes = (period: Duration): Record<string, Metric> => ({
-    accepted: countedMetric(stage, "CarrierAccepted", period),
-    rejected: countedMetric(stage, "CarrierRejected", period),
-    unknown: countedMetric(stage, "CarrierOutcomeUnknown", period),
+  const addFinding = (
+    kind: string,
+    metric: MetricName,
+    texts: Pick<AlarmProps, "firstStep" | "means" | "severity">,
+    command = `npm run operator -- deliveries --by carrier,country --hours 3 --stage ${stage.name}`,
+  ): void => {
+    // Each carrier is judged each five minutes, so that one of two periods may have no judgment.
+    const periods = { evaluationPeriods: 2, datapointsToAlarm: 1 };
+    alarms.add({ kind, ...texts, command, metric: countedMetric(stage, metric), ...periods });
+  };
+  addFinding("delivery-rate", "LowDeliveryRates", {
+    severity: "page",
+    means:
+      "A carrier delivers less than half of its usual share, in all or in one country: customers pay for lost messages.",
+    firstStep: "See which carrier and country it is, and set its route to another carrier.",
   });
-  // A period in which all were accepted has only that metric.
-  const [accepted, throttled] = ["FILL(accepted, 0)", "FILL(throttled, 0)"];
-  const failed = "(FILL(rejected, 0) + FILL(unknown, 0))";
-  alarms.add({
-    kind: "carrier-failures",
+  addFinding("receipts-missing", "MissingReceipts", {
     severity: "ticket",
     means:
-      "The carrier rejects a fifth of the messages, or their outcome is unknown: they fail and are refunded.",
+      "A carrier accepts messages and sends less than a third of its usual receipts, in all or in one country: messages " +
+      "may be lost.",
+    firstStep:
+      "Send a test message to a phone. If it arrives, only the receipts are missing: see the callbacks of the carrier.",
+  });
+  addFinding("carrier-failures", "FailingCarriers", {
+    severity: "ticket",
+    means:
+      "A carrier rejects a fifth of the messages, or their outcome is unknown, in all or in one country. They fail over, or " +
+      "fail and are refunded.",
     firstStep: "See by error code whether a sender ID, a country or the carrier itself is the cause.",
-    command: tailOf(alarms, "workers", '{ $.event = "message.failed" }'),
-    metric: new MathExpression({
-      // Fewer than five failures do not make a meaningful share.
-      expression: `IF(${failed} >= 5, 100 * ${failed} / (${accepted} + ${failed}), 0)`,
-      usingMetrics: outcomes(quarterOfAnHour),
-      period: quarterOfAnHour,
-    }),
-    threshold: 20,
   });
-  alarms.add({
-    kind: "carrier-throttles",
-    severity: "ticket",
-    means:
-      "For half an hour the carrier has throttled nine messages of ten. They fail after six hours of that.",
-    firstStep: "Compare what customers send with the carrier's rate and spending limit.",
-    command: "aws pinpoint-sms-voice-v2 describe-spend-limits",
-    metric: new MathExpression({
-      expression: `100 * ${throttled} / (${accepted} + ${failed} + ${throttled})`,
-      usingMetrics: {
-        ...outcomes(alarmPeriod),
-        throttled: countedMetric(stage, "CarrierThrottled"),
-      },
-      period: alarmPeriod,
-    }),
-    threshold: 90,
-    evaluationPeriods: 6,
-  });
+  addFinding(
+    "carrier-throttles",
+    "ThrottlingCarriers",
+    {
+      severity: "ticket",
+      means:
+        "For half an hour a carrier has throttled nine messages of ten. They fail over, or fail after six hours of that.",
+      firstStep: "Compare what customers send with the carrier's rate and spending limit.",
+    },
+    "aws pinpoint-sms-voice-v2 describe-spend-limits",
+  );
   alarms.add({
     kind: "carrier-unreachable",
     severity: "ticket",

@@ -3,13 +3,14 @@ import {
   AlarmStatusWidget,
   Dashboard,
   GraphWidget,
+  MathExpression,
   Stats,
   TextWidget,
   type IMetric,
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
 
-import type { MetricName } from "../../shared/platform/metrics.ts";
+import { carrierMetricNames, metricsNamespace, type MetricName } from "../../shared/platform/metrics.ts";
 import type { QueueName } from "../../shared/platform/queue-names.ts";
 import { alarmPeriod, countedMetric, throttledRequests } from "./alarms.ts";
 import { blockedRequests } from "./firewall-stack.ts";
@@ -51,17 +52,10 @@ export function addDashboard(
       "Send jobs",
       [transactionalSends, marketingSends].map(({ queue }) => queue.metricNumberOfMessagesSent()),
     ),
-    graph(
-      "Outcomes of submissions",
-      counted(
-        "CarrierAccepted",
-        "CarrierRejected",
-        "CarrierInvalidDestinations",
-        "CarrierOutcomeUnknown",
-        "CarrierThrottled",
-        "CarrierBuffered",
-      ),
-    ),
+    graph("Outcomes of submissions and receipts, by carrier", [
+      ofCarriers(stage),
+      ...counted("CarrierBuffered"),
+    ]),
     graph(
       "Repairs of the reconciler; right: refunds, in millionths of the currency unit",
       counted("VoidedDebits", "RequeuedMessages", "FailedReconciliations", "InconsistentLedgers"),
@@ -78,7 +72,7 @@ export function addDashboard(
       ofQueues(({ parkedJobs }) => parkedJobs),
     ),
     graph(
-      "Failed jobs, unreachable carriers and breakers",
+      "Failed jobs, unreachable carriers and breakers; right: carriers that differ from their last week",
       counted(
         "FailedJobs",
         "CarrierUnreachable",
@@ -86,6 +80,7 @@ export function addDashboard(
         "CarrierBreakersClosed",
         "MessagesWithoutCarrier",
       ),
+      counted("LowDeliveryRates", "MissingReceipts", "FailingCarriers", "ThrottlingCarriers"),
     ),
     graph(
       "Payments that failed to process or differ, and unusual spending",
@@ -115,4 +110,16 @@ export function addDashboard(
     ]),
   );
   return dashboard;
+}
+
+/** All metrics of all carriers, which the table names and the template does not. */
+function ofCarriers({ name }: Watched["stage"]): IMetric {
+  const metrics = carrierMetricNames.join(" OR ");
+  const search = `{${metricsNamespace},carrier,stage} stage="${name}" MetricName=(${metrics})`;
+  const seconds = alarmPeriod.toSeconds();
+  return new MathExpression({
+    expression: `SEARCH('${search}', 'Sum', ${seconds})`,
+    usingMetrics: {},
+    label: "",
+  });
 }

@@ -9,6 +9,7 @@ import { carrierCommands } from "./carriers.ts";
 import type { OperatorCommand, Typed } from "./command.ts";
 import type { Context } from "./context.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
+import { deliveryCommands } from "./deliveries.ts";
 import { destinationCommands } from "./destinations.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
@@ -62,6 +63,7 @@ export const commands: readonly OperatorCommand[] = [
   ...optOutCommands,
   ...priceCommands,
   ...priceOverrideCommands,
+  ...deliveryCommands,
   ...marginCommands,
   ...booksCommands,
   ...invoiceCommands,

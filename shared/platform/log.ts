@@ -23,6 +23,10 @@ export interface LogFields {
   readonly difference?: string | undefined;
   /** The name of a carrier. */
   readonly carrier?: string | undefined;
+  /** The country of some of its messages, the share of them that succeeded, and the usual one. */
+  readonly country?: string | undefined;
+  readonly share?: number | undefined;
+  readonly usualShare?: number | undefined;
   readonly webhookId?: string | undefined;
   readonly eventId?: string | undefined;
   readonly emailId?: string | undefined;

@@ -5,12 +5,11 @@ export const metricsNamespace = "SmsGateway";
 
 /** The metrics that functions write. Alarms and the dashboard read them. Each costs a monthly price in each stage. */
 export const metricNames = [
-  // The outcome of a submission. One that is not accepted writes all five, four of them as 0.
-  "CarrierAccepted",
-  "CarrierInvalidDestinations",
-  "CarrierOutcomeUnknown",
-  "CarrierRejected",
-  "CarrierThrottled",
+  // Carriers, and countries of a carrier, whose figures differ from their usual ones.
+  "FailingCarriers",
+  "LowDeliveryRates",
+  "MissingReceipts",
+  "ThrottlingCarriers",
   // Messages that a carrier accepted and holds, because its own link is down.
   "CarrierBuffered",
   // Submissions that did not reach the carrier: no connection, or rejected credentials.
@@ -50,25 +49,38 @@ export const metricNames = [
 ] as const;
 export type MetricName = (typeof metricNames)[number];
 
-const counted = new Map<MetricName, number>();
+/** The metrics of each carrier: the outcomes of submissions, and the receipts. The dashboard reads them. */
+export const carrierMetricNames = [
+  "CarrierAccepted",
+  "CarrierDelivered",
+  "CarrierInvalidDestinations",
+  "CarrierOutcomeUnknown",
+  "CarrierRejected",
+  "CarrierThrottled",
+  "CarrierUndelivered",
+] as const;
+export type CarrierMetricName = (typeof carrierMetricNames)[number];
+
+/** The counts of the stage, whose name here is empty, and of each carrier. */
+const counted = new Map<string, Record<string, number>>();
 
 /** Adds to the counts. The next `writeMetrics` writes them, at the end of the call or the batch. */
-export function countMetrics(counts: { readonly [Name in MetricName]?: number }): void {
-  // The compiler has no type for the keys of an object.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  for (const [name, added] of Object.entries(counts) as [MetricName, number][]) {
-    counted.set(name, (counted.get(name) ?? 0) + added);
-  }
+export function countMetrics(
+  counts: { readonly [Name in CarrierMetricName | MetricName]?: number },
+  carrier = "",
+): void {
+  const sums = counted.get(carrier) ?? {};
+  for (const [name, added] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + added;
+  counted.set(carrier, sums);
 }
 
 /**
- * Writes the counts since the last time as metrics of the stage. Writes nothing if there are none.
+ * Writes the counts since the last time as metrics of the stage and of its carriers. Writes nothing if there are none.
  */
 export function writeMetrics(): void {
-  if (counted.size === 0) return;
-  const counts = Object.fromEntries(counted);
+  const stage = config.stage();
+  for (const [carrier, counts] of counted) write(counts, carrier === "" ? { stage } : { stage, carrier });
   counted.clear();
-  write(counts, { stage: config.stage() });
 }
 
 /** Counts the faults of one version of a function. A deployment rolls back a faulty version. */

@@ -102,8 +102,8 @@ const quickOperations = new Set(["send", "send, with a webhook"]);
 const budgets: Readonly<Record<string, number>> = {
   "accept: write units": 5,
   "accept: read units": 1,
-  "send: write units": 6,
-  "send: table requests": 8,
+  "send: write units": 6.2,
+  "send: table requests": 8.2,
   "send: $ a million": 9,
   "send, with a webhook: write units": 10,
   "send, with a webhook: $ a million": 14,

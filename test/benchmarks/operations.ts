@@ -5,7 +5,7 @@ import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import type { Clock } from "./gateway.ts";
 import type { Meter } from "./meter.ts";
-import { receiptOperation } from "./receipts.ts";
+import { receiptOperation, settledAfter } from "./receipts.ts";
 
 /** An operation of customers, measured until all its consequences are done. */
 export interface Operation {
@@ -49,6 +49,9 @@ export async function customerOperations(
     await meter.callScheduled("ReleaseScheduledJobs");
   };
   let id = "";
+  // A sender that has sent only a few messages writes the figures of each.
+  await Promise.all(Array.from({ length: settledAfter }, async () => send(plain)));
+  await meter.settle();
   return [
     { name: "send", act: async () => send(plain) },
     { name: "send, with a webhook", act: async () => send(subscriber) },

@@ -15,6 +15,9 @@ const name = "reporting";
 const prefix = "44";
 const to = "447700900120";
 
+/** The messages of a carrier after which functions write the figures of several together. */
+export const settledAfter = 40;
+
 /** A receipt that a carrier delivers by a callback, about a message that it accepted before. */
 export function receiptOperation(
   baseUrl: string,
@@ -24,6 +27,19 @@ export function receiptOperation(
   const token = randomUUID();
   let isRouted = false;
   let reference = "";
+  const send = async (): Promise<void> => {
+    const body = { to, message: "Your code is 123456", senderId: "ADASHOP" };
+    const { id } = await sender.client.sendSms({ body });
+    reference = `${sender.organizationId}.${id}`;
+  };
+  const report = async (): Promise<void> => {
+    const response = await fetch(`${baseUrl}/v1/carriers/${name}/receipts?token=${token}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ status: "delivered", reference }),
+    });
+    if (response.status !== 200) throw new Error(`the receipt returned ${response.status}`);
+  };
   return {
     name: "delivery receipt",
     prepare: async () => {
@@ -32,19 +48,14 @@ export function receiptOperation(
         // Functions know the carriers and routes of half a minute ago.
         clock.advance(minuteMs);
         isRouted = true;
+        for (let sent = 0; sent < settledAfter; sent += 1) {
+          await send();
+          await report();
+        }
       }
-      const body = { to, message: "Your code is 123456", senderId: "ADASHOP" };
-      const { id } = await sender.client.sendSms({ body });
-      reference = `${sender.organizationId}.${id}`;
+      await send();
     },
-    act: async () => {
-      const response = await fetch(`${baseUrl}/v1/carriers/${name}/receipts?token=${token}`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ status: "delivered", reference }),
-      });
-      if (response.status !== 200) throw new Error(`the receipt returned ${response.status}`);
-    },
+    act: report,
   };
 }
 

@@ -167,6 +167,7 @@ it("gives functions with outside connections no access to wallets", () => {
     "Query CARRIERS#*",
     "Query NUMBERS#*",
     "Query PRICES#*",
+    "UpdateItem ARRIVALS#*",
     "UpdateItem BREAKERS#*",
     "UpdateItem MESSAGES#*",
     "UpdateItem PACE#*",

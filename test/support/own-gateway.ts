@@ -68,15 +68,15 @@ export async function gatewayOfFile(
  * process find it. Its scheduled functions run when a test calls them.
  */
 export async function startOperatedGateway(
-  options: Pick<LocalGatewayOptions, "interceptor"> = {},
+  options: Partial<Pick<LocalGatewayOptions, "interceptor" | "log">> = {},
 ): Promise<{ gateway: LocalGateway; dataFolder: string; stop: () => Promise<void> }> {
   const dataFolder = await mkdtemp(path.join(tmpdir(), "sms-gateway-"));
   const gateway = await startLocalGateway({
     ...inject("assembly"),
+    log: () => undefined,
     ...options,
     port: 0,
     dataFolder,
-    log: () => undefined,
     runsSchedules: false,
   });
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
@@ -98,7 +98,9 @@ export interface OperatedGateway {
 }
 
 /** Starts a gateway for the operator's commands before the tests of a file, and stops it after them. */
-export function useOperatedGateway(options: Pick<LocalGatewayOptions, "interceptor"> = {}): OperatedGateway {
+export function useOperatedGateway(
+  options: Parameters<typeof startOperatedGateway>[0] = {},
+): OperatedGateway {
   let started: Awaited<ReturnType<typeof startOperatedGateway>> | undefined;
   const running = () => {
     if (started === undefined) throw new Error("the gateway starts before the first test");

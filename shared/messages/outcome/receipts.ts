@@ -8,6 +8,7 @@ import { enqueue } from "../../platform/jobs/queue.ts";
 import { log } from "../../platform/log.ts";
 import { messageKey } from "../../platform/table/shards.ts";
 import { updateItem } from "../../platform/table/write.ts";
+import { countArrivals } from "../counts/arrivals.ts";
 import { countReceipts, type RecordedReceipt } from "../counts/counts.ts";
 import { finalDeliveries, MessageRecord, type FinalDelivery } from "../message/record.ts";
 import { noteReceipt, type Receipt } from "../message/transitions.ts";
@@ -43,7 +44,7 @@ export async function recordDeliveryReceipt(receipt: ReceiptOfMessage): Promise<
       log.info("message.receipt", { organizationId, messageId, carrier, errorCode, providerCode });
       await tell(noted.item).catch(async (error: unknown) => {
         // A repeated receipt changes nothing, so it is counted now.
-        await countReceipts([heard]);
+        await Promise.all([countReceipts([heard]), countArrivals([heard])]);
         throw error;
       });
       return heard;

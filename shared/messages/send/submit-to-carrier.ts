@@ -6,7 +6,8 @@ import { providerCodeOf } from "../../carriers/provider-code.ts";
 import { trafficClass } from "../../carriers/traffic-class.ts";
 import { now, secondMs } from "../../platform/clock.ts";
 import { log } from "../../platform/log.ts";
-import { countMetrics, type MetricName } from "../../platform/metrics.ts";
+import { countMetrics, type CarrierMetricName } from "../../platform/metrics.ts";
+import { countAttempt } from "../counts/arrivals.ts";
 import { countryOfNumber } from "../destinations/numbering-plan.ts";
 import type { Attempt } from "../message/attempts.ts";
 import { effectsOf } from "../message/effects.ts";
@@ -23,13 +24,10 @@ export type SubmitOutcome = SubmitResult | { readonly outcome: "unknown"; readon
 export async function submitToCarrier(message: MessageRecord, named: NamedCarrier): Promise<SubmitOutcome> {
   const response = await responseOf(message, named);
   const isBuffered = response.outcome === "accepted" && response.isBuffered === true;
-  if (effectsOf(message).isCounted) {
-    countMetrics({
-      ...(response.outcome === "accepted" ? {} : nothingCounted),
-      [metricOf(response)]: 1,
-      ...(response.outcome === "unreachable" ? { CarrierUnreachable: 1 } : {}),
-      ...(isBuffered ? { CarrierBuffered: 1 } : {}),
-    });
+  // An accepted message counts once it has been recorded as sent.
+  if (response.outcome !== "accepted") countAttempt(message, named.name, metricOf(response));
+  if (effectsOf(message).isCounted && (isBuffered || response.outcome === "unreachable")) {
+    countMetrics(isBuffered ? { CarrierBuffered: 1 } : { CarrierUnreachable: 1 });
   }
   const { organizationId, id: messageId } = message;
   const { name: carrier } = named;
@@ -79,16 +77,7 @@ async function responseOf(message: MessageRecord, { carrier }: NamedCarrier): Pr
   }
 }
 
-/** Where one outcome is no success, all are counted, so that a period with it has all parts of a share. */
-const nothingCounted = {
-  CarrierAccepted: 0,
-  CarrierInvalidDestinations: 0,
-  CarrierThrottled: 0,
-  CarrierRejected: 0,
-  CarrierOutcomeUnknown: 0,
-} as const satisfies { [Name in MetricName]?: number };
-
-function metricOf(response: SubmitOutcome): keyof typeof nothingCounted {
+function metricOf(response: SubmitOutcome): CarrierMetricName {
   switch (response.outcome) {
     case "accepted":
       return "CarrierAccepted";

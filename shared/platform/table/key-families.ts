@@ -1,5 +1,6 @@
 /** The families of partition keys: the text before the first #. A function's role names the families that it may access. */
 export const keyFamilies = [
+  "ARRIVALS",
   "AUDIT",
   "BILLING",
   "BOOKS",

@@ -85,6 +85,7 @@ import type { EntityName } from "./entities.ts";
  * | the circuit breakers of the carriers             | BREAKERS#all        | <carrier>     |
  * | the throughput of a carrier: its next free time  | PACE#<carrier>      | PACE          |
  * | the uses that count against a limit              | LIMIT#<what>#<whom> | LIMIT         |
+ * | what arrives, by slots of five minutes           | ARRIVALS#<yyyy-mm-dd> | <hh:mm>#<carrier>#<country>#<traffic class> |
  * | a message that the sandbox carrier accepted      | SANDBOX#<message>   | SANDBOX       |
  * ```
  *
@@ -244,6 +245,11 @@ export const keys = {
   usesOfDay: (what: string, whom: string): Key<"usesOfDay"> => limit(what, whom),
   requests: (organizationId: string, window: number): Key<"requests"> =>
     limit("requests", `${organizationId}#${window}`),
+  /** @param slot the day, or the slot of the kind: `2026-03-01T09:35` */
+  arrivals: (slot: string, kind = "") => {
+    const [day = "", time = ""] = slot.split("T");
+    return at<"arrivals">(`ARRIVALS#${day}`, `${time}#${kind}`);
+  },
   sandboxMessage: (messageId: string) => at<"sandboxMessage">(`SANDBOX#${messageId}`, "SANDBOX"),
 };
 
