@@ -21,6 +21,7 @@ import { GatewayApi } from "./constructs/gateway-api.ts";
 import { gatewayTable } from "./constructs/gateway-table.ts";
 import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
 import { GradualDeployments } from "./constructs/gradual-deployments.ts";
+import { addOperatorPolicies } from "./constructs/operator-policies.ts";
 import { sealingKey } from "./constructs/sealing-key.ts";
 import { outputNames } from "./constructs/stack-outputs.ts";
 import { addStageAlarms } from "./constructs/stage-alarms.ts";
@@ -90,6 +91,7 @@ export class GatewayStack extends Stack {
     };
     api.addEndpoints(backend);
     addWorkers(this, backend, alarms);
+    addOperatorPolicies(this, backend);
     addStageAlarms({ stage, api, table, alarms });
     const dashboard = addDashboard(monitoring, { stage, api, table, queues, alarms });
     addBudget(this, stage);
@@ -105,6 +107,9 @@ export class GatewayStack extends Stack {
     new CfnOutput(this, outputNames.secondFactorKeyArn, { value: secondFactorKey.secretArn });
     if (stage.minimumMargin > 0) {
       new CfnOutput(this, outputNames.minimumMargin, { value: String(stage.minimumMargin) });
+    }
+    if (stage.secondPersonAbove !== undefined) {
+      new CfnOutput(this, outputNames.secondPersonAbove, { value: stage.secondPersonAbove });
     }
     if (stage.messageRetentionDays !== undefined) {
       new CfnOutput(this, outputNames.messageRetentionDays, { value: String(stage.messageRetentionDays) });

@@ -197,4 +197,11 @@ export const workers = {
       alarm: "Unverified accounts are not deleted after seven days: their addresses stay in use.",
     },
   },
+  sealAuditLogs: {
+    timeoutSeconds: 300,
+    schedule: {
+      everyMinutes: 60,
+      alarm: "New entries of audit logs are not sealed: a later change of them would not show.",
+    },
+  },
 } as const satisfies Record<string, Worker>;

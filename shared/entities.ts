@@ -54,6 +54,8 @@ import type { CountedUses } from "./platform/limits/daily.ts";
 import type { Uses } from "./platform/limits/sliding-window.ts";
 import type { AuditEntryRecord, AuditOutcomeRecord } from "./platform/table/audit-log.ts";
 import type { CredentialRecord, ApiKeyRecord } from "./tenancy/api-keys/record.ts";
+import type { ApprovalRecord } from "./tenancy/approvals.ts";
+import type { SealRecord } from "./tenancy/audit-log/seals.ts";
 import type { KycRecord } from "./tenancy/kyc/record.ts";
 import type {
   InvitationRecord,
@@ -79,6 +81,7 @@ declare module "./platform/table/entities.ts" {
     apiKey: typeof CredentialRecord;
     apiKeyOfOrganization: typeof ApiKeyRecord;
     apiKeyUse: typeof ApiKeyUseRecord;
+    approval: typeof ApprovalRecord;
     arrivals: typeof ArrivalsRecord;
     auditEntry: typeof AuditEntryRecord;
     auditOutcome: typeof AuditOutcomeRecord;
@@ -140,6 +143,7 @@ declare module "./platform/table/entities.ts" {
     sandboxMessage: typeof SandboxRecord;
     scheduledJob: typeof ScheduledJobRecord;
     sealingKey: typeof SealingKeyRecord;
+    seal: typeof SealRecord;
     secondFactor: typeof SecondFactorRecord;
     senderId: typeof SenderIdRecord;
     senderName: typeof SenderNameRecord;

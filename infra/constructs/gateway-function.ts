@@ -93,13 +93,13 @@ export class GatewayFunction extends Construct {
 
   /** Adds a permission to the function's role. */
   allow(actions: string[], resource: string, conditions: Record<string, unknown> = {}): void {
-    this.#policy.addStatements(new PolicyStatement({ actions, resources: [resource], conditions }));
+    this.#policy.addStatements(statement(actions, resource, conditions));
   }
 
   #allowAccess(backend: Backend, access: Access): void {
     const { stage, table, queues, sessionKey, webhookKey, secondFactorKey } = backend;
-    this.#allowTable(table, access);
-    this.#allowDocuments(backend.documents, access);
+    this.#policy.addStatements(...tableStatements(this, table, access));
+    this.#policy.addStatements(...documentStatements(this, backend.documents, access));
     // The index has keys and no data, so the function may read all of it.
     if (access.listsPendingWork)
       this.allow(["dynamodb:Query"], `${table.tableArn}/index/${pendingWorkIndex.name}`);
@@ -175,66 +175,35 @@ export class GatewayFunction extends Construct {
         "An operator writes these secrets without a deployment, and AWS appends six characters to each name.",
     });
   }
-
-  /** Allows to read or add objects. S3 reports a missing object as such only to those who may list the bucket. */
-  #allowDocuments(documents: Backend["documents"], access: Access): void {
-    const actions = [
-      ...(access.may("readDocuments") ? ["s3:GetObject"] : []),
-      ...(access.may("writeDocuments") ? ["s3:PutObject"] : []),
-    ];
-    if (actions.length === 0) return;
-    this.allow(actions, `${documents.bucketArn}/*`);
-    if (access.may("readDocuments")) this.allow(["s3:ListBucket"], documents.bucketArn);
-    this.#allowKey("s3", ["kms:Decrypt", "kms:GenerateDataKey"], documents);
-    // A nested stack gets the bucket as a parameter.
-    const stack = Stack.of(this);
-    const parameter = `referenceto${Names.nodeUniqueId(documents.node.findChild("Resource").node)}Arn`;
-    const attribute = String(stack.resolve(documents.bucketArn)["Fn::GetAtt"]?.join("."));
-    Validations.of(this).acknowledge({
-      id: `AwsSolutions-IAM5[Resource::<${stack.nestedStackParent === undefined ? attribute : parameter}>/*]`,
-      reason: "Each invoice is a new object. The bucket has no other objects.",
-    });
-  }
-
-  /** Allows a service to use the stage's key for the function, which every access to encrypted data needs. */
-  #allowKey(
-    service: "dynamodb" | "s3",
-    actions: string[],
-    { encryptionKey }: Pick<GatewayTable, "encryptionKey">,
-  ): void {
-    if (encryptionKey === undefined) return;
-    const { region, urlSuffix } = Stack.of(this);
-    const via = { "kms:ViaService": `${service}.${region}.${urlSuffix}` };
-    this.allow(actions, encryptionKey.keyArn, { StringEquals: via });
-  }
-
-  /**
-   * Allows an action only on items whose partition key is of a family that names it. AWS does not document which keys it
-   * checks for a transaction's write: its own, those of the same action, or those of all writes. So for an action that
-   * is used in transactions, the statement allows the other families of these transactions (`ForAllValues`). One of the
-   * keys has to be of the action's own families (`ForAnyValue`). A call outside a transaction has one key, which must be
-   * of those families. The same holds for each write if AWS checks it by its own key.
-   *
-   * `ForAllValues` is true for a request without keys, such as a scan. `Null` rejects these.
-   */
-  #allowTable(table: GatewayTable, access: Access): void {
-    if (tableActions.some((action) => access.familiesOf(action).length > 0)) {
-      this.#allowKey("dynamodb", tableKeyActions, table);
-    }
-    for (const action of tableActions) {
-      const own = access.familiesOf(action);
-      if (own.length === 0) continue;
-      const others = access.familiesBeside(action);
-      this.allow([`dynamodb:${action}`], table.tableArn, {
-        "ForAllValues:StringLike": leadingKeys([...own, ...others]),
-        ...(others.length > 0 ? { "ForAnyValue:StringLike": leadingKeys(own) } : {}),
-        Null: { "dynamodb:LeadingKeys": "false" },
-      });
-    }
-  }
 }
 
-const tableKeyActions = [
+/** Allows to read or add documents. S3 reports a missing one as such only to those who may list the bucket. */
+export function documentStatements(
+  scope: Construct,
+  documents: Backend["documents"],
+  access: Pick<Access, "may">,
+): PolicyStatement[] {
+  const actions = [
+    ...(access.may("readDocuments") ? ["s3:GetObject"] : []),
+    ...(access.may("writeDocuments") ? ["s3:PutObject"] : []),
+  ];
+  if (actions.length === 0) return [];
+  // A nested stack gets the bucket as a parameter.
+  const stack = Stack.of(scope);
+  const parameter = `referenceto${Names.nodeUniqueId(documents.node.findChild("Resource").node)}Arn`;
+  const attribute = String(stack.resolve(documents.bucketArn)["Fn::GetAtt"]?.join("."));
+  Validations.of(scope).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::<${stack.nestedStackParent === undefined ? attribute : parameter}>/*]`,
+    reason: "Each invoice is a new object. The bucket has no other objects.",
+  });
+  return [
+    statement(actions, `${documents.bucketArn}/*`),
+    ...(access.may("readDocuments") ? [statement(["s3:ListBucket"], documents.bucketArn)] : []),
+    ...keyStatements(scope, "s3", ["kms:Decrypt", "kms:GenerateDataKey"], documents),
+  ];
+}
+
+export const tableKeyActions = [
   "kms:Decrypt",
   "kms:DescribeKey",
   "kms:Encrypt",
@@ -244,10 +213,69 @@ const tableKeyActions = [
   "kms:ReEncryptTo",
 ];
 
+/** Returns a permission. */
+export function statement(
+  actions: string[],
+  resource: string,
+  conditions: Record<string, unknown> = {},
+): PolicyStatement {
+  return new PolicyStatement({ actions, resources: [resource], conditions });
+}
+
+/** Allows to use the stage's key through a service, which every access to encrypted data needs. */
+export function keyStatements(
+  scope: Construct,
+  service: "dynamodb" | "s3",
+  actions: string[],
+  { encryptionKey }: Pick<GatewayTable, "encryptionKey">,
+): PolicyStatement[] {
+  if (encryptionKey === undefined) return [];
+  const { region, urlSuffix } = Stack.of(scope);
+  const via = { "kms:ViaService": `${service}.${region}.${urlSuffix}` };
+  return [statement(actions, encryptionKey.keyArn, { StringEquals: via })];
+}
+
+/**
+ * Allows an action only on items whose partition key is of a family that names it. AWS does not document which keys it
+ * checks for a transaction's write: its own, those of the same action, or those of all writes. So for an action that
+ * is used in transactions, the statement allows the other families of these transactions (`ForAllValues`). One of the
+ * keys has to be of the action's own families (`ForAnyValue`). A call outside a transaction has one key, which must be
+ * of those families. The same holds for each write if AWS checks it by its own key.
+ *
+ * `ForAllValues` is true for a request without keys, such as a scan. `Null` rejects these.
+ * @param partly families of which only some attributes are readable. The statement for them is not made here.
+ */
+export function tableStatements(
+  scope: Construct,
+  table: GatewayTable,
+  access: Access,
+  partly: readonly KeyFamily[] = [],
+): PolicyStatement[] {
+  const onItems = tableActions.flatMap((action) => {
+    const own = access.familiesOf(action).filter((family) => !isRead(action) || !partly.includes(family));
+    if (own.length === 0) return [];
+    const others = access.familiesBeside(action);
+    return statement([`dynamodb:${action}`], table.tableArn, {
+      "ForAllValues:StringLike": leadingKeys([...own, ...others]),
+      ...(others.length > 0 ? { "ForAnyValue:StringLike": leadingKeys(own) } : {}),
+      Null: { "dynamodb:LeadingKeys": "false" },
+    });
+  });
+  return onItems.length === 0
+    ? []
+    : [...keyStatements(scope, "dynamodb", tableKeyActions, table), ...onItems];
+}
+
+export const readActions = ["BatchGetItem", "GetItem", "Query"] as const;
+
+function isRead(action: string): boolean {
+  return readActions.some((read) => read === action);
+}
+
 function domainOf(address: string): string {
   return address.slice(address.indexOf("@") + 1);
 }
 
-function leadingKeys(families: readonly KeyFamily[]): Record<string, unknown> {
+export function leadingKeys(families: readonly KeyFamily[]): Record<string, unknown> {
   return { "dynamodb:LeadingKeys": families.map((family) => `${family}#*`) };
 }

@@ -125,6 +125,7 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
         return port && interceptor ? interceptedPort(port, definition.name, interceptor) : port;
       },
     };
+    for (const policy of stack.policies) aws.allow(policy);
     const functions = new Map<string, FunctionHost>();
     for (const definition of stack.functions) {
       aws.allow(definition);

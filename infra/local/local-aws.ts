@@ -12,6 +12,7 @@ import {
   accessDenied,
   rejectionOfStranger,
   type AwsResponse,
+  type Permissions,
 } from "./aws-requests.ts";
 import { localCredentials } from "./connections.ts";
 import type { DataServices } from "./data-services.ts";
@@ -57,7 +58,7 @@ export interface LocalAwsOptions {
 export class LocalAws {
   readonly #server: Server;
   readonly #options: LocalAwsOptions;
-  readonly #functions = new Map<string, FunctionDefinition>();
+  readonly #functions = new Map<string, Permissions>();
   readonly #signingKeys = new Map<string, KeyObject>();
   readonly #secretPath: string;
   #port = 0;
@@ -81,8 +82,8 @@ export class LocalAws {
     return `http://127.0.0.1:${this.#port}${this.#secretPath}`;
   }
 
-  /** Registers a function with its permissions. */
-  allow(definition: FunctionDefinition): void {
+  /** Registers a function, or a policy of an operator's role, with its permissions. */
+  allow(definition: Permissions & Pick<FunctionDefinition, "name">): void {
     this.#functions.set(definition.name, definition);
   }
 

@@ -1,4 +1,4 @@
-import type { OnLeadingKeys, Statement } from "./template.ts";
+import type { Condition, Statement } from "./template.ts";
 
 // Checks each request of each function, so it uses no schemas.
 
@@ -8,6 +8,8 @@ interface RequiredPermission {
   readonly resourceName: string;
   /** The partition keys of the items; none for a request that is not on items. */
   readonly leadingKeys: readonly string[];
+  /** The attributes that a request reads; absent for all of them. */
+  readonly attributes?: readonly string[] | undefined;
   /** The sender of an email. */
   readonly fromAddress?: string;
 }
@@ -85,10 +87,7 @@ function keysOf(required: readonly RequiredPermission[]): string[] {
 function allows({ Action, Resource, Condition }: Statement, permission: RequiredPermission): boolean {
   if (!Action.includes(permission.action)) return false;
   if (!Resource.some((arn) => isOn(arn, permission))) return false;
-  if (Condition === undefined) return true;
-  return "StringEquals" in Condition
-    ? Condition.StringEquals["ses:FromAddress"] === permission.fromAddress
-    : isMet(Condition, permission.leadingKeys);
+  return Condition === undefined || isMet(Condition, permission);
 }
 
 /**
@@ -104,9 +103,17 @@ function isOn(arn: string, { resourceName, fromAddress }: RequiredPermission): b
   return name === resourceName || fromAddress === name || (fromAddress?.endsWith(`.${name}`) ?? false);
 }
 
-function isMet(condition: OnLeadingKeys, leadingKeys: readonly string[]): boolean {
-  const all = condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"];
-  if (!leadingKeys.every((key) => isLike(key, all))) return false;
+function isMet(condition: Condition, { leadingKeys, attributes, fromAddress }: RequiredPermission): boolean {
+  const { StringEquals } = condition;
+  if (StringEquals !== undefined && "ses:FromAddress" in StringEquals) {
+    return StringEquals["ses:FromAddress"] === fromAddress;
+  }
+  const all = condition["ForAllValues:StringLike"]?.["dynamodb:LeadingKeys"];
+  if (all !== undefined && !leadingKeys.every((key) => isLike(key, all))) return false;
+  const none = condition["ForAllValues:StringNotLike"]?.["dynamodb:LeadingKeys"] ?? [];
+  if (leadingKeys.some((key) => isLike(key, none))) return false;
+  const readable = condition["ForAllValues:StringEquals"]?.["dynamodb:Attributes"];
+  if (readable !== undefined && attributes?.every((each) => readable.includes(each)) !== true) return false;
   const any = condition["ForAnyValue:StringLike"]?.["dynamodb:LeadingKeys"];
   if (any !== undefined && !leadingKeys.some((key) => isLike(key, any))) return false;
   return condition.Null === undefined || leadingKeys.length > 0;
@@ -119,6 +126,7 @@ function isLike(key: string, patterns: readonly string[]): boolean {
 function permissionsFor(operation: string, body: unknown): RequiredPermission[] {
   switch (operation) {
     case "dynamodb:GetItem":
+      return [{ ...permissionOnItem(operation, body), attributes: attributesOf(body) }];
     case "dynamodb:UpdateItem":
     case "dynamodb:DeleteItem":
       return [permissionOnItem(operation, body)];
@@ -128,21 +136,33 @@ function permissionsFor(operation: string, body: unknown): RequiredPermission[] 
       // Our own queries all begin with the partition key.
       if (!/^\w+ = :pk AND /.test(textAt(body, "KeyConditionExpression"))) return [];
       const leadingKeys = [textAt(body, "ExpressionAttributeValues", ":pk", "S")];
-      return [{ action: operation, resourceName: indexOrTable(body), leadingKeys }];
+      const attributes = attributesOf(body);
+      return [{ action: operation, resourceName: indexOrTable(body), leadingKeys, attributes }];
     }
     case "dynamodb:BatchGetItem":
       return Object.entries(valueAt(body, "RequestItems") ?? {}).map(([resourceName, request]) => ({
         action: operation,
         resourceName,
         leadingKeys: listAt(request, "Keys").map((key) => textAt(key, "pk", "S")),
+        attributes: attributesOf(request),
       }));
     case "dynamodb:Scan":
       return [permissionWithoutItem(operation, indexOrTable(body))];
     case "dynamodb:TransactWriteItems":
       return listAt(body, "TransactItems").flatMap((item) => Object.entries(item).map(permissionForWrite));
+    case "sqs:ChangeMessageVisibilityBatch":
+    case "sqs:DeleteMessageBatch":
+    case "sqs:GetQueueAttributes":
+    case "sqs:ReceiveMessage":
     case "sqs:SendMessage":
     case "sqs:SendMessageBatch":
-      return [permissionWithoutItem("sqs:SendMessage", textAt(body, "QueueUrl").split("/").at(-1))];
+      return [
+        permissionWithoutItem(operation.replace(/Batch$/, ""), textAt(body, "QueueUrl").split("/").at(-1)),
+      ];
+    case "secretsmanager:CreateSecret":
+      return [permissionWithoutItem(operation, textAt(body, "Name"))];
+    case "secretsmanager:DeleteSecret":
+    case "secretsmanager:PutSecretValue":
     case "secretsmanager:GetSecretValue":
       return [permissionWithoutItem(operation, textAt(body, "SecretId").split(":").at(-1))];
     case "kms:GetPublicKey":
@@ -165,6 +185,14 @@ function permissionsFor(operation: string, body: unknown): RequiredPermission[] 
     default:
       return [];
   }
+}
+
+/** Returns the attributes that a read names; undefined if it reads all of them. */
+function attributesOf(body: unknown): string[] | undefined {
+  const projection = valueAt(body, "ProjectionExpression");
+  if (typeof projection !== "string") return undefined;
+  const names = Object.values(Object(valueAt(body, "ExpressionAttributeNames"))).map(String);
+  return [...projection.split(/[\s,]+/).filter((each) => !each.startsWith("#")), ...names];
 }
 
 function permissionForWrite([kind, write]: readonly [string, unknown]): RequiredPermission {

@@ -105,6 +105,7 @@ function pseudoParameter(name: string): string {
     "AWS::AccountId": localAccountId,
     "AWS::Partition": "aws",
     "AWS::Region": localRegion,
+    "AWS::StackId": "stack",
     "AWS::URLSuffix": "amazonaws.com",
   }[name];
   if (value === undefined) throw new Error(`the local gateway does not support ${name}`);

@@ -19,21 +19,27 @@ const OneOrMany = z.pipe(
 
 const LeadingKeys = z.strictObject({ "dynamodb:LeadingKeys": OneOrMany });
 
-const OnLeadingKeys = z.strictObject({
-  "ForAllValues:StringLike": LeadingKeys,
+export const Condition = z.strictObject({
+  "ForAllValues:StringLike": z.optional(LeadingKeys),
+  "ForAllValues:StringNotLike": z.optional(LeadingKeys),
   "ForAnyValue:StringLike": z.optional(LeadingKeys),
+  "ForAllValues:StringEquals": z.optional(z.strictObject({ "dynamodb:Attributes": z.array(z.string()) })),
+  StringEquals: z.optional(
+    z.union([
+      z.strictObject({ "dynamodb:Select": z.literal("SPECIFIC_ATTRIBUTES") }),
+      z.strictObject({ "ses:FromAddress": z.string() }),
+    ]),
+  ),
   Null: z.optional(z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") })),
 });
-export type OnLeadingKeys = z.infer<typeof OnLeadingKeys>;
-
-const OnFromAddress = z.strictObject({ StringEquals: z.strictObject({ "ses:FromAddress": z.string() }) });
+export type Condition = z.infer<typeof Condition>;
 
 const Statement = z.strictObject({
   Effect: z.literal("Allow"),
   Action: OneOrMany,
   Resource: OneOrMany,
   // Other conditions are errors, because permissions.ts does not support them.
-  Condition: z.optional(z.union([OnLeadingKeys, OnFromAddress])),
+  Condition: z.optional(Condition),
 });
 export type Statement = z.infer<typeof Statement>;
 
@@ -70,6 +76,11 @@ const resourceSchemas = {
     VisibilityTimeout: z.optional(z.int()),
     MessageRetentionPeriod: z.optional(z.int()),
     RedrivePolicy: z.optional(z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.int() })),
+  }),
+  policy: z.object({
+    ManagedPolicyName: z.string(),
+    Description: z.string(),
+    PolicyDocument: z.object({ Statement: z.array(Statement) }),
   }),
   role: z.object({
     Policies: z._default(
@@ -141,6 +152,8 @@ export interface StackDefinition {
   /** Dead-letter queues come before the queues that refer to them. */
   readonly queues: readonly QueueDefinition[];
   readonly functions: readonly FunctionDefinition[];
+  /** The policies of the people who operate the stage. */
+  readonly policies: readonly Pick<FunctionDefinition, "description" | "name" | "statements">[];
   /** Allowed origins of other sites; by default none. */
   readonly cors: CorsConfiguration | undefined;
   readonly routes: readonly { readonly routeKey: string; readonly functionName: string }[];
@@ -217,6 +230,11 @@ export async function readStack(
         statements: roles.get(properties.Role) ?? [],
       };
     }),
+    policies: resources("AWS::IAM::ManagedPolicy", resourceSchemas.policy).map(({ properties }) => ({
+      name: properties.ManagedPolicyName,
+      description: properties.Description,
+      statements: properties.PolicyDocument.Statement,
+    })),
     cors: resources("AWS::ApiGatewayV2::Api", resourceSchemas.api)[0]?.properties.CorsConfiguration,
     routes: resources("AWS::ApiGatewayV2::Route", resourceSchemas.route).map(({ properties }) => {
       const functionName = integrations.get(properties.Target);

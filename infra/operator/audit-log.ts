@@ -2,8 +2,9 @@ import * as z from "zod/mini";
 
 import type { AuditActor } from "../../shared/platform/table/audit-log.ts";
 import { readAuditLog, type EndedEntry } from "../../shared/tenancy/audit-log/list.ts";
-import { command, limit, part, RequiredText } from "./command.ts";
-import { readOrganization } from "./organization.ts";
+import { verifyAuditLog } from "../../shared/tenancy/audit-log/seals.ts";
+import { command, limit, Organizations, personal, RequiredText } from "./command.ts";
+import { organizationIds, readOrganization } from "./organization.ts";
 import { jsonOf } from "./output.ts";
 
 const batchSize = 500;
@@ -16,14 +17,14 @@ const auditLog = command({
     "The stage's log has the commands that concern no single organization. With --json all fields are printed, as an export.",
   examples: ["ada@example.com", "ada@example.com --limit 100000 --json --stage prod", "--stage prod"],
   input: z.object({
-    organization: part(
+    organization: personal(
       "[organization]",
       "organization ID, or the email of one of its users; default: the stage's log",
       z.optional(RequiredText),
     ),
     limit: limit(50, maxShown, "entries"),
   }),
-  run: async ({ organization, limit: wanted }, { output }) => {
+  run: async ({ organization, limit: wanted }, { output, record }) => {
     const id = organization === undefined ? undefined : (await readOrganization(organization)).id;
     const entries: EndedEntry[] = [];
     let batch: EndedEntry[] = [];
@@ -33,6 +34,8 @@ const auditLog = command({
       entries.push(...batch);
       output.progress(`${entries.length} entries read`);
     } while (batch.length > 0 && entries.length < wanted);
+    // Afterwards, so that the list does not begin with its own entry. The stage's log has no customers.
+    if (id !== undefined) await record({ organizationId: id });
     output.table(entries, {
       TIME: "createdAt",
       ACTOR: ({ actor }) => actorText(actor),
@@ -42,6 +45,34 @@ const auditLog = command({
       SUBJECT: ({ subject = {} }) => jsonOf(subject),
     });
     output.note(`${entries.length} entries`);
+  },
+});
+
+const verify = command({
+  name: "audit-logs verify",
+  summary: "Compare the audit logs with their seals, and name the first entry of each that was changed",
+  details:
+    "Entries are sealed an hour after they are written. Without organizations it verifies all logs and that of the stage. A " +
+    "difference exits with 1.",
+  examples: ["", "ada@example.com --stage prod"],
+  input: z.object({ organizations: Organizations }),
+  run: async ({ organizations }, { output }) => {
+    let [logs, wrong] = [0, 0];
+    const verifyLog = async (organizationId: string | undefined): Promise<void> => {
+      const { entries, difference } = await verifyAuditLog(organizationId);
+      const name = organizationId ?? "stage";
+      logs += 1;
+      if (difference !== undefined) wrong += 1;
+      const state = difference === undefined ? "ok" : `WRONG: ${difference.at} is ${difference.is}`;
+      output.result(
+        { log: name, entries, difference: difference ?? null },
+        `${name}  ${entries} sealed  ${state}`,
+      );
+    };
+    if (organizations.length === 0) await verifyLog(undefined);
+    for await (const id of await organizationIds(organizations)) await verifyLog(id);
+    output.note(`${logs} logs verified, ${wrong} wrong`);
+    if (wrong > 0) process.exitCode = 1;
   },
 });
 
@@ -56,4 +87,4 @@ function actorText(actor: AuditActor): string {
   }
 }
 
-export const auditLogCommands = [auditLog];
+export const auditLogCommands = [auditLog, verify];

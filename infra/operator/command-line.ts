@@ -3,6 +3,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError } from "command
 import { editDistance, validationMessage } from "../../shared/api/contract/validation.ts";
 import { releaseText } from "../release.ts";
 import { stageNamed, type Stage } from "../stages/stage.ts";
+import { approvalCommands } from "./approvals.ts";
 import { auditLogCommands } from "./audit-log.ts";
 import { booksCommands } from "./books.ts";
 import { carrierCommands } from "./carriers.ts";
@@ -52,6 +53,7 @@ export const commands: readonly OperatorCommand[] = [
   ...movementCommands,
   ...walletCommands,
   ...paymentCommands,
+  ...approvalCommands([...movementCommands, ...paymentCommands]),
   ...pausesOfPayments,
   ...lostPaymentCommands,
   ...verifyCommands,
@@ -82,12 +84,16 @@ export interface Order {
   readonly name: string;
   /** The input for the audit log, without personal data. */
   readonly recorded: Typed;
+  readonly inputs: Typed;
   readonly run: (context: Context) => Promise<void>;
   /** Undefined for the gateway on this machine. */
   readonly stage: Stage | undefined;
   readonly isJson: boolean;
   /** Whether a person has to consent first. */
   readonly mustAsk: boolean;
+  /** Whether it shows personal data: of an organization, if one is named by its ID or an email. */
+  readonly discloses: boolean;
+  readonly organization: unknown;
 }
 
 /**
@@ -184,7 +190,7 @@ function nearestOf(typed: string): string[] {
 }
 
 function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): Order {
-  const { parameters, options, work, asksFirst = false } = described;
+  const { parameters, options, work, asksFirst = false, discloses = false } = described;
   const { stage, json, yes, ...values } = typed.opts<{ stage?: Stage; json?: true; yes?: true }>();
   const ofParameters = parameters.map(({ name }, index) => [name, typed.processedArgs[index]]);
   const inputs: Typed = { ...values, ...Object.fromEntries(ofParameters) };
@@ -204,7 +210,19 @@ function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): O
   }
   const personal = new Set(parts.filter((each) => each.isPersonal).map(({ name }) => name));
   const recorded = Object.fromEntries(Object.entries(inputs).filter(([name]) => !personal.has(name)));
-  return { name: described.name, recorded, run: run.data, stage, isJson: json === true, mustAsk };
+  const { organization } = inputs;
+  const isJson = json === true;
+  return {
+    name: described.name,
+    recorded,
+    inputs,
+    run: run.data,
+    stage,
+    isJson,
+    mustAsk,
+    discloses,
+    organization,
+  };
 }
 
 /** Rejects an option's name as the value of the option before it. */

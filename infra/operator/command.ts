@@ -12,6 +12,8 @@ interface Description {
   readonly examples: readonly string[];
   /** Whether it moves money or changes what customers can do: a stage that keeps its data asks first. */
   readonly asksFirst?: boolean | ((typed: Typed) => boolean);
+  /** Whether it shows personal data of customers: the audit log gets an entry before it reads any. */
+  readonly discloses?: boolean;
 }
 
 /** A part of a command's input, as help shows it. */

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline/promises";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 
 import { defaultCurrency } from "../../shared/api/contract/currencies.ts";
+import { microsOfText } from "../../shared/money/wallet/money.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { paymentSecretName } from "../constructs/names.ts";
 import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
@@ -22,6 +23,11 @@ export interface About {
   readonly organizationId?: string | undefined;
   /** The state before the change, for the audit log. */
   readonly before?: Facts;
+  /**
+   * The money that a command moves. Above the stage's amount it is only proposed, with these parts of the input: the ID of
+   * the organization, the exact amount and a reference.
+   */
+  readonly movement?: { readonly amountMicros: number; readonly input: Facts };
 }
 
 /** The gateway that a command works on. */
@@ -35,6 +41,8 @@ export interface Connection {
   readonly stageCarrier: string;
   /** The share of a price that must remain after the carrier's cost. */
   readonly minimumMargin: number;
+  /** The largest movement of money that one operator may make alone. */
+  readonly secondPersonAboveMicros: number;
 }
 
 export interface Context extends Connection {
@@ -102,7 +110,13 @@ export async function connect(stage: Stage | undefined): Promise<Connection> {
     apiUrl: stackOutput(outputNames.apiUrl).value.replace(/\/$/, ""),
     stageCarrier: stage?.carrier ?? localCarrier,
     minimumMargin: Number(find(outputNames.minimumMargin)?.value ?? 0),
+    secondPersonAboveMicros: aloneMicros(find(outputNames.secondPersonAbove)?.value),
   };
+}
+
+/** Without the setting there is no limit. With one that cannot be read, every movement needs a second person. */
+function aloneMicros(setting: string | undefined): number {
+  return setting === undefined ? Infinity : (microsOfText(setting) ?? 0);
 }
 
 interface Found {
@@ -114,10 +128,13 @@ async function localGateway(): Promise<Found> {
   const dataFolder = path.resolve(projectRoot, process.env["DATA_DIR"] ?? ".local");
   const { dynamodb, aws, stripe, stackName, outputs } = await readConnections(dataFolder);
   if (stripe !== undefined) process.env[environmentNames.stripeApiUrl] ??= stripe;
-  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb;
+  // With a role, all requests go to the endpoint that checks them against the role's policy.
+  const role = process.env["OPERATOR_ROLE"];
+  process.env["AWS_ENDPOINT_URL_DYNAMODB"] = role === undefined ? dynamodb : aws;
   for (const service of ["S3", "SECRETS_MANAGER", "SQS"]) process.env[`AWS_ENDPOINT_URL_${service}`] = aws;
   process.env["AWS_REGION"] = localRegion;
-  process.env["AWS_ACCESS_KEY_ID"] = localCredentials.accessKeyId;
+  process.env["AWS_ACCESS_KEY_ID"] =
+    role === undefined ? localCredentials.accessKeyId : `${stackName}-${role}`;
   process.env["AWS_SECRET_ACCESS_KEY"] = localCredentials.secretAccessKey;
   // A profile in the shell's environment would take precedence over these credentials.
   delete process.env["AWS_PROFILE"];

@@ -7,11 +7,19 @@ import { oneLine } from "./output.ts";
 export function errorText(error: unknown): string {
   const isFetch = error instanceof Error && error.message === "fetch failed";
   const described =
-    isFetch && error.cause !== undefined ? `fetch failed: ${ownText(error.cause)}` : ownText(error);
+    isFetch && error.cause !== undefined
+      ? `fetch failed: ${ownText(error.cause)}`
+      : ownText(deniedIn(error) ?? error);
   const causes = isFetch ? [error, error.cause] : [error];
   const hint = hints.find(({ fits }) => causes.some(fits))?.hint;
   const text = oneLine(described);
   return hint === undefined ? text : `${text.replace(/[.:]$/, "")}. ${hint}`;
+}
+
+/** Returns the error of AWS, which names the right that a policy lacks, if it is the cause of another one. */
+function deniedIn(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return error.name.startsWith("AccessDenied") ? error : deniedIn(error.cause);
 }
 
 const hints: readonly { readonly fits: (error: unknown) => boolean; readonly hint: string }[] = [
@@ -21,6 +29,10 @@ const hints: readonly { readonly fits: (error: unknown) => boolean; readonly hin
     hint:
       "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as for the AWS CLI; " +
       "`aws sts get-caller-identity` checks them.",
+  },
+  {
+    fits: (error) => deniedIn(error) !== undefined,
+    hint: "Your policy lacks this right: see Roles in infra/operator/README.md.",
   },
   {
     fits: (error) => error instanceof Error && error.message === "Region is missing",

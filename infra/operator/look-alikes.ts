@@ -73,6 +73,7 @@ export const findSenderId = command({
   details:
     "Upper and lower case are the same. Compares the sender IDs of all organizations, with one read unit for each.",
   examples: ["ADASHOP --stage prod", "'Ada Shop' --json"],
+  discloses: true,
   input: z.object({ name: part("<name>", "sender ID", RequiredText) }),
   run: async ({ name }, { output }) => {
     // One read shows who has the name, before the others are compared.

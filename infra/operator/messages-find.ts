@@ -36,16 +36,18 @@ export const findMessages = command({
     "Searches the organizations that sent something in the time, 7 days by default. Test messages are left out. The end states " +
     "the read units that the search took. It stops after 100,000 organizations or 5 million read units.",
   examples: ["15005550100 --stage prod", "+15005550100 --since 30d --limit 5", "15005550100 --json"],
+  discloses: true,
   input: z.object({
     number: personal("<number>", "recipient's number, in international form", GivenPhoneNumber),
     since: SinceOption,
     limit: limit(50, 1_000, "messages"),
   }),
-  run: async ({ number, since = daysAgo(7), limit: wanted }, { output }) => {
+  run: async ({ number, since = daysAgo(7), limit: wanted }, { output, changed }) => {
     const { found, ...search } = await countingReadUnits(async (readUnits) => {
       const result = await findInAll({ to: number, since, limit: wanted }, readUnits, output);
       return { ...result, readUnits: readUnits() };
     });
+    changed({ messages: found.map(({ id }) => id) });
     for (const message of found) {
       const organization = await findOrganization(message.organizationId).catch(undefinedIfUnreadable);
       const { Message, Organization, Accepted, State, From, Delivery } = factsOf(message);

@@ -38,6 +38,7 @@ const show = command({
     "msg_01M7Y6EJCCCYF8FQN69JCEXBCE --stage prod",
     "msg_01M7Y6EJCCCYF8FQN69JCEXBCE --organization ada@example.com --json",
   ],
+  discloses: true,
   input: z.object({
     message: part("<message>", "message ID", idSchema("msg")),
     organization: OrganizationOption,
@@ -114,6 +115,7 @@ const list = command({
     "--organization ada@example.com --status failed --stage prod",
     "--organization ada@example.com --number 15005550100 --since 2026-03-01 --json",
   ],
+  discloses: true,
   input: z.object({
     organization: RequiredOrganizationOption,
     number: personal(

@@ -128,6 +128,7 @@ const list = command({
   name: "numbers list",
   summary: "List the assigned numbers and their organizations",
   examples: ["", "--stage prod --json"],
+  discloses: true,
   input: z.object({}),
   run: async (_, { output }) =>
     output.table((await listNumbers()).flatMap(rowsOf), {

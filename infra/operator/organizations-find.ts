@@ -24,11 +24,12 @@ export const findOrganizations = command({
     "Otherwise up to 100,000 organizations are searched, with one read for each. This finds the ID of a payment, the reference of " +
     "a bank transfer, and a part of the name. It also finds an API key by the first characters that lists show.",
   examples: ["ada@example.com --stage prod", "nn_0N9e", "'ada shop' --json"],
+  discloses: true,
   input: z.object({
     text: personal("<text>", "email, ID, number, reference, key, or part of a name", RequiredText),
     limit: limit(50, 1_000, "organizations"),
   }),
-  run: async ({ text, limit: wanted }, { output }) => {
+  run: async ({ text, limit: wanted }, { output, changed }) => {
     const byKey = await findByKey(text);
     const isByKey = byKey.length > 0;
     const isEnough = (matches: readonly Match[]): boolean => matches.length > wanted;
@@ -37,6 +38,7 @@ export const findOrganizations = command({
       : await searchOrganizations(async (id) => matchesOf(id, text), output, { isEnough });
     const rows = [];
     for (const [id, foundBy] of all.found.slice(0, wanted)) rows.push({ ...(await readRow(id)), foundBy });
+    changed({ organizations: rows.map(({ id }) => id) });
     output.table(rows, { ...columns, "FOUND BY": "foundBy" });
     const more = isEnough(all.found) ? ", and there are more" : "";
     output.note(

@@ -70,6 +70,7 @@ export const listOrganizations = command({
   details:
     "The status is `closed` if the wallet is closed. Erased organizations are listed too, because their wallets remain.",
   examples: ["--stage prod", "--limit 1000 --json --stage prod", "--after org_01M7Y6EGDXHA99AE471ACHQK57"],
+  discloses: true,
   input: z.object({
     limit: limit(50, 1_000, "organizations"),
     after: part(

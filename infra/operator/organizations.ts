@@ -25,6 +25,7 @@ const show = command({
   name: "organizations show",
   summary: "Show an organization with its owner, wallet, KYC and sender IDs",
   examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --limit 100 --stage prod"],
+  discloses: true,
   input: z.object({ organization: Organization, limit: LedgerLimit }),
   run: async (input, { output }) => {
     const organization = await readOrganization(input.organization);

@@ -9,11 +9,12 @@ import {
   paymentsOf,
   readPayment,
   type PaymentRecord,
+  restOf,
 } from "../../shared/money/payments/record.ts";
 import { recordRefund } from "../../shared/money/payments/refund.ts";
 import { paymentSettings } from "../../shared/money/payments/settings.ts";
 import { stripeEvents } from "../../shared/money/payments/stripe-state.ts";
-import { moneyText } from "../../shared/money/wallet/money.ts";
+import { amountOf, moneyText } from "../../shared/money/wallet/money.ts";
 import { writeSecret } from "../../shared/platform/aws/write-secret.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
@@ -48,6 +49,7 @@ const list = command({
     "--unsettled --since 90 --stage prod",
     "--disputed --since 120 --stage prod",
   ],
+  discloses: true,
   input: z.object({
     organization: OrganizationOption,
     status: part("--status <status>", PaymentStatus.options.join(", "), z.optional(PaymentStatus)),
@@ -90,6 +92,7 @@ const show = command({
   summary: "Show a payment with its invoice, fee, refunds, disputes and movements of the wallet",
   details: "Without --organization the command searches all organizations.",
   examples: ["pay_01M7Y6EJCCCYF8FQN69JCEXBCE --stage prod"],
+  discloses: true,
   input: z.object({ payment: PaymentId, organization: OrganizationOption }),
   run: async ({ payment: id, organization }, { output }) => {
     const payment = await findPaymentById(id, organization, output);
@@ -130,22 +133,29 @@ const refund = command({
     const before = await findPaymentById(paymentId, organization, output);
     const { organizationId, provider } = before;
     const what = `refund ${amount === undefined ? "the rest" : moneyText(amount)} of ${paymentId}. ${invoiceText(before)}`;
-    await confirm(`${what}: ${reason}`, { organizationId, before: { refunds: before.refunds } });
-    const id = reference ?? noted(newId("rfd"), output);
+    const amountMicros = amount ?? restOf(before).amountMicros;
+    const id = reference ?? newId("rfd");
+    const fixed = { organization: organizationId, amount: String(amountOf(amountMicros)), reference: id };
+    await confirm(`${what}: ${reason}`, {
+      organizationId,
+      before: { refunds: before.refunds },
+      movement: { amountMicros, input: fixed },
+    });
+    if (reference === undefined) noted(id, output);
     const key = { organizationId, paymentId };
     await recordRefund(key, { id, amountMicros: amount, reason }).catch(explainOverdraft);
     const { refunds } = await readPayment(key);
     const recorded = refunds.find((each) => each.id === id);
     if (recorded === undefined) throw new Error(`the refund ${id} was not recorded`);
     changed({ refunds });
-    const { amountMicros, totalMicros, status } = recorded;
+    const { totalMicros, status } = recorded;
     const sent =
       provider === "manual"
         ? `Transfer ${moneyText(totalMicros)} to the customer.`
         : `The gateway pays back ${moneyText(totalMicros)} within a minute.`;
     output.result(
       { organizationId, paymentId, ...recorded },
-      `${id}: ${moneyText(amountMicros)} left the wallet. ${status === "pending" ? sent : `It is ${status}.`}`,
+      `${id}: ${moneyText(recorded.amountMicros)} left the wallet. ${status === "pending" ? sent : `It is ${status}.`}`,
     );
   },
 });

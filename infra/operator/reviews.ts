@@ -30,6 +30,7 @@ const kycList = command({
   name: "kyc list",
   summary: "List pending KYC submissions, oldest first",
   examples: ["", "--stage prod --json"],
+  discloses: true,
   input: z.object({}),
   run: async (_, { output }) =>
     listRequests(output, listPendingKyc(), {
@@ -45,6 +46,7 @@ const kycShow = command({
   name: "kyc show",
   summary: "Show an organization's KYC submission",
   examples: ["ada@example.com"],
+  discloses: true,
   input: z.object({ organization: Organization }),
   run: async ({ organization }, { output }) => {
     const submission = await submissionOf((await readOrganization(organization)).id);

@@ -18,6 +18,7 @@ const show = command({
     "An address is suppressed after a permanent bounce or a complaint. A stage receives these events if its file names " +
     "email.configurationSet.",
   examples: ["ada@example.com --stage prod"],
+  discloses: true,
   input: z.object({ address: Address }),
   run: async ({ address }, { output }) => {
     const suppression = await findSuppression(address);

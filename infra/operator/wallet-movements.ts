@@ -66,10 +66,9 @@ const needsReference = z.refine<{
   error: "is missing: payments, refunds and chargebacks need their own reference",
 });
 
-/** Shows a generated reference before it is used, so that the operator can repeat the command. @returns the reference */
-export function noted(reference: string, output: Output): string {
+/** Shows a generated reference before it is used, so that the operator can repeat the command. */
+export function noted(reference: string, output: Output): void {
   output.aside(`If the response is lost, repeat the command with --reference ${reference}`);
-  return reference;
 }
 
 /** Throws an error again, one about the balance in the operator's words. */
@@ -91,8 +90,13 @@ async function adjust(
   const { type, amountMicros, reason } = input;
   const { balanceMicros } = await readWallet(organizationId);
   const what = `change this wallet by ${moneyText(amountMicros)} (${type}), from ${moneyText(balanceMicros)}: ${reason}`;
-  await confirm(`${what}\n${await ownerText(organization)}`, { organizationId, before: { balanceMicros } });
-  const reference = input.reference ?? noted(randomUUID(), output);
+  const reference = input.reference ?? randomUUID();
+  await confirm(`${what}\n${await ownerText(organization)}`, {
+    organizationId,
+    before: { balanceMicros },
+    movement: { amountMicros, input: { organization: organizationId, reference } },
+  });
+  if (input.reference === undefined) noted(reference, output);
   const movement = { organizationId, type, amountMicros, reason, reference };
   const { balanceMicros: after, wasDoneBefore } = await adjustWallet(movement).catch(explainOverdraft);
   changed({ balanceMicros: after });
@@ -129,7 +133,11 @@ async function creditPayment(
   const { taxMicros, totalMicros } = payment;
   const invoice = `${invoiceText(payment)}: ${reason}`;
   const what = `credit a payment to this wallet, from ${moneyText(balanceMicros)}. ${invoice}`;
-  await confirm(`${what}\n${await ownerText(organization)}`, { organizationId, before: { balanceMicros } });
+  await confirm(`${what}\n${await ownerText(organization)}`, {
+    organizationId,
+    before: { balanceMicros },
+    movement: { amountMicros, input: { organization: organizationId } },
+  });
   const recorded = await recordTransfer({ organizationId, amountMicros, reference, reason, paymentId });
   const movement = { organizationId, type: "payment", amountMicros, reference } as const;
   const after = (await findMovement(movement))?.balanceMicros ?? balanceMicros;

@@ -149,6 +149,7 @@ const listEntries = command({
   name: "wallets list-entries",
   summary: "List the newest ledger entries of a wallet",
   examples: ["ada@example.com", "org_01M7Y6EGDXHA99AE471ACHQK57 --limit 1000 --json --stage prod"],
+  discloses: true,
   input: z.object({ organization: Organization, limit: LedgerLimit }),
   run: async ({ organization, limit }, { output }) => {
     const wallet = await readWallet((await readOrganization(organization)).id);

@@ -121,6 +121,10 @@ export const StageSettings = z.strictObject({
       ),
     0,
   ),
+  /** The largest movement of money that one operator may make alone. */
+  secondPersonAbove: z.optional(
+    matching(/^(?=.*[1-9])\d{1,7}(\.\d{1,6})?$/, 'must be an amount such as "500.00"'),
+  ),
   failoverAtLoss: z._default(z.boolean(), false),
   keepData: z.boolean(),
   policies: Policies,

@@ -45,10 +45,11 @@ export interface LogFields {
   readonly attempt?: number | undefined;
   readonly count?: number | undefined;
   readonly seq?: number | undefined;
+  /** The seal of an audit log. */
+  readonly hash?: string | undefined;
   readonly amountMicros?: number | undefined;
-  /** The usual amount of a day, and the country of the numbers. */
+  /** The usual amount of a day in a country. */
   readonly usualMicros?: number | undefined;
-  readonly country?: string | undefined;
   /** An unexpected error: its name, message and stack. Its message must not quote the caller's input. */
   readonly error?: unknown;
 }

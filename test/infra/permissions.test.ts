@@ -142,8 +142,16 @@ it("allows only to read the audit log and to append audited events", () => {
   }
   for (const name of Object.keys(workers)) {
     const access = tableAccess(statements, pascalCase(name));
-    expect(access.filter((each) => each.includes("AUDIT#"))).toEqual([]);
+    // The function that seals the logs reads them.
+    const allowed = name === "sealAuditLogs" ? ["Query AUDIT#*"] : [];
+    expect(access.filter((each) => each.includes("AUDIT#"))).toEqual(allowed);
   }
+  const ofSeals = statements.filter(({ families }) => families.includes("SEALS#*"));
+  expect(new Set(ofSeals.map(({ name }) => name))).toEqual(new Set(["SealAuditLogs"]));
+  expect(ofSeals.flatMap(({ actions }) => actions).toSorted()).toEqual([
+    "dynamodb:PutItem",
+    "dynamodb:Query",
+  ]);
 });
 
 it("lets no function pause sending or payments, or suspend an organization's wallet", () => {

@@ -72,6 +72,7 @@ it("all commands that change something ask first", () => {
     "suppressions remove",
     "wallets credit, debit, close, reopen, set-daily-cap, set-rate-limit",
     "payments refund, connect, pause, resume, adopt",
+    "approvals approve, reject",
     "invoices advance",
     "kyc approve, reject",
     "sender-ids approve, reject",
@@ -102,6 +103,7 @@ it("before a credit the operator sees whose wallet it is, and which of the facts
       stage: undefined,
       stageCarrier: "sandbox",
       minimumMargin: 0,
+      secondPersonAboveMicros: Infinity,
       confirm,
       record: async () => undefined,
       changed: () => undefined,
@@ -169,9 +171,9 @@ it("the audit log names the operator of an action, and customers see that it was
   ]);
   // A permanent entry has no email: it belongs to the log of the organization.
   expect(JSON.stringify(entries)).not.toContain(email);
-  const shown = await outputOf(`audit-log ${email} --limit 3`);
+  const shown = await outputOf(`audit-log ${email} --limit 4`);
   expect(shown).toMatch(/^\S+ {2}arn:aws:sts::\S+grace +wallets close +done +\{.*Ticket 7.*\}$/m);
-  expect(shown).toMatch(/\n3 entries\n$/);
+  expect(shown).toMatch(/\n4 entries\n$/);
   // Only operators see the note and the name of an operator.
   const seen = await customer.call("/v1/audit-log");
   expect(seen.text).toContain('"action":"wallets close"');

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { capabilities, linesOf, permissionsFile, readEntries, tableActions } from "../../infra/access.ts";
 import { kindsOfAccess } from "../../infra/local/permissions.ts";
+import { accessNameOf, roles } from "../../infra/operator-roles.ts";
 import { workers } from "../../infra/workers.ts";
 import { routes } from "../../shared/api/routes.ts";
 import { queueNames } from "../../shared/platform/queue-names.ts";
@@ -21,7 +22,7 @@ const wordsOfKind = new Map<string, readonly string[]>([
 describe("the file of permissions", () => {
   const parts = readFileSync(permissionsFile, "utf8").trim().split("\n\n");
   const fromRoutes = ["audited", "authenticated", "endpoint", "idempotent"];
-  const names = new Set([...Object.keys(routes), ...Object.keys(workers)]);
+  const names = new Set([...Object.keys(routes), ...Object.keys(workers), ...roles.map(accessNameOf)]);
 
   it("has three parts, of which the first is for the properties of routes", () => {
     const [ofRoutes, ...others] = parts.map((part) => new Set([...readEntries(part)].map(nameOf)));

@@ -87,7 +87,7 @@ export class Reads {
         : parseProjection("ProjectionExpression", ProjectionExpression);
     const placeholders = readPlaceholders(request, [keyCondition, filter, projection]);
     const paths = projection === undefined ? undefined : projectedPaths(projection, placeholders);
-    if (request.Select !== undefined && ProjectionExpression !== undefined) {
+    if (request.Select === "COUNT" && ProjectionExpression !== undefined) {
       throw validationError("Cannot specify the ProjectionExpression when choosing to get only the Count");
     }
     if (index !== undefined) checkProjected(index, paths, filter, placeholders);

@@ -60,7 +60,7 @@ const reading = {
   ...placeholders,
   FilterExpression: z.optional(z.string()),
   ProjectionExpression: z.optional(z.string()),
-  Select: z.optional(z.literal("COUNT")),
+  Select: z.optional(z.enum(["COUNT", "SPECIFIC_ATTRIBUTES"])),
   Limit: z.optional(z.int().check(z.gte(1))),
   ConsistentRead,
   ExclusiveStartKey: z.optional(WireItem),

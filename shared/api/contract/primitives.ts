@@ -5,6 +5,7 @@ import * as z from "zod/mini";
  * the shard of the organization that holds the message and its deliveries. A `T` after it marks a test message.
  */
 export type IdPrefix =
+  | "apr"
   | "aud"
   | "cmp"
   | "cnv"

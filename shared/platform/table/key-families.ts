@@ -1,5 +1,6 @@
 /** The families of partition keys: the text before the first #. A function's role names the families that it may access. */
 export const keyFamilies = [
+  "APPROVALS",
   "ARRIVALS",
   "AUDIT",
   "BILLING",
@@ -45,6 +46,7 @@ export const keyFamilies = [
   "RIGHTS",
   "SANDBOX",
   "SEALING_KEYS",
+  "SEALS",
   "SENDER",
   "SENDING",
   "SENT_EMAIL",

@@ -70,8 +70,10 @@ import type { EntityName } from "./entities.ts";
  * | the in-flight calls to an endpoint, or to a host for one organization | INFLIGHT#<whk>, INFLIGHT#<org>#<host> | INFLIGHT |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
  * | the progress of a shard's scheduled jobs         | RELEASE#due-jobs    | RELEASE#<shard> |
+ * | a movement of money that waits for a second operator | APPROVALS#all    | <approval>    |
  * | the actions in an organization, or on the stage  | AUDIT#<org>, AUDIT#stage | <entry>    |
  * | the outcomes of these actions                    | AUDIT#<org>#outcomes, AUDIT#stage#outcomes | <entry> |
+ * | the seals of these entries, in order              | SEALS#<org>, SEALS#stage | <seq>      |
  * | the current version of the rate card             | PRICES#card         | CURRENT       |
  * | a version of the rate card                       | PRICES#card         | VERSION#<version> |
  * | the content of a version                         | PRICES#card#<version> | <chunk>     |
@@ -222,9 +224,11 @@ export const keys = {
   scheduledJob: (bucket: string, dueAt: string, id: string) =>
     at<"scheduledJob">(`DUE#${bucket}`, `${dueAt}#${id}`),
   release: (shard: number) => at<"release">("RELEASE#due-jobs", `RELEASE#${shard}`),
+  approval: (approvalId: string) => at<"approval">("APPROVALS#all", approvalId),
   auditEntry: (auditLog: string, entryId: string) => at<"auditEntry">(`AUDIT#${auditLog}`, entryId),
   auditOutcome: (auditLog: string, entryId: string) =>
     at<"auditOutcome">(`AUDIT#${auditLog}#outcomes`, entryId),
+  seal: (auditLog: string, seq: number) => at<"seal">(`SEALS#${auditLog}`, inTextOrder(seq)),
   currentRateCard: () => at<"currentRateCard">("PRICES#card", "CURRENT"),
   rateCard: (version: number) => at<"rateCard">("PRICES#card", `VERSION#${inTextOrder(version)}`),
   rateCardChunk: (version: number, index: number) =>

@@ -1,0 +1,111 @@
+import * as z from "zod/mini";
+
+import { moneyText } from "../../shared/money/wallet/money.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
+import {
+  approve,
+  finish,
+  openApprovals,
+  propose,
+  readApproval,
+  reject,
+  type Approval,
+} from "../../shared/tenancy/approvals.ts";
+import type { Order } from "./command-line.ts";
+import { command, part, RequiredText, type OperatorCommand } from "./command.ts";
+import type { About } from "./context.ts";
+import { operatorIdentity } from "./identity.ts";
+import { right } from "./output.ts";
+
+const input = z.object({ id: part("<id>", "proposal, as shown by approvals list", RequiredText) });
+
+/**
+ * Stores a command that needs a second person.
+ * @throws RejectedError in any case, so that the command ends without a change
+ */
+export async function proposeInstead(
+  { name, inputs, stage }: Order,
+  what: string,
+  { organizationId = "", movement }: About,
+): Promise<never> {
+  const { amountMicros = 0, input: fixed = {} } = movement ?? {};
+  const { id } = await propose({
+    command: name,
+    input: { ...inputs, ...fixed },
+    what,
+    organizationId,
+    amountMicros,
+    proposedBy: await operatorIdentity(stage),
+  });
+  throw new RejectedError(
+    `Nothing was changed yet: ${moneyText(amountMicros)} needs a second person. Within seven days, run approvals approve ${id}.`,
+  );
+}
+
+const list = command({
+  name: "approvals list",
+  summary: "List the movements of money that wait for a second person, oldest first",
+  examples: ["--stage prod"],
+  input: z.object({}),
+  run: async (_, { output }) => {
+    const found = await openApprovals();
+    output.table(found, {
+      ID: "id",
+      PROPOSED: "proposedAt",
+      BY: "proposedBy",
+      COMMAND: "command",
+      ORGANIZATION: "organizationId",
+      AMOUNT: ({ amountMicros }: Approval) => right(moneyText(amountMicros)),
+      STATE: ({ approvedBy }: Approval) =>
+        approvedBy === undefined ? "proposed" : `interrupted, approved by ${approvedBy}`,
+    });
+    output.note(`${found.length} proposals`);
+  },
+});
+
+const rejectCommand = command({
+  name: "approvals reject",
+  summary: "Reject a movement of money that another operator proposed",
+  examples: ["apr_01M7Y6EJCCCYF8FQN69JCEXBCE --stage prod"],
+  asksFirst: true,
+  input,
+  run: async ({ id }, { stage, output, confirm, changed }) => {
+    const identity = await operatorIdentity(stage);
+    const { organizationId, what, proposedBy } = await readApproval(id, identity);
+    await confirm(`reject: ${what}`, { organizationId, before: { proposedBy } });
+    await reject(id, identity);
+    changed({ rejectedBy: identity });
+    output.result({ id, rejectedBy: identity }, `${id} is rejected`);
+  },
+});
+
+/** The commands for proposals. @param movable the commands that can be proposed */
+export function approvalCommands(movable: readonly OperatorCommand[]): OperatorCommand[] {
+  const approveCommand = command({
+    name: "approvals approve",
+    summary: "Approve and make a movement of money that another operator proposed",
+    details: "It is made once. Repeat an interrupted command.",
+    examples: ["apr_01M7Y6EJCCCYF8FQN69JCEXBCE --stage prod"],
+    asksFirst: true,
+    input,
+    run: async ({ id }, context) => {
+      const identity = await operatorIdentity(context.stage);
+      const proposal = await readApproval(id, identity);
+      const { proposedBy } = proposal;
+      const run = movable.find(({ name }) => name === proposal.command)?.work.safeParse(proposal.input);
+      if (run?.success !== true) throw new RejectedError(`This release cannot make the proposal ${id}.`);
+      await run.data({
+        ...context,
+        confirm: async (what, { organizationId, before } = {}) => {
+          await context.confirm(`${what}\nProposed by ${proposedBy}`, {
+            organizationId,
+            before: { ...before, proposedBy },
+          });
+          await approve(id, identity);
+        },
+      });
+      await finish(id);
+    },
+  });
+  return [list, approveCommand, rejectCommand];
+}

@@ -1,0 +1,104 @@
+import * as z from "zod/mini";
+
+import { dayMs, epochSeconds, now } from "../platform/clock.ts";
+import { newId } from "../platform/ids.ts";
+import { RejectedError } from "../platform/rejected-error.ts";
+import { keys } from "../platform/table/keys.ts";
+import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";
+import { insertOf, putItem, updateItem, updateOf } from "../platform/table/write.ts";
+
+/*
+ * Movements of money above an amount, which a second operator approves. The reference in the input makes the movement happen
+ * once, however often it is executed.
+ */
+
+/** How long a proposal can be approved. */
+const patienceMs = 7 * dayMs;
+
+export const ApprovalRecord = z.object({
+  entity: z.literal("approval"),
+  id: z.string(),
+  /** The name of the command, and its input as it was typed, with the organization's ID and a reference. */
+  command: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  what: z.string(),
+  organizationId: z.string(),
+  amountMicros: z.int(),
+  proposedBy: z.string(),
+  proposedAt: z.string(),
+  /** The second operator, since when the movement may have been made. */
+  approvedBy: z.optional(z.string()),
+  /** Set after the movement. */
+  doneAt: z.optional(z.string()),
+  rejectedBy: z.optional(z.string()),
+  expiresAt: z.int(),
+});
+export type Approval = z.infer<typeof ApprovalRecord>;
+
+/** Stores a proposal. Nothing is moved. */
+export async function propose(
+  proposal: Pick<Approval, "amountMicros" | "command" | "input" | "organizationId" | "proposedBy" | "what">,
+): Promise<Approval> {
+  const at = now();
+  const expiresAt = epochSeconds(new Date(at.getTime() + patienceMs));
+  const id = newId("apr");
+  const record = { entity: "approval", id, proposedAt: at.toISOString(), expiresAt, ...proposal } as const;
+  await putItem(insertOf(keys.approval(id), record), { isOwn: (found) => found["id"] === id });
+  return record;
+}
+
+/** Returns the proposals that neither a rejection nor the movement has ended, oldest first. */
+export async function openApprovals(): Promise<Approval[]> {
+  const { pk } = keys.approval("");
+  const rows = await queryRows(ApprovalRecord, { pk, limit: 10_000, consistent: true });
+  return itemsOf(rows).filter((each) => isOpen(each) && each.doneAt === undefined);
+}
+
+/**
+ * Reads a proposal for a second operator.
+ * @throws RejectedError when it is over, or is their own
+ */
+export async function readApproval(id: string, identity: string): Promise<Approval> {
+  const found = await findItem(ApprovalRecord, keys.approval(id), { consistent: true });
+  if (found === undefined || !isOpen(found)) throw new RejectedError(`There is no open proposal ${id}.`);
+  if (found.proposedBy === identity)
+    throw new RejectedError(`${identity} made this proposal: another person decides on it.`);
+  return found;
+}
+
+/** Notes who approves, before the movement. It can be repeated after a crash. @throws RejectedError after a rejection */
+export async function approve(id: string, approvedBy: string): Promise<void> {
+  const approved = updateOf(
+    keys.approval(id),
+    { set: { approvedBy } },
+    { present: ["pk"], absent: ["rejectedBy"] },
+  );
+  await applied(id, approved);
+}
+
+/** Notes that the movement was made. */
+export async function finish(id: string): Promise<void> {
+  await applied(
+    id,
+    updateOf(keys.approval(id), { set: { doneAt: now().toISOString() } }, { present: ["pk"] }),
+  );
+}
+
+/** Ends a proposal without the movement. @throws RejectedError when it was approved, because the movement may have been made */
+export async function reject(id: string, rejectedBy: string): Promise<void> {
+  const rejected = updateOf(
+    keys.approval(id),
+    { set: { rejectedBy } },
+    { present: ["pk"], absent: ["approvedBy"] },
+  );
+  await applied(id, rejected);
+}
+
+async function applied(id: string, update: ReturnType<typeof updateOf<"approval">>): Promise<void> {
+  const { applied: isApplied } = await updateItem(ApprovalRecord, update);
+  if (!isApplied) throw new RejectedError(`Someone else has decided on ${id}.`);
+}
+
+function isOpen({ rejectedBy, expiresAt }: Approval): boolean {
+  return rejectedBy === undefined && expiresAt > epochSeconds(now());
+}

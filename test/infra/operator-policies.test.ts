@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod/mini";
+
+import { deniedPermission } from "../../infra/local/permissions.ts";
+import { Condition, type Statement } from "../../infra/local/template.ts";
+import { hiddenFields, readableAttributes, roles, type Role } from "../../infra/operator-roles.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import { SenderIdRecord } from "../../shared/messages/sender-ids/record.ts";
+import { storedNameOf } from "../../shared/platform/table/stored-names.ts";
+import { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
+import { fullStage } from "../support/full-stage.ts";
+import { synthesized } from "../support/synthesized.ts";
+
+const OneOrMany = z.pipe(
+  z.union([z.unknown(), z.array(z.unknown())]),
+  z.transform((value) => [value].flat()),
+);
+const Policy = z.object({
+  Properties: z.object({
+    ManagedPolicyName: z.string(),
+    PolicyDocument: z.object({
+      Statement: z.array(
+        z.object({ Action: OneOrMany, Resource: OneOrMany, Condition: z.optional(z.unknown()) }),
+      ),
+    }),
+  }),
+});
+
+function policies(stage = stageNamed("prod")) {
+  const found = synthesized(stage).template.findResources("AWS::IAM::ManagedPolicy");
+  return Object.values(found).map((each) => Policy.parse(each).Properties);
+}
+
+/** Returns the statements on items, as the local gateway checks them, for a table with the name `table`. */
+function onItems(role: Role): Statement[] {
+  const { PolicyDocument } = policies().find((each) => each.ManagedPolicyName.endsWith(`-${role}`)) ?? {};
+  return (
+    (PolicyDocument?.Statement ?? [])
+      // The index has only keys.
+      .filter(({ Resource }) => !JSON.stringify(Resource).includes("/index/"))
+      .map(({ Action, Condition: condition }) => ({ Action: Action.map(String), condition }))
+      .filter(({ Action }) => Action.every((action) => action.startsWith("dynamodb:")))
+      .map(({ Action, condition }) => ({
+        Effect: "Allow" as const,
+        Action,
+        Resource: ["table"],
+        Condition: condition === undefined ? undefined : Condition.parse(condition),
+      }))
+  );
+}
+
+const item = (pk: string): object => ({ TableName: "table", Key: { pk: { S: pk } } });
+
+it("has a policy for each role, whose name begins with the stage's stack", () => {
+  const names = policies().map(({ ManagedPolicyName }) => ManagedPolicyName);
+  expect(names).toEqual(roles.map((role) => `sms-gateway-prod-${role}`));
+});
+
+it("lets people read each field of messages and organizations except the hidden ones, and has no other names", () => {
+  const ofKeys = ["createdBy", "hint", "userId", "ancestorIds"];
+  const fields = [MessageRecord, OrganizationRecord, SenderIdRecord].flatMap(({ shape }) =>
+    Object.keys(shape),
+  );
+  const all = new Set(["pk", "sk", ...ofKeys, ...fields.map(storedNameOf)]);
+  const hidden = new Set<string>(hiddenFields);
+  expect(new Set(readableAttributes)).toEqual(all.difference(hidden));
+});
+
+it("keeps each policy below IAM's 6,144 characters", () => {
+  for (const stage of [stageNamed("prod"), fullStage]) {
+    for (const { PolicyDocument } of policies(stage)) {
+      expect(JSON.stringify(PolicyDocument).length).toBeLessThan(6_000);
+    }
+  }
+});
+
+it("lets no role read or change more than a condition on keys allows, except that the operator reads all", () => {
+  for (const role of roles) {
+    const statements = onItems(role);
+    expect(statements.filter(({ Condition: each }) => each === undefined)).toHaveLength(
+      role === "operator" ? 1 : 0,
+    );
+    expect(deniedPermission(statements, "dynamodb:Scan", { TableName: "table" })).toBeDefined();
+  }
+});
+
+describe.each(roles)("the role %s", (role) => {
+  const statements = onItems(role);
+  const denied = (operation: string, body: object): string | undefined =>
+    deniedPermission(statements, `dynamodb:${operation}`, body);
+
+  it("adds entries to the audit log, and changes neither entries nor seals", () => {
+    const put = (pk: string): object => ({ TableName: "table", Item: { pk: { S: pk } } });
+    expect(denied("PutItem", put("AUDIT#stage"))).toBeUndefined();
+    for (const pk of ["AUDIT#stage", "SEALS#stage"]) {
+      for (const operation of ["UpdateItem", "DeleteItem"]) expect(denied(operation, item(pk))).toBeDefined();
+    }
+    expect(denied("PutItem", put("SEALS#stage"))).toBeDefined();
+    const TransactItems = [{ Put: put("ORG#1") }, { Put: put("SEALS#stage") }];
+    expect(denied("TransactWriteItems", { TransactItems })).toBeDefined();
+  });
+
+  it("reads messages and API keys with named attributes only, unless it is the operator", () => {
+    const isDenied = (projection: object): boolean =>
+      denied("Query", { ...query, ...projection }) !== undefined;
+    const query = {
+      TableName: "table",
+      KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
+      ExpressionAttributeValues: { ":pk": { S: "ORG#1" } },
+    };
+    const isOperator = role === "operator";
+    expect(isDenied({})).toBe(!isOperator);
+    for (const hidden of hiddenFields) {
+      expect(isDenied({ ProjectionExpression: `pk, ${hidden}` })).toBe(!isOperator);
+      const ExpressionAttributeNames = { "#a": hidden };
+      expect(isDenied({ ProjectionExpression: "pk, #a", ExpressionAttributeNames })).toBe(!isOperator);
+    }
+    expect(isDenied({ ProjectionExpression: readableAttributes.join(", ") })).toBe(false);
+  });
+
+  it("reads no credentials, texts of inbound messages, or secrets, unless it is the operator", () => {
+    const families = [
+      "CREDENTIALS",
+      "KEY",
+      "SESSIONS",
+      "INBOUND",
+      "CONVERSATIONS",
+      "HELD",
+      "WEBHOOK_SECRETS",
+    ];
+    for (const family of families) {
+      expect(denied("GetItem", item(`${family}#1`)) !== undefined).toBe(role !== "operator");
+    }
+  });
+});
