@@ -9,6 +9,7 @@ import { stringify } from "yaml";
 
 import { openApiDocument } from "../shared/api/openapi/openapi.ts";
 import { mcpTools } from "../shared/api/openapi/tools.ts";
+import { bundleForBrowser } from "./browser-bundle.ts";
 import { buildOnce } from "./build-once.ts";
 import { packageOptions, packagesOfOneFunction, serverWithoutValidator } from "./bundled-packages.ts";
 import { buildSite } from "./docs/site.ts";
@@ -159,27 +160,13 @@ async function putPackageFiles(): Promise<void> {
 
 /** Bundles the console, a file for each view, and puts it next to the functions that serve it. */
 async function bundleConsole(): Promise<void> {
-  const appFolder = path.join(projectRoot, "functions/console/app");
-  const { outputFiles } = await build({
-    absWorkingDir: projectRoot,
-    entryPoints: ["main.tsx", "main.css"].map((name) => path.join(appFolder, name)),
-    outdir: partsFolder,
+  const bundled = await bundleForBrowser(["main.tsx", "main.css"], {
     entryNames: "[name]-[hash]",
-    write: false,
-    bundle: true,
-    minify: true,
     splitting: true,
-    platform: "browser",
-    target: "es2022",
-    format: "esm",
-    jsx: "automatic",
-    jsxImportSource: "preact",
-    legalComments: "none",
-    logLevel: "warning",
   });
-  const files = contentAddressed(outputFiles.map((file) => [path.basename(file.path), file.text]));
+  const files = contentAddressed(bundled);
   for (const { name, content } of files) await putBeside("console/get-console-file", name, content);
-  const page = await readFile(path.join(appFolder, "index.html"), "utf8");
+  const page = await readFile(path.join(projectRoot, "functions/console/app/index.html"), "utf8");
   const named = page.replaceAll(/\{\{main\.(css|js)\}\}/g, (_, ending: string) => {
     const main = files.find(({ name }) => name.startsWith("main-") && name.endsWith(`.${ending}`));
     if (main === undefined) throw new Error(`the console has no main.${ending}`);

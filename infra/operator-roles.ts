@@ -13,17 +13,17 @@ const commandsOf: Readonly<Record<Exclude<Role, "operator">, readonly string[]>>
   support: [
     "organizations list find show, wallets list-entries, messages list show find, suppressions show remove, kyc list",
     "sender-ids list find, numbers list, destinations list, carriers list, routes list, sending show",
-    "payments show-pause, deliveries, version",
+    "payments show-pause, deliveries, desk, version",
   ],
   finance: [
     "organizations find show, wallets credit debit list-entries, payments list show refund show-pause",
     "suppressions show, approvals list approve reject, books close export list, invoices export, margins, prices list list-versions",
-    "sender-ids list, destinations list, sending show, version",
+    "sender-ids list, destinations list, sending show, desk, version",
   ],
   auditor: [
     "organizations find, wallets list-entries, payments list show, books export list, invoices export, sender-ids list, margins",
     "prices list list-versions, carriers list, routes list, destinations list, approvals list, audit-log, audit-logs verify",
-    "version",
+    "desk, version",
   ],
 };
 

@@ -58,6 +58,7 @@ try {
   if (!flags.json) {
     print(`Sent emails: ${gateway.url}/mailbox`);
     if (gateway.stripe !== undefined) print(`Card payments: ${gateway.stripe.url}/dashboard`);
+    print("Operator's desk: npm run operator -- desk");
     print(`Documentation: ${gateway.url}/docs\nCtrl-C stops the gateway.`);
   }
 } catch (error) {

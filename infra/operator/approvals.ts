@@ -11,7 +11,7 @@ import {
   reject,
   type Approval,
 } from "../../shared/tenancy/approvals.ts";
-import type { Order } from "./command-line.ts";
+import type { CheckedCommand } from "./command-line.ts";
 import { command, part, RequiredText, type OperatorCommand } from "./command.ts";
 import type { About } from "./context.ts";
 import { operatorIdentity } from "./identity.ts";
@@ -24,7 +24,7 @@ const input = z.object({ id: part("<id>", "proposal, as shown by approvals list"
  * @throws RejectedError in any case, so that the command ends without a change
  */
 export async function proposeInstead(
-  { name, inputs, stage }: Order,
+  { name, inputs, stage }: CheckedCommand,
   what: string,
   { organizationId = "", movement }: About,
 ): Promise<never> {

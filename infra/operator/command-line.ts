@@ -11,6 +11,7 @@ import type { OperatorCommand, Typed } from "./command.ts";
 import type { Context } from "./context.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
 import { deliveryCommands } from "./deliveries.ts";
+import { deskCommand } from "./desk.ts";
 import { destinationCommands } from "./destinations.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
@@ -75,25 +76,29 @@ export const commands: readonly OperatorCommand[] = [
   ...routeCommands,
   ...deadLetterCommands,
   ...auditLogCommands,
+  deskCommand,
   smokeTest,
   ...versionCommands,
 ];
 
-/** A command that was typed correctly. */
-export interface Order {
+/** A command with checked input. */
+export interface CheckedCommand {
   readonly name: string;
+  readonly inputs: Typed;
   /** The input for the audit log, without personal data. */
   readonly recorded: Typed;
-  readonly inputs: Typed;
   readonly run: (context: Context) => Promise<void>;
   /** Undefined for the gateway on this machine. */
   readonly stage: Stage | undefined;
+  /** Whether it shows personal data: of an organization, if one is named by its ID or an email. */
+  readonly discloses: boolean;
+}
+
+/** A command that was typed correctly. */
+export interface Order extends CheckedCommand {
   readonly isJson: boolean;
   /** Whether a person has to consent first. */
   readonly mustAsk: boolean;
-  /** Whether it shows personal data: of an organization, if one is named by its ID or an email. */
-  readonly discloses: boolean;
-  readonly organization: unknown;
 }
 
 /**
@@ -190,39 +195,40 @@ function nearestOf(typed: string): string[] {
 }
 
 function orderOf(described: OperatorCommand, typed: Command, canAsk: boolean): Order {
-  const { parameters, options, work, asksFirst = false, discloses = false } = described;
+  const { parameters, options, asksFirst = false } = described;
   const { stage, json, yes, ...values } = typed.opts<{ stage?: Stage; json?: true; yes?: true }>();
   const ofParameters = parameters.map(({ name }, index) => [name, typed.processedArgs[index]]);
   const inputs: Typed = { ...values, ...Object.fromEntries(ofParameters) };
-  const parts = [...parameters, ...options];
-  const run = work.safeParse(inputs, { error: validationMessage });
-  if (!run.success) {
-    const [issue] = run.error.issues;
-    const wrong = parts.find(({ name }) => name === issue?.path[0]);
-    // A schema's own message is more specific than "is required".
-    const problem = issue?.message === "is required" ? "is missing" : issue?.message;
-    return typed.error(`${wrong?.title.split(" ")[0]} ${problem}`);
+  const checked = checkInput(described, inputs, stage);
+  if ("problem" in checked) {
+    const wrong = [...parameters, ...options].find(({ name }) => name === checked.part);
+    return typed.error(`${wrong?.title.split(" ")[0]} ${checked.problem}`);
   }
   const asks = typeof asksFirst === "function" ? asksFirst(inputs) : asksFirst;
   const mustAsk = asks && stage?.keepData === true && yes !== true;
   if (mustAsk && !canAsk) {
     typed.error(`Stage ${stage.name} keeps its data, and there is no terminal to confirm on: add --yes`);
   }
-  const personal = new Set(parts.filter((each) => each.isPersonal).map(({ name }) => name));
-  const recorded = Object.fromEntries(Object.entries(inputs).filter(([name]) => !personal.has(name)));
-  const { organization } = inputs;
-  const isJson = json === true;
-  return {
-    name: described.name,
-    recorded,
-    inputs,
-    run: run.data,
-    stage,
-    isJson,
-    mustAsk,
-    discloses,
-    organization,
-  };
+  return { ...checked, isJson: json === true, mustAsk };
+}
+
+/** Checks the input of a command. @returns the command, or the first problem with the name of its part */
+export function checkInput(
+  { name, parameters, options, work, discloses = false }: OperatorCommand,
+  inputs: Typed,
+  stage: Stage | undefined,
+): CheckedCommand | { readonly part: string; readonly problem: string } {
+  const run = work.safeParse(inputs, { error: validationMessage });
+  if (!run.success) {
+    const [{ path, message } = { path: [], message: "is not valid" }] = run.error.issues;
+    // A schema's own message is more specific than "is required".
+    return { part: String(path[0]), problem: message === "is required" ? "is missing" : message };
+  }
+  const personal = new Set(
+    [...parameters, ...options].filter((each) => each.isPersonal).map((each) => each.name),
+  );
+  const recorded = Object.fromEntries(Object.entries(inputs).filter(([given]) => !personal.has(given)));
+  return { name, inputs, recorded, run: run.data, stage, discloses };
 }
 
 /** Rejects an option's name as the value of the option before it. */

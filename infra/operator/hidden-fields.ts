@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import type { AwsCommand } from "../../shared/platform/aws/command.ts";
 import { client } from "../../shared/platform/table/client.ts";
 import { hiddenFields, partlyReadable, readableAttributes } from "../operator-roles.ts";
@@ -9,20 +11,20 @@ import { hiddenFields, partlyReadable, readableAttributes } from "../operator-ro
 const names = Object.fromEntries(readableAttributes.map((name, index) => [`#f${index}`, name]));
 const empty = Object.fromEntries(hiddenFields.map((field) => [field, ""]));
 
+/** Set while such a command runs. Other commands of the process may run at the same time. */
+const restricted = new AsyncLocalStorage<true>();
+
+const send = client.send.bind(client);
+client.send = async <Output extends object>(command: AwsCommand<object, Output>): Promise<Output> => {
+  const isPartly = restricted.getStore() === true && project(command);
+  const output = await send(command);
+  if (isPartly) for (const item of itemsIn(output)) Object.assign(item, { ...empty, ...item });
+  return output;
+};
+
 /** Runs a command that reads neither texts of messages nor hashes of API keys: these are empty for it. */
 export async function withoutHiddenFields<Result>(work: () => Promise<Result>): Promise<Result> {
-  const send = client.send.bind(client);
-  client.send = async <Output extends object>(command: AwsCommand<object, Output>): Promise<Output> => {
-    const isPartly = project(command);
-    const output = await send(command);
-    if (isPartly) for (const item of itemsIn(output)) Object.assign(item, { ...empty, ...item });
-    return output;
-  };
-  try {
-    return await work();
-  } finally {
-    client.send = send;
-  }
+  return restricted.run(true, work);
 }
 
 /** Adds the attributes to a read of these families. @returns whether it is one */

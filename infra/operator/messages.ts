@@ -20,7 +20,7 @@ import {
   SinceOption,
 } from "./command.ts";
 import { readOrganization } from "./organization.ts";
-import { listOf, tableOf, type Columns } from "./output.ts";
+import { listOf, type Columns } from "./output.ts";
 
 /*
  * The history of messages. Their texts belong to the customers and are never shown.
@@ -55,9 +55,7 @@ const show = command({
       );
     }
     const result = shown(message);
-    const { attempts } = result;
-    const facts = listOf(factsOf(message));
-    output.result(result, attempts.length === 0 ? facts : `${facts}\n\n${tableOf(attempts, attemptColumns)}`);
+    output.result(result, listOf(factsOf(message)), result.attempts, attemptColumns);
   },
 });
 

@@ -18,7 +18,7 @@ import { command, count, OptionalReason, Organization, part, Reason } from "./co
 import { change } from "./context.ts";
 import { ledgerColumns, LedgerLimit, readNewestEntries, walletText } from "./ledger.ts";
 import { readOrganization } from "./organization.ts";
-import { listOf, tableOf } from "./output.ts";
+import { listOf } from "./output.ts";
 import { suppressionText } from "./suppressions.ts";
 
 const show = command({
@@ -64,7 +64,9 @@ const show = command({
         senderIds,
         ledger,
       },
-      ledger.length === 0 ? facts : `${facts}\n\n${tableOf(ledger, ledgerColumns)}`,
+      facts,
+      ledger,
+      ledgerColumns,
     );
   },
 });

@@ -31,9 +31,15 @@ export class Output {
     this.#isJson = isJson;
   }
 
-  /** Prints one result: the object, or its text. */
-  result(value: object, text: string): void {
-    this.#print(this.#isJson ? jsonOf(value) : printable(text));
+  /** Prints one result: the object, or its text with a table of its parts. */
+  result<Row extends object>(
+    value: object,
+    text: string,
+    rows: readonly Row[] = [],
+    columns: Columns<Row> = {},
+  ): void {
+    const whole = rows.length === 0 ? text : `${text}\n\n${tableOf(rows, columns)}`;
+    this.#print(this.#isJson ? jsonOf(value) : printable(whole));
   }
 
   /** Prints JSON for people too. */
@@ -88,16 +94,25 @@ export class Output {
   }
 }
 
+/** The texts of a table, and which columns have numbers. */
+export function textsOfTable<Row>(rows: readonly Row[], columns: Columns<Row>) {
+  const contents = rows.map((row) => cellsOf(row, columns));
+  const headings = Object.keys(columns);
+  return {
+    headings,
+    areNumbers: headings.map((_, index) =>
+      contents.some(({ [index]: cell }) => typeof cell === "number" || cell instanceof Right),
+    ),
+    rows: contents.map((cells) => cells.map((cell) => oneLine(textOf(cell)))),
+  };
+}
+
 /** A table with aligned columns. */
 export function tableOf<Row>(rows: readonly Row[], columns: Columns<Row>): string {
-  const contents = rows.map((row) => cellsOf(row, columns));
-  const texts = [
-    Object.keys(columns),
-    ...contents.map((cells) => cells.map((cell) => oneLine(textOf(cell)))),
-  ];
-  const alignments = Object.keys(columns).map((_, index) => {
+  const { headings, areNumbers, rows: contents } = textsOfTable(rows, columns);
+  const texts = [headings, ...contents];
+  const alignments = areNumbers.map((isRight, index) => {
     const width = Math.max(...texts.map((line) => (line[index] ?? "").length));
-    const isRight = contents.some(({ [index]: cell }) => typeof cell === "number" || cell instanceof Right);
     return (text: string): string => (isRight ? text.padStart(width) : text.padEnd(width));
   });
   const lines = texts.map((line) => line.map((text, index) => alignments[index]?.(text)).join("  "));

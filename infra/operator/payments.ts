@@ -32,7 +32,7 @@ import {
   RequiredText,
 } from "./command.ts";
 import { readOrganization, searchOrganizations } from "./organization.ts";
-import { listOf, tableOf, type Output } from "./output.ts";
+import { listOf, type Output } from "./output.ts";
 import { invoiceText, movementColumns, movementsOf, paymentColumns, paymentFacts } from "./payments-text.ts";
 import { Amount, explainOverdraft, noted } from "./wallet-movements.ts";
 
@@ -97,11 +97,7 @@ const show = command({
   run: async ({ payment: id, organization }, { output }) => {
     const payment = await findPaymentById(id, organization, output);
     const movements = await movementsOf(payment);
-    const facts = listOf(paymentFacts(payment));
-    output.result(
-      { ...payment, movements },
-      movements.length === 0 ? facts : `${facts}\n\n${tableOf(movements, movementColumns)}`,
-    );
+    output.result({ ...payment, movements }, listOf(paymentFacts(payment)), movements, movementColumns);
   },
 });
 

@@ -6,17 +6,17 @@ import {
   type AuditEntryRecord,
   type Ending,
 } from "../../shared/platform/table/audit-log.ts";
-import type { Order } from "./command-line.ts";
+import type { CheckedCommand } from "./command-line.ts";
 import type { About } from "./context.ts";
 
 /** The audit log's record of one command: an entry before it changes anything, and its outcome. */
 export class RecordOfCommand {
-  readonly #order: Order;
+  readonly #command: Omit<CheckedCommand, "run">;
   #entry: AuditEntryRecord | undefined;
   #after: Ending["after"];
 
-  constructor(order: Order) {
-    this.#order = order;
+  constructor(command: Omit<CheckedCommand, "run">) {
+    this.#command = command;
   }
 
   /**
@@ -25,7 +25,7 @@ export class RecordOfCommand {
    */
   async begin({ organizationId, before }: About): Promise<void> {
     const { operatorIdentity } = await import("./identity.ts");
-    const { name, recorded, stage } = this.#order;
+    const { name, recorded, stage } = this.#command;
     const actor = { type: "operator", identity: await operatorIdentity(stage) } as const;
     this.#entry = await writeAuditEntry({ organizationId, actor, action: name, subject: recorded, before });
   }

@@ -1,8 +1,8 @@
 import { CommanderError } from "commander";
 
 import { rolesOf } from "../operator-roles.ts";
-import { commandLine, type Order } from "./command-line.ts";
-import type { Context } from "./context.ts";
+import { commandLine, type CheckedCommand, type Order } from "./command-line.ts";
+import type { Connection, Context } from "./context.ts";
 import { errorText } from "./error-text.ts";
 import { Output, printable } from "./output.ts";
 
@@ -31,33 +31,47 @@ async function idOf(typed: unknown): Promise<string | undefined> {
 
 async function carryOut(order: Order): Promise<void> {
   const { agrees, connect } = await import("./context.ts");
+  const { stage, isJson, mustAsk } = order;
+  await execute(order, await connect(stage), new Output(isJson), async (what, typed) => {
+    const isAgreed = !mustAsk || (await agrees(`On stage ${stage?.name}: ${what}`, typed));
+    if (!isAgreed) throw new Error("Nothing was changed.");
+  });
+}
+
+/**
+ * Executes a command, with an entry in the audit log if it changes something or shows personal data.
+ * @param consent returns when the operator agrees to a change, and otherwise throws. It receives the text that the operator
+ * has to type.
+ */
+export async function execute(
+  command: CheckedCommand,
+  connection: Connection,
+  output: Output,
+  consent: (what: string, typed: string) => Promise<void>,
+): Promise<void> {
   const { RecordOfCommand } = await import("./record-of-command.ts");
   const { proposeInstead } = await import("./approvals.ts");
   const { withoutHiddenFields } = await import("./hidden-fields.ts");
-  const { name, run, stage, isJson, mustAsk, discloses, organization } = order;
-  const output = new Output(isJson);
-  const record = new RecordOfCommand(order);
+  const { name, run, stage, discloses, inputs } = command;
+  const record = new RecordOfCommand(command);
   try {
-    const connection = await connect(stage);
     const context: Context = {
+      ...connection,
       output,
       stage,
-      ...connection,
       confirm: async (what, about = {}) => {
-        const answer = about.organizationId ?? "yes";
-        const isAgreed = !mustAsk || (await agrees(`On stage ${stage?.name}: ${what}`, answer));
-        if (!isAgreed) throw new Error("Nothing was changed.");
+        await consent(what, about.organizationId ?? "yes");
         await record.begin(about);
         const { amountMicros = 0 } = about.movement ?? {};
         if (Math.abs(amountMicros) > connection.secondPersonAboveMicros) {
-          await proposeInstead(order, what, about);
+          await proposeInstead(command, what, about);
         }
       },
       record: async (about) => record.begin(about),
       changed: (after) => record.changed(after),
     };
     const work = async (): Promise<void> => {
-      if (discloses) await record.begin({ organizationId: await idOf(organization) });
+      if (discloses) await record.begin({ organizationId: await idOf(inputs["organization"]) });
       await run(context);
     };
     await (rolesOf(name).length > 1 ? withoutHiddenFields(work) : work());

@@ -9,10 +9,12 @@ import { useForm } from "./form.tsx";
 export function FilterForm<V extends Record<string, string>>({
   view,
   query,
+  action = "Filter",
   children,
 }: {
   view: string;
   query: V;
+  action?: string;
   children: (form: FormState<V>) => ComponentChildren;
 }) {
   const form = useForm(query, async (values) => {
@@ -26,7 +28,7 @@ export function FilterForm<V extends Record<string, string>>({
   return (
     <form class="filters" role="search" noValidate onSubmit={submit}>
       {children(form)}
-      <button type="submit">Filter</button>
+      <button type="submit">{action}</button>
     </form>
   );
 }
