@@ -11,8 +11,8 @@ import { hiddenFields, partlyReadable, readableAttributes } from "../operator-ro
 const names = Object.fromEntries(readableAttributes.map((name, index) => [`#f${index}`, name]));
 const empty = Object.fromEntries(hiddenFields.map((field) => [field, ""]));
 
-/** Set while such a command runs. Other commands of the process may run at the same time. */
-const restricted = new AsyncLocalStorage<true>();
+/** Whether the running command is such a one. Others of the process may run at the same time, or within it: the desk's. */
+const restricted = new AsyncLocalStorage<boolean>();
 
 const send = client.send.bind(client);
 client.send = async <Output extends object>(command: AwsCommand<object, Output>): Promise<Output> => {
@@ -22,9 +22,9 @@ client.send = async <Output extends object>(command: AwsCommand<object, Output>)
   return output;
 };
 
-/** Runs a command that reads neither texts of messages nor hashes of API keys: these are empty for it. */
-export async function withoutHiddenFields<Result>(work: () => Promise<Result>): Promise<Result> {
-  return restricted.run(true, work);
+/** Runs a command. If it hides these fields, it reads neither texts of messages nor hashes of API keys: they are empty for it. */
+export async function hidingFields<Result>(isHiding: boolean, work: () => Promise<Result>): Promise<Result> {
+  return restricted.run(isHiding, work);
 }
 
 /** Adds the attributes to a read of these families. @returns whether it is one */

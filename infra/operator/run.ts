@@ -51,7 +51,7 @@ export async function execute(
 ): Promise<void> {
   const { RecordOfCommand } = await import("./record-of-command.ts");
   const { proposeInstead } = await import("./approvals.ts");
-  const { withoutHiddenFields } = await import("./hidden-fields.ts");
+  const { hidingFields } = await import("./hidden-fields.ts");
   const { name, run, stage, discloses, inputs } = command;
   const record = new RecordOfCommand(command);
   try {
@@ -74,7 +74,7 @@ export async function execute(
       if (discloses) await record.begin({ organizationId: await idOf(inputs["organization"]) });
       await run(context);
     };
-    await (rolesOf(name).length > 1 ? withoutHiddenFields(work) : work());
+    await hidingFields(rolesOf(name).length > 1, work);
     await record.end();
   } catch (error) {
     await record.end(error);

@@ -1,9 +1,12 @@
+import { readFile } from "node:fs/promises";
+
 import { describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { deniedPermission } from "../../infra/local/permissions.ts";
 import { Condition, type Statement } from "../../infra/local/template.ts";
-import { hiddenFields, readableAttributes, roles, type Role } from "../../infra/operator-roles.ts";
+import { hiddenFields, readableAttributes, roles, rolesOf, type Role } from "../../infra/operator-roles.ts";
+import { commands } from "../../infra/operator/command-line.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { SenderIdRecord } from "../../shared/messages/sender-ids/record.ts";
@@ -134,3 +137,19 @@ describe.each(roles)("the role %s", (role) => {
     }
   });
 });
+
+it.each(roles.filter((role) => role !== "operator"))(
+  "the page names the commands of the role %s",
+  async (role) => {
+    const page = await readFile("infra/operator/README.md", "utf8");
+    const row = page.split("\n").find((line) => line.startsWith(`| \`${role}\` `)) ?? "";
+    const named = row.split(";").flatMap((group) => {
+      const [first = "", ...verbs] = [...group.matchAll(/`([^`]+)`/g)]
+        .map(([, code = ""]) => code)
+        .filter((code) => code !== role);
+      return [first, ...verbs.map((verb) => `${first.split(" ")[0]} ${verb}`)];
+    });
+    const allowed = commands.map(({ name }) => name).filter((name) => rolesOf(name).includes(role));
+    expect(named.toSorted()).toEqual(allowed.toSorted());
+  },
+);

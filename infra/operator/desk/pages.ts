@@ -25,7 +25,7 @@ const disputes = panel("Disputes", "payments list --disputed --since 120", {
   rowActions: ofPayment,
 });
 const unusual = panel("Unusual customers", "organizations unusual", { rowActions: blocks });
-const deliveries = panel("Deliveries", "deliveries");
+const deliveries = panel("Deliveries", "deliveries --by carrier,country");
 
 export const pages: readonly DeskPage[] = [
   page({ path: "", title: "Today", icon: "" }, [
