@@ -81,7 +81,7 @@ it("all commands that change something ask first", () => {
     "prices import, restore, set-override, remove-override",
     "books close",
     "sending pause, resume",
-    "destinations block, unblock",
+    "destinations block, unblock, limit",
     "carriers set, enable, disable, test, remove",
     "routes set, remove",
     "dead-letters redrive",
