@@ -30,7 +30,10 @@ export const connectionsFile = "connections.json";
 
 /** Writes the addresses of a running gateway into its data folder. */
 export async function writeConnections(dataFolder: string, connections: Connections): Promise<void> {
-  await writeFile(path.join(dataFolder, connectionsFile), JSON.stringify(connections), { mode: 0o600 });
+  // The commands of earlier releases look for the address under these names.
+  const earlier = { sqs: connections.aws, secretsManager: connections.aws };
+  const content = JSON.stringify({ ...connections, ...earlier });
+  await writeFile(path.join(dataFolder, connectionsFile), content, { mode: 0o600 });
 }
 
 /**

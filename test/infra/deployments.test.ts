@@ -49,6 +49,7 @@ function aliases(): { id: string; functionId: string; versionId: string; groupNa
 
 it("gradually deploys new code of functions that move money, and of each worker", () => {
   const ofApi = [
+    "ApiCancelPayment",
     "ApiCancelSms",
     "ApiDecideHeldMessage",
     "ApiGetPayment",

@@ -22,7 +22,12 @@ const wordsOfKind = new Map<string, readonly string[]>([
 describe("the file of permissions", () => {
   const parts = readFileSync(permissionsFile, "utf8").trim().split("\n\n");
   const fromRoutes = ["audited", "authenticated", "endpoint", "idempotent"];
-  const names = new Set([...Object.keys(routes), ...Object.keys(workers), ...roles.map(accessNameOf)]);
+  const names = new Set([
+    "notFound",
+    ...Object.keys(routes),
+    ...Object.keys(workers),
+    ...roles.map(accessNameOf),
+  ]);
 
   it("has three parts, of which the first is for the properties of routes", () => {
     const [ofRoutes, ...others] = parts.map((part) => new Set([...readEntries(part)].map(nameOf)));
