@@ -24,7 +24,7 @@ beforeAll(async () => {
   customer = await register({ balance: 20 });
   ({ id: messageId } = await customer.send({ to: "15005550000" }));
   await customer.call("/v1/kyc", {
-    json: { businessName: "Ada's Shop", country: "GB", registrationNumber: "7" },
+    json: { businessName: "Ada's Shop 2026-99-99T9Z", country: "GB", registrationNumber: "7" },
   });
   await customer.call("/v1/sender-ids", { json: { senderId: "ADASHOP", useCase: "Orders" } });
   const settings = await fileOf({ kind: "sandbox" });

@@ -57,7 +57,8 @@ it("the first of several keys seals, and all of them unseal", () => {
   // A single key may have spaces, and a short one of several is a mistake.
   const spaced = `a key ${key}`;
   expect(unsealText(spaced, sealText(spaced, "secret", place), place)).toBe("secret");
-  for (const wrong of [`keys ${latest} short`, `keys ${latest} `]) {
+  expect(unsealText(`keys  ${latest} ${old}\n`, sealed, place)).toBe("secret");
+  for (const wrong of [`keys ${latest} short`, "keys short"]) {
     expect(() => sealText(wrong, "secret", place)).toThrow("each of several keys must have");
   }
 });

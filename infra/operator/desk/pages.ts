@@ -24,7 +24,9 @@ const disputes = panel("Disputes", "payments list --disputed --since 120", {
   without: ["METHOD", "STATUS", "AMOUNT", "LEFT TO DO"],
   rowActions: ofPayment,
 });
-const unusual = panel("Unusual customers", "organizations unusual", { rowActions: blocks });
+const unusual = panel("Unusual customers", "organizations unusual", {
+  rowActions: blocks.map((line) => `${line} --organization {organizationId}`),
+});
 const deliveries = panel("Deliveries", "deliveries --by carrier,country");
 
 export const pages: readonly DeskPage[] = [
@@ -80,7 +82,10 @@ export const pages: readonly DeskPage[] = [
     panel("Revenue and cost", "margins"),
     panel("Blocked and limited destinations", "destinations list", {
       actions: blocks,
-      rowActions: ["destinations unblock {prefix} --organization {organizationId}"],
+      rowActions: [
+        "destinations unblock {prefix} --organization {organizationId}",
+        "destinations limit {prefix} --organization {organizationId}",
+      ],
     }),
   ]),
   page({ path: "payments", title: "Payments and disputes", icon: "payments", look: "tabs" }, [

@@ -29,7 +29,8 @@ export class SealedWithAnotherKey extends Error {
  * @throws Error when one of several keys is too short
  */
 function keysIn(keyText: string): readonly [first: string, ...others: string[]] {
-  const [word, first, ...others] = keyText.split(" ");
+  // A value from a file ends with a line break.
+  const [word, first, ...others] = keyText.trim().split(/\s+/);
   // No single key begins with this word and a space.
   if (word !== "keys" || first === undefined) return [keyText];
   if ([first, ...others].some(({ length }) => length < leastKeyLength)) {

@@ -72,7 +72,8 @@ function Rich({ text, isShort = false }: { text: string; isShort?: boolean }) {
     if (index % 2 === 0) return part;
     const [kind = ""] = part.split("_");
     const view = views[kind];
-    if (view === undefined) return <Time at={part} />;
+    // A customer's text may have a time that does not exist.
+    if (view === undefined) return Number.isNaN(Date.parse(part)) ? part : <Time at={part} />;
     return (
       <a class="whole" href={`#/${view}/${part}`} title={part}>
         {isShort ? `${kind}_…${part.slice(-6)}` : part}
