@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { PaymentStatus } from "../../shared/api/contract/payments.ts";
 import { idSchema } from "../../shared/api/contract/primitives.ts";
+import { readUnsettled } from "../../shared/figures/operators/report.ts";
 import { findDifferences } from "../../shared/money/payments/reconcile.ts";
 import {
   openDisputeOf,
@@ -42,7 +43,9 @@ const PaymentId = part("<payment>", "payment ID", idSchema("pay"));
 const list = command({
   name: "payments list",
   summary: "List payments, the newest first",
-  details: "Without --organization it reads each organization: half a read unit for one without payments.",
+  details:
+    "Without --organization it reads each organization: half a read unit for one without payments. With --unsettled or " +
+    "--disputed it reads only these payments.",
   examples: [
     "--stage prod",
     "--organization ada@example.com --status failed",
@@ -60,21 +63,23 @@ const list = command({
   }),
   run: async ({ organization, status, since, unsettled, disputed, limit: wanted }, { output }) => {
     const from = daysAgo(since);
+    const isWanted = (payment: PaymentRecord): boolean =>
+      (status === undefined || payment.status === status) &&
+      (!unsettled || payment.pendingWork !== undefined) &&
+      (!disputed || openDisputeOf(payment) !== undefined) &&
+      payment.createdAt >= from.toISOString();
     const read = async (organizationId: string): Promise<PaymentRecord[]> => {
       const found: PaymentRecord[] = [];
-      for await (const payment of paymentsOf(organizationId, from)) {
-        const isWanted =
-          (status === undefined || payment.status === status) &&
-          (!unsettled || payment.pendingWork !== undefined) &&
-          (!disputed || openDisputeOf(payment) !== undefined);
-        if (isWanted) found.push(payment);
-      }
+      for await (const payment of paymentsOf(organizationId, from))
+        if (isWanted(payment)) found.push(payment);
       return found;
     };
+    const readAll = async (): Promise<readonly PaymentRecord[]> =>
+      unsettled || disputed
+        ? (await readUnsettled()).filter(isWanted)
+        : (await searchOrganizations(read, output, { most: Infinity })).found;
     const found =
-      organization === undefined
-        ? (await searchOrganizations(read, output, { most: Infinity })).found
-        : await read((await readOrganization(organization)).id);
+      organization === undefined ? await readAll() : await read((await readOrganization(organization)).id);
     // The ids have the order of time.
     const newest = found.toSorted((one, other) => (one.id < other.id ? 1 : -1));
     const dueAt = (payment: PaymentRecord): string => openDisputeOf(payment)?.dueAt ?? "";

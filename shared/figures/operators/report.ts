@@ -28,19 +28,21 @@ export async function countReviews(kind: ReviewKind): Promise<{ count: number; o
   return { count, oldestHours: Math.floor((now().getTime() - oldestMs) / hourMs) };
 }
 
-/**
- * Reads the payments with an open dispute, the next one due first. The gateway works on them until it ends, so the
- * pending-work index lists them.
- */
-export async function readDisputed(): Promise<PaymentRecord[]> {
+/** Reads the payments that the gateway still works on, by the pending-work index. Those with an open dispute are among them. */
+export async function readUnsettled(): Promise<PaymentRecord[]> {
   const shards = Array.from({ length: shardCount }, (_, shard) => shard);
   const listed = await Promise.all(shards.map(async (shard) => listPending("PAYMENT", shard, " ", "~")));
   const payments = await Promise.all(
     listed.flat().map(async (key) => findItem(PaymentRecord, key).catch(undefinedIfUnreadable)),
   );
+  return payments.filter((payment) => payment !== undefined);
+}
+
+/** Reads the payments with an open dispute, the next one due first. */
+export async function readDisputed(): Promise<PaymentRecord[]> {
   const dueAt = (payment: PaymentRecord): string => openDisputeOf(payment)?.dueAt ?? "";
-  return payments
-    .flatMap((payment) => (payment !== undefined && openDisputeOf(payment) !== undefined ? [payment] : []))
+  return (await readUnsettled())
+    .filter((payment) => openDisputeOf(payment) !== undefined)
     .toSorted((one, other) => dueAt(one).localeCompare(dueAt(other)));
 }
 
