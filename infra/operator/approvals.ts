@@ -9,13 +9,15 @@ import {
   propose,
   readApproval,
   reject,
+  withdraw,
   type Approval,
 } from "../../shared/tenancy/approvals.ts";
 import type { CheckedCommand } from "./command-line.ts";
 import { command, part, RequiredText, type OperatorCommand } from "./command.ts";
-import type { About } from "./context.ts";
+import type { About, Context } from "./context.ts";
 import { operatorIdentity } from "./identity.ts";
 import { right } from "./output.ts";
+import { endingOf } from "./record-of-command.ts";
 
 const input = z.object({ id: part("<id>", "proposal, as shown by approvals list", RequiredText) });
 
@@ -94,16 +96,19 @@ export function approvalCommands(movable: readonly OperatorCommand[]): OperatorC
       const { proposedBy } = proposal;
       const run = movable.find(({ name }) => name === proposal.command)?.work.safeParse(proposal.input);
       if (run?.success !== true) throw new RejectedError(`This release cannot make the proposal ${id}.`);
-      await run.data({
-        ...context,
-        confirm: async (what, { organizationId, before } = {}) => {
-          await context.confirm(`${what}\nProposed by ${proposedBy}`, {
-            organizationId,
-            before: { ...before, proposedBy },
-          });
-          await approve(id, identity);
-        },
-      });
+      let isFirst = false;
+      const confirm: Context["confirm"] = async (what, { organizationId, before, shown } = {}) => {
+        const about = { organizationId, shown, before: { ...before, proposedBy } };
+        await context.confirm(`${what}\nProposed by ${proposedBy}`, about);
+        isFirst = await approve(id, identity);
+      };
+      try {
+        await run.data({ ...context, confirm });
+      } catch (error) {
+        // An earlier attempt, whose outcome is unknown, may have made the movement.
+        if (isFirst && endingOf(error).outcome === "refused") await withdraw(id, identity);
+        throw error;
+      }
       await finish(id);
     },
   });

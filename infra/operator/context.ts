@@ -23,6 +23,8 @@ export interface About {
   readonly organizationId?: string | undefined;
   /** The state before the change, for the audit log. */
   readonly before?: Facts;
+  /** Facts that may change until the operator confirms, such as a balance. The question ends with them. */
+  readonly shown?: string | undefined;
   /**
    * The money that a command moves. Above the stage's amount it is only proposed, with these parts of the input: the ID of
    * the organization, the exact amount and a reference.

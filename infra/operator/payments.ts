@@ -133,18 +133,20 @@ const refund = command({
     const { output, confirm, changed } = context;
     const before = await findPaymentById(paymentId, organization, output);
     const { organizationId, provider } = before;
-    const what = `refund ${amount === undefined ? "the rest" : moneyText(amount)} of ${paymentId}. ${invoiceText(before)}`;
-    const amountMicros = amount ?? restOf(before).amountMicros;
+    const repeated = before.refunds.find((each) => each.id === reference);
+    const amountMicros = repeated?.amountMicros ?? amount ?? restOf(before).amountMicros;
+    const what = `refund ${moneyText(amountMicros)} of ${paymentId}. ${invoiceText(before)}`;
     const id = reference ?? newId("rfd");
     const fixed = { organization: organizationId, amount: String(amountOf(amountMicros)), reference: id };
     await confirm(`${what}: ${reason}`, {
       organizationId,
       before: { refunds: before.refunds },
-      movement: { amountMicros, input: fixed },
+      // A repetition moves nothing.
+      movement: { amountMicros: repeated === undefined ? amountMicros : 0, input: fixed },
     });
     if (reference === undefined) noted(id, output);
     const key = { organizationId, paymentId };
-    await recordRefund(key, { id, amountMicros: amount, reason }).catch(explainOverdraft);
+    await recordRefund(key, { id, amountMicros, reason }).catch(explainOverdraft);
     const { refunds } = await readPayment(key);
     const recorded = refunds.find((each) => each.id === id);
     if (recorded === undefined) throw new Error(`the refund ${id} was not recorded`);

@@ -42,8 +42,8 @@ export class RecordOfCommand {
   }
 }
 
-/** Commands replace the message of an error of the shared code, and keep the error as the cause. */
-function endingOf(error: unknown): Ending {
+/** Returns how a command failed. Commands replace the message of an error of shared code, and keep it as the cause. */
+export function endingOf(error: unknown): Ending {
   if (error instanceof RejectedError) return { outcome: "refused" };
   if (!(error instanceof ApiError)) {
     return error instanceof Error && error.cause !== undefined

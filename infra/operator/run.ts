@@ -40,14 +40,14 @@ async function carryOut(order: Order): Promise<void> {
 
 /**
  * Executes a command, with an entry in the audit log if it changes something or shows personal data.
- * @param consent returns when the operator agrees to a change, and otherwise throws. It receives the text that the operator
- * has to type.
+ * @param consent returns when the operator agrees to a change, and otherwise throws. It receives the question, the text that
+ * the operator has to type, and the question without the facts that may change until then.
  */
 export async function execute(
   command: CheckedCommand,
   connection: Connection,
   output: Output,
-  consent: (what: string, typed: string) => Promise<void>,
+  consent: (question: string, typed: string, what: string) => Promise<void>,
 ): Promise<void> {
   const { RecordOfCommand } = await import("./record-of-command.ts");
   const { proposeInstead } = await import("./approvals.ts");
@@ -60,7 +60,8 @@ export async function execute(
       output,
       stage,
       confirm: async (what, about = {}) => {
-        await consent(what, about.organizationId ?? "yes");
+        const question = about.shown === undefined ? what : `${what}\n${about.shown}`;
+        await consent(question, about.organizationId ?? "yes", what);
         await record.begin(about);
         const { amountMicros = 0 } = about.movement ?? {};
         if (Math.abs(amountMicros) > connection.secondPersonAboveMicros) {

@@ -81,6 +81,10 @@ function doneBeforeText(after: number): string {
   return `Nothing was changed: this movement was made before. The balance after it was ${moneyText(after)}.`;
 }
 
+function balanceText(balanceMicros: number): string {
+  return listOf({ "Balance now": moneyText(balanceMicros) });
+}
+
 async function adjust(
   input: Omit<z.infer<typeof Adjustment>, "amount"> & Pick<Movement, "amountMicros" | "type">,
   { output, confirm, changed }: Context,
@@ -89,11 +93,12 @@ async function adjust(
   const organizationId = organization.id;
   const { type, amountMicros, reason } = input;
   const { balanceMicros } = await readWallet(organizationId);
-  const what = `change this wallet by ${moneyText(amountMicros)} (${type}), from ${moneyText(balanceMicros)}: ${reason}`;
+  const what = `change this wallet by ${moneyText(amountMicros)} (${type}): ${reason}`;
   const reference = input.reference ?? randomUUID();
   await confirm(`${what}\n${await ownerText(organization)}`, {
     organizationId,
     before: { balanceMicros },
+    shown: balanceText(balanceMicros),
     movement: { amountMicros, input: { organization: organizationId, reference } },
   });
   if (input.reference === undefined) noted(reference, output);
@@ -132,10 +137,10 @@ async function creditPayment(
   if (payment === undefined) throw new RejectedError(`${organizationId} has no payment ${paymentId}.`);
   const { taxMicros, totalMicros } = payment;
   const invoice = `${invoiceText(payment)}: ${reason}`;
-  const what = `credit a payment to this wallet, from ${moneyText(balanceMicros)}. ${invoice}`;
-  await confirm(`${what}\n${await ownerText(organization)}`, {
+  await confirm(`credit a payment to this wallet. ${invoice}\n${await ownerText(organization)}`, {
     organizationId,
     before: { balanceMicros },
+    shown: balanceText(balanceMicros),
     movement: { amountMicros, input: { organization: organizationId } },
   });
   const recorded = await recordTransfer({ organizationId, amountMicros, reference, reason, paymentId });

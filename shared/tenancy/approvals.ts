@@ -26,7 +26,7 @@ export const ApprovalRecord = z.object({
   amountMicros: z.int(),
   proposedBy: z.string(),
   proposedAt: z.string(),
-  /** The second operator, since when the movement may have been made. */
+  /** The second operator, since when the movement may have been made. See `withdraw`. */
   approvedBy: z.optional(z.string()),
   /** Set after the movement. */
   doneAt: z.optional(z.string()),
@@ -61,19 +61,29 @@ export async function openApprovals(): Promise<Approval[]> {
 export async function readApproval(id: string, identity: string): Promise<Approval> {
   const found = await findItem(ApprovalRecord, keys.approval(id), { consistent: true });
   if (found === undefined || !isOpen(found)) throw new RejectedError(`There is no open proposal ${id}.`);
-  if (found.proposedBy === identity)
+  if (personOf(found.proposedBy) === personOf(identity))
     throw new RejectedError(`${identity} made this proposal: another person decides on it.`);
   return found;
 }
 
-/** Notes who approves, before the movement. It can be repeated after a crash. @throws RejectedError after a rejection */
-export async function approve(id: string, approvedBy: string): Promise<void> {
-  const approved = updateOf(
-    keys.approval(id),
-    { set: { approvedBy } },
-    { present: ["pk"], absent: ["rejectedBy"] },
-  );
-  await applied(id, approved);
+/**
+ * Notes who approves, before the movement. It can be repeated after a crash.
+ * @returns whether no attempt came before
+ * @throws RejectedError after a rejection, and after the proposal has expired
+ */
+export async function approve(id: string, approvedBy: string): Promise<boolean> {
+  const key = keys.approval(id);
+  const above = { expiresAt: epochSeconds(now()) };
+  const first = updateOf(key, { set: { approvedBy } }, { absent: ["approvedBy", "rejectedBy"], above });
+  if ((await updateItem(ApprovalRecord, first)).applied) return true;
+  await applied(id, updateOf(key, { set: { approvedBy } }, { absent: ["rejectedBy"], above }));
+  return false;
+}
+
+/** Removes one's own approval after the movement was certainly rejected, so that the proposal can be rejected. */
+export async function withdraw(id: string, approvedBy: string): Promise<void> {
+  const withdrawn = updateOf(keys.approval(id), { remove: ["approvedBy"] }, { is: { approvedBy } });
+  await updateItem(ApprovalRecord, withdrawn);
 }
 
 /** Notes that the movement was made. */
@@ -96,7 +106,12 @@ export async function reject(id: string, rejectedBy: string): Promise<void> {
 
 async function applied(id: string, update: ReturnType<typeof updateOf<"approval">>): Promise<void> {
   const { applied: isApplied } = await updateItem(ApprovalRecord, update);
-  if (!isApplied) throw new RejectedError(`Someone else has decided on ${id}.`);
+  if (!isApplied) throw new RejectedError(`Someone else has decided on ${id}, or it has expired.`);
+}
+
+/** Returns the person of an ARN: their sessions of several roles have the same account and name. */
+function personOf(identity: string): string {
+  return identity.replace(/^(arn:[^:]+:sts::\d+:assumed-role)\/[^/]+\//, "$1/");
 }
 
 function isOpen({ rejectedBy, expiresAt }: Approval): boolean {

@@ -5,11 +5,23 @@ import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { connect } from "../../infra/operator/context.ts";
+import { Output } from "../../infra/operator/output.ts";
+import { execute } from "../../infra/operator/run.ts";
+import { readPayment } from "../../shared/money/payments/record.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import type { Customer } from "../support/api.ts";
 import { damage } from "../support/items.ts";
-import { auditLog, jsonOf, operator, outputOf, rejectionOf } from "../support/operator.ts";
+import {
+  auditLog,
+  captured,
+  jsonOf,
+  operator,
+  outputOf,
+  rejectionOf,
+  understand,
+} from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
 
 /*
@@ -27,6 +39,7 @@ beforeAll(async () => {
 });
 afterEach(() => {
   delete process.env["LOCAL_OPERATOR"];
+  delete process.env["OPERATOR_ROLE"];
   vi.useRealTimers();
 });
 
@@ -43,6 +56,21 @@ async function propose(command: string): Promise<string> {
   return id;
 }
 
+/** Runs a command, and changes something while its question is open. @returns the question */
+async function whileAsked(line: string, change: () => Promise<void>): Promise<string> {
+  const { order } = await understand(line);
+  if (order === undefined) throw new Error(`${line} is not valid`);
+  let question = "";
+  const consent = async (asked: string): Promise<void> => {
+    question = asked;
+    await change();
+  };
+  const connection = await connect(undefined);
+  await captured(async () => execute(order, connection, new Output(false), consent));
+  return question;
+}
+
+const decided = (id: string): string => `Someone else has decided on ${id}, or it has expired.`;
 const Proposal = z.looseObject({ id: z.string(), proposedBy: z.string(), amountMicros: z.int() });
 
 it("a credit up to the amount needs no second person, and a larger one is made once, by another", async () => {
@@ -62,7 +90,7 @@ it("a credit up to the amount needs no second person, and a larger one is made o
   as("edsger");
   await Promise.all([operator(`approvals approve ${id}`), operator(`approvals approve ${id}`)]);
   expect(await customer.balance()).toBe(200.000001);
-  expect(await rejectionOf(`approvals reject ${id}`)).toBe(`Someone else has decided on ${id}.`);
+  expect(await rejectionOf(`approvals reject ${id}`)).toBe(decided(id));
   expect(await outputOf("approvals list")).toContain("0 proposals");
 
   const [proposed] = await auditLog("wallets credit", customer.organizationId);
@@ -114,4 +142,81 @@ it("a payment and its refund need a second person too, and a rejected or old pro
   as("grace");
   expect(await outputOf(`approvals approve ${refund}`)).toContain("300.000000 USD left the wallet");
   expect(await customer.balance()).toBe(paid - 300);
+});
+
+it("the policy of finance suffices to propose and to approve", async () => {
+  const before = await customer.balance();
+  process.env["OPERATOR_ROLE"] = "finance";
+  const id = await propose(`wallets credit ${customer.email} 101 --reason large`);
+  as("grace");
+  const question = await whileAsked(`approvals approve ${id}`, async () => undefined);
+  expect(question).toMatch(new RegExp(`\nProposed by ada\nBalance now +${before.toFixed(6)} USD$`));
+  expect(await customer.balance()).toBe(before + 101);
+});
+
+it("a person with two roles does not decide on their own proposal", async () => {
+  const arn = "arn:aws:sts::123456789012:assumed-role/AWSReservedSSO";
+  as(`${arn}_finance_1a/ada@example.com`);
+  const line = await rejectionOf(`wallets credit ${customer.email} 101 --reason large`);
+  const id = /apr_\w+/.exec(line)?.[0] ?? "";
+  const operatorRole = `${arn}_operator_2b/ada@example.com`;
+  as(operatorRole);
+  for (const verb of ["approve", "reject"]) {
+    expect(await rejectionOf(`approvals ${verb} ${id}`)).toBe(
+      `${operatorRole} made this proposal: another person decides on it.`,
+    );
+  }
+  as(operatorRole.replace("12345", "54321"));
+  expect(await outputOf(`approvals reject ${id}`)).toContain("is rejected");
+});
+
+it("a proposal that expires while the question is open is not approved", async () => {
+  const before = await customer.balance();
+  const id = await propose(`wallets credit ${customer.email} 101 --reason large`);
+  as("grace");
+  const approving = whileAsked(`approvals approve ${id}`, async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 8 * dayMs });
+  });
+  await expect(approving).rejects.toThrow(decided(id));
+  expect(await customer.balance()).toBe(before);
+});
+
+it("a proposal whose movement the wallet rejected can be rejected, unless an earlier attempt may have made it", async () => {
+  const { email } = await operated.register({ balance: 1 });
+  const id = await propose(`wallets debit ${email} 150 --reason large`);
+  const interrupted = await propose(`wallets debit ${email} 150 --reason large`);
+  await damage(keys.approval(interrupted), { approvedBy: "grace" });
+  as("grace");
+  for (const each of [id, interrupted]) {
+    expect(await rejectionOf(`approvals approve ${each}`)).toBe("The balance is lower than that amount.");
+  }
+  expect(await rejectionOf(`approvals reject ${interrupted}`)).toBe(decided(interrupted));
+  expect(await outputOf(`approvals reject ${id}`)).toContain("is rejected");
+});
+
+it("a refund is the one of its question, and its repetition needs no second person", async () => {
+  const { email, organizationId } = await operated.register({ balance: 300 });
+  const credited = await propose(`wallets credit ${email} 300 --type payment --reason x --reference bank-2`);
+  as("grace");
+  await outputOf(`approvals approve ${credited}`);
+  const [payment] = await jsonOf(`payments list --organization ${email}`, z.object({ id: z.string() }));
+  const paymentId = payment?.id ?? "";
+  const refund = `payments refund ${paymentId} --organization ${organizationId} --reason x`;
+  const id = await propose(`${refund} --amount 250`);
+  as("grace");
+  await outputOf(`approvals approve ${id}`);
+  const key = { organizationId, paymentId };
+  const refundsOf = async () => (await readPayment(key)).refunds;
+  const [first] = await refundsOf();
+  const again = await outputOf(`${refund} --reference ${first?.id}`);
+  expect(again).toContain("250.000000 USD left the wallet");
+  const repeated = await whileAsked(`${refund} --amount 9 --reference ${first?.id}`, async () => undefined);
+  expect(repeated).toContain(`refund 250.000000 USD of ${paymentId}.`);
+
+  // A refund that fails leaves more to pay back.
+  const question = await whileAsked(refund, async () => {
+    await damage(keys.payment(organizationId, paymentId), { refunds: [{ ...first, status: "failed" }] });
+  });
+  expect(question).toContain(`refund 50.000000 USD of ${paymentId}.`);
+  expect(await refundsOf()).toMatchObject([{ amountMicros: 250_000_000 }, { amountMicros: 50_000_000 }]);
 });

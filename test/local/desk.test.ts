@@ -82,9 +82,7 @@ describe("a change", () => {
     const input = creditOf(email);
     const asked = await desk.run("wallets credit", input);
     expect(asked).toMatchObject({ state: "question", typed: organizationId });
-    expect(asked.question).toContain(
-      "change this wallet by 5.000000 USD (credit), from 0.000000 USD: Sorry\n",
-    );
+    expect(asked.question).toContain("change this wallet by 5.000000 USD (credit): Sorry\n");
     expect(await desk.run("wallets credit", input, { ticket: asked.ticket, typed: "yes" })).toMatchObject({
       state: "question",
     });
@@ -104,17 +102,38 @@ describe("a change", () => {
     ]);
   });
 
-  it("is asked again when the question has changed meanwhile", async () => {
+  it("of the wallet is done when only the balance has changed meanwhile", async () => {
     const { email, organizationId, balance } = await operatedCustomer();
     const desk = await openDesk();
+    const payment = { ...creditOf(email), type: "payment", reference: `bank-${organizationId}` };
+    await captured(async () => {
+      for (const [name, input] of [
+        ["wallets credit", creditOf(email)],
+        ["wallets credit", payment],
+        ["wallets debit", creditOf(email, "2")],
+      ] as const) {
+        const before = (await balance()).toFixed(6);
+        const { ticket, question } = await desk.run(name, input);
+        expect(question).toMatch(new RegExp(`\nBalance now +${before} USD$`));
+        await outputOf(`wallets credit ${email} 1 --reason x --reference ${ticket}`);
+        const consent = { ticket, typed: organizationId };
+        expect(await desk.run(name, input, consent)).toMatchObject({ state: "done" });
+      }
+    });
+    expect(await balance()).toBe(11);
+  });
+
+  it("is asked again when the question has changed meanwhile", async () => {
+    const { email, organizationId, balance, call } = await operatedCustomer();
+    const desk = await openDesk();
     const { ticket } = await desk.run("wallets credit", creditOf(email));
-    await outputOf(`wallets credit ${email} 1 --reason x --reference once-${organizationId}`);
+    await call("/v1/kyc", { json: { businessName: "Ada" } });
     const again = await desk.run("wallets credit", creditOf(email), { ticket, typed: organizationId });
     expect(again).toMatchObject({
       state: "question",
       question: expect.stringContaining("another one than the one you confirmed"),
     });
-    expect(again.question).toContain("from 1.000000 USD");
+    expect(again.question).toMatch(/^KYC +pending \(Ada\)$/m);
     const other = await desk.run("wallets credit", creditOf(email, "500"), {
       ticket: again.ticket,
       typed: organizationId,
@@ -123,7 +142,20 @@ describe("a change", () => {
       state: "question",
       question: expect.stringContaining("another one than the one you confirmed"),
     });
-    expect(await balance()).toBe(1);
+    expect(await balance()).toBe(0);
+  });
+
+  it("is done after a confirmation whose input was not valid", async () => {
+    const { email, organizationId, balance } = await operatedCustomer();
+    const desk = await openDesk();
+    const { ticket } = await desk.run("wallets credit", creditOf(email));
+    const confirm = async (amount: string) =>
+      desk.run("wallets credit", creditOf(email, amount), { ticket, typed: organizationId });
+    await captured(async () => {
+      expect(await confirm("five")).toMatchObject({ state: "failed", part: "amount" });
+      expect(await confirm("5")).toMatchObject({ state: "done" });
+    });
+    expect(await balance()).toBe(5);
   });
 
   it("is one at a time, and one that is rejected for this can be confirmed again", async () => {
@@ -239,5 +271,6 @@ function replaced(name: string, run: (context: Context) => Promise<void>): Opera
 async function operatedCustomer() {
   const customer = await register();
   const { email, organizationId } = customer;
-  return { email, organizationId, balance: async () => customer.balance() };
+  const call: typeof customer.call = async (...request) => customer.call(...request);
+  return { email, organizationId, call, balance: async () => customer.balance() };
 }

@@ -111,12 +111,14 @@ it("before a credit the operator sees whose wallet it is, and which of the facts
     await expect(order?.run(context)).rejects.toThrow("Nothing was changed.");
     const [what = "", about] = confirm.mock.lastCall ?? [];
     expect(about).toMatchObject({ organizationId });
-    return what;
+    return `${what}\n${about?.shown}`;
   };
   const stranger = await question();
-  expect(stranger).toContain("change this wallet by 500.000000 USD (credit), from 0.000000 USD: Invoice\n");
+  expect(stranger).toContain("change this wallet by 500.000000 USD (credit): Invoice\n");
   expect(stranger).toMatch(new RegExp(`^Organization +${organizationId}\nName +${email}$`, "m"));
-  expect(stranger).toMatch(new RegExp(`^Owner +${email}, not verified\nKYC +not submitted$`, "m"));
+  expect(stranger).toMatch(
+    new RegExp(`^Owner +${email}, not verified\nKYC +not submitted\nBalance now +0.000000 USD$`, "m"),
+  );
 
   await customer.call("/v1/kyc", { json: { businessName: "Ada's Shop" } });
   await noteVerifiedEmail(organizationId);

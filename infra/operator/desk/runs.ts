@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 
 import type { Stage } from "../../stages/stage.ts";
-import { checkInput } from "../command-line.ts";
+import { checkInput, type CheckedCommand } from "../command-line.ts";
 import type { OperatorCommand } from "../command.ts";
 import type { Connection } from "../context.ts";
 import { errorText } from "../error-text.ts";
@@ -65,24 +65,22 @@ export function runsOf({ commands, stage, connection }: DeskOptions): (body: unk
   const allAsked = new Map<string, Asked>();
   let isChanging = false;
   const perform = async (
-    command: OperatorCommand,
+    checked: CheckedCommand,
     { input, consent }: z.infer<typeof RunRequest>,
     asked?: Asked,
   ): Promise<Response> => {
     const collected = new CollectedOutput(false);
     const output = collected.pieces;
-    const checked = checkInput(command, input, stage);
-    if ("problem" in checked) return { state: "failed", output, ...checked };
     let isAgreed = false;
     let question: Response | undefined;
-    const confirm = async (what: string, typed: string): Promise<void> => {
-      const whole = JSON.stringify([command.name, input, output, what, typed]);
+    const confirm = async (text: string, typed: string, what: string): Promise<void> => {
+      const whole = JSON.stringify([checked.name, input, output, what, typed]);
       const digest = createHash("sha256").update(whole).digest("hex");
       const again = consent === undefined || digest === asked?.digest ? "" : hasChanged;
       if (digest !== asked?.digest || consent?.typed.trim() !== typed) {
         const ticket = randomUUID();
         allAsked.set(ticket, { digest });
-        question = { state: "question", output, question: printable(`${again}${what}`), typed, ticket };
+        question = { state: "question", output, question: printable(`${again}${text}`), typed, ticket };
       }
       if (question !== undefined) throw new Error("The operator has to confirm it first.");
       if (isChanging) throw new Error("Nothing was changed: another change is in progress.");
@@ -111,9 +109,11 @@ export function runsOf({ commands, stage, connection }: DeskOptions): (body: unk
     if (command === undefined || offered === undefined || !Object.keys(input).every(isOffered)) {
       throw new Error(`The desk does not offer this: ${name} ${Object.keys(input).join(" ")}`);
     }
+    const checked = checkInput(command, input, stage);
+    if ("problem" in checked) return { state: "failed", output: [], ...checked };
     const asked = consent && allAsked.get(consent.ticket);
-    if (asked === undefined) return perform(command, request);
-    asked.response ??= perform(command, request, asked);
+    if (asked === undefined) return perform(checked, request);
+    asked.response ??= perform(checked, request, asked);
     return asked.response;
   };
 }
