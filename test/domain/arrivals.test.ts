@@ -124,6 +124,24 @@ it("writes each event while there are few, later five together, and the rest whe
   expect(await written()).toEqual({ "10:30 GB transactional": { accepted: 60, submitted2: 60 } });
 });
 
+it("writes each event of a quiet slot, also after busy ones", async () => {
+  for (let sents = 1; sents <= 60; sents += 1) await record(sent());
+  advance(15 * minuteMs);
+  await record();
+  for (let sents = 1; sents <= 4; sents += 1) {
+    await record(sent());
+    expect((await written())["10:45 GB transactional"]).toEqual({ accepted: sents, submitted2: sents });
+  }
+});
+
+it("lets few events of a slot wait after it, when the next one is quiet", async () => {
+  const messages = Array.from({ length: 60 }, () => sent({ deliveryStatus: "delivered" }));
+  for (const message of messages.slice(4)) await countArrivals([{ message, before: undefined }]);
+  advance(5 * minuteMs);
+  for (const message of messages.slice(0, 4)) await countArrivals([{ message, before: undefined }]);
+  expect(await written()).toMatchObject({ "10:30 GB transactional": { delivered: 60 } });
+});
+
 it("keeps figures for 90 days", async () => {
   await record(sent());
   const key = keys.arrivals("2032-05-04T10:30", `${carrier}#GB#transactional`);

@@ -5,12 +5,14 @@ import { ApiError } from "../../shared/api/contract/errors.ts";
 import { runClosing } from "../../shared/figures/books/close.ts";
 import { ClosingJob, findClosing, startClosing } from "../../shared/figures/books/closing.ts";
 import { findBooks, findBooksTotal } from "../../shared/figures/books/record.ts";
+import { noFigures, writeFigures } from "../../shared/messages/counts/figures.ts";
 import { now } from "../../shared/platform/clock.ts";
 import { bucketName, minScheduledMs, ScheduledJobRecord } from "../../shared/platform/jobs/scheduled-job.ts";
 import { shardOf } from "../../shared/platform/jobs/shards.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { at, chargeMessages, closeBooks, closing, post, settleAll } from "../support/books.ts";
+import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
@@ -128,6 +130,25 @@ it("of two commands at the same time one begins, and its job also waits in the t
   const dueAt = new Date(now().getTime() + minScheduledMs);
   const waiting = keys.scheduledJob(bucketName(dueAt, shardOf(job.id)), dueAt.toISOString(), job.id);
   expect(await findItem(ScheduledJobRecord, waiting)).toMatchObject({ queue: "books", body: job });
+});
+
+it("a month cannot be closed while the closing of the month before is open, so that no later costs get lost", async () => {
+  const customer = await openWallet(1_000_000);
+  const shard = dayShardOf(customer, "2031-03-11");
+  const margin = { country: "GB", carrier: "aws", messages: 1, segments: 1, revenueMicros: 10 };
+  const costs = (costMicros: number) => [{ ...margin, messagesWithoutCost: 0, costMicros }];
+  await writeFigures(shard, { ...noFigures, margins: costs(400) }, false);
+  at("2031-05-02T00:00:00.000Z");
+  await startClosing(march, closing);
+  const ofApril = async () => closeBooks("2031-04", closing);
+  await expect(ofApril()).rejects.toThrow("Run books close 2031-03 first: its closing is running.");
+  // Its ledger is not settled.
+  await expect(closeBooks(march, closing)).rejects.toThrow("and not for 1:");
+  await expect(ofApril()).rejects.toThrow("its closing is failed");
+  await settleAll("2031-05-02T00:00:00.000Z", [customer]);
+  await closeBooks(march, closing);
+  await writeFigures(shard, { ...noFigures, margins: costs(450) }, true);
+  expect(await ofApril()).toMatchObject({ costMicros: 50 });
 });
 
 it("counts customers with a movement or a balance, and rejects a month without any", async () => {

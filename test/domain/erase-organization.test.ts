@@ -9,6 +9,8 @@ import { CreateCampaignRequest } from "../../shared/api/contract/campaigns.ts";
 import { CreateContactRequest } from "../../shared/api/contract/contacts.ts";
 import { createContact } from "../../shared/audience/contacts/contacts.ts";
 import { createTemplate } from "../../shared/audience/templates/templates.ts";
+import { periodOf } from "../../shared/figures/books/closing.ts";
+import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
@@ -19,9 +21,10 @@ import { replacePriceOverrides } from "../../shared/money/prices/overrides.ts";
 import { adjustWallet, closeWallet } from "../../shared/money/wallet/adjust.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { graceMs } from "../../shared/money/wallet/settlement.ts";
-import { minuteMs } from "../../shared/platform/clock.ts";
+import { dayMs, minuteMs } from "../../shared/platform/clock.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, updateItem, updateOf, putOf, putUnchecked } from "../../shared/platform/table/write.ts";
 import { submitKyc } from "../../shared/tenancy/kyc/kyc.ts";
 import {
@@ -32,13 +35,17 @@ import {
 import { insertRights } from "../../shared/tenancy/organizations/rights-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
 import { createCampaign, holdMessage } from "../support/as-organization.ts";
+import { closeBooks, closing, settleAll } from "../support/books.ts";
 import { advance } from "../support/clock.ts";
 import { beginExport, runAll } from "../support/exports.ts";
+import { recordLog } from "../support/log.ts";
+import { putSent, sentMessage } from "../support/message-records.ts";
 import { acceptFor, sendFor } from "../support/messages.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { priceRows } from "../support/prices.ts";
 import { allRows } from "../support/rows.ts";
+import { inAllShards } from "../support/shards.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openWallet } from "../support/wallets.ts";
 import { eventJob, openWebhook, openReceiver } from "../support/webhooks.ts";
@@ -190,11 +197,29 @@ it.each([1_000, 4])(
     expect([...families]).toEqual(expect.arrayContaining(erased.split(" ")));
     expect(await eraseWithCrashes(everyItems)).toMatchObject({ messagesLeft: 0 });
     // The scheduled jobs are deleted when they are due, and find nothing to do.
-    const books = ["WALLET", "WALLETS", "LEDGER", "REFERENCE", "PAYMENTS", "INVOICES"];
+    const books = ["WALLET", "WALLETS", "LEDGER", "REFERENCE", "PAYMENTS", "INVOICES", "MARGINS"];
     expect(await familiesLeft()).toEqual(new Set(["DUE", ...books]));
     expect(JSON.stringify(await allRows())).not.toMatch(/lovelace|15005550100|hello/i);
     expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [], entries: 3 });
     expect((await reconcileWallet(organizationId))?.inconsistencies).toBe(0);
+  },
+);
+
+it.each([1_000, 4])(
+  "the carrier costs of the last day get into the books, also when it crashes after each %s items",
+  async (everyItems) => {
+    const month = new Date().toISOString().slice(0, "yyyy-mm".length);
+    await putSent(organizationId, 6, { costMicros: 100, carrier: "aws" });
+    const unreadable = messageKey(sentMessage(organizationId));
+    recordLog();
+    await putItem(putUnchecked(unreadable, { entity: "message", status: "sent" }));
+    await acceptFor(organizationId, { scheduledAt: new Date(Date.now() + 600 * minuteMs).toISOString() });
+    await wind();
+    await eraseWithCrashes(everyItems);
+    await inAllShards(closeDays);
+    const { end } = periodOf(month);
+    await settleAll(new Date(Date.parse(end) + dayMs).toISOString(), [organizationId]);
+    expect(await closeBooks(month, closing)).toMatchObject({ costMicros: 600, openDays: 0 });
   },
 );
 
@@ -234,13 +259,15 @@ it("a message that is still to be sent stays with its organization until it has 
   await wind();
   expect(await eraseOrganization(organizationId)).toMatchObject({ messagesLeft: 1 });
   expect(await familiesLeft()).toEqual(
-    new Set(["ORG", "MESSAGES", "DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]),
+    new Set(["ORG", "MESSAGES", "DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE", "MARGINS"]),
   );
   await cancelMessage(ownerOf(organizationId), messageId);
   await expect(eraseOrganization(organizationId)).rejects.toThrow("run wallets debit first");
   await wind();
   expect(await eraseOrganization(organizationId)).toMatchObject({ messagesLeft: 0 });
-  expect(await familiesLeft()).toEqual(new Set(["DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE"]));
+  expect(await familiesLeft()).toEqual(
+    new Set(["DUE", "WALLET", "WALLETS", "LEDGER", "REFERENCE", "MARGINS"]),
+  );
   expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
   await expect(eraseOrganization(organizationId)).rejects.toThrow("The organization has already been erased");
 });

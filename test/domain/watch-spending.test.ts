@@ -4,6 +4,7 @@ import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { readNotices } from "../../shared/figures/operators/record.ts";
 import { operatorsText } from "../../shared/figures/operators/report.ts";
 import { watchSpending } from "../../shared/figures/operators/watch.ts";
+import { noteAccepted } from "../../shared/messages/counts/accepted-of-day.ts";
 import { noteDay } from "../../shared/messages/counts/counts.ts";
 import { EmailJob } from "../../shared/notices/emails/email-job.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
@@ -126,6 +127,15 @@ describe("the watch over spending", () => {
     await acceptBlock(organizationId, 11);
     expect(await watch(60)).toBe(1);
     expect(await unusual()).toEqual(["US 60 474000 0"]);
+  });
+
+  it("scales the newest 10,000 messages to all of the day, also when they were accepted in a minute", async () => {
+    await passDays(3, gb, 60);
+    for (let puts = 0; puts < 20; puts += 1) await put(gb, 501, 500);
+    expect(await watch()).toBe(0);
+    await noteAccepted(organizationId, { day: "2031-03-06", accepted: 30_000, acceptedMicros: 15_000_000 });
+    expect(await watch()).toBe(1);
+    expect(await unusual("2031-03-06")).toEqual(["GB 30000 15000000 2760000"]);
   });
 
   it("has one email of the day sent from seven o'clock on, and none before", async () => {

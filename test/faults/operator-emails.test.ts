@@ -1,6 +1,9 @@
 import { expect, it, vi } from "vitest";
 
+import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
+import { noticeOf } from "../../shared/figures/operators/record.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { Customer } from "../support/api.ts";
 import { bringAgain, emailsTo, waitForEmail } from "../support/emails.ts";
 import { isBy } from "../support/faults.ts";
@@ -77,4 +80,28 @@ it("each operator gets one email a day about open work, from seven o'clock on", 
   const day = new Date(seven + (seven < at.getTime() ? dayMs : 0)).toISOString().slice(0, 10);
   await bringAgain(gateway, { kind: "operators", id: `daily-${day}`, notice: { what: "daily" } });
   expect([daily(operator), daily("second@example.com")]).toEqual([1, 1]);
+});
+
+it("an address that SES rejects keeps no other operator from the email, and repeats none", async () => {
+  const day = "2031-03-03";
+  const { key, record } = noticeOf(
+    { what: "recharge failed", organizationId: "org_2", paymentId: "pay_2" },
+    day,
+  );
+  await putItem(putOf(key, record));
+  const job = { kind: "operators", id: "rejected-1", notice: { what: "unusualSpend", key: key.sk, day } };
+  const received = (to: string): number =>
+    emailsTo(gateway, to).filter(({ text }) => text.includes("recharge failed org_2 pay_2")).length;
+  const isFirst = (request: AwsRequest): boolean =>
+    isBy("SendEmail", "ses:SendEmail")(request) && request.body.includes(operator);
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    faults.next(isFirst, async () => errorResponse("MessageRejected", "Email address is not verified", 400));
+    expect(await bringAgain(gateway, job)).toMatchObject({ batchItemFailures: [expect.anything()] });
+    expect([received(operator), received("second@example.com")]).toEqual([0, 1]);
+    gateway.advanceClock(2 * minuteMs);
+  }
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    expect(await bringAgain(gateway, job)).toEqual({ batchItemFailures: [] });
+    expect([received(operator), received("second@example.com")]).toEqual([1, 1]);
+  }
 });

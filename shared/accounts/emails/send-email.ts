@@ -8,7 +8,7 @@ import { billingText } from "../../money/payments/billing-text.ts";
 import type { EmailJob } from "../../notices/emails/email-job.ts";
 import { layOut, type EmailText } from "../../notices/emails/layout.ts";
 import { sendWithSes } from "../../notices/emails/send-with-ses.ts";
-import { leaseEmail, noteSentEmail, releaseEmail } from "../../notices/emails/sent-record.ts";
+import { hash, leaseEmail, noteDone, noteSentEmail, releaseEmail } from "../../notices/emails/sent-record.ts";
 import { findSuppression } from "../../notices/emails/suppression-record.ts";
 import {
   exportReadyText,
@@ -101,21 +101,32 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
 /**
  * Sends an email, unless it was sent before, has no reason anymore, or the stage sends no emails. Emails to suppressed
  * addresses are not sent either, nor those beyond the limit of their address. It is marked as sent after SES accepted it.
- * If the worker dies in between, the email is sent twice.
+ * If the worker dies in between, the email is sent twice. An address that SES rejects does not affect the others.
  * @throws Error when the job has to be retried: SES does not accept the email now, or another worker sends it
  */
 export async function sendEmail(job: EmailJob): Promise<void> {
   const from = config.emailFrom();
-  if (from === undefined || !(await leaseEmail(job.id))) return;
+  const done = from === undefined ? undefined : await leaseEmail(job.id);
+  if (from === undefined || done === undefined) return;
   const drafts = await draftsOf(job);
   // A later job with its id may have a reason.
   if (drafts === undefined) return releaseEmail(job.id);
-  for (const draft of [drafts].flat()) {
-    const isSuppressed = (await findSuppression(draft.to)) !== undefined;
-    const outcome = isSuppressed ? "suppressed" : (await sendWithin(job, from, draft)) ? "sent" : "limited";
-    if (outcome !== "sent") countMetrics({ SuppressedEmails: 1 });
-    log.info(`email.${outcome}`, { emailId: job.id, emailKind: job.kind });
+  const failures: unknown[] = [];
+  const all = [drafts].flat();
+  for (const draft of all) {
+    if (done.includes(hash(draft.to))) continue;
+    try {
+      const isSuppressed = (await findSuppression(draft.to)) !== undefined;
+      const outcome = isSuppressed ? "suppressed" : (await sendWithin(job, from, draft)) ? "sent" : "limited";
+      if (outcome !== "sent") countMetrics({ SuppressedEmails: 1 });
+      log.info(`email.${outcome}`, { emailId: job.id, emailKind: job.kind });
+      done.push(hash(draft.to));
+      if (all.length > 1) await noteDone(job.id, done);
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw new AggregateError(failures, String(failures[0]));
   await noteSentEmail(job.id);
 }
 

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { messagesOfDay, recount } from "../../messages/counts/recount.ts";
 import { releaseNumbersOf } from "../../messages/numbers/record.ts";
 import { deleteName } from "../../messages/sender-ids/names.ts";
 import { moneyText } from "../../money/wallet/money.ts";
@@ -12,6 +13,7 @@ import { forEachOf, itemsIn } from "../../platform/table/lists.ts";
 import {
   countersOf,
   messagesOf,
+  shardOfCounter,
   shardsOf,
   testMessagesOf,
   withAllShards,
@@ -22,7 +24,7 @@ import { findUser } from "../../tenancy/users/record.ts";
 import { deleteCalls } from "../../webhooks/in-flight-calls.ts";
 
 /*
- * Erases all items of an organization, except its wallet, its ledger, its payments with their references, and its invoices.
+ * Erases all items of an organization, except its wallet, ledger, payments with their references, invoices, and sums of days.
  * These are the operator's books, which the law requires: ids, amounts, the operator's own texts, and buyers on invoices.
  * An item is deleted before the items that lead to it, and the organization's record is deleted last. The next erasure can
  * therefore finish an interrupted one.
@@ -76,6 +78,12 @@ export async function eraseOrganization(
     await erase(membership);
   });
   const sharded = withAllShards(organizationId);
+  // The carrier costs of the last days get into the books by their margins, which stay.
+  const counters = { pk: countersOf(sharded), consistent: true };
+  for await (const { pk, sk, pendingWork } of itemsIn(Stored, counters)) {
+    if (pendingWork === undefined) continue;
+    while ((await recount({ ...messagesOfDay(shardOfCounter({ pk, sk })), isLast: true })) === "unfinished");
+  }
   const partitions = [...messagesOf(sharded), testMessagesOf(organizationId)];
   await forEachOf(StoredMessage, partitions, async (message) => {
     if (isAtItsEnd(message)) await erase(message);

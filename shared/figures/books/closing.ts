@@ -120,6 +120,12 @@ async function checkClosable(month: string): Promise<void> {
   if (now() < closableAt) {
     throw new RejectedError(`${month} cannot be closed before ${closableAt.toISOString()}.`);
   }
+  const before = await findClosing(monthBefore(month));
+  // A month without any movement or balance fails, and has no costs that follow.
+  const isOpen = before?.status === "running" || (before?.status === "failed" && before.failed > 0);
+  if (isOpen && (await findBooksTotal(before.month)) === undefined) {
+    throw new RejectedError(`Run books close ${before.month} first: its closing is ${before.status}.`);
+  }
 }
 
 function emptyTotal(month: string, closedBy: string): BooksClosing["total"] {

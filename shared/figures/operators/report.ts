@@ -2,7 +2,7 @@ import { findPayment, openDisputeOf, PaymentRecord } from "../../money/payments/
 import { moneyText } from "../../money/wallet/money.ts";
 import type { OperatorNotice } from "../../notices/emails/email-job.ts";
 import type { EmailText } from "../../notices/emails/layout.ts";
-import { dayMs, hourMs, now } from "../../platform/clock.ts";
+import { hourMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { momentOf } from "../../platform/ids.ts";
 import { listPending } from "../../platform/jobs/pending-work.ts";
@@ -50,8 +50,8 @@ export async function readDisputed(): Promise<PaymentRecord[]> {
 export async function operatorsText(notice: OperatorNotice): Promise<EmailText | undefined> {
   switch (notice.what) {
     case "daily": {
-      const dayAgo = new Date(now().getTime() - dayMs).toISOString();
-      const notices = (await readNotices(1)).filter(({ at }) => at >= dayAgo);
+      // The notices of both days, because the email may be later than the one before. Those of a night are in two emails.
+      const notices = await readNotices(1);
       return textOf("Open work of today", [
         ...section("Reviews that wait (kyc list, sender-ids list)", await reviewLines()),
         ...section("Open disputes (payments list --disputed)", (await readDisputed()).map(disputeLine)),

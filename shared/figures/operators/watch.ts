@@ -1,4 +1,5 @@
-import { visitOfDay } from "../../messages/counts/counts.ts";
+import { tallyOfDay } from "../../messages/counts/accepted-of-day.ts";
+import { readCounts, visitOfDay } from "../../messages/counts/counts.ts";
 import { UsageRecord, type UsageRow } from "../../messages/counts/figures.ts";
 import { readNewestUsage } from "../../messages/counts/recount.ts";
 import { findWallet, type WalletRecord } from "../../money/wallet/record.ts";
@@ -86,8 +87,22 @@ async function watch(wallet: WalletRecord, day: string): Promise<number> {
   return found;
 }
 
+/** Returns the usage of a day so far. If the day has more messages than are read, the newest ones stand for all. */
 async function countriesOfDay(wallet: WalletRecord, day: string): Promise<UsageRow[]> {
-  return (await readNewestUsage(shardsOfDay(wallet, day), maxRead)).usage.country;
+  const shards = shardsOfDay(wallet, day);
+  const { usage, read, since } = await readNewestUsage(shards, maxRead);
+  if (since === undefined) return usage.country;
+  const { sk } = shards[0].counter;
+  const byWallet = acceptedOfDay(wallet);
+  const counters = await readCounts({ pk: countersOf(wallet), from: sk, to: sk });
+  const { accepted } = tallyOfDay(counters, byWallet?.day === day ? byWallet : undefined);
+  const scaled = (figure: number): number => Math.round(figure * Math.max(1, accepted / read));
+  return usage.country.map((row) => ({
+    ...row,
+    messages: scaled(row.messages),
+    amountMicros: scaled(row.amountMicros),
+    refundedMicros: scaled(row.refundedMicros),
+  }));
 }
 
 /** Reads the usage by country of the days before a day. The last of them may not be counted yet. */

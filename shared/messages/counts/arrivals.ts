@@ -20,14 +20,14 @@ import { added } from "./rows.ts";
  * its message was sent.
  *
  * They are a measure for operators, and no money follows from them. An instance of a function adds up what it has seen, and
- * writes it at the end of a batch. While it has seen few events of a kind it writes each, later five together. An instance
+ * writes it at the end of a batch. While it has seen few events of a kind in a slot it writes each, later five together. An instance
  * that ends may lose four events of a kind, and a failed write is lost.
  */
 
 export const slotMs = 5 * minuteMs;
 const keptMs = 90 * dayMs;
 
-/** The most events of a kind that wait in an instance, and their share in those that it has written. */
+/** The most events of a kind and slot that wait in an instance, and their share in those that it has written in this slot. */
 const maxWaiting = 4;
 const waitingShare = 1 / 8;
 
@@ -94,7 +94,6 @@ export async function* readArrivals(day: string, from = `${day}T00:00`): AsyncGe
 /** Events of one kind that have not been written. */
 interface Waiting {
   readonly key: Key<"arrivals">;
-  readonly kind: string;
   /** The slot in which the first one was counted. */
   readonly since: string;
   readonly events: number;
@@ -102,7 +101,9 @@ interface Waiting {
 }
 
 const waiting = new Map<string, Waiting>();
+/** The events of the present slot that were written. Those of earlier slots must not let events of a quiet slot wait. */
 const written = new Map<string, number>();
+let writtenIn = "";
 
 /** Counts an attempt that a carrier has not accepted. Each attempt counts. */
 export function countAttempt(message: MessageRecord, carrier: string, metric: CarrierMetricName): void {
@@ -150,7 +151,7 @@ function add(message: MessageRecord, { carrier, at, metric, figures }: Event): v
   const kind = `${carrier}#${countryOfNumber(message.to) ?? "none"}#${trafficClass(message)}`;
   const key = keys.arrivals(slotOf(at), kind);
   const name = `${key.pk} ${key.sk}`;
-  const first = { key, kind, since: slotOf(now().toISOString()), events: 0, figures: countsOf(0) };
+  const first = { key, since: slotOf(now().toISOString()), events: 0, figures: countsOf(0) };
   const sum = waiting.get(name) ?? first;
   const isOdd = shardIndex(2, message.organizationId) === 1;
   const odd = Object.entries(oddNames).map(([outcome, oddName]) => [oddName, { ...figures }[outcome] ?? 0]);
@@ -161,13 +162,15 @@ function add(message: MessageRecord, { carrier, at, metric, figures }: Event): v
 /** Writes the events that have waited for long enough. It never throws. */
 async function write(): Promise<void> {
   const present = slotOf(now().toISOString());
-  const isDue = ({ kind, since, events }: Waiting): boolean =>
-    since !== present || events > Math.min(maxWaiting, waitingShare * (written.get(kind) ?? 0));
-  const due = [...waiting].filter(([, each]) => isDue(each));
+  if (writtenIn !== present) written.clear();
+  writtenIn = present;
+  const isDue = (name: string, { since, events }: Waiting): boolean =>
+    since !== present || events > Math.min(maxWaiting, waitingShare * (written.get(name) ?? 0));
+  const due = [...waiting].filter(([name, each]) => isDue(name, each));
   await Promise.all(
-    due.map(async ([name, { key, kind, events, figures }]) => {
+    due.map(async ([name, { key, events, figures }]) => {
       waiting.delete(name);
-      written.set(kind, (written.get(kind) ?? 0) + events);
+      written.set(name, (written.get(name) ?? 0) + events);
       const numbers = Object.fromEntries(Object.entries(figures).filter(([, number]) => number !== 0));
       const expiresAt = epochSeconds(new Date(now().getTime() + keptMs));
       try {

@@ -44,6 +44,8 @@ export interface Recount {
   readonly includes: (message: MessageRecord) => boolean;
   /** Where the margins and the usage are recorded too, if it counts a day. */
   readonly ofDay?: DayShard;
+  /** Whether its figures are final, because its messages are deleted next. Unreadable messages must not prevent that. */
+  readonly isLast?: boolean;
 }
 
 /** Returns the recount of the messages of one day. */
@@ -67,14 +69,14 @@ export type Look = "closed" | "open" | "unfinished";
  * the counter only if nothing changed in between.
  */
 export async function recount(recounted: Recount, limits = defaultLimits): Promise<Look> {
-  const { counter: key, includes, ofDay } = recounted;
+  const { counter: key, includes, ofDay, isLast = false } = recounted;
   const counter = await noteLook(key);
   if (counter === undefined) return "closed";
   const { figures: counted, changes = counter.changes, after, isIndexed } = progressOf(counter);
   const maxRead = limits.batches * limits.batchSize;
   const read: MessageRecord[] = [];
   let isUnfinished = false;
-  const list = { ...listOf(recounted), after, consistent: true };
+  const list = { ...listOf(recounted), after, consistent: true, skipsUnreadable: isLast };
   for await (const message of itemsIn(MessageRecord, list, limits.batchSize)) {
     isUnfinished = read.length === maxRead;
     if (isUnfinished) break;
@@ -96,7 +98,7 @@ export async function recount(recounted: Recount, limits = defaultLimits): Promi
     const set = { indexed: await indexedDay(ofDay) };
     await updateItem(CountsRecord, updateOf(key, { set }, { present: ["pk"] }));
   }
-  if (ofDay !== undefined) await writeFigures(ofDay, others, isAtItsEnd(tally));
+  if (ofDay !== undefined) await writeFigures(ofDay, others, isLast || isAtItsEnd(tally));
   return replaceCounts(key, changes, tally);
 }
 

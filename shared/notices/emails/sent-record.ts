@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, minuteMs, now } from "../../platform/clock.ts";
@@ -11,20 +13,21 @@ const emailLeaseMs = minuteMs;
 /** Longer than a job can be parked. */
 const retentionMs = 30 * dayMs;
 
-/** An email that is being sent, or was sent. The record does not contain the recipient. */
+/** An email that is being sent, or was sent. The record has no recipients, only hashes of those that are done. */
 export const SentEmailRecord = z.object({
   entity: z.literal("sentEmail"),
   ...leaseFields,
+  doneTo: z._default(z.array(z.string()), []),
   sentAt: z.optional(z.string()),
   expiresAt: z.number(),
 });
 
 /**
  * Acquires the lease of an email, so that no other worker sends it meanwhile.
- * @returns false when it was sent before
+ * @returns the hashes of its addresses that are done; undefined when it was sent before
  * @throws Error when another worker sends it. The job has to be retried, because that worker may fail
  */
-export async function leaseEmail(emailId: string): Promise<boolean> {
+export async function leaseEmail(emailId: string): Promise<string[] | undefined> {
   const at = now();
   const lease = newLease(at, emailLeaseMs);
   const expiresAt = epochSeconds(new Date(at.getTime() + retentionMs));
@@ -36,9 +39,21 @@ export async function leaseEmail(emailId: string): Promise<boolean> {
     }),
     { isOwn: hasLease(lease) },
   );
-  if (leased.applied) return true;
-  if (SentEmailRecord.parse(leased.found).sentAt !== undefined) return false;
+  if (leased.applied) return leased.item.doneTo;
+  if (SentEmailRecord.parse(leased.found).sentAt !== undefined) return undefined;
   throw new Error("another worker holds this email");
+}
+
+export function hash(address: string): string {
+  return createHash("sha256").update(address).digest("base64url");
+}
+
+/** Notes the addresses that are done, so that a later job for the others sends them nothing again. */
+export async function noteDone(emailId: string, doneTo: string[]): Promise<void> {
+  await updateItem(
+    SentEmailRecord,
+    updateOf(keys.sentEmail(emailId), { set: { doneTo } }, { present: ["pk"] }),
+  );
 }
 
 /** Lets a later job send an email that had no reason now. */
