@@ -50,24 +50,23 @@ const auditLog = command({
 
 const verify = command({
   name: "audit-logs verify",
-  summary: "Compare the audit logs with their seals, and name the first entry of each that was changed",
+  summary: "Compare the audit logs with their seals, and name the entries that were changed",
   details:
-    "Entries are sealed an hour after they are written. Without organizations it verifies all logs and that of the stage. A " +
-    "difference exits with 1.",
+    "Entries are sealed an hour after they are written. Without organizations it verifies all logs and that of the stage. It " +
+    "names at most 50 differences of each kind. A difference exits with 1, except an outcome that was written after the seal.",
   examples: ["", "ada@example.com --stage prod"],
   input: z.object({ organizations: Organizations }),
   run: async ({ organizations }, { output }) => {
     let [logs, wrong] = [0, 0];
     const verifyLog = async (organizationId: string | undefined): Promise<void> => {
-      const { entries, difference } = await verifyAuditLog(organizationId);
+      const { entries, differences } = await verifyAuditLog(organizationId);
       const name = organizationId ?? "stage";
+      const isWrong = differences.some(({ is }) => is !== "late outcome");
       logs += 1;
-      if (difference !== undefined) wrong += 1;
-      const state = difference === undefined ? "ok" : `WRONG: ${difference.at} is ${difference.is}`;
-      output.result(
-        { log: name, entries, difference: difference ?? null },
-        `${name}  ${entries} sealed  ${state}`,
-      );
+      if (isWrong) wrong += 1;
+      const lines = differences.map(({ at, is }) => `\n    ${at}: ${is}`);
+      const text = `${name}  ${entries} sealed  ${isWrong ? "WRONG" : "ok"}${lines.join("")}`;
+      output.result({ log: name, entries, differences }, text);
     };
     if (organizations.length === 0) await verifyLog(undefined);
     for await (const id of await organizationIds(organizations)) await verifyLog(id);

@@ -132,9 +132,13 @@ function fromAttribute(value: unknown): unknown {
   if (N !== undefined && Number.isSafeInteger(Number(N))) return Number(N);
   if (BOOL !== undefined) return BOOL;
   if (L !== undefined) return L.map(fromAttribute);
-  return M === undefined
-    ? unmarshall(Object(value), { convertWithoutMapWrapper: true })
-    : membersOf(M, fromAttribute);
+  if (M !== undefined) return membersOf(M, fromAttribute);
+  try {
+    return unmarshall(Object(value), { convertWithoutMapWrapper: true });
+  } catch {
+    // A number that JavaScript does not have. It must not keep the other items of a page from being read.
+    return value;
+  }
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

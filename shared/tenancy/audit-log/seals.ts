@@ -7,7 +7,7 @@ import { firstIdAt } from "../../platform/ids.ts";
 import { log } from "../../platform/log.ts";
 import { auditLogOf } from "../../platform/table/audit-log.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { itemsIn } from "../../platform/table/lists.ts";
+import { itemsIn, rowsOf } from "../../platform/table/lists.ts";
 import { queryItems } from "../../platform/table/read.ts";
 import { insertOf, putItem } from "../../platform/table/write.ts";
 
@@ -20,8 +20,11 @@ import { insertOf, putItem } from "../../platform/table/write.ts";
 const restMs = hourMs;
 const patienceMs = dayMs;
 
-/** The most entries in a seal: about 50 KB. */
-const maxSealed = 500;
+/** The most entries in a seal: about 10 KB, or 110 KB with the longest sort keys. */
+const maxSealed = 100;
+
+/** The most differences of each kind that are listed, so that none hides those of another kind. */
+const maxListed = 50;
 
 export const SealRecord = z.object({
   entity: z.literal("seal"),
@@ -33,8 +36,8 @@ export const SealRecord = z.object({
 });
 type Seal = z.infer<typeof SealRecord>;
 
-/** An entry or an outcome, as it is stored. */
-const Stored = z.looseObject({ id: z.string() });
+/** An entry or an outcome, as it is stored. Its other fields may be of any kind, also its ID. */
+const Stored = z.looseObject({ sk: z.string() });
 type Stored = z.infer<typeof Stored>;
 
 /**
@@ -63,57 +66,90 @@ export async function sealAuditLog(organizationId: string | undefined): Promise<
   }
 }
 
-/** The first place of a log that is not as it was sealed. */
+/** A place where a log is not as it was sealed. */
 export interface Difference {
-  /** The entry, or the number of the seal. */
+  /** The sort key of the entry, or the number of the seal. */
   readonly at: number | string;
-  readonly is: "added" | "changed" | "missing" | "not sealed";
+  /** With a late outcome, the entry is as it was sealed, and had no outcome then. */
+  readonly is: "added" | "changed" | "late outcome" | "missing" | "not sealed" | "unreadable";
 }
 
 /** Compares a log with its seals. @returns also the number of sealed entries */
 export async function verifyAuditLog(
   organizationId: string | undefined,
-): Promise<{ readonly entries: number; readonly difference: Difference | undefined }> {
+): Promise<{ readonly entries: number; readonly differences: readonly Difference[] }> {
   const auditLog = auditLogOf(organizationId);
+  const differences: Difference[] = [];
+  const add = (at: number | string, is: Difference["is"]): void => {
+    if (differences.filter((each) => each.is === is).length < maxListed) differences.push({ at, is });
+  };
   let last: Seal | undefined;
+  let after: string | undefined;
   let entries = 0;
-  const different = (at: number | string, is: Difference["is"]) => ({ entries, difference: { at, is } });
-  for await (const seal of itemsIn(SealRecord, { pk: keys.seal(auditLog, 0).pk, consistent: true }, 20)) {
-    const seq = (last?.seq ?? 0) + 1;
-    if (seal.seq !== seq) return different(seq, "missing");
-    if (seal.hash !== hashOf(last, seal.entries)) return different(seq, "changed");
-    const found = await readEntries(auditLog, last?.entries.at(-1)?.id, `${seal.entries.at(-1)?.id}~`);
-    for (const [index, { id, digest }] of seal.entries.entries()) {
-      const entry = found[index];
-      if (entry === undefined || entry.id > id) return different(id, "missing");
-      if (entry.id < id) return different(entry.id, "added");
-      if (entry.digest !== digest) return different(id, "changed");
+  const seals = { pk: keys.seal(auditLog, 0).pk, consistent: true };
+  for await (const { key, item: seal } of rowsOf(SealRecord, seals, 20)) {
+    if (seal === undefined) {
+      add(key.sk, "unreadable");
+      continue;
     }
+    const seq = (last?.seq ?? 0) + 1;
+    const isNext = seal.seq === seq;
+    if (!isNext) add(seq, "missing");
+    else if (seal.hash !== hashOf(last, seal.entries)) add(seq, "changed");
+    const sealed = new Map(seal.entries.map(({ id, digest }) => [id, digest]));
+    for await (const { id, digest, withoutOutcome } of allEntries(auditLog, after, seal.entries.at(-1)?.id)) {
+      const expected = sealed.get(id);
+      sealed.delete(id);
+      // The entries of a missing seal are before those of the next one.
+      if (expected === undefined) add(id, isNext ? "added" : "not sealed");
+      else if (expected !== digest) add(id, expected === withoutOutcome ? "late outcome" : "changed");
+    }
+    for (const id of sealed.keys()) add(id, "missing");
     entries += seal.entries.length;
+    after = seal.entries.at(-1)?.id ?? after;
     last = seal;
   }
   const old = firstIdAt("aud", new Date(now().getTime() - 2 * patienceMs));
-  const [unsealed] = await readEntries(auditLog, last?.entries.at(-1)?.id, old);
-  return unsealed === undefined ? { entries, difference: undefined } : different(unsealed.id, "not sealed");
+  const next = firstIdAt("aud", new Date(now().getTime() + patienceMs));
+  // A sort key that is after all times is never sealed.
+  for await (const { id } of allEntries(auditLog, after, "\u{10FFFF}"))
+    if (id <= old || id > next) add(id, "not sealed");
+  return { entries, differences };
 }
 
-/** Reads the entries after one and before another, with the digest of each and of its outcome. */
-async function readEntries(auditLog: string, after: string | undefined, before: string) {
-  const from = `${after ?? ""}!`;
+/** Yields the entries after one and up to another. */
+async function* allEntries(auditLog: string, after: string | undefined, to = "") {
+  for (let last = after; ;) {
+    const batch = await readEntries(auditLog, last, to);
+    yield* batch;
+    if (batch.length < maxSealed) return;
+    last = batch.at(-1)?.id;
+  }
+}
+
+/** Reads the first entries after one and up to another. Any role could write an ID that differs from the sort key. */
+async function readEntries(auditLog: string, after: string | undefined, to: string) {
   // DynamoDB rejects a range whose end is before its beginning.
-  if (from >= before) return [];
-  const range = { from, to: before, limit: maxSealed, consistent: true };
-  const entries = await queryItems(Stored, { pk: keys.auditEntry(auditLog, "").pk, ...range });
-  const to = entries.at(-1)?.id;
-  if (to === undefined) return [];
-  const { pk } = keys.auditOutcome(auditLog, "");
-  const outcomes = new Map<string, Stored>();
-  for (const outcome of await queryItems(Stored, { pk, ...range, to })) outcomes.set(outcome.id, outcome);
+  if ((after ?? " ") >= to) return [];
+  const range = { after, to, consistent: true };
+  const ofEntries = { ...range, pk: keys.auditEntry(auditLog, "").pk, limit: maxSealed };
+  const entries = await queryItems(Stored, ofEntries);
+  const outcomes = new Map<string, Stored | undefined>(entries.map(({ sk }) => [sk, undefined]));
+  const ofOutcomes = { ...range, pk: keys.auditOutcome(auditLog, "").pk, to: entries.at(-1)?.sk ?? "" };
+  // Outcomes without an entry must not displace others.
+  for await (const outcome of entries.length === 0 ? [] : itemsIn(Stored, ofOutcomes, maxSealed)) {
+    if (outcomes.has(outcome.sk)) outcomes.set(outcome.sk, outcome);
+  }
   return entries.map((entry) => {
-    const outcome = outcomes.get(entry.id);
-    const digest = sha256(JSON.stringify(inOrder([entry, outcome ?? null])));
-    return { id: entry.id, digest, isEnded: outcome !== undefined || entry["ending"] !== undefined };
+    const outcome = outcomes.get(entry.sk);
+    const [digest, withoutOutcome] = [digestOf(entry, outcome), digestOf(entry, undefined)];
+    const isEnded = outcome !== undefined || entry["ending"] !== undefined;
+    return { id: entry.sk, digest, withoutOutcome, isEnded };
   });
+}
+
+function digestOf(entry: Stored, outcome: Stored | undefined): string {
+  return sha256(JSON.stringify(inOrder([entry, outcome ?? null])));
 }
 
 function hashOf(last: Seal | undefined, entries: Seal["entries"]): string {
@@ -124,10 +160,12 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Returns a value whose JSON does not depend on the order of fields, which DynamoDB does not keep. */
+/** Returns a value whose JSON has the kinds of values, and not the order of fields and sets, which DynamoDB does not keep. */
 function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value === "bigint") return [`${value}`];
   if (typeof value !== "object" || value === null) return value;
-  const fields = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return fields.map(([name, of]) => [name, inOrder(of)]);
+  const members =
+    value instanceof Set ? [...value].map((each) => JSON.stringify(inOrder(each))).toSorted() : value;
+  const fields = Object.entries(members).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return [Object.prototype.toString.call(value), fields.map(([name, of]) => [name, inOrder(of)])];
 }
