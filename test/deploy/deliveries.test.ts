@@ -57,10 +57,20 @@ async function send(country: keyof typeof numbers, count: number, status?: "no" 
       .map(({ body }) => Submitted.parse(JSON.parse(body)))
       .filter(({ to }) => to.startsWith(numbers[country]));
   const before = reachCarrier().length;
-  for (let sent = 0; sent < count; sent += 1) {
-    await customer.send({ to: numbers[country] + String(before + sent).padStart(digits[country], "0") });
-  }
-  await until("the carrier has all messages", async () => reachCarrier().length >= before + count);
+  let ids: string[] = [];
+  let sent = 0;
+  await until("the carrier has all messages", async () => {
+    const found = await Promise.all(ids.map(async (id) => customer.message(id)));
+    if (found.some((message) => message.status === "queued")) return false;
+    // A function that knows the routes of half a minute ago has given some to the other carrier.
+    const missing = before + count - reachCarrier().length;
+    ids = [];
+    for (; ids.length < missing; sent += 1) {
+      const to = numbers[country] + String(before + sent).padStart(digits[country], "0");
+      ids.push((await customer.send({ to })).id);
+    }
+    return missing <= 0;
+  });
   if (status === undefined) return;
   for (const { callback } of reachCarrier().slice(before)) {
     const headers = { "content-type": "application/json" };
