@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { jsonResponse } from "../../infra/local/aws-requests.ts";
@@ -18,6 +18,7 @@ import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/wr
 import { Customer, dataOf, errorOf, type ApiResponse } from "../support/api.ts";
 import { isBy, type Fault } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
 
 const { gateway, faults } = await gatewayOfFile();
 let customer: Customer;
@@ -127,6 +128,11 @@ describe("a send with a known API key", () => {
     expect(statuses).toEqual([202, 202, 202]);
     // Sends at the same moment share one read, which is eventually consistent.
     expect(readsByApi()).toEqual([false]);
+    // A message that is still queued when its organization is suspended fails, and is refunded.
+    await vi.waitFor(async () => {
+      const { rows } = await customer.client.listSms();
+      expect(rows.map(({ status }) => status)).toEqual(["sent", "sent", "sent", "sent"]);
+    }, patience);
     const balance = await customer.balance();
     const testKey = await customer.client.createApiKey({ body: { test: true } });
     expect((await send({}, testKey.secret)).status).toBe(202);
