@@ -1,6 +1,7 @@
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 
+import { csvOf } from "../../shared/figures/exports/csv.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { errorText } from "./error-text.ts";
 import { textsOf, type Columns } from "./output.ts";
@@ -19,15 +20,6 @@ export async function newCsvFile<Row>(
   columns: Columns<Row>,
 ): Promise<(rows: readonly Row[]) => Promise<void>> {
   const file = path.join(folder, name);
-  await writeFile(file, `${Object.keys(columns).join(",")}\n`, { flag: "wx", mode: 0o600 });
-  return async (rows) => {
-    const lines = rows.map((row) => `${textsOf(row, columns).map(cellOf).join(",")}\n`);
-    if (lines.length > 0) await appendFile(file, lines.join(""));
-  };
-}
-
-/** A spreadsheet would execute text that begins like a formula. References may come from a bank. */
-function cellOf(text: string): string {
-  const safe = /^[=+@\t\r]|^-(?![\d.]+$)/.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  await writeFile(file, csvOf([Object.keys(columns)]), { flag: "wx", mode: 0o600 });
+  return async (rows) => appendFile(file, csvOf(rows.map((row) => textsOf(row, columns))));
 }

@@ -15,7 +15,7 @@ import { putItem, putOf, putUnchecked } from "../../shared/platform/table/write.
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import type { Customer } from "../support/api.ts";
 import { chargeMessages, settle } from "../support/books.ts";
-import { invoice } from "../support/invoices.ts";
+import { invoice, reverseCharge } from "../support/invoices.ts";
 import { auditLog, jsonOf, operator, outputOf, rejectionOf } from "../support/operator.ts";
 import { dayShardOf, keyOfEntry } from "../support/organization-shards.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
@@ -35,9 +35,9 @@ function at(moment: string): void {
 type Row = Readonly<Record<string, string>>;
 
 async function rowsOf(folder: string, file: string): Promise<Row[]> {
-  const [heading = "", ...lines] = (await readFile(path.join(folder, file), "utf8")).trimEnd().split("\n");
+  const [heading = "", ...lines] = (await readFile(path.join(folder, file), "utf8")).trimEnd().split("\r\n");
   return lines.map((line) => {
-    const cells = line.split(",");
+    const cells = line.split(",").map((cell) => cell.replace(/^"(.*)"$/, "$1"));
     return Object.fromEntries(heading.split(",").map((name, index) => [name, cells[index] ?? ""]));
   });
 }
@@ -69,13 +69,9 @@ it("the exported books of a closed month add up to the ledger", async () => {
   );
   const document = invoice({ ...key, number: "INV-2021-000001", issuedAt: "2021-03-10T12:00:00.000Z" });
   const buyer = { name: "Zoë; Ltd", country: "AT", vatNumber: "ATU12345678" };
-  const reverse = {
-    taxRate: 0,
-    taxMicros: 0,
-    totalMicros: 100_000_000,
-    taxNote: "Reverse charge: the recipient owes it.",
-  };
-  await putItem(putOf(keys.invoice(one.organizationId, document.number), { ...document, ...reverse, buyer }));
+  await putItem(
+    putOf(keys.invoice(one.organizationId, document.number), { ...document, ...reverseCharge, buyer }),
+  );
   await operator(`payments refund ${paymentId} --amount 10 --reason 'Paid twice'`);
   const message = { segments: 2, at: "2021-03-12T12:00:00.000Z" };
   await chargeMessages(one.organizationId, { ...message, amountMicros: 7_901, country: "GB" });

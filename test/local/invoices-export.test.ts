@@ -8,7 +8,7 @@ import { renderPdf } from "../../shared/money/invoices/pdf.ts";
 import type { DocumentRecord } from "../../shared/money/invoices/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, putOf } from "../../shared/platform/table/write.ts";
-import { invoice } from "../support/invoices.ts";
+import { invoice, reverseCharge } from "../support/invoices.ts";
 import { auditLog, outputOf, rejectionOf } from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
 
@@ -28,14 +28,10 @@ it("the documents of a month are a register that adds up, and an archive of PDFs
   const credited = { amountMicros: 10_000_000, taxMicros: 1_900_000, totalMicros: 11_900_000 };
   await put(invoice({ organizationId, paymentId, ...note, ...credited }));
   const buyer = { name: "=HYPERLINK()", country: "AT", vatNumber: "ATU12345678" };
-  const reverse = {
-    taxRate: 0,
-    taxMicros: 0,
-    totalMicros: 100_000_000,
-    taxNote: "Reverse charge: you owe the tax.",
-  };
   const number = "INV-2026-000043";
-  const stored = await put(invoice({ organizationId: other.organizationId, number, buyer, ...reverse }));
+  const stored = await put(
+    invoice({ organizationId: other.organizationId, number, buyer, ...reverseCharge }),
+  );
   await put(invoice({ organizationId, number: "INV-2026-000044", issuedAt: "2026-04-01T00:00:00.000Z" }));
   // Its PDF is in the bucket, and those of the others are not yet.
   const places = path.join(operated.dataFolder, "documents", stored.organizationId);
@@ -47,7 +43,7 @@ it("the documents of a month are a register that adds up, and an archive of PDFs
   expect(await outputOf(command)).toMatch(/^3 invoices and credit notes of 2026-03 are in /);
   expect(await rejectionOf(command)).toContain("Cannot create the folder");
   expect((await readdir(folder)).toSorted()).toEqual(["documents.zip", "invoices.csv"]);
-  const lines = (await readFile(path.join(folder, "invoices.csv"), "utf8")).trimEnd().split("\n");
+  const lines = (await readFile(path.join(folder, "invoices.csv"), "utf8")).trimEnd().split("\r\n");
   expect(lines).toEqual([
     "number,date,type,corrects,organization,payment,name,country,vat_number,tax_rate,reverse_charge,net,tax,gross,currency,file",
     `CRN-2026-000001,2026-03-02,credit_note,INV-2026-000042,${organizationId},${paymentId},Café Zürich KG,DE,,19,no,` +

@@ -28,3 +28,11 @@ export function invoice(changes: Partial<DocumentRecord> = {}): DocumentRecord {
     ...changes,
   };
 }
+
+/** The changes of an invoice of 100.00 EUR to a buyer who owes the tax. */
+export const reverseCharge = {
+  taxRate: 0,
+  taxMicros: 0,
+  totalMicros: 100_000_000,
+  taxNote: "Reverse charge: you owe the tax.",
+} as const satisfies Partial<DocumentRecord>;
