@@ -5,6 +5,7 @@ import { idSchema } from "../../shared/api/contract/primitives.ts";
 import { readUnsettled } from "../../shared/figures/operators/report.ts";
 import { findDifferences } from "../../shared/money/payments/reconcile.ts";
 import {
+  byDueDate,
   openDisputeOf,
   findPayment,
   paymentsOf,
@@ -82,11 +83,7 @@ const list = command({
       organization === undefined ? await readAll() : await read((await readOrganization(organization)).id);
     // The ids have the order of time.
     const newest = found.toSorted((one, other) => (one.id < other.id ? 1 : -1));
-    const dueAt = (payment: PaymentRecord): string => openDisputeOf(payment)?.dueAt ?? "";
-    const sorted = disputed
-      ? newest.toSorted((one, other) => dueAt(one).localeCompare(dueAt(other)))
-      : newest;
-    const rows = sorted.slice(0, wanted);
+    const rows = (disputed ? newest.toSorted(byDueDate) : newest).slice(0, wanted);
     output.table(rows, paymentColumns);
     output.note(`${found.length} payments${found.length > rows.length ? `, ${rows.length} shown` : ""}`);
   },

@@ -1,4 +1,4 @@
-import { findPayment, openDisputeOf, PaymentRecord } from "../../money/payments/record.ts";
+import { byDueDate, findPayment, openDisputeOf, PaymentRecord } from "../../money/payments/record.ts";
 import { moneyText } from "../../money/wallet/money.ts";
 import type { OperatorNotice } from "../../notices/emails/email-job.ts";
 import type { EmailText } from "../../notices/emails/layout.ts";
@@ -8,14 +8,16 @@ import { momentOf } from "../../platform/ids.ts";
 import { listPending } from "../../platform/jobs/pending-work.ts";
 import { shardCount } from "../../platform/jobs/shards.ts";
 import { keys, type ReviewKind } from "../../platform/table/keys.ts";
-import { findItem } from "../../platform/table/read.ts";
-import { undefinedIfUnreadable } from "../../platform/table/records.ts";
+import { findItem, findTogether, itemsOf } from "../../platform/table/read.ts";
 import { listReviews } from "../../tenancy/reviews.ts";
 import { OperatorNoticeRecord, readNotices } from "./record.ts";
 
 /*
  * The work that waits for the operators, and the emails about it.
  */
+
+/** The most items that are read with one request. */
+const paymentsTogether = 100;
 
 /** Counts the requests that wait for a decision. */
 export async function countReviews(kind: ReviewKind): Promise<{ count: number; oldestHours: number }> {
@@ -32,18 +34,18 @@ export async function countReviews(kind: ReviewKind): Promise<{ count: number; o
 export async function readUnsettled(): Promise<PaymentRecord[]> {
   const shards = Array.from({ length: shardCount }, (_, shard) => shard);
   const listed = await Promise.all(shards.map(async (shard) => listPending("PAYMENT", shard, " ", "~")));
-  const payments = await Promise.all(
-    listed.flat().map(async (key) => findItem(PaymentRecord, key).catch(undefinedIfUnreadable)),
-  );
-  return payments.filter((payment) => payment !== undefined);
+  const paymentKeys = listed.flat();
+  const payments: PaymentRecord[] = [];
+  while (paymentKeys.length > 0) {
+    payments.push(...itemsOf(await findTogether(PaymentRecord, paymentKeys.splice(0, paymentsTogether))));
+  }
+  return payments;
 }
 
 /** Reads the payments with an open dispute, the next one due first. */
 export async function readDisputed(): Promise<PaymentRecord[]> {
-  const dueAt = (payment: PaymentRecord): string => openDisputeOf(payment)?.dueAt ?? "";
-  return (await readUnsettled())
-    .filter((payment) => openDisputeOf(payment) !== undefined)
-    .toSorted((one, other) => dueAt(one).localeCompare(dueAt(other)));
+  const unsettled = await readUnsettled();
+  return unsettled.filter((payment) => openDisputeOf(payment) !== undefined).toSorted(byDueDate);
 }
 
 /** Returns the text of an email to the operators; undefined if there is nothing to report. */

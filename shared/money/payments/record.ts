@@ -149,6 +149,12 @@ export function openDisputeOf({ disputes }: PaymentRecord): DisputeRecord | unde
   return disputes.find(({ status }) => status === "open");
 }
 
+/** Compares payments by the date until which their open dispute takes evidence. */
+export function byDueDate(one: PaymentRecord, other: PaymentRecord): number {
+  const dueAt = (payment: PaymentRecord): string => openDisputeOf(payment)?.dueAt ?? "";
+  return dueAt(one).localeCompare(dueAt(other));
+}
+
 /** Returns what is left of a payment: what was neither paid back nor taken back. */
 export function restOf({
   amountMicros,
