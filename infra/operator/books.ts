@@ -6,7 +6,7 @@ import { Month } from "../../shared/api/contract/primitives.ts";
 import { findClosing, problemOf, startClosing } from "../../shared/figures/books/closing.ts";
 import { findBooksTotal, type BooksTotal } from "../../shared/figures/books/record.ts";
 import { moneyText } from "../../shared/money/wallet/money.ts";
-import { now } from "../../shared/platform/clock.ts";
+import { minuteMs, now } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { outputNames } from "../constructs/stack-outputs.ts";
@@ -24,6 +24,9 @@ const Differences = z
 
 /** How often the command reads how far the function is. */
 const pollMs = 500;
+
+/** The longest time without progress. A run takes less than two minutes. */
+const patienceMs = 10 * minuteMs;
 
 const close = command({
   name: "books close",
@@ -68,8 +71,17 @@ const close = command({
   },
 });
 
-/** Waits until a closing has ended. @throws RejectedError when it has failed, or was replaced */
-async function follow(month: string, id: string, output: Context["output"]): Promise<BooksTotal> {
+/**
+ * Waits until a closing has ended.
+ * @throws RejectedError when it has failed, or was replaced
+ * @throws Error when the function makes no progress
+ */
+export async function follow(
+  month: string,
+  id: string,
+  output: Pick<Context["output"], "progress">,
+): Promise<BooksTotal> {
+  let [runs, since] = [0, now()];
   for (;;) {
     const closing = await findClosing(month);
     if (closing?.id !== id)
@@ -78,6 +90,12 @@ async function follow(month: string, id: string, output: Context["output"]): Pro
     const total = closing.status === "closed" ? await findBooksTotal(month) : undefined;
     if (total !== undefined) return total;
     output.progress(`${closing.total.organizations} customers added up`);
+    if (closing.runs !== runs) [runs, since] = [closing.runs, now()];
+    if (now().getTime() - since.getTime() > patienceMs) {
+      throw new Error(
+        "The function has made no progress for ten minutes. See its alarms, and repeat the command.",
+      );
+    }
     await delay(pollMs);
   }
 }

@@ -1,17 +1,19 @@
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
+import { follow } from "../../infra/operator/books.ts";
 import { ApiError } from "../../shared/api/contract/errors.ts";
 import { runClosing } from "../../shared/figures/books/close.ts";
 import { ClosingJob, findClosing, startClosing } from "../../shared/figures/books/closing.ts";
 import { findBooks, findBooksTotal } from "../../shared/figures/books/record.ts";
 import { noFigures, writeFigures } from "../../shared/messages/counts/figures.ts";
-import { now } from "../../shared/platform/clock.ts";
+import { minuteMs, now } from "../../shared/platform/clock.ts";
 import { bucketName, minScheduledMs, ScheduledJobRecord } from "../../shared/platform/jobs/scheduled-job.ts";
 import { shardOf } from "../../shared/platform/jobs/shards.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { at, chargeMessages, closeBooks, closing, post, settleAll } from "../support/books.ts";
+import { advance } from "../support/clock.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { takeJobs } from "../support/queues.ts";
@@ -166,4 +168,16 @@ it("counts customers with a movement or a balance, and rejects a month without a
   await settleAll("2031-08-02T00:00:00.000Z", [customer, other]);
   await expect(closeBooks("2031-05", closing)).rejects.toThrow("No customer had");
   expect(await closeBooks("2031-06", closing)).toMatchObject({ organizations: 1, closingMicros: 5 });
+});
+
+it.each([
+  ["none", 0, 1],
+  ["one that it has not seen", 1, 2],
+])("the command waits ten minutes after the last run, here %s", async (_, runs, waits) => {
+  await customersWith(3, 1);
+  const { id } = await startClosing(march, closing);
+  if (runs > 0) await runClosing({ month: march, id }, noTime);
+  const progress = vi.fn<() => void>(() => advance(11 * minuteMs));
+  await expect(follow(march, id, { progress })).rejects.toThrow("has made no progress for ten minutes");
+  expect(progress).toHaveBeenCalledTimes(waits);
 });
