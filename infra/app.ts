@@ -33,13 +33,9 @@ async function stageToDeploy(
   if (asked.name === "local") {
     throw new Error("The stage local is for a laptop: npm start runs it, and it cannot be deployed.");
   }
-  const terms =
-    asked.keepData && asked.brand?.termsUrl === undefined
-      ? "Its pages link to no terms, privacy notice or support: set them in `brand` of the stage's file."
-      : undefined;
   // The CDK sets this when it has found credentials. Without them the stage can be synthesized only.
   const account = process.env["CDK_DEFAULT_ACCOUNT"];
-  if (account === undefined) return { stage: asked, warnings: { terms } };
+  if (account === undefined) return { stage: asked, warnings: {} };
   if (asked.account !== undefined && account !== asked.account) {
     throw new Error(
       `Stage ${asked.name} belongs to account ${asked.account}, but the credentials are of account ${account}.`,
@@ -48,5 +44,5 @@ async function stageToDeploy(
   const region = asked.region ?? process.env["CDK_DEFAULT_REGION"];
   const { stage: fitted, warning: concurrency } = fitToAccount(asked, await concurrencyLimit(region));
   const adoptedKeys = await checkAdoptedTable(asked, region);
-  return { stage: fitted, warnings: { terms, concurrency, "adopted-keys": adoptedKeys } };
+  return { stage: fitted, warnings: { concurrency, "adopted-keys": adoptedKeys } };
 }

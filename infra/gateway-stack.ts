@@ -54,6 +54,12 @@ export class GatewayStack extends Stack {
           "Set firewall in its file.",
       );
     }
+    if (keepData && stage.brand.termsUrl === undefined) {
+      Annotations.of(this).addWarningV2(
+        "sms-gateway:terms",
+        `The pages of stage ${stage.name} link to no terms: set brand.termsUrl in its file.`,
+      );
+    }
     // CloudFormation accepts 500 resources in a stack. So the alarms and the endpoints are in nested stacks, which are
     // deployed, rolled back and deleted with this one.
     const monitoring = new NestedStack(this, "Monitoring", {

@@ -9,7 +9,7 @@ import { shadowedRouteKeys } from "../../infra/constructs/gateway-api.ts";
 import { pascalCase } from "../../infra/constructs/names.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { StackTemplates } from "../../infra/nested-stacks.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
 import type { Worker } from "../../infra/worker.ts";
 import { workers } from "../../infra/workers.ts";
 import { operations, routes } from "../../shared/api/routes.ts";
@@ -267,4 +267,15 @@ it("waits for a full batch of marketing messages only", () => {
 
 it("knows its stages by name only", () => {
   expect(() => stageNamed("production")).toThrow("there is no stage production, only dev, local, prod");
+});
+
+it("synthesis warns of a stage that keeps its data and links to no terms", () => {
+  const stage = stageNamed("prod");
+  const brand = { ...stage.brand, termsUrl: "https://sms.example/terms" };
+  const warns = (of: Stage): boolean => /link to no terms/.test(synthesized(of).warnings.join());
+  expect([stage, { ...stage, name: "whole", brand }, stageNamed("dev")].map(warns)).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
