@@ -8,7 +8,13 @@ import { billingText } from "../../money/payments/billing-text.ts";
 import type { EmailJob } from "../../notices/emails/email-job.ts";
 import { layOut, type EmailText } from "../../notices/emails/layout.ts";
 import { sendWithSes } from "../../notices/emails/send-with-ses.ts";
-import { hash, leaseEmail, noteDone, noteSentEmail, releaseEmail } from "../../notices/emails/sent-record.ts";
+import {
+  addressHash,
+  leaseEmail,
+  noteDone,
+  noteSentEmail,
+  releaseEmail,
+} from "../../notices/emails/sent-record.ts";
 import { findSuppression } from "../../notices/emails/suppression-record.ts";
 import {
   exportReadyText,
@@ -114,13 +120,13 @@ export async function sendEmail(job: EmailJob): Promise<void> {
   const failures: unknown[] = [];
   const all = [drafts].flat();
   for (const draft of all) {
-    if (done.includes(hash(draft.to))) continue;
+    if (done.includes(addressHash(draft.to))) continue;
     try {
       const isSuppressed = (await findSuppression(draft.to)) !== undefined;
       const outcome = isSuppressed ? "suppressed" : (await sendWithin(job, from, draft)) ? "sent" : "limited";
       if (outcome !== "sent") countMetrics({ SuppressedEmails: 1 });
       log.info(`email.${outcome}`, { emailId: job.id, emailKind: job.kind });
-      done.push(hash(draft.to));
+      done.push(addressHash(draft.to));
       if (all.length > 1) await noteDone(job.id, done);
     } catch (error) {
       failures.push(error);
@@ -219,6 +225,7 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
     case "billing": {
       const { organizationId, notice } = job;
       if (notice.what === "rechargeFailed") {
+        // For the operators' email of the day. A retried job writes the same notice.
         const { key, record } = noticeOf({
           what: "recharge failed",
           organizationId,

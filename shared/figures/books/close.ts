@@ -25,8 +25,8 @@ import { findBooks, hasContent, noMessages, type BooksRecord, type PaymentLine }
 
 /*
  * The books of a month are closed in runs of a function. A run writes the item of each complete organization. Then it
- * writes the sums so far, with the organization after which the next run continues. It requires the number of runs that it began with,
- * so of parallel, repeated or late jobs only one adds to the sums. Nothing in the books is ever changed.
+ * writes the sums so far, with the organization after which the next run continues. It requires the number of runs that it
+ * began with, so of parallel, repeated or late jobs only one adds to the sums. Nothing in the books is ever changed.
  */
 
 /** The organizations that are added up at the same time. */

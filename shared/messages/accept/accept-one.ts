@@ -31,9 +31,8 @@ export interface AcceptOptions {
  * approval.
  * @throws ApiError, in this order: VALIDATION_ERROR, INSUFFICIENT_SCOPE, the errors of `senderOf`, `checkKeyLimits` and
  *   `checkMessage`, DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, KEY_BUDGET_REACHED, DestinationLimitReached,
- *   ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. For a test message TEST_LIMIT_REACHED
- *   follows the checks.
- *   It is UNAVAILABLE when the message was not accepted although the wallet may have been debited
+ *   ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. For a test
+ *   message TEST_LIMIT_REACHED follows the checks. It is UNAVAILABLE when the message was not accepted although the wallet may have been debited
  */
 export async function acceptMessage(
   organization: OrganizationRecord,

@@ -20,8 +20,8 @@ import { added } from "./rows.ts";
  * its message was sent.
  *
  * They are a measure for operators, and no money follows from them. An instance of a function adds up what it has seen, and
- * writes it at the end of a batch. While it has seen few events of a kind in a slot it writes each, later five together. An instance
- * that ends may lose four events of a kind, and a failed write is lost.
+ * writes it at the end of a batch. While it has seen few events of a kind in a slot it writes each, later five together.
+ * An instance that ends may lose four events of a kind, and a failed write is lost.
  */
 
 export const slotMs = 5 * minuteMs;

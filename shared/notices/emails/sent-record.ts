@@ -44,7 +44,7 @@ export async function leaseEmail(emailId: string): Promise<string[] | undefined>
   throw new Error("another worker holds this email");
 }
 
-export function hash(address: string): string {
+export function addressHash(address: string): string {
   return createHash("sha256").update(address).digest("base64url");
 }
 
