@@ -3,6 +3,7 @@ import path from "node:path";
 
 import { errorCatalogue } from "../../shared/api/contract/errors.ts";
 import { remedies } from "../../shared/api/contract/remedies.ts";
+import { allSenderRules } from "../../shared/api/contract/sender-rules.ts";
 import { apiVersion } from "../../shared/api/contract/version.ts";
 import { errorCodes, failureTable, sandboxNumberTable } from "../../shared/api/openapi/introduction.ts";
 import { publicOperations } from "../../shared/api/routes.ts";
@@ -44,6 +45,7 @@ export async function guidePages(): Promise<Page[]> {
       const markdown = (await readFile(file, "utf8"))
         .replace("{{failures}}", failureTable())
         .replace("{{sandboxNumbers}}", sandboxNumberTable())
+        .replace("{{senderRules}}", senderRuleTable())
         .replaceAll("{{version}}", apiVersion);
       const [, title = "", first = ""] = /^# (.+)\n\n((?:.+\n)+)/.exec(markdown) ?? [];
       return {
@@ -54,6 +56,19 @@ export async function guidePages(): Promise<Page[]> {
         markdown,
       };
     }),
+  );
+}
+
+/** Returns the rules of countries for senders with letters. */
+function senderRuleTable(): string {
+  const words = { yes: "Allowed", registered: "Registration required", never: "Not accepted" };
+  const countries = new Intl.DisplayNames("en", { type: "region" });
+  const rows = allSenderRules().map(({ country, alpha, rule, source, date }) => {
+    return [countries.of(country) ?? country, words[alpha], markdownText(rule), `[${date}](${source})`];
+  });
+  return markdownTable(
+    ["Country", "Letters", "Rule", "Source"],
+    rows.toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
   );
 }
 

@@ -36,7 +36,7 @@ export const smokeTest = command({
   details:
     "Registers a customer, credits the wallet, sends a message, and verifies the ledger. Only the customer, the empty wallet, " +
     "its ledger and the message remain. A real carrier needs --to and --sender-id, and charges for the message.",
-  examples: ["--stage dev", "--to 15551234567 --sender-id ACME --stage prod"],
+  examples: ["--stage dev", "--to 447700900123 --sender-id ACME --stage prod"],
   input: z
     .object({
       to: personal(

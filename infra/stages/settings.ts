@@ -62,6 +62,8 @@ const Policies = z.strictObject({
     }),
     ["mobile"],
   ),
+  /** Whether a sender with letters may send to countries whose networks accept none. */
+  senderCountries: z._default(z.enum(["any", "allowed"]), "any"),
   /** The rule for new passwords, in addition to their length. */
   passwords: z._default(z.enum(["any", "uncommon"]), "uncommon"),
   redactOneTimeCodes: z._default(z.boolean(), false),

@@ -46,6 +46,7 @@ export const environmentNames = {
     verifiedEmail: "VERIFIED_EMAIL_POLICY",
     countries: "ALLOWED_COUNTRIES",
     numberTypes: "ALLOWED_NUMBER_TYPES",
+    senderCountries: "SENDER_COUNTRY_POLICY",
     passwords: "PASSWORD_POLICY",
     redactOneTimeCodes: "REDACT_ONE_TIME_CODES",
     apiKeysManageKeys: "API_KEYS_MANAGE_KEYS",
@@ -150,6 +151,8 @@ export const config = {
     const types = required(environmentNames.policies.numberTypes);
     return types === "any" ? undefined : new Set(types.split(" "));
   },
+  /** Whether messages with letters as their sender go only to countries that accept these. */
+  lettersOnlyWhereAllowed: (): boolean => required(environmentNames.policies.senderCountries) === "allowed",
   /** The spending limit of an organization for a day, as a decimal number; undefined is no cap. */
   dailySpendCap: (): string | undefined => optional(environmentNames.dailySpendCap),
   /** How many messages an organization may send in a second; undefined is no limit. */

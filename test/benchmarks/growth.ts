@@ -248,6 +248,7 @@ function campaignRows(organizationId: string): Rows {
     skippedDestinationNotAllowed: 0,
     skippedDestinationNotPriced: 0,
     skippedRecipientRateExceeded: 0,
+    skippedSenderNotAllowed: 0,
   };
   const counts = {
     entity: "messageCounts",

@@ -186,6 +186,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     return newcomer.trySend();
   },
   SENDER_ID_NOT_APPROVED: async () => send({ senderId: "MYBANK" }),
+  SENDER_NOT_ALLOWED_IN_COUNTRY: async () => send({ to: "12125550100" }),
   DESTINATION_NOT_PRICED: async () => send({ to: "4915112345678" }),
   DESTINATION_NOT_ALLOWED: async () => send({ to: "881612345678" }),
   RECIPIENT_OPTED_OUT: async () => {

@@ -27,6 +27,7 @@ export const localSettings: Readonly<Record<string, string>> = {
   [environmentNames.policies.verifiedEmail]: "none",
   [environmentNames.policies.countries]: "any",
   [environmentNames.policies.numberTypes]: "any",
+  [environmentNames.policies.senderCountries]: "any",
   [environmentNames.policies.passwords]: "any",
   [environmentNames.policies.redactOneTimeCodes]: "false",
   [environmentNames.policies.apiKeysManageKeys]: "true",

@@ -172,6 +172,10 @@ const CampaignProgress = z
           description:
             "Their numbers have got as much marketing of yours as they may get in a day. Absent where there are none.",
         }),
+        senderNotAllowed: z.optional(z.int()).register(z.globalRegistry, {
+          description:
+            "Networks of their countries accept no letters as the sender. Absent where there are none.",
+        }),
       })
       .register(z.globalRegistry, { description: "Contacts that got no message." }),
     charged: z.number().register(z.globalRegistry, {

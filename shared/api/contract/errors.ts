@@ -123,6 +123,10 @@ export const errorCatalogue = {
     message:
       "The sender ID is not approved for the organization. Sender IDs of digits only are never approved.",
   },
+  SENDER_NOT_ALLOWED_IN_COUNTRY: {
+    status: 403,
+    message: "Networks of the recipient's country accept no letters as the sender.",
+  },
   DESTINATION_NOT_ALLOWED: {
     status: 403,
     message: "This gateway does not send to this country or type of number.",
@@ -213,6 +217,7 @@ export const sendErrors = [
   "EMAIL_NOT_VERIFIED",
   "KYC_REQUIRED",
   "SENDER_ID_NOT_APPROVED",
+  "SENDER_NOT_ALLOWED_IN_COUNTRY",
   "DESTINATION_NOT_ALLOWED",
   "DESTINATION_NOT_PRICED",
   "RECIPIENT_OPTED_OUT",

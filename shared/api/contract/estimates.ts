@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
 import { PhoneNumber } from "./phone-numbers.ts";
+import { SenderRule } from "./sender-rules.ts";
 import { Encoding, Pricing, SendSmsRequest } from "./sms.ts";
 
 /** A whole send request, so that the same body can be estimated and then sent. */
@@ -19,6 +20,11 @@ export const Estimate = z
     isCovered: z
       .boolean()
       .register(z.globalRegistry, { description: "Whether the balance covers the message now." }),
+    senderRule: z.optional(SenderRule).register(z.globalRegistry, {
+      description:
+        "The rule of the recipient's country for the sender ID of the request, or the default one. Absent for a number as the " +
+        "sender, and for countries whose rule is not known.",
+    }),
   })
   .register(z.globalRegistry, { id: "Estimate" });
 export type Estimate = z.infer<typeof Estimate>;

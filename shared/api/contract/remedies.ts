@@ -43,6 +43,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   KYC_REQUIRED:
     "Submit your organization's details with `POST /v1/kyc` and wait for the operator's approval.",
   SENDER_ID_NOT_APPROVED: "Use an approved sender ID, or request this one with `POST /v1/sender-ids`.",
+  SENDER_NOT_ALLOWED_IN_COUNTRY:
+    "Send from a number that the operator has assigned to you, as `from`. `details` states the rule of the country.",
   DESTINATION_NOT_ALLOWED:
     "Ask the operator of the gateway for the supported countries and types of numbers.",
   DESTINATION_NOT_PRICED:

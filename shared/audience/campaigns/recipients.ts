@@ -1,7 +1,7 @@
 import { SendSmsRequest } from "../../api/contract/sms.ts";
 import { newMessage, type Terms } from "../../messages/accept/accept.ts";
 import { DestinationLimitReached } from "../../messages/accept/destination-limits.ts";
-import { isDestinationAllowed } from "../../messages/accept/policies.ts";
+import { isDestinationAllowed, ruleAgainstSender } from "../../messages/accept/policies.ts";
 import { countCampaignMessage } from "../../messages/accept/recipient-limits.ts";
 import type { MessageRecord } from "../../messages/message/record.ts";
 import { blockedPrefixes } from "../../money/prices/blocked-destinations.ts";
@@ -99,6 +99,9 @@ function resultOf(
   if (contact.optedOut) return { ...place, skipped: "skippedOptedOut" };
   if (!isDestinationAllowed(contact.phoneNumber, blocked)) {
     return { ...place, skipped: "skippedDestinationNotAllowed" };
+  }
+  if (ruleAgainstSender({ ...campaign, to: contact.phoneNumber }) !== undefined) {
+    return { ...place, skipped: "skippedSenderNotAllowed" };
   }
   if (terms.prices.unitPriceMicros(contact.phoneNumber) === undefined) {
     return { ...place, skipped: "skippedDestinationNotPriced" };

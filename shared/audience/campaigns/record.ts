@@ -35,6 +35,7 @@ const skippedFields = {
   skippedDestinationNotAllowed: skippedCount,
   skippedDestinationNotPriced: skippedCount,
   skippedRecipientRateExceeded: skippedCount,
+  skippedSenderNotAllowed: skippedCount,
 };
 export const noneSkipped = z.object(skippedFields).parse({});
 export type Skipped = typeof noneSkipped;
@@ -118,6 +119,7 @@ export function toApiCampaign(record: CampaignRecord, counts: CountsRecord | und
         destinationNotAllowed: record.skippedDestinationNotAllowed || undefined,
         destinationNotPriced: record.skippedDestinationNotPriced || undefined,
         recipientRateExceeded: record.skippedRecipientRateExceeded || undefined,
+        senderNotAllowed: record.skippedSenderNotAllowed || undefined,
       },
       charged: amountOf(record.chargedMicros),
       currency: config.currency(),

@@ -7,7 +7,7 @@ import { now } from "../../platform/clock.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { toApiPricing } from "../message/record.ts";
 import { testPrices } from "../message/test-messages.ts";
-import { checkDestination } from "./policies.ts";
+import { checkDestination, senderRuleFor } from "./policies.ts";
 import { quote } from "./quote.ts";
 
 /**
@@ -23,7 +23,9 @@ export async function estimateMessage(
   if (!isTest) await checkDestination({ organizationId: organization.id, to: request.to });
   const prices = await readPrices(organization, now());
   const quoted = quote(request, isTest ? testPrices(prices) : prices);
-  const estimated = { to: request.to, encoding: quoted.encoding, pricing: toApiPricing(quoted) };
+  const { to, from, senderId = organization.defaultSenderId } = request;
+  const senderRule = senderId === undefined ? undefined : senderRuleFor({ to, from, senderId });
+  const estimated = { to, encoding: quoted.encoding, pricing: toApiPricing(quoted), senderRule };
   if (isTest) return { ...estimated, balance: 0, isCovered: true };
   const { balanceMicros, closedAt } = await readWallet(organization.id);
   return {

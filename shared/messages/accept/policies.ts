@@ -1,5 +1,6 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import { sandboxNumbers } from "../../api/contract/sandbox-numbers.ts";
+import { senderRuleOf, type SenderRule } from "../../api/contract/sender-rules.ts";
 import type { MessageErrorCode } from "../../api/contract/sms.ts";
 import { trafficClass } from "../../carriers/traffic-class.ts";
 import { blockedPrefixes, isBlocked } from "../../money/prices/blocked-destinations.ts";
@@ -22,14 +23,17 @@ import { isApprovedSenderId, isNumeric } from "../sender-ids/names.ts";
 /** An organization, and the name or number that it sends from. */
 type Sending = Pick<MessageRecord, "from" | "organizationId" | "senderId">;
 
+/** The sender and the recipient of a message. */
+type Addressed = Pick<MessageRecord, "from" | "senderId" | "to">;
+
 /** Why an organization may not send, if it may not. */
 type SenderRejection = "EMAIL_NOT_VERIFIED" | "KYC_REQUIRED" | "SENDER_ID_NOT_APPROVED";
 
 /**
  * Checks a message that is to be accepted against all policies.
  * @param organization the record of the message's organization
- * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, DESTINATION_NOT_ALLOWED, RECIPIENT_OPTED_OUT,
- *   in this order
+ * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, DESTINATION_NOT_ALLOWED,
+ *   SENDER_NOT_ALLOWED_IN_COUNTRY, RECIPIENT_OPTED_OUT, in this order
  */
 export async function checkMessage(
   organization: OrganizationRecord | undefined,
@@ -37,6 +41,11 @@ export async function checkMessage(
 ): Promise<void> {
   await checkSender(message);
   await checkDestination(message);
+  const forbidding = ruleAgainstSender(message);
+  if (forbidding !== undefined) {
+    const details = [{ path: "senderId", message: forbidding.rule }];
+    throw new ApiError("SENDER_NOT_ALLOWED_IN_COUNTRY", { details });
+  }
   const mayHaveReplies = organization === undefined || organization.repliesSince !== undefined;
   if (await isUnwanted(message, mayHaveReplies)) throw new ApiError("RECIPIENT_OPTED_OUT");
 }
@@ -103,7 +112,7 @@ export function isDestinationAllowed(to: string, blocked: readonly string[]): bo
  */
 function destinationRejection(to: string, blocked: readonly string[]): string | undefined {
   if (isBlocked(to, blocked)) return "No messages are sent to this number from here.";
-  if (config.carrier() === "sandbox" && Object.hasOwn(sandboxNumbers, to)) return undefined;
+  if (isSandboxNumber(to)) return undefined;
   const problem = impossibility(to);
   if (problem !== undefined) return `This ${problem}.`;
   const countries = config.allowedCountries();
@@ -117,6 +126,23 @@ function destinationRejection(to: string, blocked: readonly string[]): string | 
   if (types.some((type) => allowed.has(type))) return undefined;
   const found = types.length === 0 ? "is in no assigned range" : `is of the type ${types.join(" or ")}`;
   return `This gateway sends only to numbers of the type ${[...allowed].join(" or ")}; this one ${found}.`;
+}
+
+function isSandboxNumber(to: string): boolean {
+  return config.carrier() === "sandbox" && Object.hasOwn(sandboxNumbers, to);
+}
+
+/** Returns the rule of a recipient's country for the letters that a message comes from; undefined if none is known. */
+export function senderRuleFor({ to, senderId, from }: Addressed): SenderRule | undefined {
+  if (from !== undefined || isNumeric(senderId) || isSandboxNumber(to)) return undefined;
+  return senderRuleOf(countryOfNumber(to));
+}
+
+/** Returns the rule of a recipient's country that forbids the sender, on stages that reject such messages. */
+export function ruleAgainstSender(message: Addressed): SenderRule | undefined {
+  if (!config.lettersOnlyWhereAllowed()) return undefined;
+  const rule = senderRuleFor(message);
+  return rule?.alpha === "never" ? rule : undefined;
 }
 
 /**
@@ -170,7 +196,8 @@ export async function rejectionBeforeSubmit(
   mayHaveReplies: boolean,
 ): Promise<MessageErrorCode | undefined> {
   if (effectsOf(message).hasLiveRules) {
-    if (await isSenderRejected(message)) return "MESSAGE_SENDER_ID_NOT_APPROVED";
+    if ((await isSenderRejected(message)) || ruleAgainstSender(message) !== undefined)
+      return "MESSAGE_SENDER_ID_NOT_APPROVED";
     if (isBlocked(message.to, await blockedPrefixes(message.organizationId))) return "MESSAGE_UNROUTABLE";
   }
   return (await isUnwanted(message, mayHaveReplies)) ? "MESSAGE_RECIPIENT_OPTED_OUT" : undefined;

@@ -1,0 +1,33 @@
+import * as z from "zod/mini";
+
+import rules from "./sender-rules.json" with { type: "json" };
+
+export const SenderRule = z
+  .object({
+    country: z
+      .string()
+      .register(z.globalRegistry, { description: "The ISO 3166-1 code of the recipient's country." }),
+    alpha: z.enum(["yes", "registered", "never"]).register(z.globalRegistry, {
+      id: "AlphaSenders",
+      description:
+        "Whether networks of the country accept letters as the sender: always, after a registration with them, or never.",
+    }),
+    rule: z.string().register(z.globalRegistry, { description: "The rule in words." }),
+    source: z.url().register(z.globalRegistry, { description: "The public page that states the rule." }),
+    date: z.iso.date().register(z.globalRegistry, { description: "The day on which the page was read." }),
+  })
+  .register(z.globalRegistry, { id: "SenderRule" });
+export type SenderRule = z.infer<typeof SenderRule>;
+
+const rulesByCountry: Readonly<Record<string, object | undefined>> = rules;
+
+/** Returns the rule of a country for senders with letters; undefined if it is not known. */
+export function senderRuleOf(country: string | undefined): SenderRule | undefined {
+  const found = country === undefined ? undefined : rulesByCountry[country];
+  return found === undefined ? undefined : SenderRule.parse({ country, ...found });
+}
+
+/** Returns the known rules of all countries, by the code of the country. */
+export function allSenderRules(): SenderRule[] {
+  return Object.keys(rules).flatMap((country) => senderRuleOf(country) ?? []);
+}
