@@ -1,6 +1,7 @@
 import { expect, vi } from "vitest";
 
 import { call, Customer } from "../support/api.ts";
+import { faultsOn } from "../support/browser.ts";
 import { it } from "../support/console.ts";
 import { patience } from "../support/patience.ts";
 
@@ -77,4 +78,27 @@ it("states how far back a search went that found too little", async ({ arriveAs 
   await visitor.page.getByRole("button", { name: "Filter" }).click();
   await visitor.page.getByText("Searched back to").waitFor();
   expect(await visitor.page.locator("time").getAttribute("datetime")).toBe(meta.searchedBackTo);
+});
+
+it("shows the rule of the recipient's country for the sender, and the countries with rules beside a request", async ({
+  arriveAs,
+}) => {
+  const customer = await Customer.register({ balance: 1 });
+  const visitor = await arriveAs(customer, "send", "Send a message");
+  const { page } = visitor;
+  const noLetters = page.getByText("Networks in the United States accept no letters as the sender.");
+  await page.getByLabel("From").fill("HARBOUR");
+  await visitor.fillMessage("12125550100", "hello");
+  await noLetters.waitFor();
+  await page.getByLabel("From").fill("442079460999");
+  await noLetters.waitFor({ state: "detached" });
+  await page.getByText("Balance: ").waitFor();
+  expect(await noLetters.count()).toBe(0);
+
+  await visitor.open("sender-ids", "Sender IDs");
+  await page.getByRole("button", { name: "Request sender ID" }).first().click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText(/No names are accepted in Argentina, Canada, .*United States\./).waitFor();
+  await dialog.getByText(/A registration is required in Australia, .*United Kingdom/).waitFor();
+  expect(await faultsOn(page, "sender-rules")).toEqual([]);
 });

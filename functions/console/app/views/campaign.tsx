@@ -207,6 +207,7 @@ function Progress({ campaign }: { campaign: CampaignOf }) {
           "Skipped: blocked destination": ofSkipped(skipped.destinationNotAllowed),
           "Skipped: no price": ofSkipped(skipped.destinationNotPriced),
           "Skipped: recipient limit": ofSkipped(skipped.recipientRateExceeded),
+          "Skipped: sender not allowed in country": ofSkipped(skipped.senderNotAllowed),
           Charged: <Money amount={charged} />,
         }}
       />

@@ -177,7 +177,6 @@ export function Send({ query }: ViewProps) {
             <CheckField
               field={form.field("isUnicode", "language")}
               label="Always send as Unicode"
-
               hint="By default, Unicode is used only when needed, because it takes more segments."
             />
           </Form>
@@ -188,7 +187,13 @@ export function Send({ query }: ViewProps) {
             {isTest ? (
               <p>A test message is free.</p>
             ) : (
-              <Price number={to} country={country} message={message} isUnicode={isUnicode} />
+              <Price
+                number={to}
+                country={country}
+                sender={senderId}
+                message={message}
+                isUnicode={isUnicode}
+              />
             )}
           </Section>
           {accepted.value.length === 0 ? null : (
@@ -225,9 +230,10 @@ function useContactsLike(typed: string) {
 function Price({
   number,
   country,
+  sender,
   message,
   isUnicode,
-}: Record<"country" | "message" | "number", string> & { isUnicode: boolean }) {
+}: Record<"country" | "message" | "number" | "sender", string> & { isUnicode: boolean }) {
   const estimate = useSignal<Estimate | string | undefined>(undefined);
   useEffect(() => {
     estimate.value = undefined;
@@ -236,7 +242,7 @@ function Price({
     const timer = setTimeout(() => {
       const language = isUnicode ? "Unicode" : "English";
       numberIn(number, country)
-        .then(async (to) => api().estimateSms({ body: { to, message, language } }))
+        .then(async (to) => api().estimateSms({ body: { to, message, language, ...senderIn(sender) } }))
         .then(
           (answer) => isWanted && (estimate.value = answer),
           // The fields show their own errors on submit.
@@ -248,11 +254,11 @@ function Price({
       isWanted = false;
       clearTimeout(timer);
     };
-  }, [number, country, message, isUnicode]);
+  }, [number, country, sender, message, isUnicode]);
   const { value } = estimate;
   if (value === undefined) return <p class="muted">Enter a number and a message to see the price.</p>;
   if (typeof value === "string") return <Notice tone="bad">{value}</Notice>;
-  const { pricing, balance, isCovered } = value;
+  const { pricing, balance, isCovered, senderRule } = value;
   return (
     <div class="price" aria-live="polite">
       <p>
@@ -270,6 +276,9 @@ function Price({
           Your balance of {amountText(balance)} is too low for this message.{" "}
           <a href={fundsLink[0]}>{fundsLink[1]}</a>
         </Notice>
+      )}
+      {senderRule === undefined || senderRule.alpha === "yes" ? null : (
+        <Notice tone={senderRule.alpha === "never" ? "bad" : "info"}>{senderRule.rule}</Notice>
       )}
     </div>
   );

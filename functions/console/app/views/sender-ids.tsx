@@ -1,8 +1,11 @@
+import { allSenderRules, type SenderRule } from "../../../../shared/api/contract/sender-rules.ts";
 import { api } from "../api.ts";
+import { countryName } from "../countries.ts";
 import { ActionButton, DialogButton } from "../parts/dialog.tsx";
+import { DocsLink } from "../parts/docs-link.tsx";
 import { Form, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
-import { announce } from "../parts/notice.tsx";
+import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
@@ -88,6 +91,18 @@ function Request({ onRequested }: { onRequested: () => Promise<void> }) {
         rows={3}
         hint="Helps the gateway operator review your request."
       />
+      <Notice tone="info">
+        Some countries have rules of their own. No names are accepted in {countriesWith("never")}. A
+        registration is required in {countriesWith("registered")}.{" "}
+        <DocsLink page="guides/going-live#sender-ids-by-country">Rules by country</DocsLink>
+      </Notice>
     </Form>
   );
+}
+
+/** The countries with a rule, in the viewer's language. */
+function countriesWith(alpha: SenderRule["alpha"]): string {
+  const countries = allSenderRules().filter((rule) => rule.alpha === alpha);
+  const names = countries.map(({ country }) => countryName(country));
+  return new Intl.ListFormat().format(names.toSorted((one, other) => one.localeCompare(other)));
 }
