@@ -99,6 +99,7 @@ export class GatewayStack extends Stack {
     addWorkers(this, backend, alarms);
     addOperatorPolicies(this, backend);
     addStageAlarms({ stage, api, table, alarms });
+    alarms.addOutage();
     const dashboard = addDashboard(monitoring, { stage, api, table, queues, alarms });
     addBudget(this, stage);
     new CfnOutput(this, outputNames.apiUrl, { value: edge.url });

@@ -66,6 +66,16 @@ export const workers = {
       },
     },
   },
+  writeAuditEntries: {
+    timeoutSeconds: 20,
+    queues: {
+      auditEntries: {
+        maxConcurrency: 2,
+        maxAgeMinutes: 15,
+        alarm: "Operators' commands are missing in the audit log, although they were executed.",
+      },
+    },
+  },
   refundMessage: {
     timeoutSeconds: 20,
     queues: {

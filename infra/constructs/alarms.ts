@@ -1,10 +1,14 @@
 import { Duration, Validations, type NestedStack } from "aws-cdk-lib";
 import {
   Alarm,
+  AlarmRule,
+  AlarmState,
   ComparisonOperator,
+  CompositeAlarm,
   Metric,
   Stats,
   TreatMissingData,
+  type AlarmBase,
   type IAlarm,
   type IMetric,
 } from "aws-cdk-lib/aws-cloudwatch";
@@ -30,8 +34,11 @@ export const throttledRequests = "ThrottledRequests";
 export interface AlarmProps {
   /** The name of its entry in `infra/RUNBOOK.md`. */
   readonly kind: string;
-  /** `page` wakes a person. A `ticket` is for the next morning. */
-  readonly severity: "page" | "ticket";
+  /**
+   * A `page` wakes a person. Those of `outage` wake one together, because an outage of DynamoDB or Lambda fires several of
+   * them. A `ticket` is for the next morning.
+   */
+  readonly severity: "outage" | "page" | "ticket";
   /** The queue or the worker, where there are several alarms of the kind. */
   readonly subject?: string;
   /** Its meaning for customers. */
@@ -69,6 +76,7 @@ export interface AlarmsProps {
  */
 export class Alarms extends Topic {
   readonly all: IAlarm[] = [];
+  readonly #ofOutages: IAlarm[] = [];
   readonly monitoring: NestedStack;
   readonly pages: Topic;
 
@@ -130,12 +138,29 @@ export class Alarms extends Topic {
         (isMinimum === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING),
     });
     if (props.isSilent === true) return alarm;
-    for (const topic of severity === "page" ? [this, this.pages] : [this]) {
-      alarm.addAlarmAction(new SnsAction(topic));
-      alarm.addOkAction(new SnsAction(topic));
-    }
+    for (const topic of severity === "page" ? [this, this.pages] : [this]) this.#notify(alarm, topic);
+    if (severity === "outage") this.#ofOutages.push(alarm);
     this.all.push(alarm);
     return alarm;
+  }
+
+  /** Adds the page for an outage, after all alarms. It lasts as long as one of its alarms does. */
+  addOutage(): void {
+    const outage = new CompositeAlarm(this.monitoring, "outage", {
+      compositeAlarmName: `${this.stack.stackName}/outage`,
+      alarmDescription:
+        "Customers cannot rely on the gateway. It is one page, however many alarms the outage fires. First: see on the " +
+        "dashboard or in the emails which alarms fire. More: infra/RUNBOOK.md#outages",
+      alarmRule: AlarmRule.anyOf(
+        ...this.#ofOutages.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM)),
+      ),
+    });
+    this.#notify(outage, this.pages);
+  }
+
+  #notify(alarm: AlarmBase, topic: Topic): void {
+    alarm.addAlarmAction(new SnsAction(topic));
+    alarm.addOkAction(new SnsAction(topic));
   }
 }
 

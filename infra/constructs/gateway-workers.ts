@@ -199,7 +199,7 @@ function addScheduleAlarms(
   if (worker === undefined || clock === undefined) throw new Error(`there is no worker ${name}`);
   const subject = kebabCase(name);
   const isFrequent = everyMinutes < alarmPeriod.toMinutes();
-  const severity = isFrequent ? "page" : "ticket";
+  const severity = isFrequent ? "outage" : "ticket";
   const period = isFrequent ? alarmPeriod : Duration.minutes(everyMinutes);
   const calls = worker.lambda.metricInvocations({ period });
   alarms.add({

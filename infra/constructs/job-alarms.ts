@@ -77,7 +77,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
   });
   alarms.add({
     kind: "failed-price-reads",
-    severity: "page",
+    severity: "outage",
     means:
       "Functions cannot read the prices or the blocked destinations. They use the last ones for a quarter of an hour. Then " +
       "sends end in 503, and messages are sent without a cost, or wait.",

@@ -72,7 +72,7 @@ export class JobQueue extends Construct {
     });
     alarms.add({
       kind: "queue-age",
-      severity: feed.isUrgent === true ? "page" : "ticket",
+      severity: feed.isUrgent === true ? "outage" : "ticket",
       subject,
       means: `A job has waited on the queue ${subject} for more than ${feed.maxAgeMinutes} minutes: its work is late.`,
       firstStep: `See whether jobs of ${workerName} fail, or arrive faster than its concurrency can process them.`,

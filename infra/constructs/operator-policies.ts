@@ -67,10 +67,11 @@ function ofRole(scope: Construct, { table, queues, documents }: Backend, role: R
   ];
 }
 
-/** Allows all that a command needs, except to change the audit log or its seals. New entries are allowed. */
+/** Allows all that a command needs, except to write the audit log or its seals, or to read the queue of its entries. */
 function ofOperator(scope: Construct, { stage, table, queues, documents }: Backend): PolicyStatement[] {
   const onTable = (...actions: string[]): string[] => actions.map((action) => `dynamodb:${action}`);
-  const arns = Object.values(queues).flatMap(({ queue, deadLetters }) => [
+  const { auditEntries, ...others } = queues;
+  const arns = Object.values(others).flatMap(({ queue, deadLetters }) => [
     queue.queueArn,
     deadLetters.queueArn,
   ]);
@@ -91,10 +92,8 @@ function ofOperator(scope: Construct, { stage, table, queues, documents }: Backe
       "ForAllValues:StringNotLike": leadingKeys(["AUDIT", "SEALS"]),
       Null: { "dynamodb:LeadingKeys": "false" },
     }),
-    statement(onTable("PutItem"), table.tableArn, {
-      "ForAllValues:StringLike": leadingKeys(["AUDIT"]),
-      Null: { "dynamodb:LeadingKeys": "false" },
-    }),
+    statement(["sqs:SendMessage"], auditEntries.queue.queueArn),
+    statement(["sqs:GetQueueAttributes"], auditEntries.deadLetters.queueArn),
     new PolicyStatement({ actions: sqs.map((action) => `sqs:${action}`), resources: arns }),
     new PolicyStatement({
       actions: secrets.map((action) => `secretsmanager:${action}`),

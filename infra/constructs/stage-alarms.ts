@@ -29,7 +29,7 @@ export function addStageAlarms(watched: Watched): void {
 function addApiAlarms({ stage, api, alarms }: Watched): void {
   alarms.add({
     kind: "api-errors",
-    severity: "page",
+    severity: "outage",
     means: "Two percent or more of the requests end in a 5xx: customers cannot rely on their calls.",
     firstStep: "See which routes fail, and with what error.",
     command: tailOf(alarms, "api", '{ $.event = "request.crashed" || $.event = "request.failed" }'),
@@ -48,7 +48,7 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
   });
   alarms.add({
     kind: "api-latency",
-    severity: "page",
+    severity: "outage",
     means:
       "For a quarter of an hour one percent of the requests has taken three seconds or more: callers time out.",
     firstStep: "See which routes are slow, and whether the functions use that time.",
@@ -70,7 +70,7 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
   });
   alarms.add({
     kind: "edge-unreachable",
-    severity: "page",
+    severity: "outage",
     means:
       "For ten minutes the public address has not responded: its DNS record, certificate, firewall or route is wrong. No " +
       "customer reaches the API.",
@@ -100,7 +100,7 @@ function addLambdaAlarms(alarms: Alarms): void {
   const showLimit = "aws lambda get-account-settings --query AccountLimit";
   alarms.add({
     kind: "lambda-throttles",
-    severity: "page",
+    severity: "outage",
     means: "For a quarter of an hour Lambda has throttled calls: requests end in a 5xx and jobs wait.",
     firstStep:
       "See the account's limit of concurrent calls, and request a higher one (Service Quotas, Lambda).",

@@ -31,7 +31,7 @@ export function addTableAlarms({ table, alarms }: Pick<Watched, "alarms" | "tabl
   });
   alarms.add({
     kind: "table-errors",
-    severity: "page",
+    severity: "outage",
     means: "DynamoDB itself fails: customers get 503, and jobs are retried later. No payment is lost.",
     firstStep: "Look at AWS Health for DynamoDB in the region, and wait.",
     command: "aws health describe-events --region us-east-1 --filter services=DYNAMODB,eventStatusCodes=open",

@@ -7,6 +7,9 @@ import type { FunctionPort } from "./data-services.ts";
 import type { FunctionDefinition } from "./template.ts";
 import { functionThreadFile } from "./threads.ts";
 
+/** The clock of the functions' threads, also while a test has replaced that of this thread. */
+const realNow = Date.now.bind(Date);
+
 /** The data with which a function's thread starts. */
 export interface FunctionThreadData {
   readonly bundleUrl: string;
@@ -95,7 +98,7 @@ export class FunctionHost {
         timeoutMs,
       );
       instance.pending.set(id, { resolve, reject, timer });
-      const deadline = Date.now() + timeoutMs;
+      const deadline = realNow() + timeoutMs;
       instance.worker.postMessage({ id, event, traceId, deadline } satisfies Invocation);
     });
   }

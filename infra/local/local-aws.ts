@@ -139,10 +139,12 @@ export class LocalAws {
     }
     if (operation === "ses:SendEmail") return jsonResponse(200, { MessageId: mailbox.add(body) });
     const [service, action = ""] = operation.split(":");
+    // The local gateway authenticates no people: the token of an operator's session is their name.
+    const SenderId = request.headers["x-amz-security-token"] ?? functionName;
     const response = await dataServices.send(
       service === "sqs" ? "sqs" : "dynamodb",
       action,
-      request.body,
+      operation === "sqs:SendMessage" ? JSON.stringify({ ...Object(body), SenderId }) : request.body,
       request.headers[traceHeader],
     );
     return { ...response, headers: { "content-type": "application/x-amz-json-1.0" } };

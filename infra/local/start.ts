@@ -58,7 +58,8 @@ try {
   if (!flags.json) {
     print(`Sent emails: ${gateway.url}/mailbox`);
     if (gateway.stripe !== undefined) print(`Card payments: ${gateway.stripe.url}/dashboard`);
-    print("Operator's desk: npm run operator -- desk");
+    const { startDeskLink } = await import("./desk-link.ts");
+    print(`Operator's desk: ${(await startDeskLink(dataFolder)).link}`);
     print(`Documentation: ${gateway.url}/docs\nCtrl-C stops the gateway.`);
   }
 } catch (error) {

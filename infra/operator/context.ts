@@ -11,6 +11,7 @@ import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
 import { localCredentials, localRegion, readConnections } from "../local/connections.ts";
 import { projectRoot } from "../project-root.ts";
 import { localCarrier, type Stage } from "../stages/stage.ts";
+import { localOperator } from "./identity.ts";
 import { printable, type Output } from "./output.ts";
 import { useConfigurationOf } from "./sdk-configuration.ts";
 
@@ -138,6 +139,7 @@ async function localGateway(): Promise<Found> {
   process.env["AWS_ACCESS_KEY_ID"] =
     role === undefined ? localCredentials.accessKeyId : `${stackName}-${role}`;
   process.env["AWS_SECRET_ACCESS_KEY"] = localCredentials.secretAccessKey;
+  process.env["AWS_SESSION_TOKEN"] = localOperator();
   // A profile in the shell's environment would take precedence over these credentials.
   delete process.env["AWS_PROFILE"];
   return { outputs, stackName };

@@ -1,33 +1,39 @@
 import { ApiError, errorCatalogue } from "../../shared/api/contract/errors.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
+import { log } from "../../shared/platform/log.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import {
-  writeAuditEntry,
-  writeAuditOutcome,
-  type AuditEntryRecord,
-  type Ending,
-} from "../../shared/platform/table/audit-log.ts";
+import type { Ending } from "../../shared/platform/table/audit-log.ts";
+import type { OperatorEntry } from "../../shared/tenancy/audit-log/operators.ts";
+import { queueEntry, queueOutcome } from "../../shared/tenancy/audit-log/queue-entry.ts";
+import { outputNames } from "../constructs/stack-outputs.ts";
 import type { CheckedCommand } from "./command-line.ts";
-import type { About } from "./context.ts";
+import type { About, Connection } from "./context.ts";
 
 /** The audit log's record of one command: an entry before it changes anything, and its outcome. */
 export class RecordOfCommand {
   readonly #command: Omit<CheckedCommand, "run">;
-  #entry: AuditEntryRecord | undefined;
+  readonly #stackOutput: Connection["stackOutput"];
+  #entry: OperatorEntry | undefined;
   #after: Ending["after"];
 
-  constructor(command: Omit<CheckedCommand, "run">) {
+  constructor(command: Omit<CheckedCommand, "run">, { stackOutput }: Pick<Connection, "stackOutput">) {
     this.#command = command;
+    this.#stackOutput = stackOutput;
   }
 
   /**
-   * Writes the entry.
-   * @throws Error when it could not be written, so that nothing may be changed
+   * Queues the entry.
+   * @throws Error when the queue has not accepted it, so that nothing may be changed
    */
   async begin({ organizationId, before }: About): Promise<void> {
     const { operatorIdentity } = await import("./identity.ts");
     const { name, recorded, stage } = this.#command;
-    const actor = { type: "operator", identity: await operatorIdentity(stage) } as const;
-    this.#entry = await writeAuditEntry({ organizationId, actor, action: name, subject: recorded, before });
+    const { value } = this.#stackOutput(outputNames.queueUrl("auditEntries"));
+    process.env[environmentNames.queueUrl.auditEntries] = value;
+    this.#entry = await queueEntry({
+      event: { organizationId, action: name, subject: recorded, before },
+      claimedArn: await operatorIdentity(stage),
+    });
   }
 
   /** Sets the state after the change. */
@@ -35,10 +41,16 @@ export class RecordOfCommand {
     this.#after = after;
   }
 
-  /** Writes the outcome. After an error the change was rejected, or its outcome is unknown. */
+  /** Queues the outcome. After an error the change was rejected, or its outcome is unknown. */
   async end(error?: unknown): Promise<void> {
+    if (this.#entry === undefined) return;
     const ending: Ending = error === undefined ? { outcome: "done" } : endingOf(error);
-    if (this.#entry !== undefined) await writeAuditOutcome(this.#entry, { ...ending, after: this.#after });
+    const ended = { ...this.#entry, ending: { ...ending, after: this.#after } };
+    try {
+      await queueOutcome(ended);
+    } catch (cause) {
+      log.error("audit_log.outcome_not_written", { error: cause });
+    }
   }
 }
 

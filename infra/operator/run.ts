@@ -53,7 +53,7 @@ export async function execute(
   const { proposeInstead } = await import("./approvals.ts");
   const { hidingFields } = await import("./hidden-fields.ts");
   const { name, run, stage, discloses, inputs } = command;
-  const record = new RecordOfCommand(command);
+  const record = new RecordOfCommand(command, connection);
   try {
     const context: Context = {
       ...connection,

@@ -53,6 +53,7 @@ export const environmentNames = {
     reauthentication: "REAUTHENTICATION_POLICY",
   },
   queueUrl: {
+    auditEntries: "AUDIT_ENTRIES_QUEUE_URL",
     books: "BOOKS_QUEUE_URL",
     campaigns: "CAMPAIGNS_QUEUE_URL",
     carrierCallbacks: "CARRIER_CALLBACKS_QUEUE_URL",

@@ -1,5 +1,6 @@
 /** The queues of the gateway. */
 export const queueNames = [
+  "auditEntries",
   "books",
   "campaigns",
   "carrierCallbacks",

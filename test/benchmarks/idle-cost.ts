@@ -59,6 +59,11 @@ export function idleCosts(clockDollars: number): IdleCost[] {
     cost("requests of Lambda to empty queues, millions", polls / 1e6, prices.queueRequest * 1e6),
     cost("traces of scheduled calls, millions", clockCalls / 1e6, prices.trace * 1e6),
     cost("scheduled calls", 1, clockDollars),
+    cost(
+      "the composite alarm of outages",
+      ofType("AWS::CloudWatch::CompositeAlarm").length,
+      prices.compositeAlarmMonth,
+    ),
     cost("the metric of `CheckEdge`", 1, prices.ownMetricMonth),
     cost("KMS key of the sessions", ofType("AWS::KMS::Key").length, prices.kmsKeyMonth),
     cost("secrets", ofType("AWS::SecretsManager::Secret").length, prices.secretMonth),

@@ -25,6 +25,8 @@ export const prices = {
   trace: 5e-6,
   /** CloudWatch, a month of a metric that an alarm looks at. */
   alarmMetricMonth: 0.1,
+  /** CloudWatch, a month of an alarm that combines others. */
+  compositeAlarmMonth: 0.5,
   /** CloudWatch, a month of a metric that a function writes. */
   ownMetricMonth: 0.3,
   /** A month of a key of KMS, and of a secret. */

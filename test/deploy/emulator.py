@@ -194,9 +194,10 @@ def update_and_remember(kind, physical_id, old, new, stack, logical_id=None, old
 provisioners._provision_resource = provision_and_remember
 provisioners._update_resource = update_and_remember
 
-# It knows neither gradual deployments nor a configuration set of AWS End User Messaging. Nothing here calls
+# It knows neither gradual deployments, nor an alarm over others, nor a configuration set of AWS End User Messaging. Nothing here calls
 # them, so a name is enough.
 for kind in (
+    "AWS::CloudWatch::CompositeAlarm",
     "AWS::CodeDeploy::Application",
     "AWS::CodeDeploy::DeploymentGroup",
     "AWS::SMSVOICE::ConfigurationSet",

@@ -45,7 +45,7 @@ it("deploys a stage without kept data into the smallest account, and rejects one
   expect(sumOf(stage)).toBe(2 * queueNames.length);
   expect(warning).toContain("request-service-quota-increase");
   expect(() => fitToAccount(prod, 10)).toThrow(
-    /^The 11 queues of stage prod need 22 concurrent calls, and only 5 are available in this account, whose limit is 10 /,
+    /^The 12 queues of stage prod need 24 concurrent calls, and only 5 are available in this account, whose limit is 10 /,
   );
 });
 

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { pascalCase } from "../../infra/constructs/names.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { EvaluatedAlarm, fires, type Situation } from "../support/alarm-evaluation.ts";
+import { alarmsOf, alarmsOfOutage } from "../support/alarms.ts";
 import { synthesized } from "../support/synthesized.ts";
 
 /*
@@ -11,11 +12,17 @@ import { synthesized } from "../support/synthesized.ts";
  */
 
 let alarms: EvaluatedAlarm[];
+let ofOutage: readonly string[];
+let ownPages: readonly string[];
 beforeAll(() => {
   const { template } = synthesized({ ...stageNamed("prod"), monthlyCarrierSpendLimitUsd: 1_000 });
   alarms = Object.values(template.findResources("AWS::CloudWatch::Alarm")).map(({ Properties }) =>
     EvaluatedAlarm.parse(Properties),
   );
+  ofOutage = alarmsOfOutage(template);
+  ownPages = alarmsOf(template)
+    .filter(({ AlarmActions }) => AlarmActions.length === 2)
+    .map(({ AlarmName }) => AlarmName);
 });
 
 const kindOf = ({ AlarmDescription }: EvaluatedAlarm): string => AlarmDescription.split("#").at(-1) ?? "";
@@ -161,6 +168,42 @@ it("a rare schedule fires no alarm while the stage is younger than its period", 
   };
   expect(firing({ ...young, "Invocations@ReconcileWallets": 0.8 * 4 })).toEqual([]);
   expect(firing(young)).toEqual(["schedule-missed-close-days", "schedule-missed-compare-payments"]);
+});
+
+/** The alarms of an outage that fire in a situation. */
+function ofOutageIn(situation: Situation): string[] {
+  return firing(situation).filter((name) => ofOutage.includes(`sms-gateway-prod/${name}`));
+}
+
+/** The pages of a situation: its alarms of an outage are one. */
+function pages(situation: Situation): string[] {
+  const own = firing(situation).filter((name) => ownPages.includes(`sms-gateway-prod/${name}`));
+  return ofOutageIn(situation).length > 0 ? ["outage", ...own] : own;
+}
+
+it("an outage of DynamoDB fires several alarms and one page", () => {
+  const failing = {
+    SystemErrors: 80,
+    "5xx": 200,
+    Latency: 9_000,
+    FailedPriceReads: 5,
+    Errors: 4,
+    FailedJobs: 20,
+  };
+  const late = { "ApproximateAgeOfOldestMessage@TransactionalSends": 2_000, EdgeReached: undefined };
+  const outage = { ...traffic, ...failing, ...late };
+  expect(ofOutageIn(outage).length).toBeGreaterThan(8);
+  expect(pages(outage)).toEqual(["outage"]);
+});
+
+it("an outage of Lambda, or too little of its concurrency, fires several alarms and one page", () => {
+  const without = Object.keys(schedules).filter((metric) => metric.startsWith("Invocations"));
+  const gone = Object.fromEntries([...without, "EdgeReached"].map((metric) => [metric, undefined]));
+  const outage = { ...traffic, "5xx": 400, Throttles: 300, ...gone };
+  expect(ofOutageIn(outage).length).toBeGreaterThan(5);
+  expect(pages(outage)).toEqual(["outage"]);
+  // Another cause at the same time is another page.
+  expect(pages({ ...outage, InconsistentLedgers: 1 })).toEqual(["outage", "inconsistent-ledgers"]);
 });
 
 it("a carrier that fails beside a healthy one fires one alarm", () => {

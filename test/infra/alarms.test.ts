@@ -7,7 +7,7 @@ import * as z from "zod/mini";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { metricNames } from "../../shared/platform/metrics.ts";
-import { alarmsOf, metricsOfAlarm, type AlarmInTemplate } from "../support/alarms.ts";
+import { alarmsOf, alarmsOfOutage, metricsOfAlarm, type AlarmInTemplate } from "../support/alarms.ts";
 import { synthesized } from "../support/synthesized.ts";
 
 const emails = ["night@example.com", "day@example.com"];
@@ -79,7 +79,8 @@ it("states in each alarm its meaning, the first step and the command, and in its
 /** The topics of all alarms and of pages. Another id would be another topic, whose subscribers have to confirm again. */
 const topics = [{ Ref: "Alarms04B5A0BF" }, { Ref: "Pages127DFD1A" }];
 
-function severityOf({ AlarmActions }: AlarmInTemplate): string {
+function severityOf({ AlarmActions, AlarmName }: AlarmInTemplate): string {
+  if (alarmsOfOutage(prod).includes(AlarmName)) return "page";
   return ["none", "ticket", "page"][AlarmActions.length] ?? "";
 }
 
@@ -109,6 +110,20 @@ it("states the severity of each alarm in its entry", () => {
 it("wakes a person for few alarms", () => {
   const pages = alarms.filter((alarm) => severityOf(alarm) === "page");
   expect(pages.length).toBeLessThan(20);
+});
+
+it("wakes a person once for the alarms of an outage", () => {
+  const [outage, ...others] = Object.values(prod.findResources("AWS::CloudWatch::CompositeAlarm"));
+  expect(others).toEqual([]);
+  // The emails come from its alarms.
+  const actions = { AlarmActions: [topics[1]], OKActions: [topics[1]] };
+  expect(outage).toMatchObject({ Properties: { AlarmName: "sms-gateway-prod/outage", ...actions } });
+  expect(outage?.["Properties"].AlarmRule["Fn::Join"][1][0]).toBe('(ALARM("');
+  const names = alarmsOfOutage(prod);
+  const ofOutage = alarms.filter(({ AlarmName }) => names.includes(AlarmName));
+  for (const alarm of ofOutage) expect(alarm.AlarmActions, alarm.AlarmName).toEqual([topics[0]]);
+  const own = alarms.filter(({ AlarmActions }) => AlarmActions.length === 2).map(kindOf);
+  expect(own.toSorted()).toEqual(["delivery-rate", "inconsistent-ledgers", "no-healthy-carrier"]);
 });
 
 it("makes all alarms in one place", async () => {
@@ -253,6 +268,7 @@ it("states the cost of watching in the runbook", () => {
     "$0.10",
     (watched.length * 0.1).toFixed(2),
   ]);
+  expect(rowOf("the composite alarm of outages")).toEqual(["1", "$0.50", "0.50"]);
   expect(rowOf("metrics of our own, while data comes")).toEqual([
     String(own),
     "$0.30",

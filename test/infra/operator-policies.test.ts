@@ -35,13 +35,18 @@ function policies(stage = stageNamed("prod")) {
   return Object.values(found).map((each) => Policy.parse(each).Properties);
 }
 
+function policyOf(role: Role): ReturnType<typeof policies>[number] {
+  const found = policies().find(({ ManagedPolicyName }) => ManagedPolicyName.endsWith(`-${role}`));
+  if (found === undefined) throw new Error(`there is no policy for ${role}`);
+  return found;
+}
+
 /** Returns the statements on items, as the local gateway checks them, for a table with the name `table`. */
 function onItems(role: Role): Statement[] {
-  const { PolicyDocument } = policies().find((each) => each.ManagedPolicyName.endsWith(`-${role}`)) ?? {};
   return (
-    (PolicyDocument?.Statement ?? [])
-      // The index has only keys.
-      .filter(({ Resource }) => !JSON.stringify(Resource).includes("/index/"))
+    // The index has only keys.
+    policyOf(role)
+      .PolicyDocument.Statement.filter(({ Resource }) => !JSON.stringify(Resource).includes("/index/"))
       .map(({ Action, Condition: condition }) => ({ Action: Action.map(String), condition }))
       .filter(({ Action }) => Action.every((action) => action.startsWith("dynamodb:")))
       .map(({ Action, condition }) => ({
@@ -93,15 +98,28 @@ describe.each(roles)("the role %s", (role) => {
   const denied = (operation: string, body: object): string | undefined =>
     deniedPermission(statements, `dynamodb:${operation}`, body);
 
-  it("adds entries to the audit log, and changes neither entries nor seals", () => {
+  it("writes neither the audit log nor its seals", () => {
     const put = (pk: string): object => ({ TableName: "table", Item: { pk: { S: pk } } });
-    expect(denied("PutItem", put("AUDIT#stage"))).toBeUndefined();
     for (const pk of ["AUDIT#stage", "SEALS#stage"]) {
       for (const operation of ["UpdateItem", "DeleteItem"]) expect(denied(operation, item(pk))).toBeDefined();
+      expect(denied("PutItem", put(pk))).toBeDefined();
+      const TransactItems = [{ Put: put("ORG#1") }, { Put: put(pk) }];
+      expect(denied("TransactWriteItems", { TransactItems })).toBeDefined();
     }
-    expect(denied("PutItem", put("SEALS#stage"))).toBeDefined();
-    const TransactItems = [{ Put: put("ORG#1") }, { Put: put("SEALS#stage") }];
-    expect(denied("TransactWriteItems", { TransactItems })).toBeDefined();
+  });
+
+  it("sends entries of the audit log, and can neither read nor delete what others have sent", () => {
+    const { PolicyDocument } = policyOf(role);
+    const actionsOn = (queue: string): string[] =>
+      PolicyDocument.Statement.filter(({ Resource }) => JSON.stringify(Resource).includes(queue)).flatMap(
+        ({ Action }) => Action.map(String),
+      );
+    expect(actionsOn("AuditEntriesQueue")).toEqual(["sqs:SendMessage"]);
+    expect(actionsOn("AuditEntriesDeadLetters")).toEqual(
+      role === "operator" ? ["sqs:GetQueueAttributes"] : [],
+    );
+    // A statement on all queues would include it.
+    expect(actionsOn('"*"')).toEqual([]);
   });
 
   it("reads messages and API keys with named attributes only, unless it is the operator", () => {

@@ -119,7 +119,12 @@ it("keeps all data, keys and queues in the stack itself, and replaceable resourc
   const ofTags = [...templates.nested].filter(([id]) => !isMonitoring(id)).map(([, nested]) => nested);
   const monitoring = [...templates.nested].filter(([id]) => isMonitoring(id)).map(([, nested]) => nested);
   expect(typesIn(monitoring)).toEqual(
-    new Set(["AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::CodeDeploy::DeploymentGroup"]),
+    new Set([
+      "AWS::CloudWatch::Alarm",
+      "AWS::CloudWatch::CompositeAlarm",
+      "AWS::CloudWatch::Dashboard",
+      "AWS::CodeDeploy::DeploymentGroup",
+    ]),
   );
   expect(typesIn(ofTags)).toEqual(
     new Set([

@@ -5,17 +5,18 @@ import { createInterface } from "node:readline";
 import { describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
+import { startDeskLink } from "../../infra/local/desk-link.ts";
 import { commands } from "../../infra/operator/command-line.ts";
 import type { OperatorCommand } from "../../infra/operator/command.ts";
 import type { Context } from "../../infra/operator/context.ts";
 import { hourMs } from "../../shared/platform/clock.ts";
-import { identity, startAwsAccount } from "../support/aws-account.ts";
+import { identity, senderId, startAwsAccount } from "../support/aws-account.ts";
 import { DeskClient, deskOf, openDesk } from "../support/desk.ts";
 import { auditLog, captured, outputOf } from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
 
 const operated = useOperatedGateway();
-const { register } = operated;
 
 /** A customer's credit, as the form of the desk sends it. */
 const creditOf = (organization: string, amount = "5") => ({ organization, amount, reason: "Sorry" });
@@ -223,7 +224,7 @@ it.for<{ name: string; input: Readonly<Record<string, string>> }>([
 });
 
 it("counts the read units of searches that run at the same time separately", async () => {
-  const customer = await register({ balance: 1 });
+  const customer = await operated.register({ balance: 1 });
   await customer.send();
   const desk = await openDesk();
   const readUnits = async (): Promise<number> => {
@@ -252,11 +253,34 @@ it("names the AWS identity in the audit log, and ends with the program that star
     output: [{ text: expect.stringContaining("closed since") }],
   });
   expect(await auditLog("wallets close", organizationId)).toMatchObject([
-    { actor: { identity }, outcome: "done" },
+    { actor: { identity: senderId, claimedArn: identity }, outcome: "done" },
   ]);
   child.stdin.end();
   expect(await once(child, "exit")).toEqual([0, null]);
   await account.stop();
+});
+
+it("opens from the link of the local gateway, as often as someone opens it, and ends with its server", async () => {
+  const { link, server } = await startDeskLink(operated.dataFolder);
+  const open = async (url: string, headers = {}): Promise<Response> =>
+    fetch(url, { redirect: "manual", headers });
+  for (const url of [new URL("/", link).href, `${link.slice(0, -1)}x`])
+    expect((await open(url)).status).toBe(404);
+  expect((await open(link, { origin: "https://example.com" })).status).toBe(404);
+  const desks: DeskClient[] = [];
+  for (let count = 0; count < 2; count += 1) {
+    const { headers } = await open(link);
+    const desk = new DeskClient(headers.get("location") ?? "");
+    await desk.begin();
+    expect(JSON.parse((await desk.send("desk", {})).body)).toMatchObject({ stage: "local" });
+    desks.push(desk);
+  }
+  const hasEnded = async (desk: DeskClient | undefined): Promise<void> =>
+    vi.waitFor(async () => expect(desk?.send("desk", {})).rejects.toThrow("ECONNREFUSED"), patience);
+  await hasEnded(desks[0]);
+  server.close();
+  server.closeAllConnections();
+  await hasEnded(desks[1]);
 });
 
 /** The commands, with another function for one of them. */
@@ -269,8 +293,8 @@ function replaced(name: string, run: (context: Context) => Promise<void>): Opera
 }
 
 async function operatedCustomer() {
-  const customer = await register();
+  const customer = await operated.register();
   const { email, organizationId } = customer;
-  const call: typeof customer.call = async (...request) => customer.call(...request);
-  return { email, organizationId, call, balance: async () => customer.balance() };
+  const balance = async (): Promise<number> => customer.balance();
+  return { email, organizationId, call: customer.call.bind(customer), balance };
 }

@@ -3,14 +3,14 @@ import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { readConnections } from "../../infra/local/connections.ts";
 import { commands } from "../../infra/operator/command-line.ts";
-import { agrees, type Context } from "../../infra/operator/context.ts";
+import { agrees, connect, type Context } from "../../infra/operator/context.ts";
 import { Output } from "../../infra/operator/output.ts";
+import { execute } from "../../infra/operator/run.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { identity, startAwsAccount } from "../support/aws-account.ts";
+import { identity, senderId, startAwsAccount } from "../support/aws-account.ts";
 import { jsonOf, operator, operatorProcess, outputOf, understand, type Ended } from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
 
@@ -48,11 +48,9 @@ it("a throughput whose receipts the stage rejects causes a warning", async () =>
   const settings = await operated.fileOf(kannel, "kannel.json");
   const credentials = await operated.fileOf({ username: "ada", password: "x" }, "credentials.json");
   const set = `carriers set london --settings ${settings} --credentials ${credentials} --yes`;
-  const { aws } = await readConnections(operated.dataFolder);
-  const secrets = { AWS_ENDPOINT_URL_SECRETS_MANAGER: aws };
   // The firewall of prod lets through 60,000 requests of an address in five minutes.
-  expect(await onProd(`${set} --throughput 200`, secrets)).toMatchObject({ code: 0, err: "" });
-  const warned = await onProd(`${set} --throughput 250`, secrets);
+  expect(await onProd(`${set} --throughput 200`)).toMatchObject({ code: 0, err: "" });
+  const warned = await onProd(`${set} --throughput 250`);
   expect(warned.err).toContain(
     "may report 250 receipts a second, and the stage accepts 200 from one carrier",
   );
@@ -155,7 +153,7 @@ it("the audit log names the operator of an action, and customers see that it was
     },
     {
       action: "wallets close",
-      actor: { type: "operator", identity },
+      actor: { type: "operator", identity: senderId, claimedArn: identity },
       subject: { reason: "Ticket 7" },
       outcome: "done",
       before: {},
@@ -174,7 +172,7 @@ it("the audit log names the operator of an action, and customers see that it was
   // A permanent entry has no email: it belongs to the log of the organization.
   expect(JSON.stringify(entries)).not.toContain(email);
   const shown = await outputOf(`audit-log ${email} --limit 4`);
-  expect(shown).toMatch(/^\S+ {2}arn:aws:sts::\S+grace +wallets close +done +\{.*Ticket 7.*\}$/m);
+  expect(shown).toMatch(/^\S+ {2}AROA:grace +wallets close +done +\{.*Ticket 7.*\}$/m);
   expect(shown).toMatch(/\n4 entries\n$/);
   // Only operators see the note and the name of an operator.
   const seen = await customer.call("/v1/audit-log");
@@ -191,6 +189,24 @@ it("nothing is changed when AWS does not identify the operator", async () => {
   const unreachableSts = { AWS_ENDPOINT_URL_STS: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "1" };
   const credit = `wallets credit ${customer.email} 5 --reason x --yes`;
   expect(await onProd(credit, unreachableSts)).toMatchObject({ code: 1, out: "" });
+  expect(await customer.balance()).toBe(0);
+  expect(await jsonOf(`audit-log ${customer.email}`, z.unknown())).toHaveLength(1);
+});
+
+it("nothing is changed when the queue does not accept the entry", async () => {
+  const customer = await register();
+  const line = `wallets credit ${customer.email} 5 --reason x`;
+  const { order } = await understand(line);
+  if (order === undefined) throw new Error(`${line} is not valid`);
+  const connection = await connect(undefined);
+  const stackOutput: typeof connection.stackOutput = (name) => ({
+    ...connection.stackOutput(name),
+    value: connection.stackOutput(name).value.replace("AuditEntries", "Missing"),
+  });
+  const agree = async (): Promise<void> => undefined;
+  await expect(execute(order, { ...connection, stackOutput }, new Output(false), agree)).rejects.toThrow(
+    "does not exist",
+  );
   expect(await customer.balance()).toBe(0);
   expect(await jsonOf(`audit-log ${customer.email}`, z.unknown())).toHaveLength(1);
 });

@@ -32,6 +32,14 @@ export function alarmsOf(template: Template): AlarmInTemplate[] {
   );
 }
 
+/** The names of the alarms that cause one page together. */
+export function alarmsOfOutage(template: Template): string[] {
+  const [outage = {}] = Object.values(template.findResources("AWS::CloudWatch::CompositeAlarm"));
+  const alarms = template.findResources("AWS::CloudWatch::Alarm");
+  const ids = [...JSON.stringify(outage["Properties"].AlarmRule).matchAll(/"Fn::GetAtt":\["(\w+)","Arn"\]/g)];
+  return ids.map(([, id = ""]) => AlarmInTemplate.parse(alarms[id]?.["Properties"]).AlarmName);
+}
+
 /** The metrics of an alarm: one, or all metrics of its expression. */
 export function metricsOfAlarm(alarm: AlarmInTemplate): MetricIdentity[] {
   const metrics = alarm.Metrics?.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []) ?? [

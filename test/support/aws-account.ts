@@ -9,6 +9,9 @@ import { listenOnLoopback } from "../../infra/loopback.ts";
 /** The identity whose credentials a program in the account has. */
 export const identity = "arn:aws:sts::123456789012:assumed-role/Operator/grace";
 
+/** The same identity, as SQS names the sender of a message. */
+export const senderId = "AROA:grace";
+
 /**
  * The part of an AWS account that the operator's programs use. Every stack is deployed, and refers to a gateway on this
  * machine.
@@ -24,15 +27,20 @@ export async function startAwsAccount(gateway: LocalGateway): Promise<{
   };
   const server = createServer((request, response) => void answer(request, response));
   const port = await listenOnLoopback(server);
+  // The URL of a queue begins with that of the endpoint that names the sender of a message.
+  const queue = gateway.stack.outputs.find(({ name }) => name === outputNames.queueUrl("auditEntries"));
+  const aws = queue?.value.replace(/\/\d+\/[^/]+$/, "") ?? "";
   return {
     environment: {
       AWS_REGION: "us-east-1",
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "secret",
+      AWS_SESSION_TOKEN: senderId,
       AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}`,
       AWS_ENDPOINT_URL_STS: `http://127.0.0.1:${port}`,
       AWS_ENDPOINT_URL_DYNAMODB: gateway.dynamodbEndpoint,
-      AWS_ENDPOINT_URL_SQS: gateway.sqsEndpoint,
+      AWS_ENDPOINT_URL_SQS: aws,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: aws,
     },
     stop: async () => {
       server.close();
@@ -44,7 +52,7 @@ export async function startAwsAccount(gateway: LocalGateway): Promise<{
 
 const callerIdentityResponse =
   '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>' +
-  `<Arn>${identity}</Arn><UserId>AROA:grace</UserId><Account>123456789012</Account>` +
+  `<Arn>${identity}</Arn><UserId>${senderId}</UserId><Account>123456789012</Account>` +
   "</GetCallerIdentityResult></GetCallerIdentityResponse>";
 
 function describeStacksResponse(gateway: LocalGateway): string {

@@ -1,11 +1,16 @@
 import { execFile } from "node:child_process";
 
+import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { CommanderError } from "commander";
 import { expect, vi } from "vitest";
 import * as z from "zod/mini";
 
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { localCredentials } from "../../infra/local/connections.ts";
 import { commandLine, type Order } from "../../infra/operator/command-line.ts";
+import { connect } from "../../infra/operator/context.ts";
 import { runCommandLine } from "../../infra/operator/run.ts";
+import { patience } from "./patience.ts";
 
 /** The result of a command. */
 export interface Ended {
@@ -27,8 +32,23 @@ export function wordsOf(typed: Typed): readonly string[] {
 /** The output of all commands that a test file has run. */
 export const printed: string[] = [];
 
+/** Waits until the function has written all entries of the audit log that commands have queued. */
+export async function entriesWritten(): Promise<void> {
+  const { stackOutput } = await connect(undefined);
+  const QueueUrl = stackOutput(outputNames.queueUrl("auditEntries")).value;
+  // A role may only send entries.
+  const sqs = new SQSClient({ credentials: localCredentials });
+  const AttributeNames = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"] as const;
+  await vi.waitFor(async () => {
+    const counted = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...AttributeNames] });
+    const { Attributes = {} } = await sqs.send(counted);
+    expect(AttributeNames.map((name) => Attributes[name])).toEqual(["0", "0"]);
+  }, patience);
+}
+
 /** Runs an operator command without a process for it, whose start would take longer than most commands. */
 export async function operator(typed: Typed): Promise<Ended> {
+  if (wordsOf(typed)[0] === "audit-log") await entriesWritten();
   const { stdout, stderr } = await captured(async () => runCommandLine(wordsOf(typed), false));
   const code = Number(process.exitCode ?? 0);
   process.exitCode = undefined;

@@ -7,6 +7,7 @@ export interface StoredMessage {
   readonly body: string;
   readonly attributes: object | undefined;
   readonly groupId: string | undefined;
+  readonly senderId: string;
   readonly sentAtMs: number;
   /** When it becomes, or became, visible, in milliseconds since the epoch. */
   visibleAtMs: number;

@@ -23,6 +23,8 @@ const SentMessage = z.object({
   DelaySeconds: z._default(Seconds.check(z.lte(900)), 0),
   MessageGroupId: z.optional(z.string()),
   MessageAttributes: z.optional(z.record(z.string(), z.unknown())),
+  /** From the local endpoint of AWS. */
+  SenderId: z._default(z.string(), localAccountId),
 });
 type SentMessage = z.infer<typeof SentMessage>;
 
@@ -190,6 +192,7 @@ export class Queues {
 
 function put(queue: Queue, message: SentMessage): object {
   const { MessageBody: body, DelaySeconds, MessageGroupId: groupId, MessageAttributes: attributes } = message;
+  const { SenderId: senderId } = message;
   const id = randomUUID();
   const sentAtMs = Date.now();
   queue.add({
@@ -198,6 +201,7 @@ function put(queue: Queue, message: SentMessage): object {
     body,
     attributes,
     groupId,
+    senderId,
     sentAtMs,
     visibleAtMs: sentAtMs + DelaySeconds * secondMs,
     receiveCount: 0,
@@ -214,14 +218,14 @@ function checkTotalSize(messages: readonly SentMessage[]): void {
 }
 
 function messageOf({ message, receiptHandle }: ReceivedMessage, hasAttributes: boolean): object {
-  const { id, body, attributes, groupId, sentAtMs, receiveCount, firstReceivedAtMs } = message;
+  const { id, body, attributes, groupId, senderId, sentAtMs, receiveCount, firstReceivedAtMs } = message;
   return {
     MessageId: id,
     ReceiptHandle: receiptHandle,
     MD5OfBody: md5(body),
     Body: body,
     Attributes: {
-      SenderId: localAccountId,
+      SenderId: senderId,
       SentTimestamp: String(sentAtMs),
       ApproximateReceiveCount: String(receiveCount),
       ApproximateFirstReceiveTimestamp: String(firstReceivedAtMs),

@@ -10,7 +10,8 @@ import { queuedAtAttribute, ReturnsLater } from "./job.ts";
 /**
  * Returns the Lambda handler of a queue. It parses the jobs of a batch and works on them concurrently. It reports only the
  * failed jobs, so the queue delivers only these again, and parks them after hours of attempts.
- * @param work receives a job, the remaining time of the function, when the job was first queued, and the state of its batch
+ * @param work receives a job, the remaining time of the function, when the job was first queued, and the state of its batch.
+ * The last argument is the sender of the job, which SQS has authenticated.
  * @param conclude receives the results of all jobs that did not throw; it must not throw
  * @param begin makes the state that the jobs of one batch share
  */
@@ -21,6 +22,7 @@ export function worker<Job, Result, Batch = undefined>(
     remainingTimeMs: () => number,
     queuedAt: Date,
     batch: Batch | undefined,
+    senderId: string,
   ) => Promise<Result>,
   conclude?: (results: readonly Result[]) => Promise<void>,
   begin?: () => Batch,
@@ -34,7 +36,13 @@ export function worker<Job, Result, Batch = undefined>(
       const batch = begin?.();
       const results = await Promise.allSettled(
         Records.map(async (record) =>
-          work(schema.parse(JSON.parse(record.body)), remainingTimeMs, firstQueuedAt(record), batch),
+          work(
+            schema.parse(JSON.parse(record.body)),
+            remainingTimeMs,
+            firstQueuedAt(record),
+            batch,
+            record.attributes.SenderId,
+          ),
         ),
       );
       await conclude?.(results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));

@@ -20,8 +20,11 @@ export const AuditActor = z.discriminatedUnion("type", [
   z.object({ type: z.literal("user"), userId: z.string(), sessionId: z.optional(z.string()) }),
   /** `userId` is the creator of the key. */
   z.object({ type: z.literal("apiKey"), keyId: z.string(), userId: z.string() }),
-  /** `identity` is the ARN of the AWS credentials. */
-  z.object({ type: z.literal("operator"), identity: z.string() }),
+  /**
+   * `identity` is the sender of the entry as SQS names it: the ID of a user, or of a role with the session's name.
+   * `claimedArn` is not proven. Release 0.3.0 had that ARN as the `identity`.
+   */
+  z.object({ type: z.literal("operator"), identity: z.string(), claimedArn: z.optional(z.string()) }),
 ]);
 export type AuditActor = z.infer<typeof AuditActor>;
 
@@ -31,7 +34,7 @@ type Facts = z.infer<typeof Facts>;
 /** The outcome of an action: done, rejected without a change, or unknown. */
 const AuditOutcome = z.enum(["done", "refused", "unknown"]);
 
-const Ending = z.object({
+export const Ending = z.object({
   outcome: AuditOutcome,
   /** The error code that the caller received. */
   errorCode: z.optional(z.string()),
@@ -83,21 +86,22 @@ export function digestOfNumber(organizationId: string, phoneNumber: string): str
 export type AuditEvent = Omit<AuditEntryRecord, "createdAt" | "entity" | "id">;
 
 /** The write of an entry, for the transaction of its action. */
-export function auditEntry(event: AuditEvent): Put<"auditEntry"> {
-  const id = newId("aud");
+export function auditEntry(event: AuditEvent, id = newId("aud")): Put<"auditEntry"> {
   // The time in its ID, by which the log is read.
   const createdAt = momentOf(id).toISOString();
   const record: AuditEntryRecord = { entity: "auditEntry", id, createdAt, ...event };
-  return insertOf(keys.auditEntry(auditLogOf(event.organizationId), record.id), record);
+  return insertOf(keys.auditEntry(auditLogOf(event.organizationId), id), record);
 }
 
 /**
- * Writes an entry.
- * @throws ApiError UNAVAILABLE when it could not be written, so that the action must not happen
+ * Writes an entry. With an ID it can be repeated.
+ * @throws ApiError UNAVAILABLE when it could not be written, so that the action must not happen, or its ID is of another actor
  */
-export async function writeAuditEntry(event: AuditEvent): Promise<AuditEntryRecord> {
-  const entry = auditEntry(event);
-  const isOwn = ({ id }: Record<string, unknown>): boolean => id === entry.put.id;
+export async function writeAuditEntry(event: AuditEvent, id = newId("aud")): Promise<AuditEntryRecord> {
+  const entry = auditEntry(event, id);
+  const identityOf = (actor: unknown): unknown => Object(actor)["identity"];
+  const isOwn = (found: Record<string, unknown>): boolean =>
+    found["id"] === id && identityOf(found["actor"]) === identityOf(event.actor);
   const written = await putItem(entry, { isOwn }).catch((error: unknown) => {
     throw new ApiError("UNAVAILABLE", { cause: error });
   });

@@ -16,6 +16,7 @@ it("hides a message for no negative time when it becomes visible meanwhile, whic
     body: "job",
     attributes: undefined,
     groupId: undefined,
+    senderId: "local",
     sentAtMs: 999,
     visibleAtMs: 1_000,
     receiveCount: 0,
