@@ -35,6 +35,7 @@ export const capabilities = [
   "readDocuments",
   "secondFactorKey",
   "startSessions",
+  "verificationKey",
   "webhookKey",
   "writeDocuments",
 ] as const;

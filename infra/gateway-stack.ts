@@ -22,7 +22,7 @@ import { gatewayTable } from "./constructs/gateway-table.ts";
 import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
 import { GradualDeployments } from "./constructs/gradual-deployments.ts";
 import { addOperatorPolicies } from "./constructs/operator-policies.ts";
-import { sealingKey } from "./constructs/sealing-key.ts";
+import { sealingKey, verificationKey } from "./constructs/sealing-key.ts";
 import { outputNames } from "./constructs/stack-outputs.ts";
 import { addStageAlarms } from "./constructs/stage-alarms.ts";
 import { releaseText } from "./release.ts";
@@ -91,6 +91,7 @@ export class GatewayStack extends Stack {
       sessionKey,
       webhookKey,
       secondFactorKey,
+      verificationKey: verificationKey(this),
       queues,
       originKey: firewall?.originKey,
       deployments,

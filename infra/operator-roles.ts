@@ -12,7 +12,7 @@ export type Role = (typeof roles)[number];
 const commandsOf: Readonly<Record<Exclude<Role, "operator">, readonly string[]>> = {
   support: [
     "organizations list find show, wallets list-entries, messages list show find, suppressions show remove, kyc list",
-    "sender-ids list find, numbers list, destinations list, carriers list, routes list, sending show",
+    "sender-ids list find, numbers list, verifications list, destinations list, carriers list, routes list, sending show",
     "payments show-pause, deliveries, desk, version",
   ],
   finance: [
@@ -42,9 +42,16 @@ export function accessNameOf(role: Role): string {
   return `${role}Role`;
 }
 
-/** The families whose items have texts of messages or hashes of API keys, which only the role `operator` may read. */
+/** The families whose items have texts and customers' data of messages, or hashes of API keys: only the role `operator` reads these. */
 export const partlyReadable: readonly KeyFamily[] = ["MESSAGES", "ORG"];
-export const hiddenFields = ["message", "secretHash"] as const;
+export const hiddenFields = [
+  "message",
+  "secretHash",
+  "reference",
+  "metadata",
+  "callbackUrl",
+  "code",
+] as const;
 
 /** The attributes of these families that the other roles may read, by their names in the table. */
 export const readableAttributes: readonly string[] = [
@@ -52,8 +59,8 @@ export const readableAttributes: readonly string[] = [
   "hint userId ancestorIds",
   "to senderId from language messageType campaignId apiKeyId encoding segments status unitPriceMicros totalMicros costMicros",
   "queuedAt scheduledAt validUntil sentAt failedAt cancelledAt attempts leaseToken leaseUntil openClaims attemptLog rejectedBy carrier",
-  "carrierReference errorCode deliveryStatus deliveryAt deliveryErrorCode deliveryProviderCode deliveryCarrier deliveryToken",
+  "verificationId batchId carrierReference errorCode deliveryStatus deliveryAt deliveryErrorCode deliveryProviderCode deliveryCarrier deliveryToken",
   "refund debitSeq name defaultSenderId suspendedAt suspendedReason pausedAt secondFactorRequiredAt priceOverridesVersion",
-  "repliesSince apiKeyCount campaignCount contactCount furtherMemberCount senderIdCount templateCount webhookCount",
+  "repliesSince apiKeyCount campaignCount contactCount furtherMemberCount senderIdCount templateCount verificationProfileCount webhookCount",
   "useCase decidedAt rejectionReason",
 ].flatMap((names) => names.split(" "));

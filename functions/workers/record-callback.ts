@@ -3,12 +3,14 @@ import { recordCallback } from "../../shared/messages/callbacks/record.ts";
 import { countArrivals } from "../../shared/messages/counts/arrivals.ts";
 import { countReceipts } from "../../shared/messages/counts/counts.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
+import { noteUndeliveredOf } from "../../shared/verifications/undelivered.ts";
 
 export const handler = worker(
   QueuedCallback,
   async (callback, _remainingTimeMs, queuedAt) => recordCallback(callback, queuedAt),
   async (results) => {
     const heard = results.filter((receipt) => receipt !== undefined);
-    await Promise.all([countReceipts(heard), countArrivals(heard)]);
+    const messages = heard.map(({ message }) => message);
+    await Promise.all([countReceipts(heard), countArrivals(heard), noteUndeliveredOf(messages)]);
   },
 );

@@ -10,6 +10,7 @@ import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { findPresentCard } from "../../shared/money/prices/cost.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 import { stateOfOrganization, statesOfOrganizations } from "../../shared/tenancy/organizations/record.ts";
+import { noteUndeliveredOf } from "../../shared/verifications/undelivered.ts";
 
 const carriers = cachedCarriers();
 const breakers = new Breakers();
@@ -34,7 +35,7 @@ export const handler = worker(
   },
   async (results) => {
     const ended = results.filter((message) => message !== undefined);
-    await Promise.all([countOutcomes(ended), countSent(ended)]);
+    await Promise.all([countOutcomes(ended), countSent(ended), noteUndeliveredOf(ended)]);
   },
   statesOfOrganizations,
 );

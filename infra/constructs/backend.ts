@@ -23,6 +23,8 @@ export interface Backend {
   readonly apiUrl: string;
   /** Seals the secrets of second factors. */
   readonly secondFactorKey: Pick<ISecret, "secretArn">;
+  /** Derives and seals the codes of verifications. */
+  readonly verificationKey: Pick<ISecret, "secretArn">;
   /** The key that CloudFront sends to the API, where a stage has a firewall. */
   readonly originKey: Secret | undefined;
   /** Where the stage has gradual deployment. */

@@ -15,7 +15,17 @@ export function functionEnvironment(
   access: Access,
   stackName: string,
 ): Record<string, string> {
-  const { stage, table, documents, queues, sessionKey, webhookKey, secondFactorKey, apiUrl } = backend;
+  const {
+    stage,
+    table,
+    documents,
+    queues,
+    sessionKey,
+    webhookKey,
+    secondFactorKey,
+    verificationKey,
+    apiUrl,
+  } = backend;
   return {
     [environmentNames.stage]: stage.name,
     [environmentNames.currency]: stage.currency,
@@ -38,6 +48,9 @@ export function functionEnvironment(
     ...(access.may("paymentProvider")
       ? { [environmentNames.paymentSecretId]: paymentSecretName(stackName) }
       : {}),
+    ...(stage.verificationGuard === undefined
+      ? {}
+      : { [environmentNames.verificationGuard]: JSON.stringify(stage.verificationGuard) }),
     ...(stage.messageRetentionDays === undefined
       ? {}
       : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),
@@ -51,6 +64,9 @@ export function functionEnvironment(
     ...(access.may("webhookKey") ? { [environmentNames.webhookKeySecretId]: webhookKey.secretArn } : {}),
     ...(access.may("secondFactorKey")
       ? { [environmentNames.secondFactorKeySecretId]: secondFactorKey.secretArn }
+      : {}),
+    ...(access.may("verificationKey")
+      ? { [environmentNames.verificationKeySecretId]: verificationKey.secretArn }
       : {}),
     ...Object.fromEntries(
       access.queues.map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),

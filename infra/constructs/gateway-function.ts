@@ -112,6 +112,9 @@ export class GatewayFunction extends Construct {
     if (access.may("secondFactorKey")) {
       this.allow(["secretsmanager:GetSecretValue"], secondFactorKey.secretArn);
     }
+    if (access.may("verificationKey")) {
+      this.allow(["secretsmanager:GetSecretValue"], backend.verificationKey.secretArn);
+    }
     if (access.may("carrier")) this.#allowCarriers(stage);
     if (access.may("paymentProvider") && stage.payments.cards !== "none") {
       this.#allowSecrets(stage, paymentSecretName);

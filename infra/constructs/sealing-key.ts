@@ -43,3 +43,16 @@ export function sealingKey(
   Validations.of(key).acknowledge({ id: "AwsSolutions-SMG4", reason });
   return key;
 }
+
+/** Returns the key of the codes of verifications, which live for an hour at most. So neither a table nor a stack keeps it. */
+export function verificationKey(scope: Construct): Backend["verificationKey"] {
+  const key = new Secret(scope, "VerificationKey", {
+    description: "Derives and seals the codes of verifications",
+    generateSecretString: { passwordLength: 64, excludePunctuation: true },
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  const reason =
+    "With a new key alone no pending code could be checked. The runbook has the steps that keep the old one.";
+  Validations.of(key).acknowledge({ id: "AwsSolutions-SMG4", reason });
+  return key;
+}

@@ -30,6 +30,7 @@ const guides = [
   "going-live",
   "opt-outs",
   "one-time-codes",
+  "login-systems",
   "payments",
 ];
 

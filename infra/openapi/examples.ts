@@ -74,8 +74,17 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
         !endsSessions(route) &&
         !changesMembers(route) &&
         !isAboutHeld(route) &&
-        !isAboutConversation(route),
+        !isAboutBatch(route) &&
+        !isAboutConversation(route) &&
+        !isAboutOwnCode(route),
     );
+    // A code can be sent again only after half a minute.
+    recorder.examples["resendVerification"] = {
+      ...Object(recorder.examples["startVerification"]),
+      sends: 2,
+    };
+    await recorder.renew("startVerification", { to: "15005550000", code: "912345" });
+    await recorder.play((route) => route === routes.reportVerification);
     // While it is required, it cannot be removed.
     await recorder.callOperation("updateOrganization", { secondFactorRequired: false });
     await recorder.converse();
@@ -100,9 +109,11 @@ export async function recordExamples(send?: SendOperation): Promise<Examples> {
     await recorder.play((route) => route === routes.pauseCampaign);
     await recorder.callOperation("updateWallet", { dailySpendCap: null });
     await recorder.play((route) => route === routes.resumeCampaign);
+    await recorder.play(isAboutBatch);
     await recorder.renew("createCampaign");
     await recorder.play((route) => route === routes.deleteCampaign);
     // A sent message, a payment that was made and a finished campaign cannot be cancelled.
+    await recorder.renew("startVerification", { to: "15005550000" });
     await recorder.renew("sendSms", { scheduledAt: new Date(Date.now() + dayMs).toISOString() });
     await recorder.renew("createCampaign");
     await recorder.renew("createPayment");
@@ -154,6 +165,16 @@ const dayMs = 24 * 60 * 60 * 1_000;
 /** Returns whether an operation needs a held message, or its key. */
 function isAboutHeld(route: Route): boolean {
   return route.tag === "held-messages" || route === routes.updateApiKey;
+}
+
+/** Returns whether an operation needs a code of the customer's own, or waits for a time. */
+function isAboutOwnCode(route: Route): boolean {
+  return route === routes.reportVerification || route === routes.resendVerification;
+}
+
+/** Returns whether an operation needs a balance for a good example: without one, a batch has errors in its result. */
+function isAboutBatch({ path: template }: Route): boolean {
+  return template.startsWith("/v1/sms/batch");
 }
 
 /** Returns whether an operation needs a conversation. */

@@ -227,7 +227,7 @@ export class Recorder {
   }
 
   #remember(text: string): void {
-    this.#token = /"token":"([^"]+)"/.exec(text)?.[1] ?? this.#token;
+    this.#token = /"token":"(eyJ[^"]+)"/.exec(text)?.[1] ?? this.#token;
     const secret = /"secret":"([A-Z2-7]{32})"/.exec(text)?.[1];
     if (secret !== undefined) this.#secondFactor = { secret };
     const recoveryCode = /"recoveryCodes":\["([^"]+)"/.exec(text)?.[1];

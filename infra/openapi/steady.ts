@@ -33,6 +33,8 @@ function steadyExample(example: unknown, webhookUrl: string): unknown {
     .replaceAll(/"eyJ[^"]+"/g, '"eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCIs…"')
     .replaceAll(/\bnn_[0-9A-Za-z]{38}\b/g, `nn_${"Example0".repeat(5).slice(0, 38)}`)
     .replaceAll(/\bnn_[0-9A-Za-z]{4}…/g, "nn_Exam…")
+    .replaceAll(/\bhook_[\w-]{43}/g, `hook_${"Example0".repeat(6).slice(0, 43)}`)
+    .replaceAll(/"[^"]+(?=\/v1\/hooks\/)/g, '"https://sms.example.com')
     .replaceAll(/\b[A-Z2-7]{32}\b/g, "EXAMPLE2".repeat(4))
     .replaceAll(/(?:\b[A-Z2-7]{4}-?){4}(?=")/g, exampleCodes.recovery)
     .replaceAll(/"(lastD|d)urationMs":\d+/g, '"$1urationMs":42')

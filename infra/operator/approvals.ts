@@ -48,6 +48,8 @@ const list = command({
   name: "approvals list",
   summary: "List the movements of money that wait for a second person, oldest first",
   examples: ["--stage prod"],
+  // They have the owners of the wallets.
+  discloses: true,
   input: z.object({}),
   run: async (_, { output }) => {
     const found = await openApprovals();

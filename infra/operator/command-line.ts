@@ -36,6 +36,7 @@ import { routeCommands } from "./routes.ts";
 import { smokeTest } from "./smoke.ts";
 import { suppressionCommands } from "./suppressions.ts";
 import { userCommands } from "./users.ts";
+import { verificationCommands } from "./verifications.ts";
 import { verifyCommands } from "./verify.ts";
 import { versionCommands } from "./version.ts";
 import { movementCommands } from "./wallet-movements.ts";
@@ -63,6 +64,7 @@ export const commands: readonly OperatorCommand[] = [
   ...reviewCommands,
   findSenderId,
   ...numberCommands,
+  ...verificationCommands,
   ...optOutCommands,
   ...priceCommands,
   ...priceOverrideCommands,

@@ -53,9 +53,9 @@ export interface Context extends Connection {
   readonly stage: Stage | undefined;
   readonly output: Output;
   /**
-   * Shows what will happen, and waits for the operator's consent if the stage keeps its data. The operator types the
-   * organization's ID, or `yes` if there is none. Then it writes an entry to the audit log. Every command that changes
-   * something calls it first.
+   * Writes an entry to the audit log, shows what will happen, and waits for the operator's consent if the stage keeps its
+   * data. The operator types the organization's ID, or `yes` if there is none. Every command that changes something calls
+   * it first.
    */
   readonly confirm: (what: string, about?: About) => Promise<void>;
   /** Writes an entry to the audit log without asking, for a command that discloses data or changes only its own. */

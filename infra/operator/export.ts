@@ -15,6 +15,7 @@ import {
 } from "../../shared/platform/table/shards.ts";
 import { toStored } from "../../shared/platform/table/stored-names.ts";
 import type { OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
+import { callbacksOf } from "../../shared/webhooks/callbacks.ts";
 import { command, Organization, personal, RequiredText } from "./command.ts";
 import { errorText } from "./error-text.ts";
 import { readOrganization } from "./organization.ts";
@@ -31,7 +32,7 @@ type Stored = z.infer<typeof Stored>;
 function exported({ pk: _pk, sk: _sk, ...fields }: Stored): Record<string, unknown> {
   const shown = Object.entries(toStored(fields)).filter(
     ([name]) =>
-      !/secret|hash|token|password|^(carrier|deliveryCarrier|costMicros|rejectedBy|attemptLog|deliveryProviderCode)$/i.test(
+      !/secret|hash|token|password|^(carrier|deliveryCarrier|costMicros|rejectedBy|attemptLog|deliveryProviderCode|code)$/i.test(
         name,
       ),
   );
@@ -98,7 +99,7 @@ async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGene
     yield* itemsOf(keys.emailToken(userId, "").pk);
     yield* itemsOf(keys.invitation(userId).pk);
   }
-  const webhookIds: string[] = [];
+  const webhookIds = [false, true].map((isTest) => callbacksOf(id, isTest).id);
   for await (const item of itemsOf(keys.organization(id).pk)) {
     if (item.entity === "webhook") webhookIds.push(item.sk.slice("WEBHOOK#".length));
     yield item;
@@ -116,6 +117,8 @@ async function* itemsOfOrganization(organization: OrganizationRecord): AsyncGene
     ledgerOf(sharded),
     messagesOf(sharded),
     testMessagesOf(id),
+    keys.verification(id, "").pk,
+    keys.testVerifications(id),
     countersOf(sharded),
     keys.inbound(id, "").pk,
     keys.conversation(id, "").pk,

@@ -2,14 +2,15 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 import type { AwsCommand } from "../../shared/platform/aws/command.ts";
 import { client } from "../../shared/platform/table/client.ts";
-import { hiddenFields, partlyReadable, readableAttributes } from "../operator-roles.ts";
+import { partlyReadable, readableAttributes } from "../operator-roles.ts";
 
 /*
  * The policies of most roles allow only some attributes of messages and API keys. The commands for these roles read no others.
  */
 
 const names = Object.fromEntries(readableAttributes.map((name, index) => [`#f${index}`, name]));
-const empty = Object.fromEntries(hiddenFields.map((field) => [field, ""]));
+/** The hidden fields that every item has. */
+const empty = { message: "", secretHash: "" };
 
 /** Whether the running command is such a one. Others of the process may run at the same time, or within it: the desk's. */
 const restricted = new AsyncLocalStorage<boolean>();

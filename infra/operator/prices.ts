@@ -8,6 +8,7 @@ import {
   carriersWithCosts,
   documentOf,
   RateCard,
+  verificationFee,
   type PriceRow,
 } from "../../shared/money/prices/rate-card.ts";
 import {
@@ -27,15 +28,15 @@ import { amountText, readCurrent, showChanges, type Decision } from "./price-cha
 import { importOverrides } from "./price-overrides.ts";
 import { readRates } from "./rates-file.ts";
 
-/** Carriers that a stage can use without `carriers set`. */
-const stageCarriers: ReadonlySet<string> = new Set(["aws", "sandbox"]);
+/** Carriers that a stage can use without `carriers set`, and the fee beside them. */
+const stageCarriers: ReadonlySet<string> = new Set(["aws", "sandbox", verificationFee]);
 
 const importPrices = command({
   name: "prices import",
   summary: "Replace all prices with those of a CSV file",
   details:
-    "Columns: prefix, country, price, valid_from, and cost:CARRIER for each carrier with known costs. Amounts are for a " +
-    "segment, in the stage's currency (see shared/money/prices/README.md). The command first checks all lines and shows the " +
+    "Columns: prefix, country, price, valid_from, verification_fee, and cost:CARRIER for each carrier with known costs. " +
+    "Amounts are for a segment, and the fee for an approved verification, in the stage's currency (see shared/money/prices/README.md). The command first checks all lines and shows the " +
     "changes. A price below the cost of a carrier of its route is rejected. The new prices apply within a minute.",
   examples: [
     "rates.csv --dry-run",
@@ -149,7 +150,7 @@ function columnsOf(rows: readonly PriceRow[]): Columns<PriceRow> {
   const costs = carriersWithCosts(rows).map((carrier) => {
     const cost = ({ costMicros: { [carrier]: micros } }: PriceRow) =>
       micros === undefined ? "" : right(amountText(micros));
-    return [`COST:${carrier}`, cost] as const;
+    return [carrier === verificationFee ? "VERIFICATION FEE" : `COST:${carrier}`, cost] as const;
   });
   return {
     PREFIX: "prefix",

@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 
 import { Country } from "../../shared/api/contract/countries.ts";
 import { CarrierName } from "../../shared/carriers/record.ts";
-import type { PriceRow } from "../../shared/money/prices/rate-card.ts";
+import { verificationFee, type PriceRow } from "../../shared/money/prices/rate-card.ts";
 import { microsOfText } from "../../shared/money/wallet/money.ts";
 import type { Output } from "./output.ts";
 
@@ -31,7 +31,7 @@ export interface Rates {
 }
 
 /** The columns except those of carriers' costs, which are named `cost:NAME`. */
-const columns = ["prefix", "country", "price", "valid_from"] as const;
+const columns = ["prefix", "country", "price", "valid_from", "verification_fee"] as const;
 const costColumn = "cost:";
 
 export interface RatesOptions {
@@ -215,6 +215,8 @@ class Reader {
       const cost = cell(column) === "" ? undefined : amount(column);
       if (cost !== undefined) costMicros[carrier] = cost;
     }
+    const fee = cell("verification_fee") === "" ? undefined : amount("verification_fee");
+    if (fee !== undefined) costMicros[verificationFee] = fee;
     const id = `${prefix} ${validFrom ?? ""}`;
     const twin = this.#lines.get(id);
     if (twin !== undefined) wrong("prefix", `${shown(prefix)} is already in line ${twin}, for the same time`);

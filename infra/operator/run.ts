@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { rolesOf } from "../operator-roles.ts";
 import { commandLine, type CheckedCommand, type Order } from "./command-line.ts";
 import type { Connection, Context } from "./context.ts";
@@ -34,7 +35,7 @@ async function carryOut(order: Order): Promise<void> {
   const { stage, isJson, mustAsk } = order;
   await execute(order, await connect(stage), new Output(isJson), async (what, typed) => {
     const isAgreed = !mustAsk || (await agrees(`On stage ${stage?.name}: ${what}`, typed));
-    if (!isAgreed) throw new Error("Nothing was changed.");
+    if (!isAgreed) throw new RejectedError("Nothing was changed.");
   });
 }
 
@@ -61,8 +62,9 @@ export async function execute(
       stage,
       confirm: async (what, about = {}) => {
         const question = about.shown === undefined ? what : `${what}\n${about.shown}`;
-        await consent(question, about.organizationId ?? "yes", what);
+        // The question may have personal data.
         await record.begin(about);
+        await consent(question, about.organizationId ?? "yes", what);
         const { amountMicros = 0 } = about.movement ?? {};
         if (Math.abs(amountMicros) > connection.secondPersonAboveMicros) {
           await proposeInstead(command, what, about);

@@ -122,7 +122,8 @@ const maxRate = 10_000;
 const setRateLimit = command({
   name: "wallets set-rate-limit",
   summary: "Set how many messages an organization can send in a second",
-  details: "Campaigns are not limited. The limit applies from the next message on.",
+  details:
+    "Campaigns are not limited, and a batch counts as one message. The limit applies from the next message on.",
   examples: ["ada@example.com 50 --stage prod", "ada@example.com none", "ada@example.com default"],
   asksFirst: true,
   input: z.object({

@@ -6,6 +6,7 @@ import { currencies, defaultCurrency } from "../../shared/api/contract/currencie
 import { PaymentSettings } from "../../shared/api/contract/payment-settings.ts";
 import { numberTypes } from "../../shared/api/contract/phone-numbers.ts";
 import { ExpiresInSeconds } from "../../shared/api/contract/sms.ts";
+import { GuardFigures } from "../../shared/api/contract/verification-guard.ts";
 import { routes, type Operation } from "../../shared/api/routes.ts";
 import { queueNames } from "../../shared/platform/queue-names.ts";
 import { workers } from "../workers.ts";
@@ -181,6 +182,7 @@ export const StageSettings = z.strictObject({
     {},
   ),
   payments: z.prefault(PaymentSettings, {}),
+  verificationGuard: z.optional(GuardFigures),
   domain: z.optional(
     z.strictObject({
       name: z.hostname("must be a host name such as sms.example.com"),

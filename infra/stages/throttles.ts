@@ -10,6 +10,7 @@ type Throttles = z.infer<typeof StageSettings>["throttle"];
 const throttleOfTag: { readonly [tag: string]: "carriers" | "paymentEvents" | "unknownPaths" | undefined } = {
   carriers: "carriers",
   fallback: "unknownPaths",
+  hooks: "unknownPaths",
   payments: "paymentEvents",
 };
 

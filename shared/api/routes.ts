@@ -15,6 +15,7 @@ import { routes as docs } from "./routes/docs.ts";
 import { routes as exports } from "./routes/exports.ts";
 import { routes as health } from "./routes/health.ts";
 import { routes as heldMessages } from "./routes/held-messages.ts";
+import { routes as hooks } from "./routes/hooks.ts";
 import { routes as inbound } from "./routes/inbound.ts";
 import { routes as kyc } from "./routes/kyc.ts";
 import { routes as mcp } from "./routes/mcp.ts";
@@ -26,6 +27,8 @@ import { pathPattern, type Route } from "./routes/route.ts";
 import { routes as senderIds } from "./routes/sender-ids.ts";
 import { routes as sms } from "./routes/sms.ts";
 import { routes as templates } from "./routes/templates.ts";
+import { routes as verificationProfiles } from "./routes/verification-profiles.ts";
+import { routes as verifications } from "./routes/verifications.ts";
 import { routes as wallet } from "./routes/wallet.ts";
 import { routes as webhooks } from "./routes/webhooks.ts";
 
@@ -41,6 +44,7 @@ export const routes = {
   ...apiKeys,
   ...members,
   ...sms,
+  ...verifications,
   ...prices,
   ...campaigns,
   ...conversations,
@@ -49,6 +53,7 @@ export const routes = {
   ...payments,
   ...billing,
   ...webhooks,
+  ...hooks,
   ...kyc,
   ...senderIds,
   ...contacts,
@@ -57,6 +62,7 @@ export const routes = {
   ...heldMessages,
   ...inbound,
   ...templates,
+  ...verificationProfiles,
   ...auditLog,
   ...mcp,
   ...carriers,

@@ -13,20 +13,23 @@ export const EventJob = z.object({
   organizationId: z.string(),
   eventId: idSchema("evt"),
   event: WebhookEvent,
+  /** Where it also goes, besides the webhooks. */
+  callbackUrl: z.optional(z.string()),
 });
 export type EventJob = z.infer<typeof EventJob>;
 
 /**
  * Returns the job that fans out an event to an organization's webhooks. The same event, queued again, has the same id;
  * two events about one message have different ids.
+ * @param callbackUrl that of the event's message
  */
-export function eventJob(organizationId: string, event: WebhookEvent): QueuedJob {
+export function eventJob(organizationId: string, event: WebhookEvent, callbackUrl?: string): QueuedJob {
   const { data, timestamp } = event;
   // An event about a subject without an id has its own id in `data`.
   const eventId = data.id.startsWith("evt_")
     ? data.id
     : eventIdOf(organizationId, event.event, new Date(timestamp), data.id);
-  const body: EventJob = { kind: "event", organizationId, eventId, event };
+  const body: EventJob = { kind: "event", organizationId, eventId, event, callbackUrl };
   return { queue: "webhookDeliveries", group: organizationId, body };
 }
 

@@ -8,6 +8,7 @@ export const environmentNames = {
   documentsBucket: "DOCUMENTS_BUCKET",
   sessionKeyId: "SESSION_KEY_ID",
   webhookKeySecretId: "WEBHOOK_KEY_SECRET_ID",
+  verificationKeySecretId: "VERIFICATION_KEY_SECRET_ID",
   secondFactorKeySecretId: "SECOND_FACTOR_KEY_SECRET_ID",
   topUpEnabled: "TOP_UP_ENABLED",
   docsEnabled: "DOCS_ENABLED",
@@ -36,6 +37,7 @@ export const environmentNames = {
   requestsPerSecond: "REQUESTS_PER_SECOND",
   unknownCredentialsPerAddress: "UNKNOWN_CREDENTIALS_PER_ADDRESS",
   webhooksBeforePayment: "WEBHOOKS_BEFORE_PAYMENT",
+  verificationGuard: "VERIFICATION_GUARD",
   payments: "PAYMENTS",
   paymentsEnabled: "PAYMENTS_ENABLED",
   paymentSecretId: "PAYMENT_SECRET_ID",
@@ -90,6 +92,7 @@ export const config = {
   sessionKeyId: (): string => required(environmentNames.sessionKeyId),
   /** The secret with the key that seals the secrets of webhooks. */
   webhookKeySecretId: (): string => required(environmentNames.webhookKeySecretId),
+  verificationKeySecretId: (): string => required(environmentNames.verificationKeySecretId),
   /** The secret with the key that seals the secrets of second factors. */
   secondFactorKeySecretId: (): string => required(environmentNames.secondFactorKeySecretId),
   topUpEnabled: (): boolean => required(environmentNames.topUpEnabled) === "true",
@@ -172,6 +175,8 @@ export const config = {
   redactOneTimeCodes: (): boolean => required(environmentNames.policies.redactOneTimeCodes) === "true",
   /** How many webhooks an organization may have before its wallet first has money; undefined is no special limit. */
   webhooksBeforePayment: (): number | undefined => optionalNumber(environmentNames.webhooksBeforePayment),
+  /** The figures of the guard of verifications that the stage has set, in JSON. */
+  verificationGuard: (): string => optional(environmentNames.verificationGuard) ?? "{}",
   /** Whether customers have a method of payment. */
   paymentsEnabled: (): boolean => required(environmentNames.paymentsEnabled) === "true",
   /** How customers pay: the stage's settings in JSON. */

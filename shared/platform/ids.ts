@@ -14,8 +14,8 @@ export function newId(prefix: IdPrefix): string {
 /** The end of the ids of test messages. Release 0.3.0 reads it as a shard that does not exist, and finds no message there. */
 const testMark = "T";
 
-/** Returns the id of a new test message, or of an inbound test message. */
-export function newTestId(prefix: "inb" | "msg"): string {
+/** Returns the id of a new test message, of an inbound test message, or of a verification of a test key. */
+export function newTestId(prefix: "inb" | "msg" | "ver"): string {
   return `${newId(prefix)}${testMark}`;
 }
 
@@ -30,7 +30,7 @@ export function isTestId(id: string): boolean {
 }
 
 /** Returns the id that is derived from a purpose alone, which is marked if it is of a test. */
-export function fixedId(prefix: "cnv", purpose: string, isTest: boolean): string {
+export function fixedId(prefix: "bat" | "cnv", purpose: string, isTest = false): string {
   return `${derivedId(prefix, new Date(0), purpose)}${isTest ? testMark : ""}`;
 }
 

@@ -3,9 +3,9 @@ import { request as httpsRequest } from "node:https";
 
 import type { WebhookPayload } from "../api/contract/webhooks.ts";
 import { epochSeconds, now, secondMs } from "../platform/clock.ts";
+import { guardedLookup, isPublicHost, RejectedHost } from "../platform/http/webhook-target.ts";
 import type { WebhookRecord } from "./record.ts";
 import { serviceSignature, standardSignatures, type SigningSecrets } from "./signature.ts";
-import { guardedLookup, isPublicHost, RejectedHost } from "./target.ts";
 
 /** The longest duration of a call, from the name's lookup to the last header of the response. */
 const callTimeoutMs = 10 * secondMs;

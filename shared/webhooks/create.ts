@@ -6,6 +6,7 @@ import { queueOwedEmails } from "../notices/emails/queue-email.ts";
 import type { Viewer } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
+import { checkWebhookUrl } from "../platform/http/webhook-target.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { transact } from "../platform/table/transact.ts";
@@ -15,7 +16,6 @@ import { takeQuota } from "../tenancy/organizations/quota.ts";
 import { maxWebhooks, toApiWebhook, type WebhookRecord } from "./record.ts";
 import { putSecret } from "./secrets.ts";
 import { newWebhookSecret } from "./signature.ts";
-import { checkWebhookUrl } from "./target.ts";
 
 /**
  * Registers a webhook, or for a test key one that gets events about test messages only. Only this response contains its signing secret.

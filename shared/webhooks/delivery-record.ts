@@ -18,6 +18,7 @@ import {
 } from "../platform/table/lease.ts";
 import { findItem } from "../platform/table/read.ts";
 import { changesOfPatch, insertOf, type Put, updateItem, updateOf } from "../platform/table/write.ts";
+import { isCallbacks } from "./callbacks.ts";
 import type { WebhookRecord } from "./record.ts";
 
 /** The retention of a delivery, during which it can be read and sent again. */
@@ -37,6 +38,8 @@ export const DeliveryRecord = z.object({
   entity: z.literal("webhookDelivery"),
   id: z.string(),
   eventId: z.string(),
+  /** The URL of a callback. The calls to a webhook go to its present URL. */
+  url: z.optional(z.string()),
   payload: WebhookPayload,
   state: WebhookDeliveryState,
   attempts: z.int().check(z.nonnegative()),
@@ -77,6 +80,7 @@ export function newDelivery(
     entity: "webhookDelivery",
     id: deliveryIdOf(eventId),
     eventId,
+    url: isCallbacks(webhook.id) ? webhook.url : undefined,
     payload,
     attempts: 0,
     createdAt: at.toISOString(),
@@ -235,6 +239,7 @@ export function toApiDelivery(record: DeliveryRecord): WebhookDelivery {
   return {
     id: record.id,
     eventId: record.eventId,
+    url: record.url,
     payload: record.payload,
     state: record.state,
     attempts: record.attempts,

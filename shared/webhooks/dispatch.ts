@@ -9,16 +9,25 @@ import { scheduledJob } from "../platform/jobs/scheduled-job.ts";
 import { log } from "../platform/log.ts";
 import { putItem } from "../platform/table/write.ts";
 import { callWebhook, type CallableWebhook, type CallResult } from "./call.ts";
+import { callbacksOf, isCallbacks } from "./callbacks.ts";
 import {
   acquireAttempt,
   withFirstAttempt,
+  findDelivery,
   giveUp,
   newDelivery,
   recordOutcome,
   releaseAttempt,
   type DeliveryRecord,
 } from "./delivery-record.ts";
-import { closeCall, isToBeDisabled, openCall, waitForSlot, type Failure } from "./in-flight-calls.ts";
+import {
+  closeCall,
+  isToBeDisabled,
+  openCall,
+  waitForSlot,
+  withHealth,
+  type Failure,
+} from "./in-flight-calls.ts";
 import { findWebhook, readWebhooks, type WebhookRecord } from "./record.ts";
 import { retryAt } from "./retry-schedule.ts";
 import { findSecrets } from "./secrets.ts";
@@ -46,15 +55,21 @@ export async function dispatchWebhook(job: WebhookJob): Promise<void> {
   }
 }
 
-async function fanOut({ organizationId, eventId, event }: EventJob): Promise<void> {
+async function fanOut({ organizationId, eventId, event, callbackUrl }: EventJob): Promise<void> {
   const email = config.emailFrom() === undefined ? undefined : emailOfEvent(organizationId, eventId, event);
   if (email !== undefined) await enqueue(email);
   const webhooks = await readWebhooks(organizationId);
+  const isTest = isTestId(event.data.id);
+  // A holder of a test key chooses the content of test messages, so their events never have the secret of a live webhook.
+  const called = webhooks.filter(
+    ({ events, test = false }) => events.includes(event.event) && test === isTest,
+  );
+  if (callbackUrl !== undefined) called.push(callbacksOf(organizationId, isTest, callbackUrl));
   const results = await Promise.allSettled(
-    webhooks
-      // A holder of a test key chooses the content of test messages, so their events never have the secret of a live webhook.
-      .filter(({ events, test = false }) => events.includes(event.event) && test === isTestId(event.data.id))
-      .map(async (webhook) => fanOutTo(webhook, newDelivery(webhook, eventId, event))),
+    called.map(async (each) => {
+      const webhook = await withHealth(each);
+      await fanOutTo(webhook, newDelivery(webhook, eventId, event));
+    }),
   );
   // The job fails for one webhook only after all of them have been processed.
   const failed = results.find((result) => result.status === "rejected");
@@ -92,8 +107,8 @@ async function fanOutTo(webhook: WebhookRecord, delivery: DeliveryRecord): Promi
 }
 
 async function makeAttempt(attempt: Attempt): Promise<void> {
-  const { organizationId, webhookId, deliveryId, lane } = attempt;
-  const webhook = await findWebhook(organizationId, webhookId);
+  const { webhookId, deliveryId, lane } = attempt;
+  const webhook = await endpointOf(attempt);
   if (webhook === undefined) return;
   if (webhook.disabledAt !== undefined) return giveUp(webhookId, deliveryId);
   const waitSeconds = await waitForSlot(webhook, lane);
@@ -102,6 +117,15 @@ async function makeAttempt(attempt: Attempt): Promise<void> {
   if (callable === undefined) return;
   const acquired = await acquireAttempt(attempt);
   if (acquired !== undefined) await makeCall(callable, acquired, attempt);
+}
+
+/** Returns the webhook of an attempt, or the endpoint of its callback; undefined when it has been removed. */
+async function endpointOf(attempt: Attempt): Promise<WebhookRecord | undefined> {
+  const { organizationId, webhookId, deliveryId } = attempt;
+  if (!isCallbacks(webhookId)) return findWebhook(organizationId, webhookId);
+  const { url } = (await findDelivery(webhookId, deliveryId)) ?? {};
+  if (url === undefined) return undefined;
+  return withHealth({ ...callbacksOf(organizationId, false, url), id: webhookId });
 }
 
 /**

@@ -6,6 +6,7 @@ import { keys } from "../platform/table/keys.ts";
 import { isFree, newLease } from "../platform/table/lease.ts";
 import { findItem } from "../platform/table/read.ts";
 import { deleteItem, type Outcome, updateItem, updateOf } from "../platform/table/write.ts";
+import { isCallbacks } from "./callbacks.ts";
 import type { WebhookRecord } from "./record.ts";
 import type { Lane } from "./webhook-job.ts";
 
@@ -92,13 +93,20 @@ function hostOf({ organizationId, url }: Callee): string {
   return `${organizationId}#${new URL(url).host.replace(/\.(?=:|$)/, "")}`;
 }
 
+/** Returns the id of the endpoint that has the slots and the failures of a call. Callbacks have one for each host. */
+function endpointOf(callee: Callee): string {
+  return isCallbacks(callee.id) ? `${callee.id}#${hostOf(callee)}` : callee.id;
+}
+
 /**
  * Checks whether a webhook and its host have a slot for a call. A read costs the item's partition less than a rejected
  * write, and a webhook that hangs would cause many of these.
  * @returns the seconds until the next check; undefined when there is a slot
  */
 export async function waitForSlot(callee: Callee, lane: Lane): Promise<number | undefined> {
-  const waits = await Promise.all([callee.id, hostOf(callee)].map(async (whom) => waitFor(whom, lane)));
+  const waits = await Promise.all(
+    [endpointOf(callee), hostOf(callee)].map(async (whom) => waitFor(whom, lane)),
+  );
   const longest = Math.max(...waits.map((seconds) => seconds ?? 0));
   return longest === 0 ? undefined : longest;
 }
@@ -120,9 +128,9 @@ export async function openCall(callee: Callee): Promise<InFlightCall | undefined
   const at = now();
   const { leaseUntil, leaseToken } = newLease(at, callLeaseMs);
   const slot = `${leaseUntil}#${leaseToken}`;
-  if (!(await takeSlot(callee.id, slot, at))) return undefined;
+  if (!(await takeSlot(endpointOf(callee), slot, at))) return undefined;
   if (await takeSlot(hostOf(callee), slot, at)) return { callee, slot };
-  await freeSlots(callee.id, [slot], at);
+  await freeSlots(endpointOf(callee), [slot], at);
   return undefined;
 }
 
@@ -175,8 +183,8 @@ export async function closeCall(
   const take = { inFlightCalls: new Set([slot]) };
   const [closed] = await Promise.all([
     failure === undefined
-      ? updateInFlightCalls(callee.id, at, { take, remove: healthFields })
-      : noteFailure(callee.id, at, failure, take),
+      ? updateInFlightCalls(endpointOf(callee), at, { take, remove: healthFields })
+      : noteFailure(endpointOf(callee), at, failure, take),
     freeSlots(hostOf(callee), [slot], at),
   ]);
   return closed.applied ? healthOf(closed.item) : undefined;
@@ -235,6 +243,17 @@ export function isToBeDisabled({ failingSince, failedCalls }: FailingHealth): bo
   return failedCalls >= minFailedCalls && now().getTime() - Date.parse(failingSince) >= maxFailingMs;
 }
 
+/**
+ * Returns a webhook, or the endpoint of a callback: disabled while its host has failed for as long as disables a webhook. Two
+ * days after its last failure the host is called again.
+ */
+export async function withHealth(callee: WebhookRecord): Promise<WebhookRecord> {
+  const health = isCallbacks(callee.id) ? await findFailingHealth(endpointOf(callee)) : undefined;
+  if (health === undefined || !isToBeDisabled(health)) return callee;
+  const { at } = health.lastFailure;
+  return now().getTime() - Date.parse(at) < maxFailureGapMs ? { ...callee, disabledAt: at } : callee;
+}
+
 /** Deletes the failures of a webhook, so that it is called like a new one. */
 export async function deleteFailures(webhookId: string): Promise<void> {
   await updateInFlightCalls(webhookId, now(), { remove: healthFields });
@@ -242,7 +261,7 @@ export async function deleteFailures(webhookId: string): Promise<void> {
 
 /** Deletes the records of a webhook that was permanently removed, and of its host for its organization. */
 export async function deleteCalls(callee: Callee): Promise<void> {
-  for (const whom of [callee.id, hostOf(callee)]) await deleteItem(keys.inFlightCalls(whom));
+  for (const whom of [endpointOf(callee), hostOf(callee)]) await deleteItem(keys.inFlightCalls(whom));
 }
 
 /** Updates the item, or creates it. */

@@ -8,7 +8,7 @@ import { DeliveryRecord, toApiDelivery } from "./delivery-record.ts";
 import { readWebhook } from "./record.ts";
 
 /**
- * Returns a page of a webhook's deliveries within their retention, those of the newest messages first.
+ * Returns a page of the deliveries of a webhook, or of callbacks, within their retention, those of the newest messages first.
  * @throws ApiError NOT_FOUND
  */
 export async function listWebhookDeliveries(
@@ -16,11 +16,11 @@ export async function listWebhookDeliveries(
   webhookId: string,
   query: DeliveriesQuery,
 ): Promise<Page<WebhookDelivery>> {
-  await readWebhook(viewer, webhookId);
+  const { id } = await readWebhook(viewer, webhookId);
   const at = epochSeconds(now());
   const page = await readWantedPage(
     DeliveryRecord,
-    { pk: keys.webhookDelivery(webhookId, "").pk, newestFirst: true, consistent: true },
+    { pk: keys.webhookDelivery(id, "").pk, newestFirst: true, consistent: true },
     query,
     // DynamoDB deletes expired items days later.
     ({ state, expiresAt }) => expiresAt > at && (query.state === undefined || state === query.state),

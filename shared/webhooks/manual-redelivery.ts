@@ -39,10 +39,10 @@ const maxPauseMs = 800;
  */
 export async function retryWebhookDelivery(
   viewer: Viewer,
-  webhookId: string,
+  endpoint: string,
   deliveryId: string,
 ): Promise<WebhookDelivery> {
-  const { organizationId } = await readCallableWebhook(viewer, webhookId);
+  const { organizationId, id: webhookId } = await readCallableWebhook(viewer, endpoint);
   const delivery = await repeatNow(webhookId, deliveryId);
   if (delivery === undefined) throw new ApiError("NOT_FOUND");
   if (delivery === "busy") {

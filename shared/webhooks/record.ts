@@ -6,6 +6,7 @@ import { DisabledReason, type Webhook } from "../api/contract/webhooks.ts";
 import type { Viewer } from "../platform/auth/actor.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";
+import { callbacksName, callbacksOf } from "./callbacks.ts";
 import type { FailingHealth } from "./in-flight-calls.ts";
 
 /** A customer's endpoint, which is called when something happens. */
@@ -51,10 +52,12 @@ export async function findWebhook(
 }
 
 /**
- * One webhook. A test key sees those that test keys registered: the calls and deliveries of others have live data.
+ * One webhook, or by their name the callbacks. A test key sees those that test keys registered, and the callbacks of test
+ * messages: the calls and deliveries of others have live data.
  * @throws ApiError NOT_FOUND, also for a webhook of another organization
  */
 export async function readWebhook(viewer: Viewer, webhookId: string): Promise<WebhookRecord> {
+  if (webhookId === callbacksName) return callbacksOf(viewer.organizationId, viewer.isTest);
   const webhook = await findWebhook(viewer.organizationId, webhookId);
   if (webhook === undefined || (viewer.isTest && webhook.test === undefined)) throw new ApiError("NOT_FOUND");
   return webhook;

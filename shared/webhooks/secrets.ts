@@ -7,8 +7,9 @@ import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
 import { changesOfPatch, insertOf, type Put, updateItem, updateOf } from "../platform/table/write.ts";
+import { isCallbacks } from "./callbacks.ts";
 import { findWebhook, type WebhookRecord } from "./record.ts";
-import type { SigningSecrets } from "./signature.ts";
+import { newWebhookSecret, type SigningSecrets } from "./signature.ts";
 
 /*
  * The signing secrets of webhooks. They are separate from the webhooks, because many functions read those. They are sealed
@@ -53,6 +54,8 @@ export async function putSecret(webhook: WebhookId, secret: string): Promise<Put
 export async function findSecrets(webhook: WebhookRecord): Promise<SigningSecrets | undefined> {
   const record = await findItem(WebhookSecretRecord, keyOf(webhook), { consistent: true });
   if (record === undefined) {
+    // No one has requested the secret of callbacks yet, so no one can check the signature.
+    if (isCallbacks(webhook.id)) return { secret: newWebhookSecret() };
     if ((await findWebhook(webhook.organizationId, webhook.id)) === undefined) return undefined;
     throw new Error(`the webhook ${webhook.id} has no secret`);
   }
@@ -68,7 +71,7 @@ export async function findSecrets(webhook: WebhookRecord): Promise<SigningSecret
 }
 
 /**
- * Replaces the secret of a webhook. The previous one also signs until `previousSecretUntil`.
+ * Replaces the secret of a webhook, or adds the first one of callbacks. The previous one also signs until `previousSecretUntil`.
  * @returns false when another rotation came first, or the webhook has been removed
  */
 export async function replaceSecret(
@@ -77,22 +80,23 @@ export async function replaceSecret(
   previousSecretUntil: Date,
 ): Promise<boolean> {
   const seen = await findItem(WebhookSecretRecord, keyOf(webhook), { consistent: true });
-  if (seen === undefined) return false;
+  if (seen === undefined && !isCallbacks(webhook.id)) return false;
   const key = await webhookKey.value();
   await noteSealingKey("webhooks", key);
   const sealedSecret = sealText(key, secret, placeOf(webhook));
   // After a loss of the key, the previous secret cannot sign, and must not prevent the new one from signing.
-  const canSign = isSealedWith(key, seen.sealedSecret);
+  const canSign = seen !== undefined && isSealedWith(key, seen.sealedSecret);
   const replaced = await updateItem(
     WebhookSecretRecord,
     updateOf(
       keyOf(webhook),
       changesOfPatch<"webhookSecrets">({
+        entity: "webhookSecret",
         sealedSecret,
         previousSealedSecret: canSign ? seen.sealedSecret : null,
         previousSecretUntil: canSign ? previousSecretUntil.toISOString() : null,
       }),
-      { is: { sealedSecret: seen.sealedSecret } },
+      seen === undefined ? { absent: ["pk"] } : { is: { sealedSecret: seen.sealedSecret } },
     ),
     { isOwn: (found) => found.sealedSecret === sealedSecret },
   );

@@ -3,15 +3,16 @@ import type { Page, PageQuery } from "../api/contract/primitives.ts";
 import type { UpdateWebhookRequest, Webhook } from "../api/contract/webhooks.ts";
 import type { Viewer } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
+import { checkWebhookUrl } from "../platform/http/webhook-target.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
 import { undefinedIfUnreadable } from "../platform/table/records.ts";
 import { transact } from "../platform/table/transact.ts";
 import { updateItem, updateOf, deleteOf } from "../platform/table/write.ts";
 import { releaseQuota } from "../tenancy/organizations/quota.ts";
+import { isCallbacks } from "./callbacks.ts";
 import { findFailingHealth, deleteFailures } from "./in-flight-calls.ts";
 import { toApiWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
-import { checkWebhookUrl } from "./target.ts";
 
 /** Returns the webhooks that a viewer sees, newest first. */
 export async function listWebhooks(
@@ -71,6 +72,7 @@ export async function webhooksMadeBy(organizationId: string, userId: string): Pr
 
 /** Disables a webhook because of the calls to its URL, unless the customer changed that in the meantime. */
 export async function disableWebhook(webhook: WebhookRecord, reason: "failing" | "gone"): Promise<void> {
+  if (isCallbacks(webhook.id)) return;
   await updateItem(
     WebhookRecord,
     updateOf(

@@ -59,6 +59,16 @@ export async function customerOperations(
       name: "send, with an Idempotency-Key",
       act: async () => plain.sendSms({ body: message, idempotencyKey: newId("evt") }),
     },
+    {
+      name: "verification, approved by its first check",
+      act: async () => {
+        const { phoneNumber: to } = newContact();
+        // A code of the customer's own has the price of another one.
+        const code = "123456";
+        const started = await plain.startVerification({ body: { to, senderId: "ADASHOP", code } });
+        await plain.checkVerification({ body: { id: started.id, code } });
+      },
+    },
     { name: "send for later", act: async () => send(plain, { scheduledAt: clock.later(20 * minuteMs) }) },
     {
       name: "release of it, and sending",
@@ -89,6 +99,18 @@ export async function customerOperations(
         ({ id } = await campaigner.createCampaign({ body: fields }));
       },
       act: async () => campaigner.launchCampaign({ params: { id } }),
+      repeats: 1,
+      messages: campaignSize,
+    },
+    {
+      name: `batch of ${campaignSize}, a message`,
+      act: async () => {
+        const { message: text, senderId } = message;
+        const messages = Array.from({ length: campaignSize }, (_, index) => ({
+          to: String(15_006_000_000 + index),
+        }));
+        await plain.sendBatch({ body: { messages, defaults: { message: text, senderId } } });
+      },
       repeats: 1,
       messages: campaignSize,
     },

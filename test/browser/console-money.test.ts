@@ -33,9 +33,11 @@ it("exports the messages that a filter finds", async ({ arriveAs }) => {
   const visitor = await arriveAs(customer, "messages?search=1%2B1", "Messages");
   await visitor.page.getByRole("link", { name: "15005550000" }).waitFor();
   const [titles, ...lines] = await linesOf(await visitor.save("Export CSV"));
-  expect(titles).toMatch(/^\uFEFF?id,to,senderId,status,errorCode,message,.*,delivery,.*,price,currency$/);
+  expect(titles).toMatch(
+    /^\uFEFF?id,to,senderId,status,errorCode,message,.*,delivery,.*,price,currency,reference,metadata$/,
+  );
   expect(lines).toEqual([
-    expect.stringMatching(new RegExp(`^${id},15005550000,ACME,\\w+,,'=1\\+1,.*,1,0.0079,USD$`)),
+    expect.stringMatching(new RegExp(`^${id},15005550000,ACME,\\w+,,'=1\\+1,.*,1,0.0079,USD,,$`)),
   ]);
 });
 

@@ -26,6 +26,7 @@ it("offers a sender messages, contacts and campaigns, and nothing about keys and
     "Overview",
     "Send",
     "Messages",
+    "Verifications",
     "Held messages",
     "Conversations",
     "Contacts",

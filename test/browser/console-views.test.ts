@@ -71,6 +71,9 @@ beforeAll(async () => {
   await client.testInbound({ body: { from: "15005550007", to: "12065550100", message: hostileName } });
   await client.createSenderId({ body: { senderId: "ADASHOP", useCase: hostileName } });
   await client.submitKyc({ body: { businessName: hostileName, country: "GB", address: "x".repeat(500) } });
+  await client.saveVerificationProfile({ params: { name: "shop" }, body: { brand: "x".repeat(30) } });
+  await client.startVerification({ body: { to: "15005550013", senderId: "ADASHOP" } });
+  await client.createHook({ body: { kind: "logto" } });
   await joinAs("viewer", customer, hostileName);
   await saveCardOf(customer);
   const paid = await payByCard(customer, 50);
@@ -109,6 +112,9 @@ beforeAll(async () => {
     { name: "conversation", address: `conversations/${conversation}`, heading: "15005550007" },
     { name: "inbound", address: "inbound", heading: "Inbound messages", isEmptyAtFirst: true },
     { name: "opt-outs", address: "opt-outs", heading: "Opt-outs", isEmptyAtFirst: true },
+    { name: "verifications", address: "verifications", heading: "Verifications" },
+    { name: "verification-profiles", address: "verification-profiles", heading: "Verification profiles" },
+    { name: "hooks", address: "hooks", heading: "Login hooks" },
     { name: "templates", address: "templates", heading: "Templates", isEmptyAtFirst: true },
     { name: "template-new", address: "templates/new", heading: "New template" },
     { name: "template", address: `templates/${template.id}`, heading: /onerror/ },

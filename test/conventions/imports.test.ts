@@ -53,6 +53,7 @@ const modules = [
   "carriers",
   "money",
   "messages",
+  "verifications",
   "audience",
   "webhooks",
   "figures",

@@ -32,11 +32,18 @@ const notAudited: readonly string[] = [
   // It changes nothing, and must not take longer for an email that has an organization with a log.
   "requestPasswordReset",
   // Messages and the ledger are their own record.
+  "sendBatch",
   "sendSms",
+  "estimateBatch",
   "estimateSms",
   "cancelSms",
   "sendTemplate",
   "testInbound",
+  "startVerification",
+  "checkVerification",
+  "resendVerification",
+  "reportVerification",
+  "cancelVerification",
   // They do not change an endpoint, and are in its list of deliveries.
   "testWebhook",
   "retryWebhookDelivery",
@@ -45,6 +52,8 @@ const notAudited: readonly string[] = [
   // The message records the reply. Whether a conversation is read is no right and no money.
   "replyToConversation",
   "updateConversation",
+  // The verification records the call.
+  "callHook",
   // Calls of carriers, which the messages record.
   "postCarrierCallback",
   // It calls other operations, which are audited themselves.
@@ -87,7 +96,7 @@ it("no two rows have the same method and path", () => {
   expect(new Set(places).size).toBe(places.length);
 });
 
-it("only health, registration, login, links in emails, the console, the documentation, carriers and the payment provider need no credential", () => {
+it("only health, registration, login, links in emails, the console, the documentation, hooks, carriers and the payment provider need no credential", () => {
   const open = rows.filter(([, { auth }]) => auth === "none").map(([operation]) => operation);
   expect(open).toEqual([
     "getHealth",
@@ -102,6 +111,8 @@ it("only health, registration, login, links in emails, the console, the document
     "getAccountPage",
     // The provider signs its events.
     "receivePaymentEvent",
+    // Each hook has a token or a secret of its own.
+    "callHook",
     // Each carrier has a token of its own.
     "getCarrierCallback",
     "postCarrierCallback",

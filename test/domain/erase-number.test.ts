@@ -49,8 +49,10 @@ beforeEach(async () => {
   await reshard(organizationId, 2, 1);
 });
 
+/** Accepts a message that has the number in each of its texts. */
 async function accept(to: string): Promise<string> {
-  return (await acceptFor(organizationId, { to, message: `Hello ${to}` })).messageId;
+  const details = { reference: to, metadata: { phone: to }, callbackUrl: `https://a.example/${to}` };
+  return (await acceptFor(organizationId, { to, message: `Hello ${to}`, ...details })).messageId;
 }
 
 async function send(messageId: string): Promise<void> {

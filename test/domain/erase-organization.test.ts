@@ -34,6 +34,7 @@ import {
 } from "../../shared/tenancy/organizations/member-record.ts";
 import { insertRights } from "../../shared/tenancy/organizations/rights-record.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
+import { rotateWebhookSecret } from "../../shared/webhooks/rotate-secret.ts";
 import { createCampaign, holdMessage } from "../support/as-organization.ts";
 import { closeBooks, closing, settleAll } from "../support/books.ts";
 import { advance } from "../support/clock.ts";
@@ -53,11 +54,13 @@ import { eventJob, openWebhook, openReceiver } from "../support/webhooks.ts";
 const ownerId = "usr_01J00000000000000000000000";
 const email = "lovelace@example.com";
 let organizationId: string;
+let callbackUrl: string;
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   await useOwnTable();
-  ({ organizationId } = await openWebhook((await openReceiver()).url));
+  ({ url: callbackUrl } = await openReceiver());
+  ({ organizationId } = await openWebhook(callbackUrl));
   await openWallet(0, organizationId);
   await adjust(1_000_000);
 });
@@ -68,7 +71,7 @@ async function adjust(amountMicros: number): Promise<void> {
 }
 
 async function send(): Promise<void> {
-  await sendFor(organizationId, { to: "15005550100", message: "Hello Lovelace" });
+  await sendFor(organizationId, { to: "15005550100", message: "Hello Lovelace", reference: "Lovelace" });
 }
 
 /** Adds another member and an invitation to the organization. */
@@ -130,7 +133,8 @@ async function useEverything(): Promise<void> {
   await runAll(await beginExport(organizationId, { contacts: {} }));
   await send();
   await holdMessage(organizationId, "15005550100");
-  await dispatchWebhook(eventJob(organizationId));
+  await dispatchWebhook({ ...eventJob(organizationId), callbackUrl });
+  await rotateWebhookSecret(ownerOf(organizationId), "callbacks");
   const details = { name: "Lovelace's shop" };
   const { numbers } = dayShardOf(organizationId, "2031-03-01", 2);
   await putItem(putUnchecked(keys.sentTo(numbers, "", "2031-03-01", ""), { entity: "sentTo" }));

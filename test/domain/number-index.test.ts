@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import type { MessagesQuery } from "../../shared/api/contract/sms.ts";
+import type { MessagesQuery } from "../../shared/api/contract/messages-query.ts";
 import { CountsRecord, noteDay } from "../../shared/messages/counts/counts.ts";
 import { SentToRecord } from "../../shared/messages/counts/number-index.ts";
 import { messagesOfDay, recount } from "../../shared/messages/counts/recount.ts";

@@ -20,7 +20,7 @@ it("exports each list as CSV, with its filter", async () => {
     firstName: `Ada ${index}`,
     tags: index === 1 ? ["vip"] : [],
   }));
-  const sent = await customer.send({ message: "Hello, Ada" });
+  const sent = await customer.send({ message: "Hello, Ada", reference: "1001", metadata: { a: "b" } });
   const exported = async (body: object): Promise<string> => {
     const response = await customer.call("/v1/exports", { json: body });
     expect(response.status).toBe(202);
@@ -32,8 +32,11 @@ it("exports each list as CSV, with its filter", async () => {
   expect(await exported({ contacts: { tag: "vip" } })).toMatch(
     /^phoneNumber,firstName,lastName,tags,optedOut,createdAt\r\n15006000001,Ada 1,,vip,,2\S+Z\r\n$/,
   );
-  expect(await exported({ messages: { to: sent.to, test: false } })).toContain(`\r\n${sent.id},15005550000,`);
-  expect(await exported({ messages: { search: "Grace" } })).toMatch(/^id,to,.*,currency\r\n$/);
+  const messages = await exported({ messages: { to: sent.to, test: false } });
+  expect(messages).toMatch(new RegExp(`\\r\\n${sent.id},15005550000,.*,USD,1001,"{""a"":""b""}"\\r\\n$`));
+  expect(await exported({ messages: { search: "Grace" } })).toMatch(
+    /^id,to,.*,currency,reference,metadata\r\n$/,
+  );
   expect(await exported({ transactions: {} })).toMatch(new RegExp(`message,.*,${sent.id},.*\\r\\n.*top_up,`));
   const { id: campaignId } = await client.createCampaign({
     body: { name: "Spring", message: "Hello", audience: { all: true }, senderId: "ACME" },

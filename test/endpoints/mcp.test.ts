@@ -74,6 +74,12 @@ it("offers a test key the tools that test keys may use, which send test messages
   expect(names).not.toContain("getWallet");
   const sent = await agent.call("sendSms", { to: message.to, message: "hello" });
   expect(sent.body).toMatchObject({ data: { test: true } });
+  const { to } = message;
+  const started = await agent.call("startVerification", { to, code: "271828", idempotencyKey: randomUUID() });
+  expect(started.body).toMatchObject({ data: { status: "pending", test: true } });
+  const { id } = Object(started.body).data;
+  const checked = await agent.call("checkVerification", { id, code: "271828" });
+  expect(checked.body).toMatchObject({ data: { status: "approved", valid: true } });
   await expect(agent.call("getWallet")).rejects.toThrow("is not a tool for this credential");
 });
 

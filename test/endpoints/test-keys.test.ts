@@ -224,14 +224,17 @@ describe("a test message of a person", () => {
   });
 });
 
-it.each(["index", "guides/one-time-codes"])("the first sample of %s works as it stands", async (page) => {
-  const { text } = await call(`/docs/${page}.md`);
-  const [, sample = ""] = /-d '(.+)'/.exec(text) ?? [];
-  const { data } = Sent.parse((await tester.call("/v1/sms/send", { json: JSON.parse(sample) })).body);
-  await vi.waitFor(async () => {
-    expect((await tester.message(data.id)).delivery?.status).toBe("delivered");
-  }, patience);
-});
+it.each(["index", "guides/one-time-codes"])(
+  "the first message that %s sends works as it stands",
+  async (page) => {
+    const { text } = await call(`/docs/${page}.md`);
+    const [, sample = ""] = /\/v1\/sms\/send[^]*?-d '(.+)'/.exec(text) ?? [];
+    const { data } = Sent.parse((await tester.call("/v1/sms/send", { json: JSON.parse(sample) })).body);
+    await vi.waitFor(async () => {
+      expect((await tester.message(data.id)).delivery?.status).toBe("delivered");
+    }, patience);
+  },
+);
 
 /** The id of the subject of a webhook call. */
 function idOf(body: string): string {

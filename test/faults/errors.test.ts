@@ -26,6 +26,7 @@ import { allowToSend } from "../support/policies.ts";
 import { priceRows } from "../support/prices.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
 import { testApp } from "../support/test-app.ts";
+import { verificationErrors } from "../support/verification-errors.ts";
 
 const faults = new Faults();
 let assemblyFolder: string;
@@ -263,6 +264,7 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     const { secret } = await customer.client.createApiKey({ body: { test: true } });
     return customer.call("/v1/wallet", { credential: secret });
   },
+  ...verificationErrors(() => customer, credit),
   TEST_LIMIT_REACHED: async () => {
     const { secret: credential } = await customer.client.createApiKey({ body: { test: true } });
     const day = new Date().toISOString().slice(0, 10);
@@ -288,8 +290,8 @@ it.each(Object.entries(ways))("%s reaches the customer, with its status", async 
   const { status } = new Map(Object.entries(errorCatalogue)).get(code) ?? {};
   expect(errorOf(response)).toEqual({ status, code });
   expect(response.text).not.toContain("internals of the table");
-  const comesBackLater =
-    status === 429 || code === "DAILY_SPEND_CAP_REACHED" || code === "KEY_BUDGET_REACHED";
-  expect(Number(response.headers.get("Retry-After")) > 0).toBe(comesBackLater);
-  expect(response.headers.has("RateLimit")).toBe(status === 429);
+  const waits = ["DAILY_SPEND_CAP_REACHED", "KEY_BUDGET_REACHED", "VERIFICATION_BLOCKED", "TOO_MANY_SENDS"];
+  const isRateLimit = status === 429 && !code.startsWith("TOO_MANY_");
+  expect(Number(response.headers.get("Retry-After")) > 0).toBe(isRateLimit || waits.includes(code));
+  expect(response.headers.has("RateLimit")).toBe(isRateLimit);
 });

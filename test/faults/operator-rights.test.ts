@@ -13,6 +13,8 @@ import { BatchGetCommand, GetCommand, QueryCommand } from "../../shared/platform
 import { isAwsError } from "../../shared/platform/aws/errors.ts";
 import { config } from "../../shared/platform/config.ts";
 import { client } from "../../shared/platform/table/client.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { propose } from "../../shared/tenancy/approvals.ts";
 import { dataOf, type Customer } from "../support/api.ts";
 import { settleAll } from "../support/books.ts";
@@ -55,7 +57,7 @@ const alone = [
   "organizations list, organizations unusual, payments list, payments compare, payments resume",
   "payments show-pause, approvals list, kyc list, numbers list, prices list, prices list-versions, margins",
   "books list, sending resume, sending show, destinations list, deliveries, carriers list, routes list",
-  "dead-letters list, audit-logs verify, version",
+  "dead-letters list, audit-logs verify, verifications list, version",
 ].join(", ");
 
 /** The words after the name of each other command. */
@@ -73,6 +75,12 @@ beforeAll(async () => {
   const { paymentId } = JSON.parse(paid);
   await outputOf(`numbers assign 12025550100 ${email} --carrier aws`);
   await outputOf("destinations block 99877 --reason x");
+  await putItem(
+    putOf(keys.recentStarts(customer.organizationId, "RANGE#234803000"), {
+      entity: "recentStarts",
+      blockedUntil: "2100-01-01T00:00:00.000Z",
+    }),
+  );
   await outputOf(`wallets close ${other.email} --reason x`);
   await customer.call("/v1/opt-outs", { json: { phoneNumber: "447700900199" } });
   for (const role of roles) await suppressEmail(`${role}@example.com`, "bounce", new Date().toISOString());
@@ -89,8 +97,8 @@ beforeAll(async () => {
   await sealAuditLogs();
   await outputOf("books close 2021-01");
   await outputOf("routes set 99876 --carriers acme");
-  const keys = { secretKey: "sk_test_1", webhookSecret: "whsec_1" };
-  const stripe = await operated.fileOf(keys, "stripe.json");
+  const stripeKeys = { secretKey: "sk_test_1", webhookSecret: "whsec_1" };
+  const stripe = await operated.fileOf(stripeKeys, "stripe.json");
   const rates = await operated.fileOf("prefix,country,price,cost:sandbox\n44,GB,0.046,0.03\n", "rates.csv");
   await outputOf(`prices import ${rates}`);
   const folder = operated.dataFolder;
@@ -137,6 +145,7 @@ beforeAll(async () => {
     "sender-ids find": "ADASHOP",
     "numbers assign": `12025550101 ${email} --carrier aws`,
     "numbers release": "12025550100",
+    "verifications unblock": `${email} 234803000`,
     "opt-outs remove": `447700900199 ${email} --reason x`,
     "prices import": rates,
     "prices restore": "1",
@@ -240,8 +249,8 @@ it.each(inOrder)("the role %s may run its commands and no others, which change n
 
 /** Commands that show no personal data of customers, or find nothing to change. */
 const harmless = [
-  "organizations unusual, books list, deliveries, payments adopt, payments compare, payments show-pause, approvals list, wallets verify, sender-ids list, prices list, prices list-versions",
-  "margins, sending show, destinations list, carriers list, carriers show, routes list, dead-letters list, audit-logs verify, version",
+  "organizations unusual, books list, deliveries, payments adopt, payments compare, payments show-pause, wallets verify, sender-ids list, prices list, prices list-versions",
+  "margins, sending show, destinations list, carriers list, carriers show, routes list, dead-letters list, audit-logs verify, verifications list, version",
 ].join(", ");
 
 it("every other command left entries in the audit log, without a number or an email", async () => {

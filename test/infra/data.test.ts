@@ -33,7 +33,7 @@ it("uses an adopted table, and can neither change nor delete it", () => {
 });
 
 it.each([
-  ["adoptWebhookKeyArn", "WebhookKey", outputNames.webhookKeyArn, 3],
+  ["adoptWebhookKeyArn", "WebhookKey", outputNames.webhookKeyArn, 6],
   ["adoptSecondFactorKeyArn", "SecondFactorKey", outputNames.secondFactorKeyArn, 7],
 ])("takes %s of an adopted table for its own, and makes none", (setting, id, output, uses) => {
   const keyArn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:kept-key-AbCd12";

@@ -49,13 +49,17 @@ function aliases(): { id: string; functionId: string; versionId: string; groupNa
 
 it("gradually deploys new code of functions that move money, and of each worker", () => {
   const ofApi = [
+    "ApiCallHook",
     "ApiCancelPayment",
     "ApiCancelSms",
     "ApiDecideHeldMessage",
     "ApiGetPayment",
     "ApiReplyToConversation",
+    "ApiResendVerification",
+    "ApiSendBatch",
     "ApiSendSms",
     "ApiSendTemplate",
+    "ApiStartVerification",
     "ApiTopUpWallet",
     "ApiUpdateWallet",
   ];

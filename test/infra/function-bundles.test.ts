@@ -28,9 +28,16 @@ const needs: Readonly<Record<keyof typeof clients, (access: Access) => boolean>>
   queues: ({ queues }) => queues.length > 0,
   sessionKey: (access) => access.may("checkSessions") || access.may("startSessions"),
   secrets: (access) =>
-    (["webhookKey", "callbackSecrets", "carrier", "secondFactorKey", "paymentProvider"] as const).some(
-      (each) => access.may(each),
-    ),
+    (
+      [
+        "webhookKey",
+        "callbackSecrets",
+        "carrier",
+        "secondFactorKey",
+        "verificationKey",
+        "paymentProvider",
+      ] as const
+    ).some((each) => access.may(each)),
   email: (access) => access.may("email"),
   documents: (access) => access.may("readDocuments") || access.may("writeDocuments"),
 };

@@ -22,7 +22,7 @@ it("has data and keys only in the main stack, and CloudFormation decides before 
     Object.values(Resources).filter(({ Type }) => keptTypes.test(Type));
   expect([...synthesized(stageNamed("prod")).templates.nested.values()].flatMap(keptOf)).toEqual([]);
   const kept = keptOf(synthesized(stageNamed("prod")).templates.main);
-  expect(kept).toHaveLength(6);
+  expect(kept).toHaveLength(7);
   for (const { Properties } of kept) {
     // These two change in place. A reference elsewhere could make a replacement conditional.
     const { KeyPolicy: _policy, Replicas: _replicas, ...others } = Properties;

@@ -97,10 +97,10 @@ it.each([
     rule: "the secrets of webhooks are for functions that create, replace or use them",
     family: "WEBHOOK_SECRETS",
     may: {
-      GetItem: ["DispatchWebhook", "RotateWebhookSecret"],
+      GetItem: ["DispatchWebhook", "RotateCallbackSecret", "RotateWebhookSecret"],
       Query: [],
       PutItem: ["CreateWebhook"],
-      UpdateItem: ["RotateWebhookSecret"],
+      UpdateItem: ["RotateCallbackSecret", "RotateWebhookSecret"],
       DeleteItem: ["DeleteWebhook", "ExpireAccounts"],
     },
   },
@@ -120,7 +120,21 @@ it.each([
     "SecondFactorKey",
     ["ChangePassword", "ConfirmTotp", "CreateSession", "DeleteTotp", "Login", "Reauthenticate", "StartTotp"],
   ],
-  ["WebhookKey", ["CreateWebhook", "DispatchWebhook", "RotateWebhookSecret"]],
+  [
+    "WebhookKey",
+    [
+      "CallHook",
+      "CreateHook",
+      "CreateWebhook",
+      "DispatchWebhook",
+      "RotateCallbackSecret",
+      "RotateWebhookSecret",
+    ],
+  ],
+  [
+    "VerificationKey",
+    ["CallHook", "CheckVerification", "ResendVerification", "SendMessage", "StartVerification"],
+  ],
 ])("%s is for functions that seal or open secrets", (name, functions) => {
   expect(functionsWithKey(name)).toEqual(functions);
 });
@@ -177,6 +191,7 @@ it("gives functions with outside connections no access to wallets", () => {
     "Query PRICES#*",
     "UpdateItem ARRIVALS#*",
     "UpdateItem BREAKERS#*",
+    "UpdateItem GUARD#*",
     "UpdateItem MESSAGES#*",
     "UpdateItem PACE#*",
     "UpdateItem SANDBOX#*",
@@ -185,10 +200,12 @@ it("gives functions with outside connections no access to wallets", () => {
   ]);
   expect(tableAccess(statements, "DispatchWebhook")).toEqual([
     "DeleteItem DELIVERIES#*",
+    "GetItem DELIVERIES#*",
     "GetItem INBOUND#*",
     "GetItem INFLIGHT#*",
     "GetItem MESSAGES#*",
     "GetItem ORG#*",
+    "GetItem VERIFICATIONS#*",
     "GetItem WEBHOOK_SECRETS#*",
     "PutItem DELIVERIES#*",
     "PutItem DUE#*",

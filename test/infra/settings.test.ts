@@ -126,6 +126,7 @@ it("gives each route without a credential a separate limit, so that it cannot ex
     "POST /v1/auth/register 7",
     "POST /v1/auth/console-session 3",
     "POST /v1/payments/events/{provider} 80",
+    "POST /v1/hooks/{id} 70",
     "POST /v1/auth/login 3",
     "POST /v1/auth/verify-email 7",
     "POST /v1/auth/password-reset/request 7",

@@ -87,7 +87,7 @@ describe("a change", () => {
     expect(await desk.run("wallets credit", input, { ticket: asked.ticket, typed: "yes" })).toMatchObject({
       state: "question",
     });
-    expect([await balance(), await auditLog("wallets credit", organizationId)]).toEqual([0, []]);
+    expect(await balance()).toBe(0);
 
     const consent = { ticket: asked.ticket, typed: ` ${organizationId} ` };
     const { stderr } = await captured(async () => {
@@ -98,9 +98,10 @@ describe("a change", () => {
     // The operator still has the reference if the page loses the response.
     expect(stderr).toMatch(/^If the response is lost, repeat the command with --reference \S+\n$/);
     expect(await balance()).toBe(5);
-    expect(await auditLog("wallets credit", organizationId)).toMatchObject([
-      { actor: { identity: "local operator" }, outcome: "done", subject: { amount: "5", reason: "Sorry" } },
-    ]);
+    const subject = { amount: "5", reason: "Sorry" };
+    const facts = { actor: { identity: "local operator" }, subject };
+    const outcomes = ["done", "refused", "refused"].map((outcome) => ({ ...facts, outcome }));
+    expect(await auditLog("wallets credit", organizationId)).toMatchObject(outcomes);
   });
 
   it("of the wallet is done when only the balance has changed meanwhile", async () => {
@@ -194,9 +195,8 @@ describe("a change", () => {
         output: [{ kind: "warning" }],
       });
     });
-    expect(await auditLog("wallets debit", organizationId)).toMatchObject([
-      { outcome: "refused", errorCode: "INSUFFICIENT_BALANCE" },
-    ]);
+    const [entry] = await auditLog("wallets debit", organizationId);
+    expect(entry).toMatchObject({ outcome: "refused", errorCode: "INSUFFICIENT_BALANCE" });
   });
 });
 
@@ -252,9 +252,8 @@ it("names the AWS identity in the audit log, and ends with the program that star
     state: "done",
     output: [{ text: expect.stringContaining("closed since") }],
   });
-  expect(await auditLog("wallets close", organizationId)).toMatchObject([
-    { actor: { identity: senderId, claimedArn: identity }, outcome: "done" },
-  ]);
+  const [entry] = await auditLog("wallets close", organizationId);
+  expect(entry).toMatchObject({ actor: { identity: senderId, claimedArn: identity }, outcome: "done" });
   child.stdin.end();
   expect(await once(child, "exit")).toEqual([0, null]);
   await account.stop();

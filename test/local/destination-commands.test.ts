@@ -135,3 +135,33 @@ it.each([
 ])("%s is rejected", async (typed, problem, exitCode) => {
   expect(await rejectionOf(typed, exitCode)).toBe(problem);
 });
+
+it("the ranges that the guard of verifications blocks are shown with the figures of countries, and unblocked", async () => {
+  const json = { brand: "Ada", guard: "block" };
+  await customer.call("/v1/verification-profiles/default", { method: "PUT", json });
+  const start = async (last: number) =>
+    (await customer.call("/v1/verifications", { json: { to: `1500555120${last}`, senderId: "ACME" } }))
+      .status;
+  for (let last = 0; last < 10; last += 1) expect(await start(last)).toBe(202);
+  const rejected = await customer.call("/v1/verifications", {
+    json: { to: "15005551300", senderId: "ACME" },
+  });
+  expect(rejected.status).toBe(403);
+  const { organizationId } = customer;
+  expect(await outputOf(`verifications list ${customer.email}`)).toMatch(
+    new RegExp(
+      `^ORGANIZATION +COUNTRY +STARTED +APPROVED +UNDELIVERED\\n${organizationId} +US +10 +0 +0\\n` +
+        `ORGANIZATION +BLOCKED RANGE +UNTIL +REASON\\n${organizationId} +1500555 +\\S+Z +0 of 0 approved in a day, 10 not`,
+    ),
+  );
+  expect(await outputOf(`verifications unblock ${customer.email} 1500555`)).toBe(
+    "1500555: no longer blocked\n",
+  );
+  expect(await start(5)).toBe(202);
+  expect(await rejectionOf(`verifications unblock ${customer.email} 1500555`)).toBe(
+    `The range 1500555 is not blocked for ${organizationId}.`,
+  );
+  expect(await auditLog("verifications unblock", customer.email)).toMatchObject([
+    { before: { range: "1500555" } },
+  ]);
+});

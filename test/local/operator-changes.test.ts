@@ -8,10 +8,19 @@ import { agrees, connect, type Context } from "../../infra/operator/context.ts";
 import { Output } from "../../infra/operator/output.ts";
 import { execute } from "../../infra/operator/run.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { identity, senderId, startAwsAccount } from "../support/aws-account.ts";
-import { jsonOf, operator, operatorProcess, outputOf, understand, type Ended } from "../support/operator.ts";
+import {
+  auditLog,
+  jsonOf,
+  operator,
+  operatorProcess,
+  outputOf,
+  understand,
+  type Ended,
+} from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
 
 const operated = useOperatedGateway();
@@ -75,6 +84,7 @@ it("all commands that change something ask first", () => {
     "kyc approve, reject",
     "sender-ids approve, reject",
     "numbers assign, release",
+    "verifications unblock",
     "opt-outs remove",
     "prices import, restore, set-override, remove-override",
     "books close",
@@ -191,6 +201,21 @@ it("nothing is changed when AWS does not identify the operator", async () => {
   expect(await onProd(credit, unreachableSts)).toMatchObject({ code: 1, out: "" });
   expect(await customer.balance()).toBe(0);
   expect(await jsonOf(`audit-log ${customer.email}`, z.unknown())).toHaveLength(1);
+});
+
+it("a question has personal data, so that one without a consent is in the audit log too", async () => {
+  const { email, organizationId } = await register();
+  const { order } = await understand(`wallets credit ${email} 5 --reason x`);
+  if (order === undefined) throw new Error("the line is not valid");
+  const entries: unknown[] = [];
+  const decline = async (): Promise<never> => {
+    entries.push(await auditLog("wallets credit", organizationId));
+    throw new RejectedError("Nothing was changed.");
+  };
+  const declined = execute(order, await connect(undefined), new Output(false), decline);
+  await expect(declined).rejects.toThrow("Nothing was changed.");
+  entries.push(await auditLog("wallets credit", organizationId));
+  expect(entries).toMatchObject([[{ outcome: "unknown" }], [{ outcome: "refused" }]]);
 });
 
 it("nothing is changed when the queue does not accept the entry", async () => {

@@ -16,6 +16,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { queryItems } from "../../shared/platform/table/read.ts";
 import { reshard } from "../../shared/platform/table/shards.ts";
 import { putItem, putUnchecked } from "../../shared/platform/table/write.ts";
+import { callbacksOf } from "../../shared/webhooks/callbacks.ts";
 import { call, dataOf, pageOf, password, type Customer } from "../support/api.ts";
 import { tokenIn, waitForEmail } from "../support/emails.ts";
 import { runSchedule } from "../support/functions.ts";
@@ -123,6 +124,8 @@ it("all data of an organization is exported, without secrets, to the output or a
     ["payment", keys.payment(organizationId, "pay_1")],
     ["billing", keys.billing(organizationId)],
     ["invoice", keys.invoice(organizationId, "INV-2026-000001")],
+    ["verification", keys.verification(organizationId, "ver_1")],
+    ["callback", keys.webhookDelivery(callbacksOf(organizationId, false).id, "dlv_1")],
   ] as const) {
     await putItem(putUnchecked(key, { entity }));
   }
@@ -143,7 +146,7 @@ it("all data of an organization is exported, without secrets, to the output or a
   const countOf = (entity?: string): number => rows.filter((row) => row.entity === entity).length;
   const single =
     "user organization apiKey webhook kyc senderId wallet contact template payment billing invoice campaign " +
-    "webhookDelivery priceOverrides";
+    "webhookDelivery priceOverrides verification callback";
   for (const entity of single.split(" ")) expect(countOf(entity), entity).toBe(1);
   expect([countOf("ledgerEntry"), countOf("message")]).toEqual([5, 4]);
   expect(countOf("messageCounts")).toBeGreaterThan(0);

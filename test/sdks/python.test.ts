@@ -72,6 +72,7 @@ describe("the Python SDK", () => {
       event: "ping",
       scheduled: "2099-01-02T03:04:05Z",
       numbers: { from: "15005550000", to: "12065550100", message: "+1" },
+      batch: { messages: [{ to: "15005550000", message: "+1" }] },
       error: expect.stringMatching(/^VALIDATION_ERROR: .* to: /),
       isOfPackage: true,
       empty: "the parameter id is empty",
@@ -106,10 +107,10 @@ for file in pathlib.Path(sms_gateway.__file__).parent.glob("*.py"):
 
 describe("the Python SDK's repeats", () => {
   const success: ScriptedResponse = { status: 200, body: { data: { id: "done", balance: 1 } } };
-  const failure = (status: number, headers = {}): ScriptedResponse => ({
+  const failure = (status: number, headers = {}, code = "UNAVAILABLE"): ScriptedResponse => ({
     status,
     headers,
-    body: { error: { code: "UNAVAILABLE", message: "It failed.", requestId: "r-1" } },
+    body: { error: { code, message: "It failed.", requestId: "r-1" } },
   });
 
   it.each([
@@ -140,6 +141,12 @@ describe("the Python SDK's repeats", () => {
       "read",
       [failure(429, { "Retry-After": "3600" })],
       { outcome: "RequestError 429 UNAVAILABLE 3600.0", delays: [] },
+    ],
+    [
+      "not after the last check",
+      "create",
+      [failure(429, {}, "TOO_MANY_CHECKS")],
+      { outcome: "RequestError 429 TOO_MANY_CHECKS None", delays: [] },
     ],
     [
       "at most twice",

@@ -9,6 +9,7 @@ export const localSettings: Readonly<Record<string, string>> = {
   [environmentNames.stage]: "local",
   [environmentNames.currency]: "USD",
   [environmentNames.webhookKeySecretId]: "webhook-key",
+  [environmentNames.verificationKeySecretId]: "verification-key",
   [environmentNames.secondFactorKeySecretId]: "second-factor-key",
   [environmentNames.topUpEnabled]: "true",
   [environmentNames.paymentsEnabled]: "true",

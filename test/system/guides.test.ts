@@ -131,13 +131,18 @@ async function output(
   return printed.trim();
 }
 
-it("each message that a guide sends with curl is accepted from a new account", async () => {
+it("each message and verification that a guide sends with curl is accepted from a new account", async () => {
   const tester = await (await Customer.register()).withApiKey({ test: true });
+  const curl = /(?<path>\/v1\/(?:sms\/send|verifications(?:\/check)?))" (?:.*\\\n)+ +-d '(?<raw>.+)'/g;
   for await (const file of glob("shared/pages/docs/guides/*.md")) {
-    const sends = (await readFile(file, "utf8")).matchAll(/\/v1\/sms\/send" (?:.*\\\n)+ +-d '(?<raw>.+)'/g);
-    for (const { groups } of sends) {
-      const sent = await tester.call("/v1/sms/send", { raw: groups?.["raw"] ?? "" });
-      expect([file, sent.status, sent.text]).toEqual([file, 202, sent.text]);
+    for (const { groups } of (await readFile(file, "utf8")).matchAll(curl)) {
+      const { path: called = "", raw = "" } = groups ?? {};
+      const sent = await tester.call(called, { raw });
+      expect([file, sent.status, sent.text]).toEqual([
+        file,
+        called.endsWith("/check") ? 200 : 202,
+        sent.text,
+      ]);
     }
   }
 });
@@ -154,6 +159,17 @@ describe.each(languages.filter(({ name }) => installed.includes(name)))("$name",
     const printed = await output(await codeOf("quickstart", language), language.commands, [], env);
     expect(printed).toMatch(/^msg_\w+T queued$|"id":"msg_\w+T","status":"queued"/);
   }, 60_000);
+
+  it.runIf(["python", "typescript"].includes(language.name))(
+    "starts and checks a verification with the code of the guide",
+    async () => {
+      const { secret } = await (await Customer.register()).client.createApiKey({ body: { test: true } });
+      const env = { SMS_GATEWAY_URL: inject("baseUrl"), SMS_GATEWAY_KEY: secret };
+      const printed = await output(await codeOf("one-time-codes", language), language.commands, [], env);
+      expect(printed).toMatch(/^ver_\w+T false$/);
+    },
+    60_000,
+  );
 
   it("verifies a webhook with the code of the guide", async () => {
     const target = await codeOf("webhooks", language);

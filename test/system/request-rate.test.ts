@@ -196,4 +196,16 @@ describe("a stage with limits", () => {
     expect(await withCredential(token)).toBe("UNAUTHORIZED");
     expect(await withCredential(secret)).toBe("200");
   });
+
+  it("counts the calls of hooks without their proof, and rejects no other", async () => {
+    const customer = await Customer.register({ baseUrl: gateway.url });
+    const { id, token = "" } = await customer.client.createHook({ body: { kind: "logto" } });
+    const withToken = async (credential: string): Promise<string> =>
+      errorOf(await call(`/v1/hooks/${id}`, { credential, json: {}, baseUrl: gateway.url })).code;
+    gateway.advanceClock(hourMs);
+    const answers: string[] = [];
+    for (let count = 0; count <= unknownCredentials; count += 1) answers.push(await withToken(randomUUID()));
+    expect([answers[0], answers.at(-1)]).toEqual(["UNAUTHORIZED", "RATE_LIMITED"]);
+    expect(await withToken(token)).toBe("VALIDATION_ERROR");
+  });
 });

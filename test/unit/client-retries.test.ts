@@ -62,6 +62,8 @@ describe("the client", () => {
     const simulated = await play([success], routes.testInbound, { body: inbound });
     const numbers = { from: "15005550000", to: "12065550100" };
     expect(JSON.parse(simulated.requests[0]?.body ?? "")).toEqual({ ...inbound, ...numbers });
+    const batch = await play([success], routes.sendBatch, { body: { messages: [body] } });
+    expect(JSON.parse(batch.requests[0]?.body ?? "")).toEqual({ messages: [{ ...body, to: "15005550000" }] });
     const others = await play([success], routes.createContact, { body: { phoneNumber: "+1" } });
     expect(others.requests[0]?.body).toBe('{"phoneNumber":"+1"}');
   });
@@ -163,6 +165,14 @@ describe("the client", () => {
       body: {},
     });
     expect(result).toMatchObject({ status: 402, code: "INSUFFICIENT_BALANCE" });
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each(["TOO_MANY_CHECKS", "TOO_MANY_SENDS"])("does not repeat a request after %s", async (code) => {
+    const { result, requests } = await play([failure(429, code), success], routes.checkVerification, {
+      body: { code: "123456" },
+    });
+    expect(result).toMatchObject({ status: 429, code });
     expect(requests).toHaveLength(1);
   });
 

@@ -21,7 +21,9 @@ function tool(name: string): Tool {
 describe("the tools", () => {
   it("are the operations that customers call with API keys, without those that return a secret", () => {
     const names = operations().flatMap(([name, { auth, raw, data }]) =>
-      auth === "bearer" && raw === undefined && !JSON.stringify(z.toJSONSchema(data)).includes('"secret":')
+      auth === "bearer" &&
+      raw === undefined &&
+      !/"(secret|token)":/.test(JSON.stringify(z.toJSONSchema(data)))
         ? [name]
         : [],
     );

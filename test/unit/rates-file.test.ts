@@ -72,7 +72,9 @@ it.each([
   ["prefix,price\n44,1", ["1 country: the column is missing"]],
   [
     "prefix,country,price,cost\n44,GB,1,1",
-    ["1 cost: unknown column; the columns are prefix, country, price, valid_from, cost:CARRIER"],
+    [
+      "1 cost: unknown column; the columns are prefix, country, price, valid_from, verification_fee, cost:CARRIER",
+    ],
   ],
   ["prefix,country,price,prefix\n", ["1 prefix: the column occurs twice"]],
   [
@@ -158,10 +160,16 @@ it("rejects text that is not UTF-8", () => {
   expect(texts(parseRates(latin, ofCard).errors)).toEqual(["1 : the file is not in UTF-8"]);
 });
 
+it("reads the fee of verifications, which no carrier has", () => {
+  const text = Buffer.from("prefix,price,verification_fee\n44,1,0.05\n1,1,");
+  const { rows } = parseRates(text, { required: ["prefix", "price"], hasCosts: false });
+  expect(rows.map(({ costMicros }) => costMicros)).toEqual([{ "verification fee": 50_000 }, {}]);
+});
+
 it("rejects a cost column in a card without costs", () => {
   const text = Buffer.from("prefix,price,cost:aws\n44,1,1");
   expect(texts(parseRates(text, { required: ["prefix", "price"], hasCosts: false }).errors)).toEqual([
-    "1 cost:aws: unknown column; the columns are prefix, country, price, valid_from",
+    "1 cost:aws: unknown column; the columns are prefix, country, price, valid_from, verification_fee",
   ]);
 });
 

@@ -142,7 +142,7 @@ it("a session without the second factor that its organization requires only sets
   ]);
 });
 
-it("a sender changes only messages, contacts, templates, campaigns and sender IDs, with a session or a key", async () => {
+it("a sender changes only messages, verifications, contacts, templates, campaigns and sender IDs, with a session or a key", async () => {
   const allowed: string[] = [];
   for (const [operation, route] of rows) {
     // The members' use cases check the role themselves, and the rest of these routes is about the person's own account.
@@ -159,6 +159,8 @@ it("a sender changes only messages, contacts, templates, campaigns and sender ID
     "callMcp",
     "cancelCampaign",
     "cancelSms",
+    "cancelVerification",
+    "checkVerification",
     "createCampaign",
     "createContact",
     "createExport",
@@ -170,15 +172,20 @@ it("a sender changes only messages, contacts, templates, campaigns and sender ID
     "deleteContact",
     "deleteOptOut",
     "deleteTemplate",
+    "estimateBatch",
     "estimateSms",
     "importContacts",
     "launchCampaign",
     "pauseCampaign",
     "replyToConversation",
+    "reportVerification",
+    "resendVerification",
     "resumeCampaign",
+    "sendBatch",
     "sendSms",
     "sendTemplate",
     "setDefaultSenderId",
+    "startVerification",
     "testInbound",
     "updateCampaign",
     "updateContact",

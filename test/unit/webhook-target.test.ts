@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ApiError } from "../../shared/api/contract/errors.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { checkWebhookUrl, guardedLookup } from "../../shared/webhooks/target.ts";
+import { checkWebhookUrl, guardedLookup } from "../../shared/platform/http/webhook-target.ts";
 
 function problemOf(url: string): string | undefined {
   try {

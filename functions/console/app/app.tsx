@@ -28,6 +28,9 @@ const views: Readonly<Record<string, () => Promise<View>>> = {
   "opt-outs": async () => (await import("./views/opt-outs.tsx")).OptOuts,
   "exports/:id": async () => (await import("./views/export.tsx")).Export,
   "held-messages": async () => (await import("./views/held-messages.tsx")).HeldMessages,
+  verifications: async () => (await import("./views/verifications.tsx")).Verifications,
+  "verification-profiles": async () =>
+    (await import("./views/verification-profiles.tsx")).VerificationProfiles,
   templates: async () => (await import("./views/templates.tsx")).Templates,
   "templates/new": async () => (await import("./views/template.tsx")).NewTemplate,
   "templates/:id": async () => (await import("./views/template.tsx")).Template,
@@ -39,6 +42,7 @@ const views: Readonly<Record<string, () => Promise<View>>> = {
   "api-keys": async () => (await import("./views/api-keys.tsx")).ApiKeys,
   webhooks: async () => (await import("./views/webhooks.tsx")).Webhooks,
   "webhooks/:id": async () => (await import("./views/webhook.tsx")).Webhook,
+  hooks: async () => (await import("./views/hooks.tsx")).Hooks,
   wallet: async () => (await import("./views/wallet.tsx")).Wallet,
   usage: async () => (await import("./views/usage.tsx")).Usage,
   payments: async () => (await import("./views/payments.tsx")).Payments,

@@ -12,16 +12,16 @@ import { session } from "./session.ts";
 
 /** The views whose actions need a scope, by the first part of their address. */
 const viewsOf: Readonly<Partial<Record<Scope, readonly string[]>>> = {
-  send: ["send", "messages", "held-messages", "conversations", "sender-ids"],
+  send: ["send", "messages", "held-messages", "conversations", "sender-ids", "verifications"],
   contacts: ["contacts", "opt-outs"],
   campaigns: ["templates", "campaigns"],
-  keys: ["api-keys"],
-  webhooks: ["webhooks"],
+  keys: ["api-keys", "hooks"],
+  webhooks: ["webhooks", "verification-profiles"],
   billing: ["wallet", "payments", "kyc"],
 };
 
 /** The views that show nothing to people who may not use their actions. */
-const onlyActions = /^(send|api-keys|payments)(\/|$)|\/(new|import|edit)$/;
+const onlyActions = /^(send|api-keys|hooks|payments)(\/|$)|\/(new|import|edit)$/;
 
 const scopes = signal<readonly Scope[] | undefined>(undefined);
 let userRead: string | undefined;

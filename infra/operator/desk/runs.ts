@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
+import { RejectedError } from "../../../shared/platform/rejected-error.ts";
 import type { Stage } from "../../stages/stage.ts";
 import { checkInput, type CheckedCommand } from "../command-line.ts";
 import type { OperatorCommand } from "../command.ts";
@@ -82,8 +83,8 @@ export function runsOf({ commands, stage, connection }: DeskOptions): (body: unk
         allAsked.set(ticket, { digest });
         question = { state: "question", output, question: printable(`${again}${text}`), typed, ticket };
       }
-      if (question !== undefined) throw new Error("The operator has to confirm it first.");
-      if (isChanging) throw new Error("Nothing was changed: another change is in progress.");
+      if (question !== undefined) throw new RejectedError("The operator has to confirm it first.");
+      if (isChanging) throw new RejectedError("Nothing was changed: another change is in progress.");
       isChanging = true;
       isAgreed = true;
     };

@@ -18,6 +18,7 @@ import {
   inheritedSendLimits,
   maxApiKeys,
   newApiKey,
+  type NewApiKey,
   toApiApiKey,
   readApiKey,
 } from "../../tenancy/api-keys/record.ts";
@@ -40,25 +41,33 @@ const maxAncestors = 100;
  *   requires that. UNAUTHORIZED when the key that makes it was disabled meanwhile. UNAVAILABLE
  */
 export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): Promise<CreatedApiKey> {
+  const { record, secret } = await makeApiKey(actor, request);
+  return { ...toApiApiKey(record), secret };
+}
+
+/** Makes an API key, or one that is a hook. @throws the errors of `createApiKey` */
+export async function makeApiKey(
+  actor: Actor,
+  request: CreateApiKeyRequest,
+  hook?: Parameters<typeof newApiKey>[3],
+): Promise<NewApiKey> {
   const manager = await keyManagerOf(actor);
   const limits = limitsOfNewKey(manager, request);
   if (isSensitive(limits.scopes)) requireRecentProof(actor);
   rejectLongLine(manager.key);
-  const { record, secret, writes } = newApiKey(actor, manager.key, {
-    name: request.name,
-    ...limits,
-    ...(request.test === true && { test: true as const }),
-  });
-  const notices = await noticesOf(record);
+  const { name, test } = request;
+  const fields = { name, ...limits, ...(test === true && { test: true as const }) };
+  const made = newApiKey(actor, manager.key, fields, hook);
+  const notices = await noticesOf(made.record);
   const created = await transact({
     quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
-    key: writes,
+    key: made.writes,
     maker: checkOfMaker(manager, limits),
     notices: notices.map(owedEmail),
   });
   if (created.outcome === "rejected") throw rejection(created.rejections.quota !== undefined);
   await queueOwedEmails(notices);
-  return { ...toApiApiKey(record), secret };
+  return made;
 }
 
 /**
@@ -81,7 +90,15 @@ export async function rotateApiKey(
     });
   }
   rejectLongLine(manager.key);
-  if (old.disabledAt !== undefined || old.replacedBy !== undefined || hasExpired(old)) throw notReplaceable();
+  // A hook has no secret to replace: its address is in the login system.
+  if (
+    old.disabledAt !== undefined ||
+    old.replacedBy !== undefined ||
+    hasExpired(old) ||
+    old.hook !== undefined
+  ) {
+    throw notReplaceable();
+  }
   const { record, secret, writes } = newApiKey(actor, manager.key, {
     ...old,
     sendLimits: inheritedSendLimits(old),

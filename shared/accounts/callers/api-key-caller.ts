@@ -24,9 +24,19 @@ export async function callerOfApiKey(
   mayLag: boolean,
 ): Promise<Caller | Rejected> {
   if (!isApiKeySecret(secret)) return "malformed";
-  const key = keys.apiKey(hashApiKeySecret(secret));
-  const { record, organization: known } = await readApiKey(key, mayLag);
-  if (record === undefined) return "unknown";
+  const read = await readApiKey(secret, mayLag);
+  return read.record === undefined ? "unknown" : callerOfRecord(read.record, address, read);
+}
+
+/**
+ * Returns the caller of an API key that exists.
+ * @throws ApiError ADDRESS_NOT_ALLOWED
+ */
+export async function callerOfRecord(
+  record: CredentialRecord,
+  address: string,
+  { key, organization: known }: Pick<ReadApiKey, "key" | "organization">,
+): Promise<Caller | Rejected> {
   if (record.disabledAt !== undefined || hasExpired(record)) return "ended";
   const {
     organizationId,
@@ -62,6 +72,12 @@ export async function callerOfApiKey(
   };
 }
 
+interface ReadApiKey {
+  readonly key: Key<"apiKey">;
+  readonly record: CredentialRecord | undefined;
+  readonly organization?: OrganizationRecord | undefined;
+}
+
 /** The organizations of accepted API keys, by the hash of the key. */
 const organizationIdsOfKeys = new BoundedMap<string>();
 
@@ -72,16 +88,11 @@ const recentOrganizations = new TtlCache<OrganizationRecord | undefined>({ ttlMs
  * Reads an API key, and its organization too if that is known. The owner of the key never changes, so it is cached. The key is
  * read as it is now, so that its end takes effect immediately. So is the organization, unless it may lag.
  */
-async function readApiKey(
-  key: Key<"apiKey">,
-  mayLag: boolean,
-): Promise<{
-  readonly record: CredentialRecord | undefined;
-  readonly organization?: OrganizationRecord | undefined;
-}> {
+export async function readApiKey(secret: string, mayLag: boolean): Promise<ReadApiKey> {
+  const key = keys.apiKey(hashApiKeySecret(secret));
   const organizationId = organizationIdsOfKeys.get(key.pk);
   if (organizationId === undefined) {
-    return { record: await findItem(CredentialRecord, key, { consistent: true }) };
+    return { key, record: await findItem(CredentialRecord, key, { consistent: true }) };
   }
   const [record, organization] = mayLag
     ? await Promise.all([
@@ -93,8 +104,8 @@ async function readApiKey(
         { schema: OrganizationRecord, key: keys.organization(organizationId) },
       );
   // No debit follows a test key's request, and a suspension may have ended: the organization is then read as it is now.
-  if (mayLag && (record?.test === true || organization?.suspendedAt !== undefined)) return { record };
-  if (record?.organizationId === organizationId) return { record, organization };
+  if (mayLag && (record?.test === true || organization?.suspendedAt !== undefined)) return { key, record };
+  if (record?.organizationId === organizationId) return { key, record, organization };
   organizationIdsOfKeys.delete(key.pk);
-  return { record };
+  return { key, record };
 }

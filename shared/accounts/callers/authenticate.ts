@@ -94,10 +94,15 @@ async function authenticate(
 }
 
 /** @throws ApiError UNAUTHORIZED; RATE_LIMITED instead */
-async function accepted(authenticated: Caller | Rejected, address: string): Promise<Caller> {
+export async function accepted(authenticated: Caller | Rejected, address: string): Promise<Caller> {
   if (typeof authenticated !== "string") return authenticated;
-  if (authenticated !== "ended" && authenticated !== "expired") await countUnknownCredential(address);
-  throw new ApiError("UNAUTHORIZED", { message: rejections[authenticated] });
+  throw await rejectionOf(authenticated, address);
+}
+
+/** Returns the error for a credential. @throws ApiError RATE_LIMITED when too many unknown ones came from the network */
+export async function rejectionOf(rejected: Rejected, address: string): Promise<ApiError> {
+  if (rejected !== "ended" && rejected !== "expired") await countUnknownCredential(address);
+  return new ApiError("UNAUTHORIZED", { message: rejections[rejected] });
 }
 
 /** Why a credential is rejected: its form is wrong, it is unknown, it has ended, or its session has expired. */

@@ -10,6 +10,8 @@ import { keys, type Key } from "../../platform/table/keys.ts";
 import { forEachOf } from "../../platform/table/lists.ts";
 import { messageKey, messagesOf, testMessagesOf, withAllShards } from "../../platform/table/shards.ts";
 import { deleteItem, updateItem, updateOf } from "../../platform/table/write.ts";
+import { eraseVerificationsOf } from "../../verifications/erase.ts";
+import { callbacksOf } from "../../webhooks/callbacks.ts";
 import { readWebhooks } from "../../webhooks/record.ts";
 
 const StoredMessage = z.object({
@@ -41,7 +43,7 @@ export interface ErasedNumber {
   readonly messages: number;
   /** The deleted inbound messages from the number. */
   readonly inbound: number;
-  /** The deleted deliveries of webhooks. */
+  /** The deleted deliveries of webhooks and callbacks. */
   readonly deliveries: number;
   /** The messages and deliveries that are still pending. The next erasure deletes them. */
   readonly left: number;
@@ -82,7 +84,9 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
   await forEachOf(StoredMessage, keys.heldMessage(organizationId, "").pk, async ({ pk, sk, to }) => {
     if (to === phoneNumber) await deleteItem({ pk, sk });
   });
-  for (const webhook of await readWebhooks(organizationId)) {
+  await eraseVerificationsOf(organizationId, phoneNumber);
+  const callbacks = [callbacksOf(organizationId, false), callbacksOf(organizationId, true)];
+  for (const webhook of [...(await readWebhooks(organizationId)), ...callbacks]) {
     const { pk } = keys.webhookDelivery(webhook.id, "");
     await forEachOf(StoredDelivery, pk, async (delivery) => {
       const { to, from } = delivery.payload?.data ?? {};
@@ -108,8 +112,11 @@ async function eraseMessage(
   messageId: string,
   seen: { readonly to: string; readonly status: z.infer<typeof MessageStatus> },
 ): Promise<boolean> {
-  const set = { to: redactedText, message: redactedText };
-  const update = updateOf(messageKey({ organizationId, id: messageId }), { set }, { is: seen });
+  const changes = {
+    set: { to: redactedText, message: redactedText },
+    remove: ["reference", "metadata", "callbackUrl"],
+  } as const;
+  const update = updateOf(messageKey({ organizationId, id: messageId }), changes, { is: seen });
   const { applied } = await updateItem(z.unknown(), update, {
     isOwn: (found) => StoredMessage.parse(found).to === redactedText,
   });

@@ -21,7 +21,10 @@ import {
 import { transact } from "../../platform/table/transact.ts";
 import { deleteItem, updateItem, updateOf } from "../../platform/table/write.ts";
 import { findUser } from "../../tenancy/users/record.ts";
+import { deleteVerifications } from "../../verifications/erase.ts";
+import { callbacksOf } from "../../webhooks/callbacks.ts";
 import { deleteCalls } from "../../webhooks/in-flight-calls.ts";
+import type { WebhookRecord } from "../../webhooks/record.ts";
 
 /*
  * Erases all items of an organization, except its wallet, ledger, payments with their references, invoices, and sums of days.
@@ -43,7 +46,7 @@ const StoredMessage = z.extend(Stored, {
 export interface ErasedOrganization {
   /** The deleted items. */
   readonly erased: number;
-  /** The messages that are still to be sent or refunded. While there are any, the organization's record stays. */
+  /** The messages that are still to be sent or refunded, and verifications whose fee is. While there are any, the organization's record stays. */
   readonly messagesLeft: number;
 }
 
@@ -89,6 +92,7 @@ export async function eraseOrganization(
     if (isAtItsEnd(message)) await erase(message);
     else messagesLeft += 1;
   });
+  messagesLeft += await deleteVerifications(organizationId);
   const plain = [
     keys.campaign(organizationId, "").pk,
     keys.contact(organizationId, "").pk,
@@ -98,6 +102,7 @@ export async function eraseOrganization(
     keys.testConversations(organizationId),
     keys.testInbound(organizationId),
     keys.heldMessage(organizationId, "").pk,
+    keys.recentStarts(organizationId, "").pk,
     keys.template(organizationId, "").pk,
     keys.export(organizationId, "").pk,
     keys.apiKeyUse(organizationId, "").pk,
@@ -123,6 +128,7 @@ export async function eraseOrganization(
     await updateItem(Stored, updateOf(keys.payment(organizationId, id), changes));
   });
   await forEachOf(Stored, keys.kyc(organizationId).pk, async (item) => erase(...namedBy(item), item));
+  for (const isTest of [false, true]) await eraseCallbacks(callbacksOf(organizationId, isTest), erase);
   const { pk, sk } = keys.organization(organizationId);
   await forEachOf(Stored, pk, async (item) => {
     if (item.entity === "webhook") await eraseCallsOf(item, erase);
@@ -132,6 +138,8 @@ export async function eraseOrganization(
   if (messagesLeft === 0) {
     await erase(keys.rights(organizationId));
     await erase({ pk, sk });
+    // Events may have arrived meanwhile. From here on, no call of them is stored.
+    for (const isTest of [false, true]) await eraseCallbacks(callbacksOf(organizationId, isTest), erase);
   }
   return { erased, messagesLeft };
 }
@@ -195,6 +203,17 @@ async function eraseCallsOf(
   if (typeof organizationId !== "string" || typeof url !== "string") return;
   await erase(keys.webhookSecrets(organizationId, id));
   await deleteCalls({ id, organizationId, url });
+}
+
+async function eraseCallbacks(
+  { id, organizationId }: WebhookRecord,
+  erase: (...each: readonly Key[]) => Promise<void>,
+): Promise<void> {
+  await forEachOf(Stored, keys.webhookDelivery(id, "").pk, async ({ url, ...delivery }) => {
+    if (typeof url === "string") await deleteCalls({ id, organizationId, url });
+    await erase(delivery);
+  });
+  await deleteItem(keys.webhookSecrets(organizationId, id));
 }
 
 /** Returns the keys of the items that belong to an item of an organization. */

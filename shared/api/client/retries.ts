@@ -29,6 +29,8 @@ const maxRetryAfterMs = 60_000;
 /** Methods that have the same effect when they are repeated. */
 const repeatableMethods: ReadonlySet<string> = new Set(["GET", "PUT", "DELETE"]);
 const repeatableStatuses: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+/** Codes with the status 429 after which a repeat would be another check or message. */
+const lastingCodes: ReadonlySet<string> = new Set(["TOO_MANY_CHECKS", "TOO_MANY_SENDS"]);
 
 /**
  * Calls an operation, and repeats it after failures that pass. An operation that accepts an Idempotency-Key gets one, so
@@ -83,9 +85,11 @@ async function attempt(
 /** Takes off the plus signs of a message's numbers, which the API does not accept. */
 function withoutPlus(body: unknown): unknown {
   if (typeof body !== "object" || body === null) return body;
-  const numbers = Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
-    (name === "to" || name === "from") && typeof value === "string" ? [[name, value.replace(/^\+/, "")]] : [],
-  );
+  const numbers = Object.entries(body).flatMap(([name, value]: [string, unknown]) => {
+    if (name === "messages" && Array.isArray(value)) return [[name, value.map(withoutPlus)]];
+    const isNumber = (name === "to" || name === "from") && typeof value === "string";
+    return isNumber ? [[name, value.replace(/^\+/, "")]] : [];
+  });
   return numbers.length === 0 ? body : { ...body, ...Object.fromEntries(numbers) };
 }
 
@@ -101,6 +105,7 @@ function delayBefore(
   if (error instanceof ConnectionError) return isRepeatable ? backoffMs : undefined;
   if (!(error instanceof RequestError)) return undefined;
   const { status, code, retryAfterSeconds = 0 } = error;
+  if (lastingCodes.has(code ?? "")) return undefined;
   // The first attempt is still running, for example after a time-out.
   const isInProgress = code === "IDEMPOTENCY_IN_PROGRESS";
   if (status !== 429 && !(isRepeatable && (repeatableStatuses.has(status) || isInProgress))) return undefined;

@@ -135,6 +135,10 @@ export const errorCatalogue = {
     status: 403,
     message: "The gateway has no price for this destination.",
   },
+  VERIFICATION_BLOCKED: {
+    status: 403,
+    message: "The guard against fraud has blocked this verification.",
+  },
   RECIPIENT_OPTED_OUT: {
     status: 403,
     message: "The recipient has opted out.",
@@ -146,6 +150,10 @@ export const errorCatalogue = {
   NOT_FOUND: {
     status: 404,
     message: "The resource does not exist.",
+  },
+  VERIFICATION_NOT_PENDING: {
+    status: 404,
+    message: "No such verification is pending.",
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -191,6 +199,14 @@ export const errorCatalogue = {
     status: 429,
     message: "The recipient has reached the limit for messages of this type.",
   },
+  TOO_MANY_CHECKS: {
+    status: 429,
+    message: "The code was checked five times, so the verification has failed.",
+  },
+  TOO_MANY_SENDS: {
+    status: 429,
+    message: "The code cannot be sent again yet.",
+  },
   TEST_LIMIT_REACHED: {
     status: 429,
     message: "The organization has reached its limit of test messages per day.",
@@ -210,29 +226,6 @@ export const errorCatalogue = {
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
-
-/** The errors that every way of sending a message can return. */
-export const sendErrors = [
-  "MISSING_SENDER_ID",
-  "EMAIL_NOT_VERIFIED",
-  "KYC_REQUIRED",
-  "SENDER_ID_NOT_APPROVED",
-  "SENDER_NOT_ALLOWED_IN_COUNTRY",
-  "DESTINATION_NOT_ALLOWED",
-  "DESTINATION_NOT_PRICED",
-  "RECIPIENT_OPTED_OUT",
-  "SENDING_PAUSED",
-  "WALLET_MISSING",
-  "INSUFFICIENT_BALANCE",
-  "BALANCE_NEGATIVE",
-  "DAILY_SPEND_CAP_REACHED",
-  "KEY_BUDGET_REACHED",
-  "RECIPIENT_NOT_ALLOWED_FOR_KEY",
-  "OUTSIDE_KEY_HOURS",
-  "SEND_RATE_EXCEEDED",
-  "RECIPIENT_RATE_EXCEEDED",
-  "TEST_LIMIT_REACHED",
-] as const satisfies readonly ErrorCode[];
 
 export interface ErrorDetail {
   /** The field, in dot notation from the root of the body, query or path; empty for the whole. */

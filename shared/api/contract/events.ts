@@ -1,9 +1,11 @@
 import * as z from "zod/mini";
 
 import { InboundMessage } from "./inbound.ts";
+import { storedDetails } from "./message-details.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema, Timestamp } from "./primitives.ts";
-import { DeliveryErrorCode, MessageErrorCode } from "./sms.ts";
+import { DeliveryErrorCode, MessageErrorCode, Pricing } from "./sms.ts";
+import { VerificationPricing } from "./verification-pricing.ts";
 
 /*
  * The events of webhooks. The operations on webhooks are in another file, so that functions which only cause events leave
@@ -14,6 +16,30 @@ import { DeliveryErrorCode, MessageErrorCode } from "./sms.ts";
 const test = z
   .optional(z.literal(true))
   .register(z.globalRegistry, { description: "Present for a test message." });
+
+/** The facts about a verification. The code is in no event. */
+const VerificationData = z.object({
+  id: idSchema("ver"),
+  to: PhoneNumber,
+  profile: z.string(),
+  sends: z.int(),
+  pricing: VerificationPricing,
+  metadata: z.optional(z.record(z.string(), z.string())),
+  test,
+});
+const details = {
+  reference: storedDetails.reference,
+  metadata: storedDetails.metadata,
+  pricing: z.optional(Pricing).register(z.globalRegistry, {
+    description: "Present, as `refunded`, for a message with a `reference`, `metadata` or `callbackUrl`.",
+  }),
+  refunded: z
+    .optional(z.boolean())
+    .register(z.globalRegistry, { description: "Whether the price returns to the wallet." }),
+};
+const marks = { ...details, test };
+const subject = { id: idSchema("msg"), to: PhoneNumber };
+export type EventDetails = z.infer<z.ZodMiniObject<typeof details>>;
 
 export const EventName = z
   .enum([
@@ -26,6 +52,10 @@ export const EventName = z
     "balance.low",
     "campaign.completed",
     "message.held",
+    "verification.approved",
+    "verification.failed",
+    "verification.expired",
+    "verification.blocked",
   ])
   .register(z.globalRegistry, { id: "EventName" });
 export type EventName = z.infer<typeof EventName>;
@@ -36,7 +66,7 @@ export const WebhookEvent = z.discriminatedUnion("event", [
     .object({
       event: z.literal("message.sent"),
       timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, status: z.literal("sent"), test }),
+      data: z.object({ ...subject, status: z.literal("sent"), ...marks }),
     })
     .register(z.globalRegistry, {
       id: "MessageSentEvent",
@@ -46,14 +76,14 @@ export const WebhookEvent = z.discriminatedUnion("event", [
     .object({
       event: z.literal("message.failed"),
       timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: MessageErrorCode, test }),
+      data: z.object({ ...subject, errorCode: MessageErrorCode, ...marks }),
     })
     .register(z.globalRegistry, { id: "MessageFailedEvent", description: "A message failed for good" }),
   z
     .object({
       event: z.literal("message.delivered"),
       timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, status: z.literal("delivered"), test }),
+      data: z.object({ ...subject, status: z.literal("delivered"), ...marks }),
     })
     .register(z.globalRegistry, {
       id: "MessageDeliveredEvent",
@@ -64,7 +94,7 @@ export const WebhookEvent = z.discriminatedUnion("event", [
     .object({
       event: z.literal("message.undelivered"),
       timestamp: Timestamp,
-      data: z.object({ id: idSchema("msg"), to: PhoneNumber, errorCode: DeliveryErrorCode, test }),
+      data: z.object({ ...subject, errorCode: DeliveryErrorCode, ...marks }),
     })
     .register(z.globalRegistry, {
       id: "MessageUndeliveredEvent",
@@ -138,6 +168,30 @@ export const WebhookEvent = z.discriminatedUnion("event", [
     .register(z.globalRegistry, {
       id: "MessageHeldEvent",
       description: "A message waits until a person approves it, because its API key may not send it alone",
+    }),
+  z
+    .object({ event: z.literal("verification.approved"), timestamp: Timestamp, data: VerificationData })
+    .register(z.globalRegistry, {
+      id: "VerificationApprovedEvent",
+      description: "A person gave the correct code, or you reported the success",
+    }),
+  z
+    .object({ event: z.literal("verification.failed"), timestamp: Timestamp, data: VerificationData })
+    .register(z.globalRegistry, {
+      id: "VerificationFailedEvent",
+      description: "A verification failed: too many wrong codes, or you reported it",
+    }),
+  z
+    .object({ event: z.literal("verification.expired"), timestamp: Timestamp, data: VerificationData })
+    .register(z.globalRegistry, {
+      id: "VerificationExpiredEvent",
+      description: "The code of a verification expired before it was given",
+    }),
+  z
+    .object({ event: z.literal("verification.blocked"), timestamp: Timestamp, data: VerificationData })
+    .register(z.globalRegistry, {
+      id: "VerificationBlockedEvent",
+      description: "The guard blocked a verification, and nothing was sent",
     }),
 ]);
 export type WebhookEvent = z.infer<typeof WebhookEvent>;

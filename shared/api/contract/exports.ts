@@ -2,9 +2,9 @@ import * as z from "zod/mini";
 
 import { RecipientsQuery } from "./campaigns.ts";
 import { ContactsQuery } from "./contacts.ts";
+import { MessagesQuery } from "./messages-query.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { idSchema, Timestamp } from "./primitives.ts";
-import { MessagesQuery } from "./sms.ts";
 import { TransactionsQuery } from "./wallet.ts";
 
 const position = { page: true, limit: true, cursor: true } as const;

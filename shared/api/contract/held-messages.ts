@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { storedDetails } from "./message-details.ts";
 import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { MessageType, Pricing } from "./sms.ts";
 import { notNull } from "./validation.ts";
@@ -20,6 +21,7 @@ export const HeldMessage = z
     from: z.optional(z.string()),
     messageType: z.optional(MessageType),
     scheduledAt: z.optional(Timestamp),
+    ...storedDetails,
     pricing: Pricing,
     apiKeyId: idSchema("key"),
     heldAt: Timestamp,

@@ -15,7 +15,7 @@ export type SendLimits = z.infer<typeof SendLimits>;
 
 const TimeOfDay = z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 08:30"));
 
-const AllowedRecipient = z.string().check(
+export const AllowedRecipient = z.string().check(
   z.regex(/^\+?[1-9]\d{0,14}$/, "must be a phone number in international digits, or the beginning of one"),
   z.overwrite((text) => text.replace(/^\+/, "")),
 );

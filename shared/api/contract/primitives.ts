@@ -7,6 +7,7 @@ import * as z from "zod/mini";
 export type IdPrefix =
   | "apr"
   | "aud"
+  | "bat"
   | "cmp"
   | "cnv"
   | "con"
@@ -15,6 +16,7 @@ export type IdPrefix =
   | "evt"
   | "exp"
   | "hld"
+  | "hok"
   | "inb"
   | "key"
   | "kyc"
@@ -27,6 +29,7 @@ export type IdPrefix =
   | "tpl"
   | "txn"
   | "usr"
+  | "ver"
   | "whk";
 
 const suffixes: { readonly [Prefix in IdPrefix]?: string } = {
@@ -35,6 +38,7 @@ const suffixes: { readonly [Prefix in IdPrefix]?: string } = {
   evt: "[1-7]?",
   msg: "[1-7T]?",
   inb: "T?",
+  ver: "T?",
 };
 
 export function idSchema(prefix: IdPrefix): z.ZodMiniString<string> {
@@ -71,6 +75,19 @@ export function text(maxLength: number): z.ZodMiniString<string> {
     .register(z.globalRegistry, { maxLength });
 }
 
+/** The URL of a customer that the gateway calls. */
+export const EndpointUrl = z
+  .string()
+  .check(
+    z.maxLength(2_048),
+    // A URL parser passes over some of them, so that a person would read another address than the one that is called.
+    z.regex(/^[^\p{C}\p{Z}]*$/u, "must have no spaces, line breaks or characters that cannot be seen"),
+  )
+  .register(z.globalRegistry, {
+    format: "uri",
+    description: "Your https endpoint, at a public address. A local gateway also takes http and loopback.",
+  });
+
 function codePointCount(value: string): number {
   let count = 0;
   for (const _ of value) count += 1;
@@ -86,7 +103,7 @@ export const Currency = z
 /** The deepest row that `page` reaches; what lies deeper is reached with `cursor`. */
 const maxPagedRows = 10_000;
 
-function integerParameter(minimum: number, maximum: number): z.ZodMiniType<number> {
+export function integerParameter(minimum: number, maximum: number): z.ZodMiniType<number> {
   return z.pipe(
     z.transform((value) => (typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value)),
     z

@@ -49,12 +49,16 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     "Ask the operator of the gateway for the supported countries and types of numbers.",
   DESTINATION_NOT_PRICED:
     "See `GET /v1/prices` for the destinations with a price, or ask the operator of the gateway to add one.",
+  VERIFICATION_BLOCKED:
+    "Wait the number of seconds in the `Retry-After` header. Check that no one abuses your forms, or adapt the profile.",
   RECIPIENT_OPTED_OUT:
     "Do not send marketing to this number. If the person replied STOP, only messages of the type `otp` are sent until " +
     "they reply START.",
   OPT_OUT_BY_REPLY:
     "Wait until the person replies START, or ask the operator of the gateway to lift the opt-out.",
   NOT_FOUND: "Check the path and the id. Resources of other organizations are not found either.",
+  VERIFICATION_NOT_PENDING:
+    "Start a new verification. This one was approved, failed, expired, or never existed.",
   METHOD_NOT_ALLOWED: "Use one of the methods in the `Allow` header.",
   CONFLICT: "Read the resource again, and send a request that fits its current state.",
   EMAIL_TAKEN: "Log in, or register with another email.",
@@ -68,6 +72,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   SEND_RATE_EXCEEDED: "Wait the number of seconds in the `Retry-After` header, and send more slowly.",
   RECIPIENT_RATE_EXCEEDED:
     "Wait the number of seconds in the `Retry-After` header. Check that no one abuses your forms to send messages.",
+  TOO_MANY_CHECKS: "Start a new verification.",
+  TOO_MANY_SENDS: "Wait the number of seconds in the `Retry-After` header, then send the code again.",
   TEST_LIMIT_REACHED: "Wait until the next day (UTC), for the seconds in `Retry-After`.",
   INTERNAL: "Try again later. If the error persists, report the `requestId`.",
   PAYMENT_PROVIDER_UNAVAILABLE: "Try again in a moment. Nothing was charged.",

@@ -1,19 +1,14 @@
 import * as z from "zod/mini";
 
-import { DisplayStatus } from "./display-status.ts";
-import { PhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
-import {
-  BooleanParameter,
-  Currency,
-  idSchema,
-  PageQuery,
-  SearchText,
-  text,
-  Timestamp,
-} from "./primitives.ts";
+import { messageDetails, storedDetails } from "./message-details.ts";
+import { PhoneNumber } from "./phone-numbers.ts";
+import { Currency, idSchema, text, Timestamp } from "./primitives.ts";
 import { SenderId, SenderNumber } from "./senders.ts";
 
-const Moment = z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with a time zone" });
+export const Moment = z.iso.datetime({
+  offset: true,
+  error: "must be an ISO 8601 date-time with a time zone",
+});
 
 export const MessageType = z
   .enum(["otp", "transactional", "marketing"])
@@ -61,6 +56,7 @@ export const SendSmsRequest = z
         "opted out. By default an `otp` expires after ten minutes; the operator may set another time.",
     }),
     expiresInSeconds: z.optional(ExpiresInSeconds),
+    ...messageDetails,
     test: z.optional(z.boolean()).register(z.globalRegistry, {
       description:
         "With `true`, a person who is logged in sends a test message: it is free, reaches no phone and needs no approval. A " +
@@ -225,6 +221,13 @@ export const Message = z
     campaignId: z
       .optional(idSchema("cmp"))
       .register(z.globalRegistry, { description: "The campaign that it belongs to." }),
+    verificationId: z.optional(idSchema("ver")).register(z.globalRegistry, {
+      description: "The verification that it belongs to. `message` then has `{code}` in place of the code.",
+    }),
+    ...storedDetails,
+    batchId: z
+      .optional(idSchema("bat"))
+      .register(z.globalRegistry, { description: "The batch that it was sent in." }),
     test: Test,
     encoding: Encoding,
     pricing: Pricing,
@@ -244,48 +247,3 @@ export const Message = z
   })
   .register(z.globalRegistry, { id: "Message" });
 export type Message = z.infer<typeof Message>;
-
-export const MessagesQuery = z.safeExtend(PageQuery, {
-  status: z.optional(MessageStatus).register(z.globalRegistry, {
-    description:
-      "Only messages in this state. With a filter, each call reads the next 1,000 messages, about 150 read units. Only `to` " +
-      "and the end of a number in `search` have an index. `total` counts the matches among the messages read. A page may be " +
-      "short or empty although `nextCursor` shows that more follow. `searchedBackTo` is how far back the call has searched.",
-  }),
-  displayStatus: z.optional(DisplayStatus),
-  to: z.optional(PhoneNumberInQuery).register(z.globalRegistry, {
-    description:
-      "Only messages to this number. A day (UTC) is in an index about two hours after its end. A call reads the index, and " +
-      "up to 10,000 messages of days that are not in it: at most 750 read units for these.",
-  }),
-  search: z.optional(SearchText).register(z.globalRegistry, {
-    description:
-      "With four digits or more, with any spaces, signs and leading zeros: only messages to numbers that end with them, " +
-      "found as with `to`. With another text: only messages whose text contains it, in upper or lower case. Three digits " +
-      "also find numbers that contain them.",
-  }),
-  after: z.optional(Moment).register(z.globalRegistry, {
-    description: "Only messages that were accepted at this time or later. No earlier message is read.",
-  }),
-  before: z.optional(Moment).register(z.globalRegistry, {
-    description: "Only messages that were accepted before this time. No later message is read.",
-  }),
-  campaignId: z
-    .optional(idSchema("cmp"))
-    .register(z.globalRegistry, { description: "Only messages of this campaign." }),
-  senderId: z
-    .optional(z.string().check(z.minLength(1), z.maxLength(20)))
-    .register(z.globalRegistry, { description: "Only messages from this sender." }),
-  scheduled: z.optional(BooleanParameter).register(z.globalRegistry, {
-    description: "With `true`, only messages that wait for their `scheduledAt`.",
-  }),
-  apiKeyId: z
-    .optional(idSchema("key"))
-    .register(z.globalRegistry, { description: "Only messages that were sent with this API key." }),
-  test: z.optional(BooleanParameter).register(z.globalRegistry, {
-    description:
-      "With `true`, the list has test messages instead of live ones. A test key always gets test messages, and `total` " +
-      "then counts as with a filter.",
-  }),
-});
-export type MessagesQuery = z.infer<typeof MessagesQuery>;

@@ -84,12 +84,13 @@ export const operatorTransactionTypes = [
 ] as const;
 
 export const TransactionType = z
-  .enum(["top_up", "message", "refund", "void", ...operatorTransactionTypes])
+  .enum(["top_up", "message", "verification_fee", "refund", "void", ...operatorTransactionTypes])
   .register(z.globalRegistry, {
     id: "TransactionType",
     description:
       "`payment` is money that the customer paid. `payment_refund` is a payment that was paid back. `chargeback` is a " +
       "payment that the customer's bank took back. `credit` is money from the operator. `correction` fixes a mistake. " +
+      "`verification_fee` is the fee of a verification; one that is not approved gets a `refund`. " +
       "`void` marks a charge whose message was not accepted; its `refund` follows. Where several were lost " +
       "together, the last one carries their sum.",
   });
@@ -129,6 +130,9 @@ export const Transaction = z
     campaignId: z
       .optional(idSchema("cmp"))
       .register(z.globalRegistry, { description: "The campaign of the message." }),
+    verificationId: z
+      .optional(idSchema("ver"))
+      .register(z.globalRegistry, { description: "The verification of the fee." }),
     paymentId: z
       .optional(idSchema("pay"))
       .register(z.globalRegistry, { description: "The payment that was credited, refunded or disputed." }),

@@ -1,19 +1,8 @@
 import * as z from "zod/mini";
 
 import { EventName, WebhookEvent } from "./events.ts";
-import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
+import { EndpointUrl, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
-const Url = z
-  .string()
-  .check(
-    z.maxLength(2_048),
-    // A URL parser passes over some of them, so that a person would read another address than the one that is called.
-    z.regex(/^[^\p{C}\p{Z}]*$/u, "must have no spaces, line breaks or characters that cannot be seen"),
-  )
-  .register(z.globalRegistry, {
-    format: "uri",
-    description: "Your https endpoint, at a public address. A local gateway also takes http and loopback.",
-  });
 const Events = z
   .array(EventName)
   .check(
@@ -27,7 +16,7 @@ const Events = z
   });
 
 export const CreateWebhookRequest = z
-  .strictObject({ url: Url, events: z._default(Events, ["message.sent", "message.failed"]) })
+  .strictObject({ url: EndpointUrl, events: z._default(Events, ["message.sent", "message.failed"]) })
   .register(z.globalRegistry, {
     id: "CreateWebhookRequest",
     examples: [{ url: "https://shop.example/sms-events" }],
@@ -37,7 +26,7 @@ export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>;
 /** Fields that are not there stay as they are. */
 export const UpdateWebhookRequest = z
   .strictObject({
-    url: z.optional(Url),
+    url: z.optional(EndpointUrl),
     events: z.optional(Events),
     enabled: z.optional(z.boolean()).register(z.globalRegistry, {
       description: "Whether the endpoint is called. Enabling it again clears the reason why it was disabled.",
@@ -55,6 +44,16 @@ export const DisabledReason = z.enum(["gone", "failing", "by_customer"]).registe
 export type DisabledReason = z.infer<typeof DisabledReason>;
 
 export const WebhookParams = z.object({ id: idSchema("whk") });
+
+/** The path of a webhook, or of all callbacks together. */
+export const EndpointParams = z.object({
+  id: z
+    .string()
+    .check(z.regex(/^whk_[0-9A-HJKMNP-TV-Z]{26}$|^callbacks$/, "must be the ID of a webhook, or `callbacks`"))
+    .register(z.globalRegistry, {
+      description: "A webhook, or `callbacks` for the calls to the `callbackUrl` of messages.",
+    }),
+});
 
 export const Webhook = z
   .object({
@@ -96,6 +95,10 @@ export const CreatedWebhook = z
   })
   .register(z.globalRegistry, { id: "CreatedWebhook" });
 export type CreatedWebhook = z.infer<typeof CreatedWebhook>;
+
+export const CallbackSecret = z
+  .object({ id: z.literal("callbacks"), secret: CreatedWebhook.shape.secret })
+  .register(z.globalRegistry, { id: "CallbackSecret" });
 
 export const DeletedWebhook = z
   .object({ id: idSchema("whk"), deleted: z.literal(true) })
@@ -156,6 +159,9 @@ export const WebhookDelivery = z
     eventId: idSchema("evt").register(z.globalRegistry, {
       description: "The `webhook-id` header of every attempt.",
     }),
+    url: z
+      .optional(z.string())
+      .register(z.globalRegistry, { description: "The `callbackUrl` of the message, for a callback." }),
     payload: WebhookPayload,
     state: WebhookDeliveryState,
     attempts: z.int().register(z.globalRegistry, { description: "Attempts that have begun." }),
@@ -175,7 +181,7 @@ export const WebhookDelivery = z
   .register(z.globalRegistry, { id: "WebhookDelivery" });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
-export const DeliveryParams = z.extend(WebhookParams, { deliveryId: idSchema("dlv") });
+export const DeliveryParams = z.extend(EndpointParams, { deliveryId: idSchema("dlv") });
 
 export const DeliveriesQuery = z.safeExtend(PageQuery, { state: z.optional(WebhookDeliveryState) });
 export type DeliveriesQuery = z.infer<typeof DeliveriesQuery>;

@@ -55,11 +55,30 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
   updateMember: "An organization always has an owner.",
   deleteMember: "The person's access ends immediately.",
   updateOrganization: "You need a second factor yourself. API keys keep working without one.",
+  startVerification:
+    "The number gets a code, which is in no response. While a verification of the number is pending, the call returns the same " +
+    "one. It sends the same code again once `nextSendAt` has passed, at most five times in all.",
+  checkVerification:
+    "A wrong code is no error: `valid` is `false`. A verification can be checked five times, and approved once. The sixth check " +
+    "fails it. A verification that is not pending, or does not exist, gets `VERIFICATION_NOT_PENDING`.",
+  listVerifications: "Verifications are kept for 30 days.",
+  getVerificationConversion: "The guard compares each country with what is usual there.",
+  getVerification: "The code is in no response.",
+  resendVerification: "It sends the same code, and does not extend its validity.",
+  reportVerification:
+    "Use it if you check the code yourself. Only an approved verification keeps its fee, and the guard learns from both outcomes.",
+  cancelVerification:
+    "Its code is no longer accepted, and its fee is returned. Messages that were sent stay paid.",
   sendSms:
     "The response means that the message was accepted and charged, not that it was delivered. Follow it with webhooks or by " +
     "its id. A failed message is refunded.",
   estimateSms:
     "It accepts the body of a send, and returns the number of segments, the price, and whether the balance covers it.",
+  sendBatch:
+    "A message that is rejected has the code that a single send would get, and the others are accepted. Send an " +
+    "Idempotency-Key: if a request has no response, its repeat continues the batch and sends nothing twice.",
+  estimateBatch:
+    "It accepts the body of a batch, and returns the sum of its messages, and those without a price.",
   listSms: "Use webhooks instead of polling this list for new results.",
   getSms: "It has the attempts to submit the message, and its delivery once a receipt has arrived.",
   cancelSms: "A message that is already at a carrier cannot be cancelled.",
@@ -105,9 +124,18 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
   updateWebhook: "Fields that are not in the body stay as they are. Unknown fields are rejected.",
   deleteWebhook: "Calls that wait for another attempt are not made.",
   rotateWebhookSecret: "For a day, calls have the signatures of both secrets in `webhook-signature`.",
+  rotateCallbackSecret:
+    "Call it once before you check the signatures of callbacks. Called again, it rotates the secret like that of a webhook.",
   testWebhook: "The response has the status of your endpoint, or why the gateway could not reach it.",
   listWebhookDeliveries: "Each delivery has its payload and the result of its last attempt.",
   retryWebhookDelivery: "The call has the same `webhook-id` as the first one.",
+  listHooks:
+    "Each hook has the time of its last call. Hooks are API keys too, so the list of keys has them as well.",
+  createHook:
+    "The login system makes the code and checks it; the gateway sends it with the text of a verification profile. The guide to " +
+    "login systems has a section for each of them.",
+  deleteHook:
+    "Messages that it has sent stay. To replace its token or secret, create another hook and delete this one.",
   getKyc: "The submission has its state, and the reason if the operator has rejected it.",
   submitKyc: "Some gateways let an organization send only after the operator has approved its details.",
   listSenderIds: "Each request has its state, and the reason if the operator has rejected it.",
@@ -151,5 +179,11 @@ const descriptions: Readonly<Record<PublicOperation, string>> = {
     "Campaigns that exist keep the text that they were created with. Unknown fields are rejected.",
   deleteTemplate: "Messages and campaigns that were created from it stay as they are.",
   sendTemplate: "Each placeholder needs a value. The rest is as in a send.",
+  listVerificationProfiles: "The profile `default` is in the list even before you save it.",
+  getVerificationProfile:
+    "Before you save it, `default` has the name of the organization and the usual limits.",
+  saveVerificationProfile:
+    "It applies to verifications that start from then on. Fields that are not there have their defaults. Unknown fields are rejected.",
+  deleteVerificationProfile: "Pending verifications keep their text. New ones can no longer name it.",
   listAuditLog: "Each entry has the caller, the change and the time. Nothing deletes entries.",
 };

@@ -16,6 +16,7 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
   auth: "Accounts, sessions and API keys.",
   members: "The members of the organization and their roles.",
   sms: "Messages and their status.",
+  verifications: "Codes that prove that a person has a number.",
   prices: "The prices of messages.",
   campaigns: "One text to many contacts.",
   dashboard: "An overview of the account.",
@@ -23,6 +24,7 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
   payments: "Payments by card or bank transfer, and saved cards.",
   billing: "Billing details, auto-recharge, invoices and usage.",
   webhooks: "Endpoints of yours that the gateway calls for each event.",
+  hooks: "Addresses that login systems call to send their codes.",
   kyc: "The identity of the organization, submitted for the operator's approval.",
   "sender-ids": "Sender names, requested for the operator's approval.",
   contacts: "People to write to.",
@@ -32,6 +34,7 @@ export const tagDescriptions: Readonly<Record<Tag, string>> = {
   inbound: "Messages that people send to your numbers.",
   conversations: "The messages between your numbers and each phone.",
   templates: "Reusable message texts.",
+  "verification-profiles": "How codes are sent: brand, texts, limits and the guard against fraud.",
   "audit-log": "A record of all changes: the caller, the change and the time.",
   mcp: "A server of the Model Context Protocol, whose tools are these operations.",
   carriers:

@@ -36,8 +36,10 @@ export interface Tool {
 /** Their results have the secret of a key or a webhook, which a model should not see. */
 const secretOperations: ReadonlySet<string> = new Set([
   "createApiKey",
+  "createHook",
   "createWebhook",
   "rotateApiKey",
+  "rotateCallbackSecret",
   "rotateWebhookSecret",
 ]);
 

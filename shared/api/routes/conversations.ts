@@ -6,8 +6,8 @@ import {
   ReplyRequest,
   UpdateConversationRequest,
 } from "../contract/conversations.ts";
-import { sendErrors } from "../contract/errors.ts";
 import { PageQuery } from "../contract/primitives.ts";
+import { sendErrors } from "../contract/send-errors.ts";
 import { AcceptedMessage } from "../contract/sms.ts";
 import type { Route } from "./route.ts";
 

@@ -1,10 +1,10 @@
-import { sendErrors } from "../contract/errors.ts";
 import {
   HeldMessage,
   HeldMessageDecision,
   HeldMessageParams,
   HeldMessagesQuery,
 } from "../contract/held-messages.ts";
+import { sendErrors } from "../contract/send-errors.ts";
 import type { Route } from "./route.ts";
 
 export const listHeldMessages = {

@@ -62,6 +62,8 @@ interface Columns {
   readonly debits?: true;
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
+  /** A secret of the body that has too few values for a hash: requests with the same Idempotency-Key may differ in it. */
+  readonly unhashed?: string;
   /**
    * The fields of the response that the audit log keeps. They hold no secrets and as little personal data as possible,
    * because nothing is ever deleted from the log. A `phoneNumber` is kept as a digest.

@@ -1,6 +1,8 @@
-import { sendErrors } from "../contract/errors.ts";
+import { AcceptedBatch, BatchEstimate, SendBatchRequest } from "../contract/batches.ts";
 import { Estimate, EstimateSmsRequest } from "../contract/estimates.ts";
-import { AcceptedMessage, Message, MessageParams, MessagesQuery, SendSmsRequest } from "../contract/sms.ts";
+import { MessagesQuery } from "../contract/messages-query.ts";
+import { sendErrors } from "../contract/send-errors.ts";
+import { AcceptedMessage, Message, MessageParams, SendSmsRequest } from "../contract/sms.ts";
 import type { Route } from "./route.ts";
 
 export const sendSms = {
@@ -32,6 +34,39 @@ export const estimateSms = {
   body: EstimateSmsRequest,
   data: Estimate,
   errors: ["DESTINATION_NOT_ALLOWED", "DESTINATION_NOT_PRICED", "WALLET_MISSING"],
+} as const satisfies Route;
+
+export const sendBatch = {
+  method: "POST",
+  path: "/v1/sms/batch",
+  tag: "sms",
+  summary: "Send up to 1,000 messages, with a result for each",
+  auth: "bearer",
+  scope: "send",
+  limitedKeys: true,
+  testKeys: true,
+  debits: true,
+  body: SendBatchRequest,
+  maxBodyKilobytes: 1_024,
+  status: 202,
+  data: AcceptedBatch,
+  idempotent: true,
+  errors: sendErrors,
+} as const satisfies Route;
+
+export const estimateBatch = {
+  method: "POST",
+  path: "/v1/sms/batch/estimate",
+  tag: "sms",
+  summary: "Estimate the price of a batch, without a charge",
+  auth: "bearer",
+  scope: "read",
+  limitedKeys: true,
+  testKeys: true,
+  body: SendBatchRequest,
+  maxBodyKilobytes: 1_024,
+  data: BatchEstimate,
+  errors: ["WALLET_MISSING"],
 } as const satisfies Route;
 
 export const listSms = {
@@ -73,4 +108,4 @@ export const cancelSms = {
   errors: ["CONFLICT", "WALLET_MISSING"],
 } as const satisfies Route;
 
-export const routes = { sendSms, estimateSms, listSms, getSms, cancelSms };
+export const routes = { sendSms, estimateSms, sendBatch, estimateBatch, listSms, getSms, cancelSms };

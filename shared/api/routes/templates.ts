@@ -1,5 +1,5 @@
-import { sendErrors } from "../contract/errors.ts";
 import { PageQuery } from "../contract/primitives.ts";
+import { sendErrors } from "../contract/send-errors.ts";
 import { AcceptedMessage } from "../contract/sms.ts";
 import {
   CreateTemplateRequest,

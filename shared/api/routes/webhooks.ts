@@ -1,10 +1,12 @@
 import { PageQuery } from "../contract/primitives.ts";
 import {
+  CallbackSecret,
   CreateWebhookRequest,
   CreatedWebhook,
   DeletedWebhook,
   DeliveriesQuery,
   DeliveryParams,
+  EndpointParams,
   UpdateWebhookRequest,
   Webhook,
   WebhookDelivery,
@@ -102,6 +104,20 @@ export const rotateWebhookSecret = {
   audited: auditedOfWebhook,
 } as const satisfies Route;
 
+export const rotateCallbackSecret = {
+  method: "POST",
+  path: "/v1/webhooks/callbacks/rotate-secret",
+  tag: "webhooks",
+  summary: "Create or rotate the secret that signs calls to the `callbackUrl` of messages",
+  auth: "bearer",
+  scope: "webhooks",
+  limitedKeys: true,
+  testKeys: true,
+  recentProof: true,
+  data: CallbackSecret,
+  audited: ["id"],
+} as const satisfies Route;
+
 export const testWebhook = {
   method: "POST",
   path: "/v1/webhooks/{id}/test",
@@ -125,7 +141,7 @@ export const listWebhookDeliveries = {
   auth: "bearer",
   scope: "read",
   testKeys: true,
-  params: WebhookParams,
+  params: EndpointParams,
   query: DeliveriesQuery,
   data: WebhookDelivery,
   paged: true,
@@ -153,6 +169,7 @@ export const routes = {
   getWebhook,
   updateWebhook,
   rotateWebhookSecret,
+  rotateCallbackSecret,
   testWebhook,
   listWebhookDeliveries,
   retryWebhookDelivery,

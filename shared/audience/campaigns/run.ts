@@ -7,8 +7,9 @@ import { recount, type Look } from "../../messages/counts/recount.ts";
 import { sendJob } from "../../messages/message/message-job.ts";
 import type { MessageRecord } from "../../messages/message/record.ts";
 import { readPrices } from "../../money/prices/prices.ts";
+import { coverageOf } from "../../money/wallet/coverage.ts";
 import { readWallet } from "../../money/wallet/record.ts";
-import { nextDay, spendLeftMicros } from "../../money/wallet/spending-limits.ts";
+import { nextDay } from "../../money/wallet/spending-limits.ts";
 import { eventJob, owedEvent } from "../../notices/event-job.ts";
 import { dayMs, minuteMs, now, secondMs } from "../../platform/clock.ts";
 import { maxDelaySeconds, secondsUntil } from "../../platform/jobs/job.ts";
@@ -229,13 +230,9 @@ async function coveredResults(
   organizationId: string,
   results: readonly RecipientResult[],
 ): Promise<readonly RecipientResult[]> {
-  const wallet = await readWallet(organizationId);
-  let leftMicros = Math.min(wallet.balanceMicros, spendLeftMicros(wallet));
-  const end = results.findIndex((result) => {
-    leftMicros -= "message" in result ? result.message.totalMicros : 0;
-    return leftMicros < 0;
-  });
-  return end === -1 ? results : results.slice(0, end);
+  const prices = results.map((result) => ("message" in result ? result.message.totalMicros : 0));
+  const { count } = await coverageOf(organizationId, prices);
+  return results.slice(0, count);
 }
 
 /** Returns the writes that record a block with its accepted messages: the campaign's progress, and the skipped contacts. */

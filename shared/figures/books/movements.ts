@@ -186,7 +186,7 @@ function addToCountry(
   countries: Movements["countries"],
   { type, amountMicros, country = "none", messageId, segments = 0 }: LedgerEntryRecord,
 ): void {
-  if (type !== "message" && type !== "refund" && type !== "void") return;
+  if (type !== "message" && type !== "verification_fee" && type !== "refund" && type !== "void") return;
   const sign = type === "message" ? 1 : type === "refund" && messageId !== undefined ? -1 : 0;
   const sums = { messages: sign, segments: sign * segments, revenueMicros: -amountMicros };
   addTo(countries, country, { ...noMessages, country, ...sums });

@@ -60,11 +60,13 @@ const recipientFields = [
   "reply",
 ] as const satisfies readonly (keyof CampaignRecipient)[];
 
+/** The columns after the fields of a message. A program may count columns, so the later ones stay last. */
 const deliveryColumns = ["delivery", "deliveryAt", "deliveryErrorCode", "segments", "price", "currency"];
+const detailFields = ["reference", "metadata"] as const satisfies readonly (keyof Message)[];
 
 /** Returns the names of the columns that each export of a list has. */
 export function columnsOf({ messages, contacts, campaignRecipients }: CreateExportRequest): string[] {
-  if (messages !== undefined) return [...messageFields, ...deliveryColumns];
+  if (messages !== undefined) return [...messageFields, ...deliveryColumns, ...detailFields];
   if (contacts !== undefined) return [...contactFields];
   return campaignRecipients === undefined ? [...transactionFields] : [...recipientFields];
 }
@@ -80,7 +82,8 @@ export async function readRows(
 ): Promise<Page<Cells>> {
   if (messages !== undefined) {
     const page = await listMessages({ organizationId, isTest: false }, { ...messages, ...position });
-    return inCells(page, messageFields, ({ delivery, pricing: { segments, total, currency } }) => ({
+    const fields = [...messageFields, ...detailFields];
+    return inCells(page, fields, ({ delivery, pricing: { segments, total, currency } }) => ({
       delivery: delivery?.status,
       deliveryAt: delivery?.at,
       deliveryErrorCode: delivery?.errorCode,
@@ -117,5 +120,6 @@ function inCells<Row extends object>(
 function textOf(value: unknown): string {
   if (typeof value === "string" || typeof value === "number") return String(value);
   if (Array.isArray(value)) return value.join(", ");
+  if (typeof value === "object" && value !== null) return JSON.stringify(value);
   return value === true ? "yes" : "";
 }

@@ -97,6 +97,7 @@ function toApiTransaction(
     country: entry.country,
     segments: entry.segments,
     campaignId: entry.campaignId,
+    verificationId: entry.verificationId,
     paymentId: entry.paymentId,
     reason: entry.reason,
     reference: entry.reference,

@@ -1,21 +1,18 @@
-import type { RateLimitStatus } from "../../api/contract/errors.ts";
+import { ApiError, type RateLimitStatus } from "../../api/contract/errors.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../../api/contract/sms.ts";
-import { readPrices } from "../../money/prices/prices.ts";
-import { microsOf } from "../../money/wallet/money.ts";
 import { sendRateStatus } from "../../money/wallet/spending-limits.ts";
-import { limitsOf, type Actor } from "../../platform/auth/actor.ts";
-import { now } from "../../platform/clock.ts";
+import type { Actor } from "../../platform/auth/actor.ts";
 import type { Attempt } from "../../platform/http/event.ts";
 import { testMarkOf } from "../../platform/ids.ts";
-import { findOrganization, type OrganizationRecord } from "../../tenancy/organizations/record.ts";
-import { toApiPricing, type MessageRecord } from "../message/record.ts";
-import { parseSchedule } from "../message/schedule.ts";
-import { asTestMessage, isTestRequest, recordTestMessage, testPrices } from "../message/test-messages.ts";
-import { senderOf } from "../sender-ids/usable.ts";
-import { acceptTogether, newMessage, queueForSending } from "./accept.ts";
+import type { Write } from "../../platform/table/write.ts";
+import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
+import { ledgerFieldsOf } from "../message/ledger-fields.ts";
+import { codePlaceholder, toApiPricing, type CodeSource, type MessageRecord } from "../message/record.ts";
+import { recordTestMessages } from "../message/test-messages.ts";
+import { acceptTogether, queueForSending } from "./accept.ts";
 import { holdMessage } from "./hold.ts";
-import { checkKeyLimits, withinKeyBudget } from "./key-limits.ts";
-import { checkMessage, checkTestMessage } from "./policies.ts";
+import { withinKeyBudget } from "./key-limits.ts";
+import { Preparation } from "./prepare.ts";
 import { withinRecipientLimit } from "./recipient-limits.ts";
 
 /** Facts about a request to send, besides its body. */
@@ -23,69 +20,86 @@ export interface AcceptOptions {
   readonly actor?: Actor;
   readonly attempt?: Attempt | undefined;
   readonly reportRateLimit?: ((status: RateLimitStatus) => void) | undefined;
+  /** The verification that the message belongs to. */
+  readonly verification?: OfVerification;
+}
+
+/** A verification, for one of its messages, whose text has the placeholder of the code. */
+interface OfVerification {
+  readonly id: string;
+  readonly code: CodeSource;
+  /** The text that the message shows: with the placeholder, except in a test, which learns the code from it. */
+  readonly shownText: string;
+  /** Whether its fee is debited with the message. */
+  readonly isFirst: boolean;
+  /** Returns the writes in the transaction of the message, with the response to the attempt. */
+  readonly recording: (message: MessageRecord, feeMicros: number) => readonly Write[];
 }
 
 /**
  * Accepts a message: debits its price from the wallet, records it together with the ledger entry, and queues it for sending.
  * A recorded message is safe: the reconciler repairs whatever fails after that. A test message is free, and needs no
  * approval.
- * @throws ApiError, in this order: VALIDATION_ERROR, INSUFFICIENT_SCOPE, the errors of `senderOf`, `checkKeyLimits` and
- *   `checkMessage`, DESTINATION_NOT_PRICED, RECIPIENT_RATE_EXCEEDED, KEY_BUDGET_REACHED, DestinationLimitReached,
- *   ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. For a test
- *   message TEST_LIMIT_REACHED follows the checks. It is UNAVAILABLE when the message was not accepted although the wallet may have been debited
+ * @throws ApiError, in this order: INSUFFICIENT_SCOPE, the errors of `Preparation.prepare`, RECIPIENT_RATE_EXCEEDED,
+ *   KEY_BUDGET_REACHED, DestinationLimitReached, ORGANIZATION_SUSPENDED, WALLET_MISSING, INSUFFICIENT_BALANCE,
+ *   DAILY_SPEND_CAP_REACHED, SEND_RATE_EXCEEDED. For a test message TEST_LIMIT_REACHED follows the checks. It is UNAVAILABLE
+ *   when the message was not accepted although the wallet may have been debited
  */
 export async function acceptMessage(
   organization: OrganizationRecord,
   request: SendSmsRequest,
-  { actor, attempt, reportRateLimit }: AcceptOptions = {},
+  { actor, attempt, reportRateLimit, verification }: AcceptOptions = {},
 ): Promise<AcceptedMessage> {
-  const queuedAt = now();
-  const scheduledAt = parseSchedule(request.scheduledAt, queuedAt);
-  const { id: organizationId } = organization;
-  const isTest = isTestRequest(actor, request);
-  const isNamed = request.senderId !== undefined || request.from !== undefined;
-  // The given record may not have a new default yet.
-  const current = isNamed ? organization : await findOrganization(organizationId, { consistent: true });
-  const sender = senderOf(current, request, isTest);
-  const { to, messageType } = request;
-  const limits = limitsOf(actor);
-  if (limits !== undefined) checkKeyLimits(limits, to, new Date(scheduledAt ?? queuedAt));
-  await (isTest ? checkTestMessage : checkMessage)(organization, {
-    organizationId,
-    to,
-    ...sender,
-    messageType,
-  });
-  const prices = await readPrices(organization, queuedAt);
-  const credential = actor?.credential;
-  const apiKeyId = credential?.type === "apiKey" ? credential.keyId : undefined;
-  const content = { ...request, ...sender, scheduledAt, apiKeyId };
-  const message = newMessage(organizationId, content, {
-    queuedAt,
-    prices: isTest ? testPrices(prices) : prices,
-  });
+  const preparation = new Preparation(organization, actor, request);
+  const { isTest, limits, apiKeyId } = preparation;
+  const prepared = await preparation.prepare(
+    verification === undefined ? request : withStandIn(request, verification),
+  );
+  const message = verification === undefined ? prepared : withCode(prepared, verification);
+  const feeMicros = verification?.isFirst === true ? await preparation.verificationFeeMicros(message.to) : 0;
+  const recording = (accepted: MessageRecord): readonly Write[] =>
+    verification?.recording(accepted, feeMicros) ??
+    (attempt === undefined ? [] : [attempt.complete(presentAccepted(accepted))]);
   if (isTest) {
-    const test = asTestMessage(message);
-    const accepted = presentAccepted(test);
-    await recordTestMessage(test, attempt === undefined ? [] : [attempt.complete(accepted)]);
-    await queueForSending([test]);
-    return accepted;
+    await recordTestMessages([message], recording(message));
+    await queueForSending([message]);
+    return presentAccepted(message);
   }
-  if (limits?.holdAbove !== undefined && message.totalMicros > microsOf(limits.holdAbove)) {
+  if (limits !== undefined && preparation.isHeld(message, feeMicros)) {
+    if (verification !== undefined) {
+      const tooExpensive =
+        "The message costs more than this API key may spend without the approval of a person.";
+      throw new ApiError("INSUFFICIENT_SCOPE", { message: tooExpensive });
+    }
     const { expiresInSeconds } = request;
     const { budgetKeyId } = limits;
     return holdMessage({ ...message, apiKeyId: apiKeyId ?? "", budgetKeyId, expiresInSeconds }, attempt);
   }
+  const { country } = ledgerFieldsOf(message);
+  const fee = { amountMicros: feeMicros, isFee: true, country, verificationId: verification?.id } as const;
   const accept = async (): Promise<readonly MessageRecord[]> =>
-    acceptTogether([message], (each, wallet) => {
-      const rate = sendRateStatus(wallet);
-      if (rate !== undefined) reportRateLimit?.(rate);
-      return attempt === undefined ? [] : each.map((accepted) => attempt.complete(presentAccepted(accepted)));
-    });
+    acceptTogether(
+      [message],
+      (each, wallet) => {
+        const rate = sendRateStatus(wallet);
+        if (rate !== undefined) reportRateLimit?.(rate);
+        return each.flatMap(recording);
+      },
+      feeMicros > 0 ? { fees: [fee] } : {},
+    );
   const placed = await withinRecipientLimit(message, async () =>
-    limits === undefined ? accept() : withinKeyBudget(limits, message.totalMicros, accept),
+    limits === undefined ? accept() : withinKeyBudget(limits, message.totalMicros + feeMicros, accept),
   );
   return presentAccepted(placed[0] ?? message);
+}
+
+/** Returns a request with digits in place of the code: each code is in the default alphabet of GSM-7, unlike the placeholder. */
+function withStandIn(request: SendSmsRequest, { code }: OfVerification): SendSmsRequest {
+  return { ...request, message: request.message.replaceAll(codePlaceholder, "0".repeat(code.length)) };
+}
+
+function withCode(prepared: MessageRecord, { id, code, shownText }: OfVerification): MessageRecord {
+  return { ...prepared, message: shownText, verificationId: id, code };
 }
 
 function presentAccepted(message: MessageRecord): AcceptedMessage {

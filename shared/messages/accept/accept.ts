@@ -1,6 +1,8 @@
+import { detailsOf, type MessageDetails } from "../../api/contract/message-details.ts";
 import type { SendSmsRequest } from "../../api/contract/sms.ts";
 import type { Prices } from "../../money/prices/prices.ts";
 import { chargeWallet } from "../../money/wallet/charge.ts";
+import type { Charge } from "../../money/wallet/debit.ts";
 import type { WalletRecord } from "../../money/wallet/record.ts";
 import { newId } from "../../platform/ids.ts";
 import { secondsUntil } from "../../platform/jobs/job.ts";
@@ -24,15 +26,24 @@ import { quote } from "./quote.ts";
  */
 export const maxAcceptedTogether = 48;
 
-export interface NewMessage extends Pick<
-  SendSmsRequest,
-  "expiresInSeconds" | "language" | "message" | "messageType" | "to"
-> {
+export interface NewMessage
+  extends
+    MessageDetails,
+    Pick<SendSmsRequest, "expiresInSeconds" | "language" | "message" | "messageType" | "to"> {
   readonly senderId: string;
   readonly from?: string | undefined;
   readonly scheduledAt?: string | undefined;
   readonly campaignId?: string;
   readonly apiKeyId?: string | undefined;
+  readonly batchId?: string | undefined;
+}
+
+/** Facts about messages that are accepted together. */
+interface AcceptTogether {
+  /** More prices of the same debit, with ledger entries of their own. */
+  readonly fees?: readonly Charge[];
+  /** Whether earlier messages of the same request were accepted. */
+  readonly isContinued?: boolean;
 }
 
 /** The time of acceptance, and the prices at that time. */
@@ -63,6 +74,8 @@ export function newMessage(
     messageType: request.messageType,
     campaignId: request.campaignId,
     apiKeyId: request.apiKeyId,
+    ...detailsOf(request),
+    batchId: request.batchId,
     ...quote(request, prices),
     queuedAt: queuedAt.toISOString(),
     scheduledAt: request.scheduledAt,
@@ -87,6 +100,7 @@ export function newMessage(
 export async function acceptTogether(
   messages: readonly MessageRecord[],
   together: (placed: readonly MessageRecord[], wallet: WalletRecord) => readonly Write[],
+  { fees = [], isContinued = false }: AcceptTogether = {},
 ): Promise<readonly MessageRecord[]> {
   const [first] = messages;
   if (first === undefined) return [];
@@ -97,16 +111,20 @@ export async function acceptTogether(
   const charge = async (): Promise<{ readonly accepted: readonly MessageRecord[] }> =>
     chargeWallet({
       organizationId: first.organizationId,
-      charges: messages.map((each) => ({ amountMicros: each.totalMicros, ...ledgerFieldsOf(each) })),
+      charges: [
+        ...messages.map((each) => ({ amountMicros: each.totalMicros, ...ledgerFieldsOf(each) })),
+        ...fees,
+      ],
       at: new Date(first.queuedAt),
-      isRateLimited: campaignId === undefined,
+      // A batch is one send, although its blocks have a debit each.
+      rateLimitedSends: campaignId !== undefined || isContinued ? 0 : 1,
       keepAccepted: async (ofDay) => noteAccepted(first.organizationId, ofDay),
       recording: (wallet) => {
         const placed = messages.map((message) => ({ ...message, id: idInShard(wallet, message.id) }));
         const messageIds = placed.map(({ id }) => id);
         const others = together(placed, wallet);
         if (staysUnconfirmed) {
-          const before = placed.map((each) => messagePut(unconfirmed(each, wallet.seq)));
+          const before = placed.map((each) => messagePut(unconfirmed(each, wallet.seq - fees.length)));
           return { accepted: placed, messageIds, before, together: others };
         }
         const jobs = placed.filter(waitsInTable).map(waitingJob);

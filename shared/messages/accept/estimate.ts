@@ -1,13 +1,17 @@
+import type { BatchEstimate, BatchResult } from "../../api/contract/batches.ts";
+import { ApiError } from "../../api/contract/errors.ts";
 import type { Estimate, EstimateSmsRequest } from "../../api/contract/estimates.ts";
 import { readPrices } from "../../money/prices/prices.ts";
 import { amountOf } from "../../money/wallet/money.ts";
 import { readWallet } from "../../money/wallet/record.ts";
 import type { Viewer } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { toApiPricing } from "../message/record.ts";
 import { testPrices } from "../message/test-messages.ts";
-import { checkDestination, senderRuleFor } from "./policies.ts";
+import { textOf, type BatchEntry } from "./batch-entry.ts";
+import { checkDestination, checkSenderInCountry, senderRuleFor } from "./policies.ts";
 import { quote } from "./quote.ts";
 
 /**
@@ -32,5 +36,45 @@ export async function estimateMessage(
     ...estimated,
     balance: amountOf(balanceMicros),
     isCovered: closedAt === undefined && balanceMicros >= quoted.totalMicros,
+  };
+}
+
+/**
+ * Returns the cost of the messages of a batch that have a price, and whether the balance covers them. Nothing is stored.
+ * @throws ApiError WALLET_MISSING, UNAVAILABLE
+ */
+export async function estimateBatch(
+  organization: OrganizationRecord,
+  entries: readonly BatchEntry[],
+  { isTest }: Pick<Viewer, "isTest">,
+): Promise<BatchEstimate> {
+  const prices = await readPrices(organization, now());
+  const sums = { segments: 0, totalMicros: 0 };
+  const rejected: BatchResult[] = [];
+  for (const [index, { message, ...entry }] of entries.entries()) {
+    try {
+      if (message instanceof ApiError) throw message;
+      if (!isTest) {
+        await checkDestination({ organizationId: organization.id, to: entry.to });
+        const { senderId = organization.defaultSenderId, ...addressed } = entry;
+        if (senderId !== undefined) checkSenderInCountry({ ...addressed, senderId });
+      }
+      const quoted = quote({ ...entry, message }, isTest ? testPrices(prices) : prices);
+      sums.segments += quoted.segments;
+      sums.totalMicros += quoted.totalMicros;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code === "UNAVAILABLE") throw error;
+      rejected.push({ index, code: error.code, message: textOf(error) });
+    }
+  }
+  const { segments, totalMicros } = sums;
+  const { balanceMicros = 0, closedAt } = isTest ? {} : await readWallet(organization.id);
+  return {
+    segments,
+    total: amountOf(totalMicros),
+    currency: config.currency(),
+    balance: amountOf(balanceMicros),
+    isCovered: isTest || (closedAt === undefined && balanceMicros >= totalMicros),
+    rejected,
   };
 }

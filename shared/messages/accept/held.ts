@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { ApiError } from "../../api/contract/errors.ts";
 import type { HeldMessage, HeldMessagesQuery } from "../../api/contract/held-messages.ts";
+import { detailsOf, storedDetails } from "../../api/contract/message-details.ts";
 import type { Page } from "../../api/contract/primitives.ts";
 import { Language, MessageType } from "../../api/contract/sms.ts";
 import { keys } from "../../platform/table/keys.ts";
@@ -28,6 +29,7 @@ export const HeldMessageRecord = z.object({
   messageType: z.optional(MessageType),
   scheduledAt: z.optional(z.string()),
   expiresInSeconds: z.optional(z.int()),
+  ...storedDetails,
   segments: z.int(),
   unitPriceMicros: z.int(),
   totalMicros: z.int(),
@@ -87,6 +89,7 @@ export function toApiHeldMessage(record: HeldMessageRecord): HeldMessage {
     from,
     messageType,
     scheduledAt,
+    ...detailsOf(record),
     pricing: toApiPricing(record),
     apiKeyId,
     heldAt,

@@ -1,4 +1,5 @@
 import { ApiError } from "../../api/contract/errors.ts";
+import { detailsOf } from "../../api/contract/message-details.ts";
 import type { AcceptedMessage } from "../../api/contract/sms.ts";
 import { heldEmail } from "../../notices/emails/email-job.ts";
 import { eventJob, owedEvent } from "../../notices/event-job.ts";
@@ -23,7 +24,10 @@ const retentionMs = 7 * dayMs;
 /** A message that was checked and priced, with the fields of its request that a message does not keep. */
 interface Holdable extends Pick<
   MessageRecord,
+  | "callbackUrl"
+  | "metadata"
   | "organizationId"
+  | "reference"
   | "to"
   | "message"
   | "senderId"
@@ -62,6 +66,7 @@ export async function holdMessage(message: Holdable, attempt: Attempt | undefine
     messageType,
     scheduledAt,
     expiresInSeconds,
+    ...detailsOf(message),
     segments,
     unitPriceMicros,
     totalMicros,

@@ -2,7 +2,7 @@ import { ApiError } from "../../api/contract/errors.ts";
 import { microsOf } from "../../money/wallet/money.ts";
 import { capReached } from "../../money/wallet/spending-limits.ts";
 import { limitsOf, type Actor, type KeyLimits } from "../../platform/auth/actor.ts";
-import { reserveToday } from "../../platform/limits/daily.ts";
+import { reserveToday, usesToday } from "../../platform/limits/daily.ts";
 import { log } from "../../platform/log.ts";
 
 /*
@@ -65,6 +65,16 @@ export async function withinKeyBudget<Accepted>(
     }
     throw error;
   }
+}
+
+/** Checks an amount that will be spent in parts. @throws ApiError KEY_BUDGET_REACHED if the budget does not cover it now */
+export async function checkKeyBudget(
+  { dailyBudget, budgetKeyId }: KeyLimits,
+  amountMicros: number,
+): Promise<void> {
+  if (dailyBudget === undefined) return;
+  const usedMicros = await usesToday(keyBudgetName, budgetKeyId);
+  if (usedMicros + amountMicros > microsOf(dailyBudget)) throw capReached("KEY_BUDGET_REACHED");
 }
 
 /** Whether a send that failed was certainly not charged. Any other error may have come after the debit. */

@@ -12,7 +12,8 @@ import { countryOfNumber, typesOfNumber } from "../destinations/numbering-plan.t
 import { effectsOf } from "../message/effects.ts";
 import type { MessageRecord } from "../message/record.ts";
 import { findNumber, isNumberOfOthers } from "../numbers/record.ts";
-import { findOptOut, hasSentStopTo } from "../opt-outs/record.ts";
+import { findOptOutRecord, inForce, wishesOf } from "../opt-outs/record.ts";
+import { hasSentStop } from "../opt-outs/standing.ts";
 import { isApprovedSenderId, isNumeric } from "../sender-ids/names.ts";
 
 /*
@@ -29,6 +30,13 @@ type Addressed = Pick<MessageRecord, "from" | "senderId" | "to">;
 /** Why an organization may not send, if it may not. */
 type SenderRejection = "EMAIL_NOT_VERIFIED" | "KYC_REQUIRED" | "SENDER_ID_NOT_APPROVED";
 
+/** The reads of the checks, which many messages share: why a sender may not send, and the wishes of a number. */
+interface PolicyReads {
+  readonly senderRejection: (sending: Sending) => Promise<SenderRejection | undefined>;
+  readonly findOptOutRecord: typeof findOptOutRecord;
+}
+const ownReads: PolicyReads = { senderRejection, findOptOutRecord };
+
 /**
  * Checks a message that is to be accepted against all policies.
  * @param organization the record of the message's organization
@@ -38,16 +46,13 @@ type SenderRejection = "EMAIL_NOT_VERIFIED" | "KYC_REQUIRED" | "SENDER_ID_NOT_AP
 export async function checkMessage(
   organization: OrganizationRecord | undefined,
   message: Pick<MessageRecord, "campaignId" | "messageType" | "to"> & Sending,
+  reads = ownReads,
 ): Promise<void> {
-  await checkSender(message);
+  await checkSender(message, reads);
   await checkDestination(message);
-  const forbidding = ruleAgainstSender(message);
-  if (forbidding !== undefined) {
-    const details = [{ path: "senderId", message: forbidding.rule }];
-    throw new ApiError("SENDER_NOT_ALLOWED_IN_COUNTRY", { details });
-  }
+  checkSenderInCountry(message);
   const mayHaveReplies = organization === undefined || organization.repliesSince !== undefined;
-  if (await isUnwanted(message, mayHaveReplies)) throw new ApiError("RECIPIENT_OPTED_OUT");
+  if (await isUnwanted(message, mayHaveReplies, reads)) throw new ApiError("RECIPIENT_OPTED_OUT");
 }
 
 /**
@@ -57,16 +62,17 @@ export async function checkMessage(
 export async function checkTestMessage(
   { repliesSince }: OrganizationRecord,
   message: Pick<MessageRecord, "messageType" | "organizationId" | "to">,
+  reads = ownReads,
 ): Promise<void> {
-  if (await isUnwanted(message, repliesSince !== undefined)) throw new ApiError("RECIPIENT_OPTED_OUT");
+  if (await isUnwanted(message, repliesSince !== undefined, reads)) throw new ApiError("RECIPIENT_OPTED_OUT");
 }
 
 /**
  * Checks a sender against the policies, regardless of the message.
  * @throws ApiError EMAIL_NOT_VERIFIED, KYC_REQUIRED, SENDER_ID_NOT_APPROVED, in this order
  */
-export async function checkSender(sending: Sending): Promise<void> {
-  const rejection = await senderRejection(sending);
+export async function checkSender(sending: Sending, reads = ownReads): Promise<void> {
+  const rejection = await reads.senderRejection(sending);
   if (rejection === undefined) return;
   const { from } = sending;
   const isNumberRejected = rejection === "SENDER_ID_NOT_APPROVED" && from !== undefined;
@@ -138,6 +144,14 @@ export function senderRuleFor({ to, senderId, from }: Addressed): SenderRule | u
   return senderRuleOf(countryOfNumber(to));
 }
 
+/** @throws ApiError SENDER_NOT_ALLOWED_IN_COUNTRY if the rule of the recipient's country forbids the sender */
+export function checkSenderInCountry(message: Addressed): void {
+  const forbidding = ruleAgainstSender(message);
+  if (forbidding === undefined) return;
+  const details = [{ path: "senderId", message: forbidding.rule }];
+  throw new ApiError("SENDER_NOT_ALLOWED_IN_COUNTRY", { details });
+}
+
 /** Returns the rule of a recipient's country that forbids the sender, on stages that reject such messages. */
 export function ruleAgainstSender(message: Addressed): SenderRule | undefined {
   if (!config.lettersOnlyWhereAllowed()) return undefined;
@@ -165,16 +179,14 @@ export function mayBeUnwanted(
 async function isUnwanted(
   message: Pick<MessageRecord, "campaignId" | "messageType" | "organizationId" | "to">,
   mayHaveReplies: boolean,
+  reads = ownReads,
 ): Promise<boolean> {
-  const { organizationId, to } = message;
-  switch (trafficClass(message)) {
-    case "otp":
-      return false;
-    case "marketing":
-      return (await findOptOut(organizationId, to)) !== undefined;
-    case "transactional":
-      return mayHaveReplies && (await hasSentStopTo(organizationId, to));
-  }
+  if (!mayBeUnwanted(message, mayHaveReplies)) return false;
+  const record = await reads.findOptOutRecord(message.organizationId, message.to);
+  if (record === undefined) return false;
+  return trafficClass(message) === "marketing"
+    ? inForce(record) !== undefined
+    : hasSentStop(wishesOf(record));
 }
 
 /**

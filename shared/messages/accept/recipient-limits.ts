@@ -35,28 +35,43 @@ function limit(name: string, max: number | undefined, windowMs: number): RateLim
   return max === undefined ? undefined : { name, max, windowMs, code: "RECIPIENT_RATE_EXCEEDED" };
 }
 
+/** The fields of a message that is counted against the limit of its number. */
+type Counted = Classified & Pick<MessageRecord, "id" | "organizationId" | "scheduledAt" | "to">;
+
 /**
  * Accepts a message by `accept`, unless its number has reached the limit of its class.
  * @throws ApiError RECIPIENT_RATE_EXCEEDED, and the errors of `accept`: then the message is not counted
  */
 export async function withinRecipientLimit<Accepted>(
-  message: Classified & Pick<MessageRecord, "id" | "organizationId" | "scheduledAt" | "to">,
+  message: Counted,
   accept: () => Promise<Accepted>,
 ): Promise<Accepted> {
+  const release = await countRecipient(message);
+  try {
+    return await accept();
+  } catch (error) {
+    await release?.();
+    throw error;
+  }
+}
+
+/**
+ * Counts a message against the limit of its number.
+ * @returns a function that takes it off the count; undefined without a limit
+ * @throws ApiError RECIPIENT_RATE_EXCEEDED
+ */
+export async function countRecipient(message: Counted): Promise<(() => Promise<void>) | undefined> {
   const own = limitOf(message);
-  if (own === undefined) return accept();
+  if (own === undefined) return undefined;
   const { id: name, organizationId, scheduledAt } = message;
   const at = scheduledAt === undefined ? now() : new Date(scheduledAt);
   const use = await count(own, message, { name, at });
   if ("waitMs" in use) throw limitReached(own, use.waitMs);
-  try {
-    return await accept();
-  } catch (error) {
+  return async () => {
     await refund(use).catch((cause: unknown) => {
       log.warn("recipient_limit.not_refunded", { organizationId, error: cause });
     });
-    throw error;
-  }
+  };
 }
 
 /**

@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
 
+import type { EventDetails } from "../../api/contract/events.ts";
+import { detailsOf, storedDetails } from "../../api/contract/message-details.ts";
 import {
   DeliveryErrorCode,
   MessageErrorCode,
@@ -21,6 +23,18 @@ import { effectsOf } from "./effects.ts";
 export const finalDeliveries = ["unknown", "undelivered", "delivered"] as const;
 export type FinalDelivery = (typeof finalDeliveries)[number];
 
+/** Stands for the code of a verification in the texts of its messages. */
+export const codePlaceholder = "{code}";
+
+/** The facts that the code of a verification follows from: see `verification-code.ts`. */
+export const CodeSource = z.object({
+  keyId: z.string(),
+  length: z.int(),
+  /** A code of the caller's own. */
+  sealed: z.optional(z.string()),
+});
+export type CodeSource = z.infer<typeof CodeSource>;
+
 export const MessageRecord = z.object({
   entity: z.literal("message"),
   id: z.string(),
@@ -36,8 +50,14 @@ export const MessageRecord = z.object({
   messageType: z.optional(MessageType),
   /** The campaign that it belongs to. */
   campaignId: z.optional(z.string()),
+  /** The batch that it was sent in. */
+  batchId: z.optional(z.string()),
   /** The API key that sent it; absent for a person, and for the messages of a campaign. */
   apiKeyId: z.optional(z.string()),
+  /** The verification that it belongs to. Its text has `{code}` in place of the code, which follows from `code`. */
+  verificationId: z.optional(z.string()),
+  code: z.optional(CodeSource),
+  ...storedDetails,
   encoding: Encoding,
   segments: z.int().check(z.positive()),
   unitPriceMicros: z.int().check(z.nonnegative()),
@@ -98,6 +118,9 @@ export function toApiMessage(record: MessageRecord): Message {
     language: record.language,
     messageType: record.messageType,
     campaignId: record.campaignId,
+    verificationId: record.verificationId,
+    ...detailsOf(record),
+    batchId: record.batchId,
     ...testMarkOf(record.id),
     encoding: record.encoding,
     pricing: toApiPricing(record),
@@ -136,6 +159,16 @@ export function toApiPricing(
     total: amountOf(record.totalMicros),
     currency: config.currency(),
   };
+}
+
+/**
+ * Returns the fields that events have of a message with details of its customer. Events of others keep the form that the
+ * receivers of existing customers know.
+ */
+export function eventDetailsOf(message: MessageRecord): EventDetails {
+  const { reference, metadata, callbackUrl } = message;
+  if ((reference ?? metadata ?? callbackUrl) === undefined) return {};
+  return { reference, metadata, pricing: toApiPricing(message), refunded: message.refund !== undefined };
 }
 
 /**

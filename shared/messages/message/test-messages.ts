@@ -5,9 +5,9 @@ import { viewerOf, type Actor } from "../../platform/auth/actor.ts";
 import { dayMs, epochSeconds } from "../../platform/clock.ts";
 import { newTestId } from "../../platform/ids.ts";
 import { owedJob } from "../../platform/jobs/scheduled-job.ts";
-import { consumeToday } from "../../platform/limits/daily.ts";
+import { consumeToday, dailyLimitReached, reserveToday } from "../../platform/limits/daily.ts";
 import { messageKey } from "../../platform/table/shards.ts";
-import { transact } from "../../platform/table/transact.ts";
+import { tryTransact } from "../../platform/table/transact.ts";
 import { insertOf, type Write } from "../../platform/table/write.ts";
 import { sendJob, waitingJob, waitsInTable } from "./message-job.ts";
 import type { MessageRecord } from "./record.ts";
@@ -61,18 +61,25 @@ export function asTestMessage(message: MessageRecord): MessageRecord {
 }
 
 /**
- * Records a test message together with the writes of the caller. The same transaction stores its job for later: no
- * reconciler looks for a test message whose job was lost.
+ * Records test messages of an organization together with the writes of the caller. The same transaction stores their jobs for
+ * later: no reconciler looks for a test message whose job was lost.
  * @throws ApiError TEST_LIMIT_REACHED; UNAVAILABLE when nothing was recorded
  */
-export async function recordTestMessage(message: MessageRecord, together: readonly Write[]): Promise<void> {
-  await countTestMessage(message.organizationId);
-  const dueAt = new Date(message.scheduledAt ?? message.queuedAt);
-  const recorded = await transact({
-    message: insertOf(messageKey(message), message),
-    waiting: waitsInTable(message) ? [waitingJob(message)] : [],
-    owed: owedJob(`send#${message.id}`, sendJob(message), dueAt),
+export async function recordTestMessages(
+  messages: readonly MessageRecord[],
+  together: readonly Write[],
+): Promise<void> {
+  const release = await reserveToday(dailyLimit, messages[0]?.organizationId ?? "", messages.length);
+  if (release === undefined) throw dailyLimitReached(dailyLimit);
+  const recorded = await tryTransact({
+    messages: messages.map((message) => insertOf(messageKey(message), message)),
+    waiting: messages.filter(waitsInTable).map(waitingJob),
+    owed: messages.map((message) =>
+      owedJob(`send#${message.id}`, sendJob(message), new Date(message.scheduledAt ?? message.queuedAt)),
+    ),
     together,
   });
-  if (recorded.outcome === "rejected") throw new ApiError("UNAVAILABLE");
+  if (recorded.outcome === "committed") return;
+  await release();
+  throw new ApiError("UNAVAILABLE");
 }

@@ -43,12 +43,14 @@ export function confirm(paid: MessageRecord): Update<"message"> {
 
 /**
  * Removes the text of a one-time code that has ended, if the stage requires that. A code may be digits, words or a link,
- * so the whole text is removed. A message without a type may be a code.
+ * so the whole text is removed. A message without a type may be a code. That of a verification has a placeholder instead.
  */
 export function withoutCode({
   messageType = "otp",
-}: Pick<MessageRecord, "messageType">): Pick<Partial<MessageRecord>, "message"> {
-  return messageType === "otp" && config.redactOneTimeCodes() ? { message: redactedText } : {};
+  verificationId,
+}: Pick<Partial<MessageRecord>, "messageType" | "verificationId">): Pick<Partial<MessageRecord>, "message"> {
+  const mayHaveCode = messageType === "otp" && verificationId === undefined;
+  return mayHaveCode && config.redactOneTimeCodes() ? { message: redactedText } : {};
 }
 
 /** The purpose and the conditions of a sender's lease on a message. */

@@ -6,7 +6,7 @@ import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { changesOfPatch, type Update, updateOf, type Write, deleteOf } from "../../platform/table/write.ts";
-import { hasSentStop, optOutOf, type OwnNote, type Wishes } from "./standing.ts";
+import { optOutOf, type OwnNote, type Wishes } from "./standing.ts";
 
 /*
  * Opt-outs from the messages of an organization. An opt-out belongs to a number, with or without a contact, and
@@ -88,11 +88,6 @@ export async function findOptOutRecord(
 export async function findOptOut(organizationId: string, phoneNumber: string): Promise<OptOut | undefined> {
   const record = await findOptOutRecord(organizationId, phoneNumber);
   return record && inForce(record);
-}
-
-/** Whether a person's last word to an organization was STOP, as it is now. */
-export async function hasSentStopTo(organizationId: string, phoneNumber: string): Promise<boolean> {
-  return hasSentStop(wishesOf(await findOptOutRecord(organizationId, phoneNumber)));
 }
 
 /** Returns the opt-out in a record, if one is in force. */

@@ -5,7 +5,7 @@ import { enqueue } from "../../platform/jobs/queue.ts";
 import type { OrganizationState } from "../../tenancy/organizations/record.ts";
 import { addSent } from "../inbound/conversations.ts";
 import { refundJob } from "../message/message-job.ts";
-import { redactedText, type MessageRecord } from "../message/record.ts";
+import { eventDetailsOf, redactedText, type MessageRecord } from "../message/record.ts";
 
 /** Queues the refund and the event of a final state. A repetition changes nothing, apart from repeating the event. */
 export async function publishOutcome(
@@ -18,14 +18,15 @@ export async function publishOutcome(
   }
   await addSent(message);
   // Most customers have no webhook, and a job for the dispatcher is a sixth of a message's cost.
-  const event = hasWebhooks ? eventOf(message) : undefined;
-  if (event !== undefined) await enqueue(eventJob(message.organizationId, event));
+  const { organizationId, callbackUrl } = message;
+  const event = hasWebhooks || callbackUrl !== undefined ? eventOf(message) : undefined;
+  if (event !== undefined) await enqueue(eventJob(organizationId, event, callbackUrl));
 }
 
 /** Returns the event for the customer; none for a message that was cancelled or whose number was erased. */
 function eventOf(message: MessageRecord): WebhookEvent | undefined {
   const { id, to, status, sentAt, failedAt, errorCode } = message;
-  const mark = testMarkOf(id);
+  const mark = { ...eventDetailsOf(message), ...testMarkOf(id) };
   if (to === redactedText) return undefined;
   if (status === "sent" && sentAt !== undefined) {
     return { event: "message.sent", timestamp: sentAt, data: { id, to, status, ...mark } };

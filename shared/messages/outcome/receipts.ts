@@ -10,7 +10,7 @@ import { messageKey } from "../../platform/table/shards.ts";
 import { updateItem } from "../../platform/table/write.ts";
 import { countArrivals } from "../counts/arrivals.ts";
 import { countReceipts, type RecordedReceipt } from "../counts/counts.ts";
-import { finalDeliveries, MessageRecord, type FinalDelivery } from "../message/record.ts";
+import { eventDetailsOf, finalDeliveries, MessageRecord, type FinalDelivery } from "../message/record.ts";
 import { noteReceipt, type Receipt } from "../message/transitions.ts";
 
 /** Long enough to distinguish the few attempts to record one receipt; the record should stay small. */
@@ -74,13 +74,13 @@ function rankOf(delivery: FinalDelivery | undefined): number {
 /** Queues the event of the receipts so far. A repetition queues the same event. */
 async function tell(message: MessageRecord): Promise<void> {
   const event = eventOf(message);
-  if (event !== undefined) await enqueue(eventJob(message.organizationId, event));
+  if (event !== undefined) await enqueue(eventJob(message.organizationId, event, message.callbackUrl));
 }
 
 /** Returns the event for the customer: none without a final status, and none for an erased number. */
 function eventOf(message: MessageRecord): WebhookEvent | undefined {
   const { id, to, deliveryStatus, deliveryAt: timestamp, deliveryErrorCode } = message;
-  const mark = testMarkOf(id);
+  const mark = { ...eventDetailsOf(message), ...testMarkOf(id) };
   if (timestamp === undefined || !PhoneNumber.safeParse(to).success) return undefined;
   if (deliveryStatus === "delivered") {
     return { event: "message.delivered", timestamp, data: { id, to, status: deliveryStatus, ...mark } };

@@ -1,6 +1,7 @@
 import { displayStatusOf } from "../../api/contract/display-status.ts";
+import type { MessagesQuery } from "../../api/contract/messages-query.ts";
 import type { Page } from "../../api/contract/primitives.ts";
-import type { Message, MessagesQuery } from "../../api/contract/sms.ts";
+import type { Message } from "../../api/contract/sms.ts";
 import { findWallet } from "../../money/wallet/record.ts";
 import type { Viewer } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
@@ -40,7 +41,7 @@ export async function listMessages(
   const isWanted = matcherOf(query, at);
   const page =
     !isTest && !scheduled && isWanted === undefined
-      ? await readPage(MessageRecord, list, query, wallet?.messageCount ?? 0)
+      ? await readPage(MessageRecord, list, query, (wallet?.messageCount ?? 0) - (wallet?.feeCount ?? 0))
       : await readWantedPage(
           MessageRecord,
           list,
@@ -60,17 +61,19 @@ export async function listMessages(
 
 /** Returns whether a message has the wanted fields; undefined if a query wants none. */
 function matcherOf(query: MessagesQuery, at: Date): ((record: MessageRecord) => boolean) | undefined {
-  const { search, displayStatus, after, before, ...others } = query;
-  const wanted = (["status", "to", "apiKeyId", "campaignId", "senderId"] as const).filter(
-    (field) => others[field] !== undefined,
-  );
-  const isFiltered = [search, displayStatus, after, before].some((each) => each !== undefined);
+  const { search, displayStatus, metadata, after, before, ...others } = query;
+  const wanted = (
+    ["status", "to", "apiKeyId", "batchId", "campaignId", "senderId", "reference"] as const
+  ).filter((field) => others[field] !== undefined);
+  const isFiltered = [search, displayStatus, metadata, after, before].some((each) => each !== undefined);
   if (!isFiltered && wanted.length === 0) return undefined;
   const [from, to] = [Date.parse(after ?? "0001-01-01"), Date.parse(before ?? "9999-12-31")];
   const numberEnd = search === undefined ? undefined : numberEndOf(search);
   const sought = search === undefined ? undefined : new TextSearch(search);
+  const [name = "", ...value] = metadata?.split(":") ?? [];
   return (record) =>
     wanted.every((field) => record[field] === others[field]) &&
+    (metadata === undefined || record.metadata?.[name] === value.join(":")) &&
     from <= Date.parse(record.queuedAt) &&
     Date.parse(record.queuedAt) < to &&
     (displayStatus === undefined || displayStatusOf(record, record.deliveryStatus, at) === displayStatus) &&

@@ -17,6 +17,7 @@ import { owedRefund, sendJob, type MessageJob } from "../message/message-job.ts"
 import { MessageRecord } from "../message/record.ts";
 import { markFailed, markSent, passOn, release, sentByReceipt } from "../message/transitions.ts";
 import { isExpired } from "../message/validity.ts";
+import { textToSubmit } from "../message/verification-code.ts";
 import { messageLeaseMs, type Decision } from "./acquire-message.ts";
 import { chooseNext, type Choice, type Sender } from "./choose-carrier.ts";
 import { isRescheduledTooLong, laterJob, rescheduleSeconds } from "./reschedule.ts";
@@ -30,6 +31,9 @@ import {
 
 /** The time that a sender needs after a carrier's response to record it, even if the table is slow. */
 const recordingMs = 2 * secondMs;
+
+/** The time until a message whose code could not be made is submitted again. */
+const codeRetrySeconds = 10;
 
 /** The number of attempts with an unknown outcome after which a message fails. */
 const maxUnknownOutcomes = 5;
@@ -77,7 +81,16 @@ export class Submission {
     // Acquiring the lease may have taken long. The message was not submitted, so it is free again.
     if (!hasTimeToSubmit(this.#sender)) return requeue(leased, sendJob(leased, 1, this.#job));
     if (isExpired(leased)) return endAsUnsent(leased, "MESSAGE_EXPIRED");
-    const response = await submitToCarrier(leased, named);
+    const text = await textToSubmit(leased).catch((error: unknown) => {
+      log.error("message.code_missing", {
+        organizationId: leased.organizationId,
+        messageId: leased.id,
+        error,
+      });
+    });
+    // It waits for the key of its code, at most until it expires.
+    if (text === undefined) return requeue(leased, sendJob(leased, codeRetrySeconds, this.#job));
+    const response = await submitToCarrier(leased, text, named);
     const attempt = attemptOf(named.name, response);
     const attempted = attempt === undefined ? leased : withAttempt(leased, attempt);
     try {

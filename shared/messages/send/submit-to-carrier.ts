@@ -20,9 +20,13 @@ export const carrierTimeoutMs = 9 * secondMs;
 /** The carrier's outcome, or that it did not return a reliable one. */
 export type SubmitOutcome = SubmitResult | { readonly outcome: "unknown"; readonly errorName: string };
 
-/** Submits a message to a carrier, once, and counts the outcome. */
-export async function submitToCarrier(message: MessageRecord, named: NamedCarrier): Promise<SubmitOutcome> {
-  const response = await responseOf(message, named);
+/** Submits a message to a carrier, once, and counts the outcome. @param text its text, with its code */
+export async function submitToCarrier(
+  message: MessageRecord,
+  text: string,
+  named: NamedCarrier,
+): Promise<SubmitOutcome> {
+  const response = await responseOf(message, text, named);
   const isBuffered = response.outcome === "accepted" && response.isBuffered === true;
   // An accepted message counts once it has been recorded as sent.
   if (response.outcome !== "accepted") countAttempt(message, named.name, metricOf(response));
@@ -47,7 +51,11 @@ export async function submitToCarrier(message: MessageRecord, named: NamedCarrie
   return response;
 }
 
-async function responseOf(message: MessageRecord, { carrier }: NamedCarrier): Promise<SubmitOutcome> {
+async function responseOf(
+  message: MessageRecord,
+  text: string,
+  { carrier }: NamedCarrier,
+): Promise<SubmitOutcome> {
   const silence = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     silence.reject(
@@ -62,7 +70,7 @@ async function responseOf(message: MessageRecord, { carrier }: NamedCarrier): Pr
         country: countryOfNumber(message.to),
         from: message.from ?? message.senderId,
         ...(message.from === undefined ? {} : { isFromNumber: true }),
-        text: message.message,
+        text,
         encoding: message.encoding,
         isPromotional: trafficClass(message) === "marketing",
         validitySeconds: validitySeconds(message),

@@ -8,9 +8,12 @@ export interface PriceRow {
   readonly priceMicros: number;
   /** ISO 8601; absent if it was always valid. */
   readonly validFrom?: string | undefined;
-  /** The prices of the carriers, by their names. The price of an absent carrier is unknown. */
+  /** The prices of the carriers, by their names, and `verificationFee`. The price of an absent carrier is unknown. */
   readonly costMicros: Readonly<Record<string, number>>;
 }
+
+/** The name of the fee for an approved verification among the costs, which no carrier can have. Release 0.3.0 ignores it. */
+export const verificationFee = "verification fee";
 
 /** The columns of a document that come before the carriers'. */
 const columns = ["prefix", "country", "priceMicros", "validFrom"] as const;

@@ -27,7 +27,7 @@ interface Charging<Recorded extends Recording> extends Debit {
 
 /** The record of a debit in addition to its ledger entries. */
 export interface Recording {
-  /** The ids of the paid messages, one for each charge. */
+  /** The ids of the paid messages, one for each charge that is no fee. Fees come after messages. */
   readonly messageIds: readonly string[];
   /**
    * New items that are written before the ledger entries. They have no effect without the entries, and expire by their
@@ -153,12 +153,15 @@ async function returnMoney(
   if (first === undefined) return false;
   const { organizationId, createdAt } = first;
   const amountMicros = -sumOf(entries);
+  const messages = entries.filter(({ type }) => type === "message");
+  const acceptedMicros = -sumOf(messages);
+  const feeMicros = amountMicros - acceptedMicros;
   try {
     const returned = await postToWallet({
       organizationId,
       type: "refund",
       amountMicros,
-      notAccepted: { day: dayOf(createdAt), accepted: entries.length, acceptedMicros: amountMicros },
+      notAccepted: { day: dayOf(createdAt), accepted: messages.length, acceptedMicros, feeMicros },
       together: () => entries.map((entry) => ledgerEntry({ ...voidEntry(entry), isReturned: true })),
     });
     if (returned === undefined) return false;

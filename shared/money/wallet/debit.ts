@@ -28,9 +28,10 @@ import {
 const debitAttempts = 100;
 const maxDebitDelayMs = 50;
 
-/** The price of one message, with the fields that its entry has. */
-interface Charge extends OfMessage {
+/** The price of one message, or the fee of a verification, with the fields that its entry has. */
+export interface Charge extends OfMessage {
   readonly amountMicros: number;
+  readonly isFee?: true;
 }
 
 /** The prices to debit. */
@@ -38,8 +39,8 @@ export interface Debit {
   readonly organizationId: string;
   readonly charges: readonly Charge[];
   readonly at: Date;
-  /** Whether they count against the rate limit. The worker of a campaign limits its messages itself. */
-  readonly isRateLimited?: boolean;
+  /** How many sends they are for the rate limit. The worker of a campaign limits its messages itself. */
+  readonly rateLimitedSends?: number;
   /** Stores the accepted messages of the previous day, before the wallet begins the next day. */
   readonly keepAccepted: (accepted: AcceptedOfDay) => Promise<void>;
 }
@@ -93,15 +94,19 @@ export async function debitWallet(
   throw new ApiError("UNAVAILABLE", { isUncharged: true });
 }
 
-function reservationOf({ charges, isRateLimited = false }: Debit): Reservation {
-  return { amountMicros: sumOf(charges), sends: charges.length, isRateLimited };
+function reservationOf({ charges, rateLimitedSends = 0 }: Debit): Reservation {
+  const fees = charges.filter(({ isFee }) => isFee);
+  const sends = charges.length - fees.length;
+  return { amountMicros: sumOf(charges), feeMicros: sumOf(fees), sends, rateLimitedSends };
 }
 
 async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletRecord>> {
   const { organizationId, charges, at } = debit;
-  const limits = reserve(reservationOf(debit));
+  const reservation = reservationOf(debit);
+  const limits = reserve(reservation);
   const amountMicros = sumOf(charges);
   const count = charges.length;
+  const fees = count - reservation.sends;
   const lastAt = at.toISOString();
   const { set, setIfAbsent } = toBeSettled(organizationId, lastAt);
   return updateItem(
@@ -109,7 +114,13 @@ async function applyDebit(debit: Debit, lastId: string): Promise<Outcome<WalletR
     updateOf(
       keys.wallet(organizationId),
       {
-        add: { balanceMicros: -amountMicros, seq: count, messageCount: count, ...limits.add },
+        add: {
+          balanceMicros: -amountMicros,
+          seq: count,
+          messageCount: count,
+          ...(fees > 0 ? { feeCount: fees } : {}),
+          ...limits.add,
+        },
         set: { ...set, lastId, lastAt },
         setIfAbsent,
       },
@@ -147,7 +158,7 @@ function entriesOf(
 ): NewLedgerEntry[] {
   let seq = after.seq - charges.length;
   let balanceAfterMicros = after.balanceMicros + sumOf(charges);
-  return charges.map(({ amountMicros, ...ofMessage }, index) => {
+  return charges.map(({ amountMicros, isFee = false, ...ofMessage }, index) => {
     seq += 1;
     balanceAfterMicros -= amountMicros;
     return {
@@ -155,7 +166,7 @@ function entriesOf(
       entity: "ledgerEntry",
       id: entryIds[index] ?? "",
       organizationId,
-      type: "message",
+      type: isFee ? "verification_fee" : "message",
       seq,
       amountMicros: -amountMicros,
       balanceAfterMicros,

@@ -14,6 +14,8 @@ const ofMessage = {
   country: z.optional(z.string()),
   segments: z.optional(z.int().check(z.positive())),
   campaignId: z.optional(z.string()),
+  /** The verification of a fee. */
+  verificationId: z.optional(z.string()),
 };
 const OfMessage = z.object(ofMessage);
 export type OfMessage = z.infer<typeof OfMessage>;

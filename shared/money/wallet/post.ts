@@ -120,6 +120,7 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting) {
       country: posting.country,
       segments: posting.segments,
       campaignId: posting.campaignId,
+      verificationId: posting.verificationId,
       paymentId: posting.paymentId,
       reason: posting.reason,
       reference: posting.reference,

@@ -26,8 +26,10 @@ export const WalletRecord = z.object({
   /** Below 0 only after a chargeback of money that had been spent. */
   balanceMicros: z.int(),
   seq: z.int().check(z.nonnegative()),
-  /** How many messages have been paid for. */
+  /** How many messages and fees have been paid for. */
   messageCount: z.int().check(z.nonnegative()),
+  /** How many of these were fees of verifications; approximate after a lost debit of a fee. */
+  feeCount: z.optional(z.int()),
   ...shardFields,
   /** The id of the ledger entry that belongs to the last change, whether or not it has been written. */
   lastId: z.string(),

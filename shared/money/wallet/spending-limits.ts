@@ -90,6 +90,8 @@ export interface AcceptedOfDay {
   readonly day: string;
   readonly accepted: number;
   readonly acceptedMicros: number;
+  /** Fees that were debited with them, and are returned with them. */
+  readonly feeMicros?: number;
 }
 
 /** Returns what the wallet counted on its `spendDay`; undefined if nothing. */
@@ -124,15 +126,18 @@ function newSecond(seen: SpendingLimits): Pick<SpendingLimits, "sendsLeft" | "se
   return { secondSince: now().toISOString(), sendsLeft: sendsPerSecond(seen) ?? unlimited };
 }
 
-/** The part of the limits that a debit uses. A campaign has no rate limit here, because its worker limits its messages itself. */
+/** The part of the limits that a debit uses. */
 export interface Reservation {
+  /** With fees, which are not among the messages of the day. */
   readonly amountMicros: number;
+  readonly feeMicros: number;
   readonly sends: number;
-  readonly isRateLimited: boolean;
+  /** How many sends count against the rate limit. */
+  readonly rateLimitedSends: number;
 }
 
 /** Returns how a debit changes the limits, and what it requires of them. */
-export function reserve({ amountMicros, sends, isRateLimited }: Reservation): {
+export function reserve({ amountMicros, feeMicros, sends, rateLimitedSends }: Reservation): {
   readonly add: NonNullable<Changes<"wallet">["add"]>;
   readonly atLeast: NonNullable<Requirements<"wallet">["atLeast"]>;
 } {
@@ -140,11 +145,14 @@ export function reserve({ amountMicros, sends, isRateLimited }: Reservation): {
     spentTodayMicros: amountMicros,
     spendLeftMicros: -amountMicros,
     acceptedToday: sends,
-    acceptedTodayMicros: amountMicros,
+    acceptedTodayMicros: amountMicros - feeMicros,
   };
   const atLeast = { spendDay: today(), spendLeftMicros: amountMicros };
-  if (!isRateLimited) return { add: spent, atLeast };
-  return { add: { ...spent, sendsLeft: -sends }, atLeast: { ...atLeast, sendsLeft: sends } };
+  if (rateLimitedSends === 0) return { add: spent, atLeast };
+  return {
+    add: { ...spent, sendsLeft: -rateLimitedSends },
+    atLeast: { ...atLeast, sendsLeft: rateLimitedSends },
+  };
 }
 
 /**
@@ -153,15 +161,18 @@ export function reserve({ amountMicros, sends, isRateLimited }: Reservation): {
  */
 export function unreserve(
   { spendDay, spendLeftMicros: left }: SpendingLimits,
-  { day, accepted, acceptedMicros }: AcceptedOfDay,
+  { day, accepted, acceptedMicros, feeMicros = 0 }: AcceptedOfDay,
 ): { readonly add?: Changes<"wallet">["add"]; readonly requires?: Requirements<"wallet"> } {
   if (day !== spendDay) return {};
   const counted = { acceptedToday: -accepted, acceptedTodayMicros: -acceptedMicros };
-  const add = { ...counted, spentTodayMicros: -acceptedMicros };
+  const add = { ...counted, spentTodayMicros: -acceptedMicros - feeMicros };
   const is = { spendDay };
   return left === undefined
     ? { add, requires: { is, absent: ["spendLeftMicros"] } }
-    : { add: { ...add, spendLeftMicros: acceptedMicros }, requires: { is, present: ["spendLeftMicros"] } };
+    : {
+        add: { ...add, spendLeftMicros: acceptedMicros + feeMicros },
+        requires: { is, present: ["spendLeftMicros"] },
+      };
 }
 
 /** Why a debit was rejected: a period that has to start first, or a limit. `none`: no limit was the reason. */
@@ -170,11 +181,11 @@ type DebitObstacle = "newSecond" | "cap" | "newDay" | "none" | "rate";
 /** Returns why the limits rejected a debit. */
 export function obstacleOf(
   wallet: SpendingLimits,
-  { amountMicros, sends, isRateLimited }: Reservation,
+  { amountMicros, rateLimitedSends }: Reservation,
 ): DebitObstacle {
   if (isNewDay(wallet) || wallet.spendLeftMicros === undefined) return "newDay";
   if (wallet.spendLeftMicros < amountMicros) return "cap";
-  if (!isRateLimited || (wallet.sendsLeft ?? 0) >= sends) return "none";
+  if (rateLimitedSends === 0 || (wallet.sendsLeft ?? 0) >= rateLimitedSends) return "none";
   return isSecondOver(wallet) ? "newSecond" : "rate";
 }
 

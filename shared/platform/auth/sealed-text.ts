@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 /*
  * Text in the table that only the holder of a key of the stage can read: AES-256-GCM (NIST SP 800-38D). In addition to the
@@ -76,6 +76,17 @@ export function isSealedWith(keyText: string, sealed: string): boolean {
 
 function keyOf(keyText: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", keyText, "", "sealed text", keyBytes));
+}
+
+/**
+ * Returns the HMAC-SHA256 of a text with the key of an id, in hex. It reveals nothing about sealed texts.
+ * @throws SealedWithAnotherKey
+ */
+export function macOf(keyText: string, keyId: string, text: string): string {
+  const key = keysIn(keyText).find((each) => idOf(each) === keyId);
+  if (key === undefined) throw new SealedWithAnotherKey();
+  const macKey = new Uint8Array(hkdfSync("sha256", key, "", "message authentication", keyBytes));
+  return createHmac("sha256", macKey).update(text).digest("hex");
 }
 
 /** Returns the ids of the keys in a secret, that of the sealing key first. */

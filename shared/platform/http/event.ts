@@ -8,6 +8,8 @@ import type { Update } from "../table/write.ts";
 
 /** One attempt at an idempotent request. */
 export interface Attempt {
+  /** The key of the request, and the hash of its content. Both are the same in each repeat of the request. */
+  readonly request: { readonly key: string; readonly hash: string };
   /** Returns the write that stores the response. It belongs into the transaction of the request. */
   complete(answer: unknown): Update<"idempotency">;
 }

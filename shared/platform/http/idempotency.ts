@@ -49,7 +49,8 @@ export function idempotency(route: ServedRoute): EndpointMiddleware[] {
         const key = keyOf(event);
         if (key === undefined || event.viewer === undefined) return;
         const { params, query, body } = event.input ?? {};
-        const content = [routeName(route), params, query, body];
+        const hashed = route.unhashed === undefined ? body : { ...Object(body), [route.unhashed]: undefined };
+        const content = [routeName(route), params, query, hashed];
         const { organizationId, isTest } = event.viewer;
         // A live request never gets the response of a test request. No key of a request has a space in it.
         const ownKey = isTest ? `test ${key}` : key;
@@ -100,9 +101,11 @@ export async function once(
  */
 async function begin(request: Request): Promise<BegunAttempt | Replay> {
   const key = keys.idempotency(request.organizationId, sha256(request.key));
-  const { answer, ...lease } = await takeUp(key, sha256(JSON.stringify(request.content)));
+  const hash = sha256(JSON.stringify(request.content));
+  const { answer, ...lease } = await takeUp(key, hash);
   if (answer !== undefined) return { answer: JSON.parse(answer) };
   return {
+    request: { key: request.key, hash },
     complete: (done) => completion(key, lease, done),
     fail: async () => forget(key, lease),
   };

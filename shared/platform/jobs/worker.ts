@@ -1,6 +1,6 @@
 import middy from "@middy/core";
 import sqsPartialBatchFailure from "@middy/sqs-partial-batch-failure";
-import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord, SQSRecordAttributes } from "aws-lambda";
 import type * as z from "zod/mini";
 
 import { log } from "../log.ts";
@@ -11,7 +11,7 @@ import { queuedAtAttribute, ReturnsLater } from "./job.ts";
  * Returns the Lambda handler of a queue. It parses the jobs of a batch and works on them concurrently. It reports only the
  * failed jobs, so the queue delivers only these again, and parks them after hours of attempts.
  * @param work receives a job, the remaining time of the function, when the job was first queued, and the state of its batch.
- * The last argument is the sender of the job, which SQS has authenticated.
+ * The last argument has the sender of the job, and when it was sent, as SQS has noted them.
  * @param conclude receives the results of all jobs that did not throw; it must not throw
  * @param begin makes the state that the jobs of one batch share
  */
@@ -22,7 +22,7 @@ export function worker<Job, Result, Batch = undefined>(
     remainingTimeMs: () => number,
     queuedAt: Date,
     batch: Batch | undefined,
-    senderId: string,
+    sent: Pick<SQSRecordAttributes, "SenderId" | "SentTimestamp">,
   ) => Promise<Result>,
   conclude?: (results: readonly Result[]) => Promise<void>,
   begin?: () => Batch,
@@ -41,7 +41,7 @@ export function worker<Job, Result, Batch = undefined>(
             remainingTimeMs,
             firstQueuedAt(record),
             batch,
-            record.attributes.SenderId,
+            record.attributes,
           ),
         ),
       );

@@ -56,10 +56,10 @@ export async function reserveToday(
 }
 
 /**
- * Counts a use against a limit. A write that is repeated after a lost response counts twice, which is harmless.
+ * Counts uses against a limit, all or none. A write that is repeated after a lost response counts twice, which is harmless.
  * @throws ApiError with the limit's code when the limit is reached
  */
-export async function consumeToday(limit: DailyLimit, subject: string): Promise<void> {
-  const counted = await updateItem(CountedUses, useToday(limit, subject));
+export async function consumeToday(limit: DailyLimit, subject: string, amount = 1): Promise<void> {
+  const counted = await updateItem(CountedUses, useToday(limit, subject, amount));
   if (!counted.applied) throw dailyLimitReached(limit);
 }

@@ -85,11 +85,12 @@ export function digestOfNumber(organizationId: string, phoneNumber: string): str
 
 export type AuditEvent = Omit<AuditEntryRecord, "createdAt" | "entity" | "id">;
 
-/** The write of an entry, for the transaction of its action. */
-export function auditEntry(event: AuditEvent, id = newId("aud")): Put<"auditEntry"> {
-  // The time in its ID, by which the log is read.
-  const createdAt = momentOf(id).toISOString();
-  const record: AuditEntryRecord = { entity: "auditEntry", id, createdAt, ...event };
+/**
+ * The write of an entry, for the transaction of its action.
+ * @param at by default the time in its ID, by which the log is read
+ */
+export function auditEntry(event: AuditEvent, id = newId("aud"), at = momentOf(id)): Put<"auditEntry"> {
+  const record: AuditEntryRecord = { entity: "auditEntry", id, createdAt: at.toISOString(), ...event };
   return insertOf(keys.auditEntry(auditLogOf(event.organizationId), id), record);
 }
 
@@ -97,8 +98,12 @@ export function auditEntry(event: AuditEvent, id = newId("aud")): Put<"auditEntr
  * Writes an entry. With an ID it can be repeated.
  * @throws ApiError UNAVAILABLE when it could not be written, so that the action must not happen, or its ID is of another actor
  */
-export async function writeAuditEntry(event: AuditEvent, id = newId("aud")): Promise<AuditEntryRecord> {
-  const entry = auditEntry(event, id);
+export async function writeAuditEntry(
+  event: AuditEvent,
+  id = newId("aud"),
+  at?: Date,
+): Promise<AuditEntryRecord> {
+  const entry = auditEntry(event, id, at);
   const identityOf = (actor: unknown): unknown => Object(actor)["identity"];
   const isOwn = (found: Record<string, unknown>): boolean =>
     found["id"] === id && identityOf(found["actor"]) === identityOf(event.actor);

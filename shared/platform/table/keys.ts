@@ -15,6 +15,7 @@ import type { EntityName } from "./entities.ts";
  * | an organization's KYC submission                 | KYC#<org>           | KYC           |
  * | an organization's sender IDs, or one by its name | ORG#<org>           | SENDER-ID#<lower-case name> |
  * | the organizations with approval for a sender ID  | SENDER#<upper-case name> | SENDER |
+ * | an organization's verification profiles, or one by its name | ORG#<org> | VERIFY-PROFILE#<name> |
  * | a user                                           | USER#<user>         | USER          |
  * | the members of an organization                   | MEMBERS#<org>       | <user>        |
  * | the invitation of an email; keeps it unique      | MEMBERS#<org>      | EMAIL#<sha-256> |
@@ -48,6 +49,9 @@ import type { EntityName } from "./entities.ts";
  * | messages of one campaign by their state          | STATS#<org>         | CAMPAIGN#<cmp> |
  * | an organization's test messages in order, or one | MESSAGES#test#<org> | <message>     |
  * | an organization's held messages in order, or one | HELD#<org>          | <held message> |
+ * | an organization's verifications in order, or one | VERIFICATIONS#<org>, VERIFICATIONS#test#<org> | <verification> |
+ * | the last verification of a number                | VERIFYING#<org>#<profile>, with test# or own# before <org> | <number> |
+ * | the newest starts of a range, address or device, and the counts of a country | GUARD#<org> | RANGE#<prefix>, ADDRESS#<sha-256>, DEVICE#<sha-256>, COUNTRY#<country>#<yyyy-mm-ddThh:m> |
  * | an organization's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|
  * | the opt-outs from an organization's marketing    | OPT_OUTS#<org> | <number> |
@@ -66,6 +70,7 @@ import type { EntityName } from "./entities.ts";
  * | contacts that a block of a campaign skipped      | STATS#<org>         | SKIPPED#<cmp>#<position> |
  * | a request that waits for an operator's decision  | REVIEWS#<kind>      | <id>          |
  * | the response to an idempotent request            | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
+ * | the results of messages of a batch               | IDEMPOTENCY#<org>#<batch> | BLOCK#<index of the first> |
  * | an endpoint's webhook deliveries, or one by its id | DELIVERIES#<whk>  | <delivery>    |
  * | the in-flight calls to an endpoint, or to a host for one organization | INFLIGHT#<whk>, INFLIGHT#<org>#<host> | INFLIGHT |
  * | jobs that fall due in one minute                 | DUE#<minute>#<shard>| <dueAt>#<id>  |
@@ -144,6 +149,8 @@ export const keys = {
   senderId: (organizationId: string, senderId: string) =>
     at<"senderId">(`ORG#${organizationId}`, `SENDER-ID#${senderId.toLowerCase()}`),
   senderName: (senderId: string) => at<"senderName">(`SENDER#${senderId.toUpperCase()}`, "SENDER"),
+  verificationProfile: (organizationId: string, name: string) =>
+    at<"verificationProfile">(`ORG#${organizationId}`, `VERIFY-PROFILE#${name}`),
   user: (userId: string) => at<"user">(`USER#${userId}`, "USER"),
   member: (organizationId: string, userId: string) => at<"member">(`MEMBERS#${organizationId}`, userId),
   invitedEmail: (organizationId: string, emailHash: string) =>
@@ -193,6 +200,14 @@ export const keys = {
     at<"optOut">(`OPT_OUTS#${organizationId}`, phoneNumber),
   heldMessage: (organizationId: string, heldId: string) =>
     at<"heldMessage">(`HELD#${organizationId}`, heldId),
+  verification: (organizationId: string, id: string) =>
+    at<"verification">(`VERIFICATIONS#${isTestId(id) ? "test#" : ""}${organizationId}`, id),
+  testVerifications: (organizationId: string): string => `VERIFICATIONS#test#${organizationId}`,
+  /** @param marks see `pointerKey` of verifications */
+  verifying: (organizationId: string, profile: string, number: string, marks = "") =>
+    at<"verifying">(`VERIFYING#${marks}${organizationId}#${profile}`, number),
+  recentStarts: (organizationId: string, name: string) => at<"recentStarts">(`GUARD#${organizationId}`, name),
+  conversion: (organizationId: string, name: string) => at<"conversion">(`GUARD#${organizationId}`, name),
   inbound: (organizationId: string, inboundId: string) =>
     at<"inbound">(`INBOUND#${isTestId(inboundId) ? "test#" : ""}${organizationId}`, inboundId),
   testInbound: (organizationId: string): string => `INBOUND#test#${organizationId}`,
@@ -218,6 +233,8 @@ export const keys = {
   review: (kind: ReviewKind, id: string) => at<"review">(`REVIEWS#${kind}`, id),
   idempotency: (organizationId: string, keyHash: string) =>
     at<"idempotency">(`IDEMPOTENCY#${organizationId}#${keyHash}`, "IDEMPOTENCY"),
+  batchBlock: (organizationId: string, batchId: string, start: number) =>
+    at<"batchBlock">(`IDEMPOTENCY#${organizationId}#${batchId}`, `BLOCK#${start}`),
   webhookDelivery: (webhookId: string, deliveryId: string) =>
     at<"webhookDelivery">(`DELIVERIES#${webhookId}`, deliveryId),
   inFlightCalls: (whom: string) => at<"inFlightCalls">(`INFLIGHT#${whom}`, "INFLIGHT"),

@@ -34,6 +34,9 @@ interface Wanted<Item> {
   readonly key: Key;
 }
 
+/** DynamoDB accepts 100 keys in one request. */
+const maxBatchKeys = 100;
+
 /** How often a batch is read when busy partitions left items out, and the longest delay in between. */
 const batchAttempts = 6;
 const maxBatchDelayMs = 100;
@@ -58,7 +61,7 @@ export async function findBoth<One, Other>(
 }
 
 /**
- * Reads up to 100 items with one request, each as it is now. Missing items have no row, and the rows are in any order. An
+ * Reads items, a hundred with one request, each as it is now. Missing items have no row, and the rows are in any order. An
  * unreadable record is reported.
  * @throws ApiError UNAVAILABLE when a partition was too busy in every attempt
  */
@@ -66,7 +69,11 @@ export async function findTogether<Item>(
   schema: z.ZodMiniType<Item>,
   keys: readonly Key[],
 ): Promise<Row<Item>[]> {
-  const { rows, unreadable } = rowsIn(schema, await readBatch(keys));
+  const found: Record<string, unknown>[] = [];
+  for (let start = 0; start < keys.length; start += maxBatchKeys) {
+    found.push(...(await readBatch(keys.slice(start, start + maxBatchKeys))));
+  }
+  const { rows, unreadable } = rowsIn(schema, found);
   reportUnreadable(unreadable);
   return rows;
 }

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import type { ApiKey } from "../../api/contract/api-keys.ts";
 import { ApiError } from "../../api/contract/errors.ts";
+import { HookKind } from "../../api/contract/hook-kinds.ts";
 import { SendLimits } from "../../api/contract/key-limits.ts";
 import { defaultScopes, Scope } from "../../api/contract/scopes.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
@@ -47,6 +48,19 @@ function storedScopes(scopes: readonly Scope[] | undefined) {
   return { scopes: others, ...(others?.length !== scopes?.length && { mayCharge: true as const }) };
 }
 
+/** A key that is a hook: its login system, and the verification profile of its codes. */
+const hookOfKey = { kind: HookKind, profile: z.optional(z.string()) };
+
+/** The proof that a call comes from the login system: the hash of the token in it, or the sealed secret that signs it. */
+const hookProof = { tokenHash: z.optional(z.string()), sealedSecret: z.optional(z.string()) };
+const HookOfCredential = z.object({ ...hookOfKey, ...hookProof });
+export type HookOfCredential = z.infer<typeof HookOfCredential>;
+
+/** Returns the id of the hook that is a key. The id takes the place of the key's secret, and needs a proof in addition. */
+export function hookIdOf(keyId: string): string {
+  return keyId.replace("key_", "hok_");
+}
+
 /** The item that finds an API key by the hash of its secret. */
 const StoredCredential = z.object({
   entity: z.literal("credential"),
@@ -62,6 +76,7 @@ const StoredCredential = z.object({
   disabledAt: z.optional(z.string()),
   /** Present for a test key. */
   test: z.optional(z.literal(true)),
+  hook: z.optional(HookOfCredential),
   mayCharge,
 });
 export const CredentialRecord = z.pipe(StoredCredential, z.transform(withCharge));
@@ -78,6 +93,7 @@ const StoredApiKey = z.object({
   ...limits,
   /** Present for a test key. */
   test: z.optional(z.literal(true)),
+  hook: z.optional(z.object(hookOfKey)),
   createdAt: z.string(),
   createdBy: z.object({ type: z.enum(["user", "apiKey"]), id: z.string() }),
   /** The user who made the first key of the chain. */
@@ -124,28 +140,31 @@ export interface NewApiKey {
 /**
  * Returns a new key with the writes that make it.
  * @param maker the key that makes it, if a key does
+ * @param hook the hook that the key is, if it is one
  */
 export function newApiKey(
   actor: Actor,
   maker: ApiKeyRecord | undefined,
   fields: ApiKeyLimits & Pick<ApiKeyRecord, "name" | "test">,
+  hook?: HookOfCredential & { readonly id: string },
 ): NewApiKey {
   const { organizationId, userId } = actor;
   const { name, scopes, validUntil, allowedAddresses, sendLimits } = fields;
   const test = maker?.test ?? fields.test;
-  const secret = newApiKeySecret({ isTest: test === true });
+  const secret = hook?.id ?? newApiKeySecret({ isTest: test === true });
   const record: ApiKeyRecord = {
     entity: "apiKey",
-    id: newId("key"),
+    id: hook === undefined ? newId("key") : hook.id.replace("hok_", "key_"),
     organizationId,
     secretHash: hashApiKeySecret(secret),
-    hint: apiKeyHint(secret),
+    hint: hook?.id ?? apiKeyHint(secret),
     name,
     scopes,
     validUntil,
     allowedAddresses,
     sendLimits,
     test,
+    hook: hook && { kind: hook.kind, profile: hook.profile },
     createdAt: now().toISOString(),
     createdBy: maker === undefined ? { type: "user", id: userId } : { type: "apiKey", id: maker.id },
     userId,
@@ -161,6 +180,7 @@ export function newApiKey(
     allowedAddresses,
     sendLimits,
     test,
+    hook: hook && HookOfCredential.parse(hook),
   };
   const writes = [
     insertOf(keys.apiKeyOfOrganization(organizationId, record.id), { ...record, ...storedScopes(scopes) }),

@@ -9,6 +9,7 @@ import {
   type Ending,
 } from "../../platform/table/audit-log.ts";
 import { keys } from "../../platform/table/keys.ts";
+import { itemsIn } from "../../platform/table/lists.ts";
 import { readWantedPage } from "../../platform/table/page.ts";
 import { itemsOf, queryRows } from "../../platform/table/read.ts";
 
@@ -60,14 +61,18 @@ async function withOutcomes(
 ): Promise<EndedEntry[]> {
   const [newest, oldest] = [entries[0], entries.at(-1)];
   if (newest === undefined || oldest === undefined) return [];
-  const rows = await queryRows(AuditOutcomeRecord, {
+  const ofOutcomes = {
     pk: keys.auditOutcome(auditLogOf(organizationId), "").pk,
     from: oldest.id,
     to: newest.id,
-    limit: entries.length,
     consistent: true,
-  });
-  const outcomes = new Map(itemsOf(rows).map((outcome) => [outcome.id, outcome]));
+    skipsUnreadable: true,
+  };
+  const outcomes = new Map<string, Ending>();
+  // Items without an entry must not displace others.
+  for await (const outcome of itemsIn(AuditOutcomeRecord, ofOutcomes, entries.length)) {
+    outcomes.set(outcome.id, outcome);
+  }
   return entries.map(({ ending, ...entry }) => {
     const { outcome, errorCode, after } = ending ?? outcomes.get(entry.id) ?? { outcome: "unknown" };
     return { ...entry, outcome, errorCode, after };

@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 
 import { idSchema } from "../../api/contract/primitives.ts";
+import { minuteMs } from "../../platform/clock.ts";
+import { momentOf } from "../../platform/ids.ts";
 import {
   AuditEntryRecord,
   Ending,
@@ -13,11 +15,15 @@ import {
  * entry in the name of another person: SQS names the sender of each job.
  */
 
-const { organizationId, action, subject, before } = AuditEntryRecord.shape;
+const { action, subject, before } = AuditEntryRecord.shape;
+
+/** How far a wrong clock may be ahead. The time in an ID may be long before its job, which repeats an entry or was parked. */
+const maxAheadMs = 15 * minuteMs;
 
 export const OperatorEntry = z.object({
   id: idSchema("aud"),
-  event: z.object({ organizationId, action, subject, before }),
+  // Any other text could name the outcomes of a log.
+  event: z.object({ organizationId: z.optional(idSchema("org")), action, subject, before }),
   /** The ARN that the sender has read from AWS. */
   claimedArn: z.string(),
   /** Absent before the action. The job with the outcome repeats the entry, because it may arrive first. */
@@ -28,13 +34,17 @@ export type OperatorEntry = z.infer<typeof OperatorEntry>;
 /**
  * Writes an entry and its outcome. Both can be repeated.
  * @param senderId from SQS
- * @throws Error when it could not be written, or another person has written an entry with its ID
+ * @param sentAt from SQS; the time of the entry, because the sender has chosen the one in the ID
+ * @throws Error when it could not be written, another person has written an entry with its ID, or the ID has a later time
  */
 export async function writeOperatorEntry(
   { id, event, claimedArn, ending }: OperatorEntry,
   senderId: string,
+  sentAt: Date,
 ): Promise<void> {
   const actor = { type: "operator", identity: senderId, claimedArn } as const;
-  const entry = await writeAuditEntry({ ...event, actor }, id);
+  const isOfNow = momentOf(id).getTime() <= sentAt.getTime() + maxAheadMs;
+  if (!isOfNow) throw new Error(`the time in ${id} is after that of its job`);
+  const entry = await writeAuditEntry({ ...event, actor }, id, sentAt);
   if (ending !== undefined) await writeAuditOutcome(entry, ending);
 }

@@ -17,6 +17,8 @@ const quotaCounts = {
   furtherMemberCount: z._default(z.int().check(z.nonnegative()), 0),
   senderIdCount: z._default(z.int().check(z.nonnegative()), 0),
   templateCount: z._default(z.int().check(z.nonnegative()), 0),
+  /** Absent without saved profiles, and in items of 0.3.0. */
+  verificationProfileCount: z.optional(z.int().check(z.nonnegative())),
   webhookCount: z._default(z.int().check(z.nonnegative()), 0),
 };
 export type QuotaCount = keyof typeof quotaCounts;

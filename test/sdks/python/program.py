@@ -76,6 +76,7 @@ def rest() -> Dict[str, Any]:
     time = datetime.datetime(2099, 1, 2, 4, 4, 5, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
     result["scheduled"] = given({"time": time})["time"]
     result["numbers"] = given({"from": "+15005550000", "to": "+12065550100", "message": "+1"})
+    result["batch"] = given({"messages": [{"to": "+15005550000", "message": "+1"}]})
     try:
         client.with_options(headers={"X-Trace": "1"}, timeout_seconds=20).send_sms(
             to="nobody", message="Hello", scheduled_at=time

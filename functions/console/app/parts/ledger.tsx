@@ -24,6 +24,7 @@ const typeLabels: Readonly<Record<Transaction["type"], string>> = {
   credit: "Credit",
   correction: "Correction",
   void: "Refund: message not accepted",
+  verification_fee: "Verification fee",
 };
 const types = [
   ["", "Any type"],

@@ -13,7 +13,7 @@ const statuses: readonly (readonly [Tone, readonly string[]])[] = [
     "good",
     ["sent", "delivered", "completed", "approved", "active", "enabled", "succeeded", "done", "verified"],
   ],
-  ["bad", ["failed", "failing", "undelivered", "rejected", "refused", "suspended"]],
+  ["bad", ["blocked", "failed", "failing", "undelivered", "rejected", "refused", "suspended"]],
 ];
 
 /** A status, in the words of the API. */

@@ -11,6 +11,7 @@ import {
 import type { Message as MessageOf } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
 import { otherActions, repeated } from "../failures.ts";
+import { JsonDetails } from "../parts/copy.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Loaded, useLoad, usePolling } from "../parts/load.tsx";
 import { Preview } from "../parts/message-text.tsx";
@@ -101,6 +102,9 @@ function Details({ message }: { message: MessageOf }) {
             Encoding: message.encoding,
             Expires: optionalTime(message.expiresAt),
             Campaign: campaignId === undefined ? undefined : <CampaignLink id={campaignId} />,
+            Reference: message.reference,
+            Metadata: message.metadata && <JsonDetails value={message.metadata} label="Metadata" />,
+            "Callback URL": message.callbackUrl,
             ID: <code>{message.id}</code>,
           }}
         />

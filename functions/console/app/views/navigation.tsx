@@ -25,6 +25,7 @@ const groups: readonly (readonly [
     [
       ["send", "Send"],
       ["messages", "Messages"],
+      ["verifications", "Verifications"],
       ["held-messages", "Held messages"],
       ["conversations", "Conversations"],
       ["contacts", "Contacts"],
@@ -37,6 +38,7 @@ const groups: readonly (readonly [
     [
       ["api-keys", "API keys"],
       ["webhooks", "Webhooks"],
+      ["hooks", "Login hooks"],
     ],
   ],
   [

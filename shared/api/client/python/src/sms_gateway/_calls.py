@@ -24,6 +24,8 @@ MAX_RETRY_AFTER_SECONDS = 60.0
 #: Methods that have the same effect when they are repeated.
 REPEATABLE_METHODS = frozenset(["GET", "PUT", "DELETE"])
 REPEATABLE_STATUSES = frozenset([500, 502, 503, 504])
+#: Codes with the status 429 after which a repeat would be another check or message.
+LASTING_CODES = frozenset(["TOO_MANY_CHECKS", "TOO_MANY_SENDS"])
 
 Row = TypeVar("Row")
 
@@ -115,6 +117,8 @@ def given(fields: Mapping[str, Any], nullable: Mapping[str, Any] = {}) -> Dict[s
         if isinstance(chosen.get(name), str):
             # The API does not accept the plus sign of a message's number.
             chosen[name] = chosen[name].removeprefix("+")
+    if isinstance(chosen.get("messages"), list):
+        chosen["messages"] = [given(message) for message in chosen["messages"]]
     chosen.update({name: value for name, value in nullable.items() if value is not UNSET})
     return {name: utc(value) if isinstance(value, datetime) else value for name, value in chosen.items()}
 
@@ -157,7 +161,7 @@ def delay_before(error: Exception, retries: int, sent: Call, rand: Callable[[], 
     backoff = float(min(FIRST_DELAY_SECONDS * 2**retries, MAX_DELAY_SECONDS) * (0.5 + rand() / 2))
     if isinstance(error, ConnectionError):
         return backoff if sent.is_repeatable else None
-    if not isinstance(error, RequestError):
+    if not isinstance(error, RequestError) or error.code in LASTING_CODES:
         return None
     # The first attempt is still running, for example after a time-out.
     is_in_progress = error.code == "IDEMPOTENCY_IN_PROGRESS"

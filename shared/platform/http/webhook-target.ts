@@ -4,8 +4,8 @@ import { isIP } from "node:net";
 
 import ipaddr from "ipaddr.js";
 
-import { invalidField } from "../api/contract/errors.ts";
-import { config } from "../platform/config.ts";
+import { invalidField } from "../../api/contract/errors.ts";
+import { config } from "../config.ts";
 
 /** A host that must not be called. */
 export class RejectedHost extends Error {
@@ -17,13 +17,14 @@ export class RejectedHost extends Error {
 /**
  * Checks the address of a webhook endpoint. The addresses that its host resolves to can change at any time, so each call
  * checks them.
+ * @param field the field of the request that has it
  * @throws ApiError VALIDATION_ERROR
  */
-export function checkWebhookUrl(value: string): void {
+export function checkWebhookUrl(value: string, field = "url"): void {
   const url = URL.parse(value);
-  if (url === null) throw invalidField("url", "must be a URL");
+  if (url === null) throw invalidField(field, "must be a URL");
   const problem = problemOf(url);
-  if (problem !== undefined) throw invalidField("url", problem);
+  if (problem !== undefined) throw invalidField(field, problem);
 }
 
 function problemOf(url: URL): string | undefined {

@@ -1,0 +1,9 @@
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/verification-profiles.ts";
+import { findSavedProfile, saveProfile } from "../../shared/verifications/profiles.ts";
+
+export const handler = endpoint(
+  routes.saveVerificationProfile,
+  async ({ actor, params, body }) => saveProfile(actor.organizationId, params.name, body),
+  async ({ actor, params }) => findSavedProfile(actor.organizationId, params.name),
+);

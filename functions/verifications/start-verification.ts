@@ -1,0 +1,9 @@
+import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
+import * as routes from "../../shared/api/routes/verifications.ts";
+import { startVerification } from "../../shared/verifications/start.ts";
+
+export const handler = endpoint(
+  routes.startVerification,
+  async ({ actor, organization, body, attempt, reportRateLimit }) =>
+    (await startVerification(organization, body, { actor, attempt, reportRateLimit })).verification,
+);

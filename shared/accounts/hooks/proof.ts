@@ -1,0 +1,95 @@
+import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
+
+import { hashApiKeySecret } from "../../platform/auth/api-key-secret.ts";
+import { sealText, unsealText } from "../../platform/auth/sealed-text.ts";
+import { noteSealingKey } from "../../platform/auth/sealing-key-record.ts";
+import { Secret } from "../../platform/auth/secret.ts";
+import { minuteMs, now, secondMs } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
+import { type CredentialRecord, type HookOfCredential, hookIdOf } from "../../tenancy/api-keys/record.ts";
+import { standardSignature } from "../../webhooks/signature.ts";
+
+/** The parts of a call of a login system that prove where it comes from. */
+export interface HookCall {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly rawBody: string;
+}
+
+/** How far the time of a signature may differ from ours, as Standard Webhooks and Zitadel have it. */
+const toleranceMs = 5 * minuteMs;
+
+/** The secrets of hooks have the key of the webhooks' secrets. */
+const webhookKey = new Secret(config.webhookKeySecretId);
+
+/** Returns the secret of a hook, sealed for the table. */
+export async function sealHookSecret(
+  organizationId: string,
+  hookId: string,
+  secret: string,
+): Promise<string> {
+  const key = await webhookKey.value();
+  await noteSealingKey("webhooks", key);
+  return sealText(key, secret, placeOf(organizationId, hookId));
+}
+
+interface Proof {
+  /** Identifies a signed call, however often it comes. All of it is covered by the signature. */
+  readonly repeatId?: string | undefined;
+}
+
+/** Returns the proof of a call: the token of a hook, or a signature with its secret. @returns undefined without one */
+export async function proofOf(
+  { organizationId, keyId }: CredentialRecord,
+  { kind, tokenHash, sealedSecret }: HookOfCredential,
+  call: HookCall,
+): Promise<Proof | undefined> {
+  if (tokenHash !== undefined) return isEqual(tokenHash, hashApiKeySecret(tokenOf(call))) ? {} : undefined;
+  if (sealedSecret === undefined) return undefined;
+  const place = placeOf(organizationId, hookIdOf(keyId));
+  const secret = unsealText(await webhookKey.value(), sealedSecret, place);
+  if (kind === "zitadel") return proofOfZitadel(secret, call);
+  if (kind === "auth0") return (await isTokenOfAuth0(secret, call)) ? {} : undefined;
+  return isSignedByStandard(secret, call) ? { repeatId: call.headers["webhook-id"] } : undefined;
+}
+
+/** Supabase sends several signatures with a comma between them, where Standard Webhooks has a space. */
+function isSignedByStandard(secret: string, { headers, rawBody: body }: HookCall): boolean {
+  const { "webhook-id": id = "", "webhook-timestamp": time = "", "webhook-signature": given = "" } = headers;
+  const message = { id, timestampSeconds: Number(time), body };
+  const expected = standardSignature(secret.replace(/^v1,/, ""), message);
+  return isRecent(time) && given.split(/[ ,]+(?=v1,)/).some((each) => isEqual(expected, each));
+}
+
+/** Zitadel sends `t=<seconds>,v1=<hex>,…`, with a signature for each key. Anyone can add and reorder the other ones. */
+function proofOfZitadel(secret: string, { headers, rawBody }: HookCall): Proof | undefined {
+  const [time = "", ...given] = (headers["zitadel-signature"] ?? "").replace(/^t=/, "").split(",");
+  const expected = createHmac("sha256", secret).update(`${time}.${rawBody}`).digest("hex");
+  const isSigned = isRecent(time) && given.some((each) => isEqual(`v1=${expected}`, each));
+  return isSigned ? { repeatId: `${time} ${expected}` } : undefined;
+}
+
+/** Auth0 sends a JSON Web Token that it signs with the secret. */
+async function isTokenOfAuth0(secret: string, call: HookCall): Promise<boolean> {
+  const { verifyJwt } = await import("../../platform/auth/verify-jwt.ts");
+  const options = { algorithms: ["HS256"], currentDate: now() };
+  return typeof (await verifyJwt(tokenOf(call), createSecretKey(Buffer.from(secret)), options)) === "object";
+}
+
+/** Returns the token of a call. Some systems send it without the name of the scheme. */
+function tokenOf({ headers }: HookCall): string {
+  return (headers["authorization"] ?? "").replace(/^Bearer +/i, "");
+}
+
+function isRecent(seconds: string): boolean {
+  return /^\d+$/.test(seconds) && Math.abs(now().getTime() - Number(seconds) * secondMs) <= toleranceMs;
+}
+
+function isEqual(expected: string, given: string): boolean {
+  const [first, second] = [Buffer.from(expected), Buffer.from(given)];
+  return first.length === second.length && timingSafeEqual(first, second);
+}
+
+/** Binds a sealed secret to its hook. */
+function placeOf(organizationId: string, hookId: string): string {
+  return `hook secret of ${organizationId} ${hookId}`;
+}

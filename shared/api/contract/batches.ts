@@ -1,0 +1,103 @@
+import * as z from "zod/mini";
+
+import { PhoneNumber } from "./phone-numbers.ts";
+import { Currency, idSchema } from "./primitives.ts";
+import { Language, SendSmsRequest } from "./sms.ts";
+import { SendTemplateRequest } from "./templates.ts";
+
+/** The most messages of one batch. */
+const maxMessages = 1_000;
+
+const templateId = z.optional(idSchema("tpl")).register(z.globalRegistry, {
+  description:
+    "The template of the text, in place of `message`. `values` has a value for each of its placeholders.",
+});
+
+/** The fields of a send that all messages of a batch can have in common. */
+const Shared = z.extend(z.partial(z.omit(SendSmsRequest, { to: true, language: true, test: true })), {
+  language: z.optional(Language),
+  templateId,
+});
+
+const BatchDefaults = z.extend(Shared, {}).register(z.globalRegistry, {
+  id: "BatchDefaults",
+  description: "The fields of messages that do not have their own.",
+});
+
+export const BatchMessage = z
+  .extend(Shared, { to: PhoneNumber, values: z.optional(SendTemplateRequest.shape.values) })
+  .register(z.globalRegistry, { id: "BatchMessage" });
+export type BatchMessage = z.infer<typeof BatchMessage>;
+
+export const SendBatchRequest = z
+  .strictObject({
+    messages: z
+      .array(BatchMessage)
+      .check(z.minLength(1), z.maxLength(maxMessages))
+      .register(z.globalRegistry, { description: "1 to 1,000 messages." }),
+    defaults: z.optional(BatchDefaults),
+    mode: z._default(z.enum(["each", "all"]), "each").register(z.globalRegistry, {
+      id: "BatchMode",
+      description:
+        "`each` accepts each message that can be accepted. `all` accepts all or none, and has at most 48 messages, or 32 if " +
+        "one has `scheduledAt`. If one is rejected, the response is its error, with the `index` of each in `details`.",
+    }),
+    test: SendSmsRequest.shape.test,
+  })
+  .register(z.globalRegistry, {
+    id: "SendBatchRequest",
+    examples: [
+      {
+        defaults: { senderId: "ADASHOP", messageType: "transactional" },
+        messages: [
+          { to: "15005550000", message: "Your order 1001 is on its way" },
+          { to: "15005550007", message: "Your order 1002 is on its way" },
+        ],
+      },
+    ],
+  });
+export type SendBatchRequest = z.infer<typeof SendBatchRequest>;
+
+export const BatchResult = z
+  .object({
+    index: z.int().register(z.globalRegistry, { description: "The position in `messages`, from 0." }),
+    id: z
+      .optional(idSchema("msg"))
+      .register(z.globalRegistry, { description: "Present if it was accepted." }),
+    code: z.optional(z.string()).register(z.globalRegistry, {
+      description: "The code of the error that a single send would get. Present if it was rejected.",
+    }),
+    message: z.optional(z.string()),
+  })
+  .register(z.globalRegistry, { id: "BatchResult" });
+export type BatchResult = z.infer<typeof BatchResult>;
+
+export const AcceptedBatch = z
+  .object({
+    id: idSchema("bat"),
+    accepted: z.int(),
+    rejected: z.int(),
+    total: z.number().register(z.globalRegistry, { description: "The price of all accepted messages." }),
+    currency: Currency,
+    results: z
+      .array(BatchResult)
+      .register(z.globalRegistry, { description: "One for each message, in their order." }),
+  })
+  .register(z.globalRegistry, { id: "AcceptedBatch" });
+export type AcceptedBatch = z.infer<typeof AcceptedBatch>;
+
+export const BatchEstimate = z
+  .object({
+    segments: z.int(),
+    total: z.number(),
+    currency: Currency,
+    balance: z.number().register(z.globalRegistry, { description: "Always 0 for test messages." }),
+    isCovered: z
+      .boolean()
+      .register(z.globalRegistry, { description: "Whether the balance covers the batch now." }),
+    rejected: z.array(BatchResult).register(z.globalRegistry, {
+      description: "The messages that have no price, which are not in the sums.",
+    }),
+  })
+  .register(z.globalRegistry, { id: "BatchEstimate" });
+export type BatchEstimate = z.infer<typeof BatchEstimate>;

@@ -1,0 +1,24 @@
+import type { ErrorCode } from "./errors.ts";
+
+/** The errors that every way of sending a message can return. */
+export const sendErrors = [
+  "MISSING_SENDER_ID",
+  "EMAIL_NOT_VERIFIED",
+  "KYC_REQUIRED",
+  "SENDER_ID_NOT_APPROVED",
+  "SENDER_NOT_ALLOWED_IN_COUNTRY",
+  "DESTINATION_NOT_ALLOWED",
+  "DESTINATION_NOT_PRICED",
+  "RECIPIENT_OPTED_OUT",
+  "SENDING_PAUSED",
+  "WALLET_MISSING",
+  "INSUFFICIENT_BALANCE",
+  "BALANCE_NEGATIVE",
+  "DAILY_SPEND_CAP_REACHED",
+  "KEY_BUDGET_REACHED",
+  "RECIPIENT_NOT_ALLOWED_FOR_KEY",
+  "OUTSIDE_KEY_HOURS",
+  "SEND_RATE_EXCEEDED",
+  "RECIPIENT_RATE_EXCEEDED",
+  "TEST_LIMIT_REACHED",
+] as const satisfies readonly ErrorCode[];

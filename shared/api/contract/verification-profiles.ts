@@ -1,0 +1,100 @@
+import * as z from "zod/mini";
+
+import { Country } from "./countries.ts";
+import { AllowedRecipient } from "./key-limits.ts";
+import { text, Timestamp } from "./primitives.ts";
+import { SenderId } from "./senders.ts";
+import { ProfileName } from "./verifications.ts";
+
+/** A language tag of BCP 47, such as `pt-BR`. */
+const Locale = z
+  .string()
+  .check(
+    z.maxLength(35),
+    z.regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/, "must be a language tag such as en or pt-BR"),
+  );
+
+const AppHash = z
+  .string()
+  .check(
+    z.regex(/^[A-Za-z0-9+/]{11}$/, "must be the 11 characters that identify an Android app"),
+    z.meta({ description: "The hash of your Android app, which then reads the code itself." }),
+  );
+
+const Domain = z
+  .string()
+  .check(
+    z.maxLength(100),
+    z.regex(
+      /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/,
+      "must be a host name in small letters, such as shop.example.com",
+    ),
+    z.meta({ description: "The host name of your page. Browsers fill the code in on this page only." }),
+  );
+
+const codeOnce = /^([^{}]|\{brand\}|\{minutes\})*\{code\}([^{}]|\{brand\}|\{minutes\})*$/;
+const VerificationText = text(160).check(
+  z.regex(codeOnce, "must contain {code} exactly once, and no other braces except {brand} and {minutes}"),
+);
+
+const maxTexts = 50;
+const Texts = z.record(Locale, VerificationText).check(
+  z.refine((texts) => Object.keys(texts).length <= maxTexts, `must have at most ${maxTexts} entries`),
+  z.meta({
+    maxProperties: maxTexts,
+    description: "Your own texts by language. Other languages have the gateway's texts.",
+  }),
+);
+
+const Guard = z.enum(["monitor", "block", "strict"]).register(z.globalRegistry, {
+  id: "VerificationGuard",
+  description:
+    "Whether the guard against fraud only notes suspicious verifications, rejects them, or rejects them after half as many " +
+    "(`strict`).",
+});
+
+const fields = {
+  brand: text(30).check(
+    z.regex(/^[^{}\r\n]*[^{}\s][^{}\r\n]*$/, "must be a name without braces or line breaks"),
+    z.meta({ description: "The name of your product in the text." }),
+  ),
+  senderId: z.optional(SenderId),
+  codeLength: z._default(z.int().check(z.gte(4), z.lte(10)), 6),
+  validitySeconds: z._default(z.int().check(z.gte(60), z.lte(3_600)), 600),
+  texts: z.optional(Texts),
+  domain: z.optional(Domain),
+  appHash: z.optional(AppHash),
+  countries: z.optional(z.array(Country).check(z.minLength(1), z.maxLength(250))).register(z.globalRegistry, {
+    description: "The countries that codes are sent to. Default: all countries of the gateway.",
+  }),
+  guard: z._default(Guard, "monitor"),
+  allow: z._default(z.array(AllowedRecipient).check(z.maxLength(50)), []).register(z.globalRegistry, {
+    description:
+      "The first digits of numbers whose ranges and countries the guard trusts, however few codes people enter. The limits of a " +
+      "number, an address and a device still hold, and so does `countries`.",
+  }),
+};
+
+/** Unknown fields are rejected, because a limit with a wrong name would not limit anything. */
+export const SaveVerificationProfileRequest = z.strictObject(fields).register(z.globalRegistry, {
+  id: "SaveVerificationProfileRequest",
+  examples: [{ brand: "Ada's shop", countries: ["GB", "US"], guard: "block" }],
+});
+export type SaveVerificationProfileRequest = z.infer<typeof SaveVerificationProfileRequest>;
+
+export const VerificationProfileParams = z.object({ name: ProfileName });
+
+export const VerificationProfile = z
+  .object({
+    name: ProfileName,
+    ...fields,
+    updatedAt: z.optional(Timestamp).register(z.globalRegistry, {
+      description: "Absent from `default` until you save it.",
+    }),
+  })
+  .register(z.globalRegistry, { id: "VerificationProfile" });
+export type VerificationProfile = z.infer<typeof VerificationProfile>;
+
+export const DeletedVerificationProfile = z
+  .object({ name: ProfileName, deleted: z.literal(true) })
+  .register(z.globalRegistry, { id: "DeletedVerificationProfile" });

@@ -1,0 +1,192 @@
+import * as z from "zod/mini";
+
+import { messageDetails } from "./message-details.ts";
+import { GivenPhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
+import { idSchema, integerParameter, PageQuery, text, Timestamp } from "./primitives.ts";
+import { SenderId } from "./senders.ts";
+import { VerificationPricing } from "./verification-pricing.ts";
+
+const Code = z
+  .string()
+  .check(z.regex(/^(\d{4,10}|[A-Z2-9]{4,10})$/, "must be 4 to 10 digits, or A-Z and 2-9"));
+
+const VerificationChannel = z
+  .enum(["sms"])
+  .register(z.globalRegistry, { id: "VerificationChannel", description: "How the code reaches the person." });
+
+/** The name of a verification profile. */
+export const ProfileName = z
+  .string()
+  .check(z.regex(/^[a-z0-9][a-z0-9-]{0,29}$/, "must be 1 to 30 of a-z, 0-9 and -, and not begin with -"))
+  .register(z.globalRegistry, { description: "The name of a verification profile.", examples: ["shop"] });
+
+export const StartVerificationRequest = z
+  .strictObject({
+    to: GivenPhoneNumber,
+    profile: z._default(ProfileName, "default"),
+    channel: z._default(VerificationChannel, "sms"),
+    locale: z
+      .optional(z.string().check(z.regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/), z.maxLength(35)))
+      .register(z.globalRegistry, { description: "The language of the text, such as `de-AT` (BCP 47)." }),
+    code: z.optional(Code).register(z.globalRegistry, {
+      description:
+        "Your own code: 4 to 10 digits, or A-Z and 2-9. It is checked by `id` only. Without it the gateway makes one. " +
+        "Another code on a repeat replaces the one before.",
+    }),
+    senderId: z.optional(SenderId),
+    ip: z
+      .optional(z.union([z.ipv4(), z.ipv6()], "must be an IPv4 or IPv6 address"))
+      .register(z.globalRegistry, {
+        description:
+          "The address of the person who requested the code. It is the best protection against fraud.",
+      }),
+    deviceId: z
+      .optional(text(64).check(z.minLength(1)))
+      .register(z.globalRegistry, { description: "Your own name of the person's device." }),
+    metadata: messageDetails.metadata,
+    appHash: z
+      .optional(
+        z.string().check(z.regex(/^[A-Za-z0-9+/]{11}$/, "must be the 11 characters of an app's hash")),
+      )
+      .register(z.globalRegistry, {
+        description: "The hash of an Android app that reads the code by itself.",
+      }),
+    domain: z
+      .optional(
+        z.string().check(z.maxLength(100), z.regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, "must be a domain")),
+      )
+      .register(z.globalRegistry, { description: "The domain for which browsers fill in the code." }),
+  })
+  .register(z.globalRegistry, {
+    id: "StartVerificationRequest",
+    examples: [{ to: "15005550007", senderId: "ADASHOP", ip: "203.0.113.7" }],
+  });
+export type StartVerificationRequest = z.infer<typeof StartVerificationRequest>;
+
+export const VerificationStatus = z
+  .enum(["pending", "approved", "failed", "expired", "cancelled", "blocked"])
+  .register(z.globalRegistry, {
+    id: "VerificationStatus",
+    description:
+      "`failed` after too many checks, or because you reported it. `blocked` was never sent: the guard rejected it. All " +
+      "except `pending` are final.",
+  });
+export type VerificationStatus = z.infer<typeof VerificationStatus>;
+
+export const Verification = z
+  .object({
+    id: idSchema("ver"),
+    status: VerificationStatus,
+    to: z.string().register(z.globalRegistry, { description: "The number; `[removed]` once it was erased." }),
+    profile: z.string(),
+    channel: VerificationChannel,
+    locale: z.optional(z.string()).register(z.globalRegistry, { description: "The language of the text." }),
+    test: z
+      .optional(z.literal(true))
+      .register(z.globalRegistry, { description: "Present for the verification of a test key." }),
+    createdAt: Timestamp,
+    expiresAt: Timestamp.clone().register(z.globalRegistry, { description: "When the code expires." }),
+    endedAt: z
+      .optional(Timestamp)
+      .register(z.globalRegistry, { description: "When it was approved, failed or was cancelled." }),
+    sends: z
+      .int()
+      .register(z.globalRegistry, { description: "How often the code was sent, at most five times." }),
+    nextSendAt: z.optional(Timestamp).register(z.globalRegistry, {
+      description: "When the code can be sent again at the earliest; absent after the last time.",
+    }),
+    checksLeft: z.int(),
+    guardRule: z.optional(z.string()).register(z.globalRegistry, {
+      description:
+        "The rule of the guard that blocked it, or would have blocked it if the profile did not only monitor.",
+    }),
+    pricing: VerificationPricing,
+    metadata: messageDetails.metadata,
+    messageIds: z.array(idSchema("msg")).register(z.globalRegistry, {
+      description: "Its messages. Their texts have `{code}` in place of the code.",
+    }),
+  })
+  .register(z.globalRegistry, { id: "Verification" });
+export type Verification = z.infer<typeof Verification>;
+
+export const VerificationParams = z.object({ id: idSchema("ver") });
+
+export const CheckVerificationRequest = z
+  .strictObject({
+    id: z.optional(idSchema("ver")),
+    to: z.optional(GivenPhoneNumber),
+    profile: z._default(ProfileName, "default"),
+    code: z.string().check(z.minLength(1), z.maxLength(20)),
+  })
+  .check(
+    z.refine(({ id, to }) => (id === undefined) !== (to === undefined), {
+      path: ["id"],
+      error: "give either `id`, or `to` for the pending code that the gateway made for a number",
+    }),
+  )
+  .register(z.globalRegistry, {
+    id: "CheckVerificationRequest",
+    examples: [{ to: "15005550007", code: "123456" }],
+  });
+export type CheckVerificationRequest = z.infer<typeof CheckVerificationRequest>;
+
+export const VerificationCheck = z
+  .object({
+    id: idSchema("ver"),
+    status: z.enum(["approved", "pending"]).register(z.globalRegistry, { id: "VerificationCheckStatus" }),
+    valid: z.boolean().register(z.globalRegistry, { description: "Whether the code was correct." }),
+    checksLeft: z.int(),
+  })
+  .register(z.globalRegistry, { id: "VerificationCheck" });
+export type VerificationCheck = z.infer<typeof VerificationCheck>;
+
+export const ResendVerificationRequest = z.prefault(
+  z
+    .strictObject({ channel: z._default(VerificationChannel, "sms") })
+    .register(z.globalRegistry, { id: "ResendVerificationRequest", examples: [{ channel: "sms" }] }),
+  {},
+);
+
+export const VerificationOutcome = z
+  .strictObject({
+    outcome: z.enum(["approved", "failed"]).register(z.globalRegistry, { id: "ReportedVerificationOutcome" }),
+  })
+  .register(z.globalRegistry, { id: "VerificationOutcome", examples: [{ outcome: "approved" }] });
+export type VerificationOutcome = z.infer<typeof VerificationOutcome>;
+
+export const VerificationsQuery = z.safeExtend(PageQuery, {
+  status: z
+    .optional(VerificationStatus)
+    .register(z.globalRegistry, { description: "Only verifications in this state." }),
+  to: z
+    .optional(PhoneNumberInQuery)
+    .register(z.globalRegistry, { description: "Only verifications of this number." }),
+});
+export type VerificationsQuery = z.infer<typeof VerificationsQuery>;
+
+export const ConversionQuery = z.strictObject({
+  days: z
+    ._default(integerParameter(1, 7), 7)
+    .register(z.globalRegistry, { description: "The number of past days, up to 7." }),
+});
+
+const CountryConversion = z
+  .object({
+    country: z.string().register(z.globalRegistry, {
+      description: "The ISO 3166-1 code, `XK` for Kosovo, `none` for a number without a country.",
+    }),
+    started: z.int(),
+    approved: z.int(),
+    undelivered: z.int().register(z.globalRegistry, {
+      description: "Those whose message was not sent or not delivered: a bad route is no fraud.",
+    }),
+  })
+  .register(z.globalRegistry, {
+    id: "CountryConversion",
+    description: "The verifications of a country by the time of their start.",
+  });
+
+export const VerificationConversion = z
+  .object({ countries: z.array(CountryConversion) })
+  .register(z.globalRegistry, { id: "VerificationConversion" });
+export type VerificationConversion = z.infer<typeof VerificationConversion>;

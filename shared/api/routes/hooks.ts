@@ -1,0 +1,73 @@
+import * as contract from "../contract/hooks.ts";
+import { PageQuery } from "../contract/primitives.ts";
+import type { Route } from "./route.ts";
+import { startErrors } from "./verifications.ts";
+
+export const listHooks = {
+  method: "GET",
+  path: "/v1/hooks",
+  tag: "hooks",
+  summary: "List hooks, without their tokens",
+  auth: "bearer",
+  scope: "keys",
+  query: PageQuery,
+  data: contract.Hook,
+  paged: true,
+} as const satisfies Route;
+
+export const createHook = {
+  method: "POST",
+  path: "/v1/hooks",
+  tag: "hooks",
+  summary: "Create a hook, which a login system calls to send its codes; its token is only in this response",
+  auth: "bearer",
+  scope: "keys",
+  limitedKeys: true,
+  body: contract.CreateHookRequest,
+  recentProof: true,
+  status: 201,
+  data: contract.CreatedHook,
+  audited: ["id", "kind", "profile", "status", "limits"],
+  errors: ["CONFLICT", "NOT_FOUND"],
+} as const satisfies Route;
+
+export const deleteHook = {
+  method: "DELETE",
+  path: "/v1/hooks/{id}",
+  tag: "hooks",
+  summary: "Delete a hook; calls to it are then rejected",
+  auth: "bearer",
+  scope: "keys",
+  limitedKeys: true,
+  params: contract.HookParams,
+  data: contract.DeletedHook,
+  audited: ["id", "kind", "profile", "status", "limits"],
+} as const satisfies Route;
+
+/** Bundles of the other rows omit a call that is marked as pure, but not a list with `...` in it. */
+const callErrors = /* @__PURE__ */ (() =>
+  [
+    ...startErrors,
+    "UNAUTHORIZED",
+    "RATE_LIMITED",
+    "ORGANIZATION_SUSPENDED",
+    "VALIDATION_ERROR",
+    "IDEMPOTENCY_IN_PROGRESS",
+    "UNAVAILABLE",
+  ] as const)();
+
+/** It has no schema of a body, because nothing of a call is read before its proof. */
+export const callHook = {
+  method: "POST",
+  path: "/v1/hooks/{id}",
+  tag: "hooks",
+  summary: "Receive a code from a login system, and send it",
+  internal: true,
+  auth: "none",
+  params: contract.HookCallParams,
+  data: contract.HookCallResponse,
+  raw: ["application/json"],
+  errors: callErrors,
+} as const satisfies Route;
+
+export const routes = { listHooks, createHook, deleteHook, callHook };

@@ -1,0 +1,279 @@
+import * as z from "zod/mini";
+
+import type { AcceptedBatch, SendBatchRequest } from "../../api/contract/batches.ts";
+import { ApiError, invalidField } from "../../api/contract/errors.ts";
+import { coverageOf, hasLostDebit } from "../../money/wallet/coverage.ts";
+import { amountOf } from "../../money/wallet/money.ts";
+import { capReached, sendRateStatus } from "../../money/wallet/spending-limits.ts";
+import { config } from "../../platform/config.ts";
+import { fixedId, newId } from "../../platform/ids.ts";
+import { log } from "../../platform/log.ts";
+import { putItem, updateItem, type Write } from "../../platform/table/write.ts";
+import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
+import type { MessageRecord } from "../message/record.ts";
+import { recordTestMessages } from "../message/test-messages.ts";
+import type { AcceptOptions } from "./accept-one.ts";
+import { acceptTogether, maxAcceptedTogether, queueForSending } from "./accept.ts";
+import { decideBlock, findBlock, requireInOrder, type BlockName, type Decided } from "./batch-block.ts";
+import { textOf, type BatchEntry } from "./batch-entry.ts";
+import { DestinationLimitReached } from "./destination-limits.ts";
+import { checkKeyBudget, withinKeyBudget } from "./key-limits.ts";
+import { Preparation } from "./prepare.ts";
+import { countRecipient } from "./recipient-limits.ts";
+
+/** The same with a third write for each message, its job for later. */
+const maxScheduledTogether = 32;
+
+type Outcome = ApiError | MessageRecord;
+
+/**
+ * Accepts the messages of a batch in blocks. A block has one debit, and one transaction with the messages, their ledger
+ * entries and, with an Idempotency-Key, its results. So a repeat continues after the last block, even after a crash. Blocks
+ * depend on the request alone.
+ * @throws ApiError INSUFFICIENT_SCOPE, KEY_BUDGET_REACHED and SEND_RATE_EXCEEDED before anything is accepted. With an
+ *   Idempotency-Key IDEMPOTENCY_KEY_REUSED, and UNAVAILABLE when a repeat has to continue it. In the mode `all` the errors of
+ *   its messages
+ */
+export async function acceptBatch(
+  organization: OrganizationRecord,
+  entries: readonly BatchEntry[],
+  request: Pick<SendBatchRequest, "mode" | "test">,
+  options: AcceptOptions = {},
+): Promise<AcceptedBatch> {
+  const { actor, attempt } = options;
+  const isScheduled = entries.some(({ scheduledAt }) => scheduledAt !== undefined);
+  const size = isScheduled ? maxScheduledTogether : maxAcceptedTogether;
+  if (request.mode === "all" && entries.length > size) {
+    throw invalidField("messages", `must have at most ${size} entries in the mode all`);
+  }
+  const { id: organizationId } = organization;
+  const preparation = new Preparation(organization, actor, request);
+  const batchId =
+    attempt === undefined ? newId("bat") : fixedId("bat", `${organizationId} ${attempt.request.key}`);
+  const starts = Array.from({ length: Math.ceil(entries.length / size) }, (_, block) => block * size);
+  const blocks = await Promise.all(
+    starts.map(async (start) => {
+      const name =
+        attempt && ({ organizationId, batchId, start, requestHash: attempt.request.hash } as const);
+      return { start, name, earlier: name && (await findBlock(name)) };
+    }),
+  );
+  await requireInOrder(blocks);
+  const undecided = blocks.filter(({ earlier }) => earlier === undefined);
+  await preparation.readOptOuts(undecided.flatMap(({ start }) => entries.slice(start, start + size)));
+  const drafts = new Map<number, readonly Outcome[]>();
+  for (const { start } of undecided) {
+    const ofBlock = entries.slice(start, start + size);
+    drafts.set(start, await Promise.all(ofBlock.map(async (entry) => draftOf(preparation, entry, batchId))));
+  }
+  const { limits, isTest } = preparation;
+  // A batch that has begun continues: each of its blocks is checked alone.
+  if (limits !== undefined && !isTest && undecided.length === blocks.length) {
+    const prepared = [...drafts.values()].flat().filter(isMessage);
+    await checkKeyBudget(limits, sumOf(prepared));
+  }
+  const acceptance = new Acceptance(preparation, request, options);
+  const decided: Decided[] = [];
+  for (const { start, name, earlier } of blocks) {
+    const block = earlier ?? (await acceptance.decide(start, drafts.get(start) ?? [], name));
+    acceptance.hasAccepted ||= block.results.some(({ id }) => id !== undefined);
+    decided.push(block);
+  }
+  const results = decided.flatMap((block) => block.results);
+  const accepted = results.filter(({ id }) => id !== undefined).length;
+  const total = amountOf(decided.reduce((sum, { totalMicros }) => sum + totalMicros, 0));
+  const rejected = results.length - accepted;
+  const answer = { id: batchId, accepted, rejected, total, currency: config.currency(), results };
+  // Rejected if another attempt has begun meanwhile, which finds the same results.
+  if (attempt !== undefined) await updateItem(z.unknown(), attempt.complete(answer));
+  return answer;
+}
+
+async function draftOf(preparation: Preparation, entry: BatchEntry, batchId: string): Promise<Outcome> {
+  try {
+    const { message: text, ...fields } = entry;
+    if (text instanceof ApiError) return text;
+    const message = await preparation.prepare({ ...fields, message: text, batchId });
+    if (!preparation.isHeld(message)) return message;
+    return new ApiError("INSUFFICIENT_SCOPE", {
+      message:
+        "A message above `holdAbove` of its API key has to be sent alone, so that a person can approve it.",
+    });
+  } catch (error) {
+    if (error instanceof ApiError && error.code !== "UNAVAILABLE") return error;
+    throw error;
+  }
+}
+
+/** The acceptance of a batch, block by block. */
+class Acceptance {
+  readonly #preparation: Preparation;
+  readonly #mode: SendBatchRequest["mode"];
+  readonly #options: AcceptOptions;
+  /** Why no later message is accepted. */
+  #stopped: ApiError | undefined;
+  /** Whether an earlier block has an accepted message. */
+  hasAccepted = false;
+
+  constructor(preparation: Preparation, { mode }: Pick<SendBatchRequest, "mode">, options: AcceptOptions) {
+    this.#preparation = preparation;
+    this.#mode = mode;
+    this.#options = options;
+  }
+
+  /** Accepts the messages of a block that can be accepted. @returns its results, or those of a parallel request */
+  async decide(start: number, drafts: readonly Outcome[], name: BlockName | undefined): Promise<Decided> {
+    try {
+      return await this.#decide(start, drafts, name);
+    } catch (error) {
+      // Without a key only this response has the ids of the messages that were accepted before.
+      if (name !== undefined || !this.hasAccepted) throw error;
+      log.warn("batch.stopped", { error });
+      const stopped = (this.#stopped ??= error instanceof ApiError ? error : new ApiError("UNAVAILABLE"));
+      return decidedOf(
+        start,
+        drafts.map((draft) => (isMessage(draft) ? stopped : draft)),
+        [],
+      );
+    }
+  }
+
+  async #decide(start: number, drafts: readonly Outcome[], name: BlockName | undefined): Promise<Decided> {
+    const releases = new Map<string, () => Promise<void>>();
+    try {
+      // All of them end before an error, so that it releases all.
+      const counts = await Promise.allSettled(drafts.map(async (draft) => this.#counted(draft, releases)));
+      let outcomes = counts.map((count) => {
+        if (count.status === "rejected") throw count.reason;
+        return count.value;
+      });
+      // Each round accepts the rest or rejects at least one message, unless the balance has grown meanwhile.
+      for (let round = 0; round <= drafts.length; round += 1) {
+        try {
+          if (this.#mode === "all") requireAll(outcomes);
+          const decided = await this.#record(start, outcomes, name);
+          for (const { id } of outcomes.filter(isMessage)) releases.delete(id);
+          return decided;
+        } catch (error) {
+          const earlier = name && (await findBlock(name));
+          if (earlier !== undefined) return earlier;
+          outcomes = await this.#without(outcomes, error, name);
+        }
+      }
+      throw new ApiError("UNAVAILABLE", { isUncharged: true });
+    } finally {
+      for (const release of releases.values()) await release();
+    }
+  }
+
+  /** Counts a message against the limit of its number. */
+  async #counted(draft: Outcome, releases: Map<string, () => Promise<void>>): Promise<Outcome> {
+    if (!isMessage(draft)) return draft;
+    if (this.#stopped !== undefined || this.#preparation.isTest) return this.#stopped ?? draft;
+    try {
+      const release = await countRecipient(draft);
+      if (release !== undefined) releases.set(draft.id, release);
+      return draft;
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "RECIPIENT_RATE_EXCEEDED") return error;
+      throw error;
+    }
+  }
+
+  /** Pays and records the messages of a block together with its results. */
+  async #record(start: number, outcomes: readonly Outcome[], name: BlockName | undefined): Promise<Decided> {
+    const messages = outcomes.filter(isMessage);
+    const { isTest, limits } = this.#preparation;
+    let decided = decidedOf(start, outcomes, messages);
+    const writes = (): Write[] => (name === undefined ? [] : [decideBlock(name, decided)]);
+    if (messages.length === 0) {
+      if (name !== undefined && !(await putItem(decideBlock(name, decided))).applied) {
+        throw new ApiError("UNAVAILABLE");
+      }
+      return decided;
+    }
+    if (isTest) {
+      await recordTestMessages(messages, writes());
+      await queueForSending(messages);
+    } else {
+      const accept = async (): Promise<unknown> =>
+        acceptTogether(
+          messages,
+          (placed, wallet) => {
+            decided = decidedOf(start, outcomes, placed);
+            const rate = sendRateStatus(wallet);
+            if (rate !== undefined) this.#options.reportRateLimit?.(rate);
+            return writes();
+          },
+          { isContinued: this.hasAccepted },
+        );
+      await (limits === undefined ? accept() : withinKeyBudget(limits, sumOf(messages), accept));
+    }
+    return decided;
+  }
+
+  /** Returns the outcomes without messages that an error rejects, or throws the error if it is about the whole batch. */
+  async #without(
+    outcomes: readonly Outcome[],
+    error: unknown,
+    name: BlockName | undefined,
+  ): Promise<Outcome[]> {
+    if (!(error instanceof ApiError) || this.#mode === "all") throw error;
+    if (error.code === "UNAVAILABLE" && (name !== undefined || !this.hasAccepted)) throw error;
+    // Only the first debit of a batch counts against this limit, so a repeat can send all of it.
+    if (error.code === "SEND_RATE_EXCEEDED") throw error;
+    if (error instanceof DestinationLimitReached) {
+      return outcomes.map((each) => (isMessage(each) && each.to.startsWith(error.prefix) ? error : each));
+    }
+    let kept = 0;
+    if (error.code === "INSUFFICIENT_BALANCE" || error.code === "DAILY_SPEND_CAP_REACHED") {
+      const messages = outcomes.filter(isMessage);
+      const prices = messages.map(({ totalMicros }) => totalMicros);
+      const organizationId = messages[0]?.organizationId ?? "";
+      // The money may be of this batch: a rejection that is stored would be final although it comes back.
+      const isShort = name !== undefined && error.code === "INSUFFICIENT_BALANCE";
+      if (isShort && (await hasLostDebit(organizationId))) {
+        throw new ApiError("UNAVAILABLE", { isUncharged: true });
+      }
+      const { count, reason } = await coverageOf(organizationId, prices);
+      if (reason === undefined) return [...outcomes];
+      kept = count;
+      this.#stopped = reason === "INSUFFICIENT_BALANCE" ? new ApiError(reason) : capReached(reason);
+    }
+    const stopped = (this.#stopped ??= error);
+    return outcomes.map((each) => {
+      if (!isMessage(each)) return each;
+      kept -= 1;
+      return kept < 0 ? stopped : each;
+    });
+  }
+}
+
+function isMessage(outcome: Outcome): outcome is MessageRecord {
+  return !(outcome instanceof ApiError);
+}
+
+function sumOf(messages: readonly MessageRecord[]): number {
+  return messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
+}
+
+/** @throws ApiError the first error of a batch that is accepted as a whole or not at all */
+function requireAll(outcomes: readonly Outcome[]): void {
+  const details = outcomes.flatMap((each, index) =>
+    isMessage(each) ? [] : [{ path: `messages.${index}`, message: textOf(each) }],
+  );
+  const error = outcomes.find((each) => each instanceof ApiError);
+  if (error !== undefined) throw new ApiError(error.code, { ...error.facts, details });
+}
+
+/** Returns the results of a block. @param placed its accepted messages with their final ids */
+function decidedOf(start: number, outcomes: readonly Outcome[], placed: readonly MessageRecord[]): Decided {
+  let next = 0;
+  const results = outcomes.map((each, offset) => {
+    const index = start + offset;
+    if (!isMessage(each)) return { index, code: each.code, message: textOf(each) };
+    next += 1;
+    return { index, id: placed[next - 1]?.id };
+  });
+  return { results, totalMicros: sumOf(placed) };
+}

@@ -1,0 +1,66 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+
+import { ApiError } from "../api/contract/errors.ts";
+import type { CheckVerificationRequest, VerificationCheck } from "../api/contract/verifications.ts";
+import { codeOf } from "../messages/message/verification-code.ts";
+import type { Viewer } from "../platform/auth/actor.ts";
+import { now } from "../platform/clock.ts";
+import { isTestId } from "../platform/ids.ts";
+import { keys } from "../platform/table/keys.ts";
+import { findItem } from "../platform/table/read.ts";
+import { updateItem, updateOf } from "../platform/table/write.ts";
+import { endNow } from "./end.ts";
+import {
+  isPending,
+  maxChecks,
+  pointerKey,
+  VerificationRecord,
+  VerifyingRecord,
+  whilePending,
+} from "./record.ts";
+
+/**
+ * Checks a code. Each check is counted before the code is compared, so that parallel guesses never exceed the maximum. Only one
+ * check approves a verification. The one after the last fails it.
+ * @throws ApiError VERIFICATION_NOT_PENDING also for a verification that does not exist, TOO_MANY_CHECKS; UNAVAILABLE without
+ *   the key of the code
+ */
+export async function checkVerification(
+  organization: { readonly webhookCount?: number },
+  viewer: Viewer,
+  { id: givenId, to = "", profile, code }: CheckVerificationRequest,
+): Promise<VerificationCheck> {
+  const { organizationId, isTest } = viewer;
+  // A caller with a code of its own gives the id. By number, a code that another key made must not count.
+  const pointer = pointerKey({ organizationId, profile, to, isTest, isOwn: false });
+  const id = givenId ?? (await findItem(VerifyingRecord, pointer, { consistent: true }))?.verificationId;
+  if (id === undefined || isTestId(id) !== isTest) throw new ApiError("VERIFICATION_NOT_PENDING");
+  const { above, is } = whilePending(now());
+  const key = keys.verification(organizationId, id);
+  const counted = await updateItem(
+    VerificationRecord,
+    updateOf(key, { add: { checks: 1 } }, { is, above, below: { checks: maxChecks } }),
+  );
+  if (!counted.applied) {
+    const found = counted.found === undefined ? undefined : VerificationRecord.parse(counted.found);
+    if (found === undefined || !isPending(found)) throw new ApiError("VERIFICATION_NOT_PENDING");
+    await endNow(organization, found, "failed");
+    throw new ApiError("TOO_MANY_CHECKS");
+  }
+  const record = counted.item;
+  const checksLeft = maxChecks - record.checks;
+  const expected = await codeOf(id, record.code).catch((error: unknown) => {
+    throw new ApiError("UNAVAILABLE", { cause: error });
+  });
+  if (!isSame(code, expected)) return { id, status: "pending", valid: false, checksLeft };
+  await endNow(organization, record, "approved");
+  return { id, status: "approved", valid: true, checksLeft };
+}
+
+/** Compares what a person typed with a code, in a time that does not depend on their content. */
+function isSame(typed: string, code: string): boolean {
+  const [first, second] = [typed.trim(), code].map((each) =>
+    createHash("sha256").update(each.toUpperCase()).digest(),
+  );
+  return first !== undefined && second !== undefined && timingSafeEqual(first, second);
+}

@@ -1,0 +1,133 @@
+import * as z from "zod/mini";
+
+import { ApiError, invalidField } from "../api/contract/errors.ts";
+import type { Page, PageQuery } from "../api/contract/primitives.ts";
+import {
+  type SaveVerificationProfileRequest,
+  VerificationProfile,
+} from "../api/contract/verification-profiles.ts";
+import { isSenderRejected } from "../messages/accept/policies.ts";
+import { now } from "../platform/clock.ts";
+import { keys } from "../platform/table/keys.ts";
+import { pageOf } from "../platform/table/page.ts";
+import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";
+import { transact, untilUndisturbed } from "../platform/table/transact.ts";
+import { deleteOf, putOf } from "../platform/table/write.ts";
+import { releaseQuota, takeQuota } from "../tenancy/organizations/quota.ts";
+import { findOrganization } from "../tenancy/organizations/record.ts";
+import { fitsAndroid, tooLong, verificationText } from "./texts.ts";
+
+export const VerificationProfileRecord = z.extend(VerificationProfile, {
+  entity: z.literal("verificationProfile"),
+  organizationId: z.string(),
+});
+type VerificationProfileRecord = z.infer<typeof VerificationProfileRecord>;
+
+const maxProfiles = 20;
+
+/** The profile of a verification that names none. */
+const defaultName = "default";
+
+/**
+ * Reads a profile as it is now. Without a saved one, `default` has the organization's name as its brand.
+ * @throws ApiError NOT_FOUND for another name without a profile
+ */
+export async function findProfile(organizationId: string, name = defaultName): Promise<VerificationProfile> {
+  const saved = await findSavedProfile(organizationId, name);
+  if (saved !== undefined) return saved;
+  if (name === defaultName) return builtInProfile(organizationId);
+  throw new ApiError("NOT_FOUND", { message: `There is no verification profile \`${name}\`.` });
+}
+
+/** Reads a profile that was saved, as it is now. */
+export async function findSavedProfile(
+  organizationId: string,
+  name: string,
+): Promise<VerificationProfile | undefined> {
+  return findItem(VerificationProfile, keys.verificationProfile(organizationId, name), { consistent: true });
+}
+
+async function builtInProfile(organizationId: string): Promise<VerificationProfile> {
+  const organization = await findOrganization(organizationId);
+  // Braces would be taken for placeholders, and line breaks for the lines of Android and browsers.
+  const brand = Array.from((organization?.name ?? "").replaceAll(/[{}\s]+/g, " ").trim())
+    .slice(0, 30)
+    .join("");
+  return { name: defaultName, brand, codeLength: 6, validitySeconds: 600, guard: "monitor", allow: [] };
+}
+
+/** Returns a page of an organization's profiles by name, `default` included. */
+export async function listProfiles(
+  organizationId: string,
+  query: PageQuery,
+): Promise<Page<VerificationProfile>> {
+  const rows = await queryRows(VerificationProfile, {
+    pk: keys.organization(organizationId).pk,
+    from: "VERIFY-PROFILE#",
+    to: "VERIFY-PROFILE#~",
+    limit: maxProfiles,
+    consistent: true,
+  });
+  const saved = itemsOf(rows);
+  const hasDefault = saved.some(({ name }) => name === defaultName);
+  return pageOf(hasDefault ? saved : [await builtInProfile(organizationId), ...saved], query);
+}
+
+/**
+ * Adds a profile, or replaces it.
+ * @throws ApiError SENDER_ID_NOT_APPROVED; VALIDATION_ERROR for a text too long for Android; CONFLICT for one profile too
+ *   many; UNAVAILABLE after too many other changes
+ */
+export async function saveProfile(
+  organizationId: string,
+  name: string,
+  request: SaveVerificationProfileRequest,
+): Promise<VerificationProfile> {
+  const { senderId } = request;
+  if (senderId !== undefined && (await isSenderRejected({ organizationId, senderId }))) {
+    throw new ApiError("SENDER_ID_NOT_APPROVED");
+  }
+  const profile: VerificationProfile = { name, ...request, updatedAt: now().toISOString() };
+  checkTexts(profile);
+  const key = keys.verificationProfile(organizationId, name);
+  return untilUndisturbed(async () => {
+    const isNew = (await findSavedProfile(organizationId, name)) === undefined;
+    const record: VerificationProfileRecord = { entity: "verificationProfile", organizationId, ...profile };
+    const saved = await transact({
+      profile: putOf(key, record, isNew ? { absent: ["pk"] } : { present: ["pk"] }),
+      quota: isNew ? takeQuota(organizationId, "verificationProfileCount", maxProfiles) : [],
+    });
+    if (saved.outcome === "committed") return profile;
+    if (saved.rejections.profile === undefined) {
+      throw new ApiError("CONFLICT", { message: `An organization has at most ${maxProfiles} profiles.` });
+    }
+    return undefined;
+  });
+}
+
+function checkTexts(profile: VerificationProfile): void {
+  if (profile.appHash === undefined) return;
+  const { texts = {}, domain } = profile;
+  // Without a text in the language of a start, English is used.
+  for (const locale of [...Object.keys(texts), "en"]) {
+    if (fitsAndroid(verificationText(profile, { locale }).text)) continue;
+    const ofOthers = domain === undefined ? "brand" : "domain";
+    throw invalidField(locale in texts ? `texts.${locale}` : ofOthers, tooLong);
+  }
+}
+
+/**
+ * Removes a saved profile.
+ * @throws ApiError NOT_FOUND when it was not saved; UNAVAILABLE when too many other changes came in between
+ */
+export async function deleteProfile(
+  organizationId: string,
+  name: string,
+): Promise<{ name: string; deleted: true }> {
+  const deleted = await transact({
+    profile: deleteOf(keys.verificationProfile(organizationId, name), { present: ["pk"] }),
+    quota: releaseQuota(organizationId, "verificationProfileCount"),
+  });
+  if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");
+  return { name, deleted: true };
+}

@@ -1,0 +1,121 @@
+import { ApiError } from "../api/contract/errors.ts";
+import { acceptMessage, type AcceptOptions } from "../messages/accept/accept-one.ts";
+import { countryOfNumber } from "../messages/destinations/numbering-plan.ts";
+import { redactedText, type MessageRecord } from "../messages/message/record.ts";
+import { textToSubmit } from "../messages/message/verification-code.ts";
+import { now, secondMs } from "../platform/clock.ts";
+import { isTestId } from "../platform/ids.ts";
+import { secondsUntil } from "../platform/jobs/job.ts";
+import { keys } from "../platform/table/keys.ts";
+import { updateOf, type Write } from "../platform/table/write.ts";
+import type { OrganizationRecord } from "../tenancy/organizations/record.ts";
+import { owedEnding, owesEnding } from "./ending-job.ts";
+import { maxSends, toApiVerification, whilePending, type VerificationRecord } from "./record.ts";
+
+/** The seconds from each send to the next one. */
+const secondsBetweenSends = [30, 60, 120, 120];
+
+/** Returns when a code can be sent again, in ISO 8601. @param sends how often it was sent, the send at `at` included */
+function nextSendAt(sends: number, at: Date): string | undefined {
+  const seconds = secondsBetweenSends[sends - 1];
+  return seconds === undefined ? undefined : new Date(at.getTime() + seconds * secondMs).toISOString();
+}
+
+/** @throws ApiError TOO_MANY_SENDS when the code of a pending verification cannot be sent now */
+function requireSend({ sends, nextSendAt: next, validUntil }: VerificationRecord): void {
+  if (sends < maxSends && (next === undefined || secondsUntil(next) === 0)) return;
+  throw new ApiError("TOO_MANY_SENDS", {
+    retryAfterSeconds: Math.max(
+      1,
+      Math.min(secondsUntil(validUntil), secondsUntil(sends < maxSends ? next : validUntil)),
+    ),
+  });
+}
+
+/**
+ * Sends the code of a verification: one transaction has the message, its ledger entry and the change of the verification.
+ * @param verification as it is before the message
+ * @param record returns the writes that record the verification after it
+ * @returns the verification after it
+ * @throws ApiError as `acceptMessage`; UNAVAILABLE also if another call changed the verification
+ */
+export async function sendCode(
+  organization: OrganizationRecord,
+  verification: VerificationRecord,
+  record: (after: VerificationRecord, at: Date) => readonly Write[],
+  options: AcceptOptions,
+): Promise<VerificationRecord> {
+  const { id, to, text, code, validUntil, senderId, sends } = verification;
+  const ofMessage = { message: text, verificationId: id, code };
+  const request = {
+    to,
+    message: text,
+    senderId,
+    language: "English",
+    messageType: "otp",
+    expiresInSeconds: Math.max(1, secondsUntil(validUntil)),
+  } as const;
+  let sent = verification;
+  await acceptMessage(organization, request, {
+    ...options,
+    verification: {
+      id,
+      code,
+      isFirst: sends === 0,
+      shownText: isTestId(id) ? await textToSubmit(ofMessage) : text,
+      recording: (message, feeMicros) => {
+        const at = now();
+        sent = withMessage(verification, message, at);
+        if (sends === 0) sent = { ...sent, feeMicros, country: countryOfNumber(to) };
+        const response = options.attempt?.complete(toApiVerification(sent));
+        return [...record(sent, at), ...(response === undefined ? [] : [response])];
+      },
+    },
+  });
+  return sent;
+}
+
+function withMessage(before: VerificationRecord, message: MessageRecord, at: Date): VerificationRecord {
+  const sends = before.sends + 1;
+  return {
+    ...before,
+    senderId: message.senderId,
+    sends,
+    nextSendAt: nextSendAt(sends, at),
+    messageMicros: before.messageMicros + message.totalMicros,
+    messageIds: [...before.messageIds, message.id],
+  };
+}
+
+/**
+ * Sends the code of a pending verification again.
+ * @param replaced the source of another code that replaces the code, and its end
+ * @throws ApiError VERIFICATION_NOT_PENDING after the erasure of the number, TOO_MANY_SENDS; as `sendCode`
+ */
+export async function sendAgain(
+  organization: OrganizationRecord,
+  before: VerificationRecord,
+  options: AcceptOptions,
+  replaced: Pick<VerificationRecord, "code" | "validUntil"> = before,
+): Promise<VerificationRecord> {
+  requireSend(before);
+  if (before.to === redactedText) throw new ApiError("VERIFICATION_NOT_PENDING");
+  const { to, sends } = before;
+  const { code, validUntil } = replaced;
+  const record = (after: VerificationRecord, at: Date) => {
+    const { messageMicros, messageIds, nextSendAt: next, sends: count } = after;
+    const set = { messageMicros, messageIds, sends: count, nextSendAt: next, code, validUntil };
+    const { is, above } = whilePending(at);
+    const isExtended = validUntil !== before.validUntil && owesEnding(organization, before);
+    return [
+      updateOf(
+        keys.verification(organization.id, before.id),
+        { set, remove: next === undefined ? ["nextSendAt"] : [] },
+        // Each send has the next count, so the time of the next one is as it was read.
+        { is: { ...is, sends, to }, above },
+      ),
+      ...(isExtended ? [owedEnding({ ...after, createdAt: at.toISOString() })] : []),
+    ];
+  };
+  return sendCode(organization, { ...before, code, validUntil }, record, options);
+}

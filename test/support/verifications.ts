@@ -1,0 +1,59 @@
+import type { StartVerificationRequest, Verification } from "../../shared/api/contract/verifications.ts";
+import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { submitMessage } from "../../shared/messages/send/submit-message.ts";
+import { rateCardCache } from "../../shared/money/prices/current.ts";
+import { publishRateCard } from "../../shared/money/prices/publish.ts";
+import { verificationFee } from "../../shared/money/prices/rate-card.ts";
+import { findCurrentVersion } from "../../shared/money/prices/record.ts";
+import type { Actor, KeyLimits } from "../../shared/platform/auth/actor.ts";
+import { completeEnding } from "../../shared/verifications/end.ts";
+import { EndingJob } from "../../shared/verifications/ending-job.ts";
+import { startVerification } from "../../shared/verifications/start.ts";
+import { accept, only, ScriptedCarrier } from "./carriers.ts";
+import { takeJobs } from "./queues.ts";
+import { organizationOf } from "./wallets.ts";
+
+export const number = "15005550007";
+export const priceMicros = 7_900;
+
+/** Sets the price of a message, and the fee of a verification, to any number. */
+export async function setFee(feeMicros: number): Promise<void> {
+  const costMicros = { [verificationFee]: feeMicros };
+  await publishRateCard([{ prefix: "1", priceMicros, costMicros }], await findCurrentVersion());
+  rateCardCache.clear();
+}
+
+/** Returns an API key of an organization, as a caller. */
+export function apiKeyOf(organizationId: string, others: { test?: true; limits?: KeyLimits } = {}): Actor {
+  const credential = { type: "apiKey", keyId: "key_1", ...others } as const;
+  return { organizationId, userId: "usr_1", scopes: ["send"], credential };
+}
+
+export async function startFor(
+  organizationId: string,
+  fields: Partial<StartVerificationRequest> = {},
+  actor: Actor = apiKeyOf(organizationId),
+): Promise<Verification> {
+  const request = { to: number, profile: "default", channel: "sms", senderId: "ACME", ...fields } as const;
+  const started = await startVerification(await organizationOf(organizationId), request, { actor });
+  return started.verification;
+}
+
+/** Sends the queued messages. @returns the texts that the carrier received */
+export async function sentTexts(): Promise<string[]> {
+  const carrier = new ScriptedCarrier(accept);
+  for (const job of await takeJobs("transactionalSends")) {
+    await submitMessage(MessageJob.parse(job), only(carrier));
+  }
+  return carrier.received.map(({ text }) => text);
+}
+
+/** Returns the code in a text. */
+export function codeIn(text = ""): string {
+  return /\b(?=[A-Z]*\d)[A-Z\d]{4,10}\b/.exec(text)?.[0] ?? "";
+}
+
+/** Works on the queued jobs that complete the ends of verifications. */
+export async function completeEndings(): Promise<void> {
+  for (const job of await takeJobs("refunds")) await completeEnding(EndingJob.parse(job));
+}
