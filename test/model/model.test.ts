@@ -7,7 +7,7 @@ import { booksAreInOrder } from "./property.ts";
 import { digestOf } from "./trace.ts";
 
 const seed = Number(process.env["MODEL_SEED"] ?? Date.now() % 2 ** 31);
-const numRuns = isNightly ? 500 : 150;
+const numRuns = isNightly ? 500 : 250;
 
 it(`the books are in order after any schedule of faults (seed ${seed})`, async () => {
   await expect(fc.assert(booksAreInOrder(), { numRuns, seed })).resolves.toBeUndefined();

@@ -14,8 +14,8 @@ const folder = "test/endpoints";
 export const isNightly = (process.env["NIGHTLY"] ?? "") !== "";
 
 const filesOfEachRun = {
-  /** Tests of features that only a deployed stage has: API Gateway's routes and encoding of bodies, and event sources. */
-  miniStack: ["carrier-callbacks", "console", "docs", "methods"],
+  /** Tests of features that only a deployed stage has: API Gateway's routes and encoding of bodies, event sources, and calls to customers. */
+  miniStack: ["carrier-callbacks", "console", "docs", "methods", "webhook-deliveries"],
   /** Conditions and transactions that race each other, which the random comparison does not do. */
   dynamodbLocal: ["idempotency", "wallet"],
 } as const;
