@@ -42,6 +42,7 @@ export class CarrierAws {
         release.connect({
           request: async (_, command) => this.#request(withOwnClass(command)),
           enqueue: async (command) => this.#enqueue(withOwnClass(command)),
+          instanceName: () => this.#parts.lambda.instanceName,
         }),
       ),
     ];
@@ -52,7 +53,7 @@ export class CarrierAws {
 
   async #request(command: object): Promise<unknown> {
     this.#requests += 1;
-    const name = `${this.#requests} ${this.#parts.lambda.current?.instance.name ?? ""}`;
+    const name = `${this.#requests} ${this.#parts.lambda.instanceName}`;
     this.#parts.observe?.(`${this.#parts.lambda.time.nowMs} ${name} ${describe(command)}`);
     await this.#parts.lambda.wait(0);
     // The request arrives even if its sender dies.
@@ -75,7 +76,7 @@ export class CarrierAws {
   async #enqueue(command: object): Promise<unknown> {
     await this.#parts.lambda.wait(this.#parts.lambda.wayMs());
     this.#parts.observe?.(
-      `${this.#parts.lambda.time.nowMs} ${this.#parts.lambda.current?.instance.name ?? ""} ${describe(command)}`,
+      `${this.#parts.lambda.time.nowMs} ${this.#parts.lambda.instanceName} ${describe(command)}`,
     );
     for (const { url, body, delaySeconds } of jobsOf(command)) {
       if (url.endsWith("refunds")) this.#parts.refund(body);

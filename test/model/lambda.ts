@@ -71,6 +71,11 @@ export class Lambda {
     return this.#calls.getStore();
   }
 
+  /** The name of the current instance; empty outside of functions. */
+  get instanceName(): string {
+    return this.current?.instance.name ?? "";
+  }
+
   /** The clock of the current function. */
   nowMs(): number {
     return this.time.nowMs + (this.current?.instance.clockErrorMs ?? 0);

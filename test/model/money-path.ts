@@ -44,6 +44,7 @@ import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { inOrder, messageIdIn } from "../support/carriers.ts";
 import { localSettings } from "../support/local-settings.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
+import { separateCaches } from "./own-caches.ts";
 import { replace } from "./replace.ts";
 
 /*
@@ -58,6 +59,8 @@ interface Surroundings {
   /** A request to DynamoDB by a client of the code, and one to SQS. */
   readonly request: (client: object, command: object) => Promise<unknown>;
   readonly enqueue: (command: object) => Promise<unknown>;
+  /** Names the instance that runs the current code, if any. Each has its own caches. Without it, all code shares them. */
+  readonly instanceName?: (() => string) | undefined;
   /** The days until finished messages expire. Empty when they never do. */
   readonly messageRetentionDays?: string | undefined;
 }
@@ -76,7 +79,12 @@ export interface ModelCarrier {
 const content = { to: "15005550000", message: "x", senderId: "ACME", language: "English" } as const;
 
 /** Replaces AWS and the settings, and empties the caches of earlier runs. @returns what restores AWS */
-export function connect({ request, enqueue, messageRetentionDays = "" }: Surroundings): () => void {
+export function connect({
+  request,
+  enqueue,
+  instanceName,
+  messageRetentionDays = "",
+}: Surroundings): () => void {
   rateCardCache.clear();
   blockedCache.clear();
   Object.assign(process.env, localSettings);
@@ -90,6 +98,7 @@ export function connect({ request, enqueue, messageRetentionDays = "" }: Surroun
       });
     }),
     replace(Sqs.prototype, "send", enqueue),
+    ...(instanceName === undefined ? [] : [separateCaches(instanceName)]),
   ];
   return () => {
     for (const restore of restores) restore();

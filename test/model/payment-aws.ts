@@ -72,6 +72,7 @@ export class PaymentAws {
         release.connect({
           request: async (client, command) => this.#request(release, client, withOwnClass(command)),
           enqueue: async (command) => this.#enqueue(withOwnClass(command)),
+          instanceName: () => this.#parts.lambda.instanceName,
         }),
       ),
       storeDocuments(
@@ -127,7 +128,7 @@ export class PaymentAws {
     mutateRequest(this.#parts.mutation, command);
     const isOld = mayBeOld(command) && this.#parts.lambda.happens(0.3);
     this.#parts.observe?.(
-      `${this.#parts.lambda.time.nowMs} ${this.#parts.lambda.current?.instance.name ?? ""} ${describe(command)}`,
+      `${this.#parts.lambda.time.nowMs} ${this.#parts.lambda.instanceName} ${describe(command)}`,
     );
     const isNew = !(command instanceof TransactWriteCommand) || this.#parts.checks.isNew(command);
     try {
