@@ -42,7 +42,7 @@ export function accessNameOf(role: Role): string {
   return `${role}Role`;
 }
 
-/** The families whose items have texts and customers' data of messages, or hashes of API keys: only the role `operator` reads these. */
+/** The families whose items have texts and data of messages, or hashes of keys: only the role `operator` reads these. */
 export const partlyReadable: readonly KeyFamily[] = ["MESSAGES", "ORG"];
 export const hiddenFields = [
   "message",

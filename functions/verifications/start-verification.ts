@@ -5,5 +5,5 @@ import { startVerification } from "../../shared/verifications/start.ts";
 export const handler = endpoint(
   routes.startVerification,
   async ({ actor, organization, body, attempt, reportRateLimit }) =>
-    (await startVerification(organization, body, { actor, attempt, reportRateLimit })).verification,
+    startVerification(organization, body, { actor, attempt, reportRateLimit }),
 );

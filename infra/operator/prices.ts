@@ -36,7 +36,8 @@ const importPrices = command({
   summary: "Replace all prices with those of a CSV file",
   details:
     "Columns: prefix, country, price, valid_from, verification_fee, and cost:CARRIER for each carrier with known costs. " +
-    "Amounts are for a segment, and the fee for an approved verification, in the stage's currency (see shared/money/prices/README.md). The command first checks all lines and shows the " +
+    "Amounts are for a segment, and the fee for an approved verification, in the stage's currency (see " +
+    "shared/money/prices/README.md). The command first checks all lines and shows the " +
     "changes. A price below the cost of a carrier of its route is rejected. The new prices apply within a minute.",
   examples: [
     "rates.csv --dry-run",

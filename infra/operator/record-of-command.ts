@@ -3,7 +3,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { log } from "../../shared/platform/log.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import type { Ending } from "../../shared/platform/table/audit-log.ts";
-import type { OperatorEntry } from "../../shared/tenancy/audit-log/operators.ts";
+import type { OperatorEntry } from "../../shared/tenancy/audit-log/operator-entries.ts";
 import { queueEntry, queueOutcome } from "../../shared/tenancy/audit-log/queue-entry.ts";
 import { outputNames } from "../constructs/stack-outputs.ts";
 import type { CheckedCommand } from "./command-line.ts";

@@ -1,14 +1,14 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-
 import { ApiError } from "../api/contract/errors.ts";
 import type { CheckVerificationRequest, VerificationCheck } from "../api/contract/verifications.ts";
 import { codeOf } from "../messages/message/verification-code.ts";
 import type { Viewer } from "../platform/auth/actor.ts";
+import { isSame } from "../platform/auth/is-same.ts";
 import { now } from "../platform/clock.ts";
 import { isTestId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
+import type { OrganizationRecord } from "../tenancy/organizations/record.ts";
 import { endNow } from "./end.ts";
 import {
   isPending,
@@ -20,13 +20,13 @@ import {
 } from "./record.ts";
 
 /**
- * Checks a code. Each check is counted before the code is compared, so that parallel guesses never exceed the maximum. Only one
- * check approves a verification. The one after the last fails it.
+ * Checks a code, whose spaces around it and small letters do not count. Each check is counted before the code is compared, so
+ * that parallel guesses never exceed the maximum. Only one check approves a verification. The one after the last fails it.
  * @throws ApiError VERIFICATION_NOT_PENDING also for a verification that does not exist, TOO_MANY_CHECKS; UNAVAILABLE without
  *   the key of the code
  */
 export async function checkVerification(
-  organization: { readonly webhookCount?: number },
+  organization: Pick<OrganizationRecord, "webhookCount">,
   viewer: Viewer,
   { id: givenId, to = "", profile, code }: CheckVerificationRequest,
 ): Promise<VerificationCheck> {
@@ -52,15 +52,9 @@ export async function checkVerification(
   const expected = await codeOf(id, record.code).catch((error: unknown) => {
     throw new ApiError("UNAVAILABLE", { cause: error });
   });
-  if (!isSame(code, expected)) return { id, status: "pending", valid: false, checksLeft };
+  if (!isSame(code.trim().toUpperCase(), expected.toUpperCase())) {
+    return { id, status: "pending", valid: false, checksLeft };
+  }
   await endNow(organization, record, "approved");
   return { id, status: "approved", valid: true, checksLeft };
-}
-
-/** Compares what a person typed with a code, in a time that does not depend on their content. */
-function isSame(typed: string, code: string): boolean {
-  const [first, second] = [typed.trim(), code].map((each) =>
-    createHash("sha256").update(each.toUpperCase()).digest(),
-  );
-  return first !== undefined && second !== undefined && timingSafeEqual(first, second);
 }

@@ -9,13 +9,13 @@ import { eventJob } from "../notices/event-job.ts";
 import type { Viewer } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { isTestId, momentOf, testMarkOf } from "../platform/ids.ts";
-import { ReturnsLater, secondsUntil } from "../platform/jobs/job.ts";
+import { ReturnsLater } from "../platform/jobs/job.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import type { Requirements } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
-import { stateOfOrganization } from "../tenancy/organizations/record.ts";
+import { stateOfOrganization, type OrganizationRecord } from "../tenancy/organizations/record.ts";
 import { endingJob, type EndingJob } from "./ending-job.ts";
 import { noteApproved } from "./guard/guard.ts";
 import {
@@ -27,9 +27,6 @@ import {
   VerificationRecord,
   whilePending,
 } from "./record.ts";
-
-/** A job that comes earlier before the end than this is that of an earlier end. The shortest time between sends is longer. */
-const extendedSeconds = 20;
 
 type End = "approved" | "cancelled" | "expired" | "failed";
 
@@ -55,7 +52,7 @@ async function end(
  * @throws ApiError VERIFICATION_NOT_PENDING
  */
 export async function endNow(
-  { webhookCount = 0 }: { readonly webhookCount?: number },
+  { webhookCount }: Pick<OrganizationRecord, "webhookCount">,
   record: VerificationRecord,
   status: Exclude<End, "expired">,
 ): Promise<VerificationRecord> {
@@ -79,7 +76,7 @@ export async function endNow(
  * @throws ApiError NOT_FOUND, VERIFICATION_NOT_PENDING; CONFLICT if the gateway made the code
  */
 export async function reportOutcome(
-  organization: { readonly webhookCount?: number },
+  organization: Pick<OrganizationRecord, "webhookCount">,
   viewer: Viewer,
   id: string,
   { outcome }: VerificationOutcome,
@@ -94,7 +91,7 @@ export async function reportOutcome(
 
 /** Cancels a pending verification. @throws ApiError NOT_FOUND, VERIFICATION_NOT_PENDING */
 export async function cancelVerification(
-  organization: { readonly webhookCount?: number },
+  organization: Pick<OrganizationRecord, "webhookCount">,
   viewer: Viewer,
   id: string,
 ): Promise<Verification> {
@@ -107,12 +104,15 @@ export async function cancelVerification(
  * changes nothing, apart from repeating the event.
  * @throws ReturnsLater before its time; ApiError when the wallet is contended, so that the job returns
  */
-export async function completeEnding({ organizationId, verificationId }: EndingJob): Promise<void> {
+export async function completeEnding({
+  organizationId,
+  verificationId,
+  validUntil,
+}: EndingJob): Promise<void> {
   let record = await findVerification(organizationId, verificationId);
   if (record?.status === "pending") {
     if (isPending(record)) {
-      // A later code of the caller's own has extended it, and owes another job.
-      if (secondsUntil(record.validUntil) > extendedSeconds) return;
+      if (record.validUntil !== validUntil) return;
       throw new ReturnsLater("the code is still valid");
     }
     record =

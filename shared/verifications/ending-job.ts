@@ -7,14 +7,19 @@ import type { OrganizationRecord } from "../tenancy/organizations/record.ts";
 import type { VerificationRecord } from "./record.ts";
 
 /** The job that completes the end of a verification: its expiry, the return of its fee, and its event. */
-export const EndingJob = z.object({ organizationId: z.string(), verificationId: z.string() });
+export const EndingJob = z.object({
+  organizationId: z.string(),
+  verificationId: z.string(),
+  /** When the code expired as the job was stored. A later code of the caller's own stores another job. */
+  validUntil: z.string(),
+});
 export type EndingJob = z.infer<typeof EndingJob>;
 
 type Ending = Pick<VerificationRecord, "createdAt" | "id" | "organizationId" | "validUntil">;
 
 /** The queue of refunds, whose function has access to wallets. */
-export function endingJob({ organizationId, id }: Ending): QueuedJob {
-  const body: EndingJob = { organizationId, verificationId: id };
+export function endingJob({ organizationId, id, validUntil }: Omit<Ending, "createdAt">): QueuedJob {
+  const body: EndingJob = { organizationId, verificationId: id, validUntil };
   return { queue: "refunds", group: organizationId, body };
 }
 

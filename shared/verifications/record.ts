@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
 import { ApiError } from "../api/contract/errors.ts";
+import { storedDetails } from "../api/contract/message-details.ts";
 import { VerificationStatus, type Verification } from "../api/contract/verifications.ts";
 import { CodeSource } from "../messages/message/record.ts";
 import { amountOf } from "../money/wallet/money.ts";
@@ -37,7 +38,7 @@ export const VerificationRecord = z.object({
   text: z.string(),
   senderId: z.optional(z.string()),
   code: CodeSource,
-  metadata: z.optional(z.record(z.string(), z.string())),
+  metadata: storedDetails.metadata,
   /** The rule of the guard that blocked it, or would have blocked it. */
   guardRule: z.optional(z.string()),
   /** The prices of its messages so far. */

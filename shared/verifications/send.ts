@@ -24,11 +24,9 @@ function nextSendAt(sends: number, at: Date): string | undefined {
 /** @throws ApiError TOO_MANY_SENDS when the code of a pending verification cannot be sent now */
 function requireSend({ sends, nextSendAt: next, validUntil }: VerificationRecord): void {
   if (sends < maxSends && (next === undefined || secondsUntil(next) === 0)) return;
+  const isLater = sends < maxSends && next !== undefined && next < validUntil;
   throw new ApiError("TOO_MANY_SENDS", {
-    retryAfterSeconds: Math.max(
-      1,
-      Math.min(secondsUntil(validUntil), secondsUntil(sends < maxSends ? next : validUntil)),
-    ),
+    retryAfterSeconds: Math.max(1, secondsUntil(isLater ? next : validUntil)),
   });
 }
 

@@ -39,12 +39,6 @@ const retentionMs = 30 * dayMs;
 /** How often a start is tried while other calls change the verification of the number. */
 const startAttempts = 3;
 
-/** A verification after its start, and whether the start made it. */
-export interface StartedVerification {
-  readonly verification: Verification;
-  readonly isNew: boolean;
-}
-
 /**
  * Starts the verification of a number, or sends the code of the pending one again. A repeat that comes too early returns the
  * pending one as it is. One transaction has the message, its ledger entries, the verification, and the pointer to it, so two
@@ -55,7 +49,7 @@ export async function startVerification(
   organization: OrganizationRecord,
   request: StartVerificationRequest,
   options: AcceptOptions = {},
-): Promise<StartedVerification> {
+): Promise<Verification> {
   const limits = limitsOf(options.actor);
   if (limits !== undefined) checkKeyLimits(limits, request.to, now());
   const isTest = options.actor !== undefined && viewerOf(options.actor).isTest;
@@ -70,14 +64,14 @@ export async function startVerification(
     const last = pointer && (await findVerification(organization.id, pointer.verificationId));
     try {
       if (last !== undefined && isPending(last) && last.checks < maxChecks) {
-        return { verification: await repeat(organization, request, last, options), isNew: false };
+        return await repeat(organization, request, last, options);
       }
       // Its code cannot be checked any more.
       const hasFailed = last !== undefined && isPending(last);
       const ended = hasFailed ? await endNow(organization, last, "failed") : last;
       requireWait(ended);
       const place = { key, isTest, last: pointer?.verificationId };
-      return { verification: await begin(organization, request, place, options), isNew: true };
+      return await begin(organization, request, place, options);
     } catch (error) {
       if (attempt === startAttempts || !isDisturbed(error, isTest)) throw error;
     }
@@ -152,22 +146,20 @@ async function begin(
   }
   const pointer = { entity: "verifying", verificationId: id, validUntil, expiresAt } as const;
   const isFree = { atMost: { validUntil: at.toISOString() } };
-  const record = (started: VerificationRecord): Write[] => [
-    insertOf(keys.verification(organizationId, id), started),
-    putOf(key, pointer, {
-      anyOf: [{ absent: ["pk"] }, isFree, ...(last === undefined ? [] : [{ is: { verificationId: last } }])],
-    }),
-    ...(owesEnding(organization, started) ? [owedEnding(started)] : []),
-  ];
-  let isRecorded = false;
-  const recording = (started: VerificationRecord): Write[] => {
-    isRecorded = true;
-    return record(started);
+  const isEnded = last === undefined ? [] : [{ is: { verificationId: last } }];
+  let isDebited = false;
+  const record = (started: VerificationRecord): Write[] => {
+    isDebited = true;
+    return [
+      insertOf(keys.verification(organizationId, id), started),
+      putOf(key, pointer, { anyOf: [{ absent: ["pk"] }, isFree, ...isEnded] }),
+      ...(owesEnding(organization, started) ? [owedEnding(started)] : []),
+    ];
   };
   try {
-    return toApiVerification(await sendCode(organization, verification, recording, options));
+    return toApiVerification(await sendCode(organization, verification, record, options));
   } catch (error) {
-    const note = isRecorded && !isUncharged(error) ? noteUndelivered : noteUnaccepted;
+    const note = isDebited && !isUncharged(error) ? noteUndelivered : noteUnaccepted;
     if (!isTest) await note(guarded);
     throw error;
   }

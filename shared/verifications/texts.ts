@@ -48,7 +48,7 @@ export function verificationText(
   return { text, locale: chosen.locale };
 }
 
-/** Returns the sentences for a locale: for exactly it, else for its language, else in English. The profile's own have priority. */
+/** Returns the sentences for a locale, else for its language, else in English. The profile's own have priority. */
 function sentencesFor(
   { texts = {} }: VerificationProfile,
   requested: string,

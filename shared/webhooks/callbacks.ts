@@ -1,9 +1,9 @@
 import type { WebhookRecord } from "./record.ts";
 
 /*
- * The calls to the `callbackUrl`s of messages. Those of an organization are one endpoint without a record of its own, and those
- * of its test messages are another. It has a secret, and deliveries with the URL of each. Its slots and failures are those of
- * each host, so that a host that hangs delays no other one.
+ * The calls to the `callbackUrl`s of messages. Those of an organization are one endpoint without a record of its own, and
+ * those of its test messages are another. It has a secret, and deliveries with the URL of each. Its slots and failures are
+ * those of each host, so that a host that hangs delays no other one.
  */
 
 /** The endpoint's name in paths of the API. */

@@ -71,7 +71,8 @@ export async function findSecrets(webhook: WebhookRecord): Promise<SigningSecret
 }
 
 /**
- * Replaces the secret of a webhook, or adds the first one of callbacks. The previous one also signs until `previousSecretUntil`.
+ * Replaces the secret of a webhook, or adds the first one of callbacks.
+ * @param previousSecretUntil until when the previous one also signs
  * @returns false when another rotation came first, or the webhook has been removed
  */
 export async function replaceSecret(

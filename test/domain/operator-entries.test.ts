@@ -5,7 +5,7 @@ import { momentOf, newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { putItem, putUnchecked } from "../../shared/platform/table/write.ts";
 import { readAuditLog } from "../../shared/tenancy/audit-log/list.ts";
-import { OperatorEntry, writeOperatorEntry } from "../../shared/tenancy/audit-log/operators.ts";
+import { OperatorEntry, writeOperatorEntry } from "../../shared/tenancy/audit-log/operator-entries.ts";
 import { queueEntry, queueOutcome } from "../../shared/tenancy/audit-log/queue-entry.ts";
 import { delayedJobs } from "../support/queues.ts";
 

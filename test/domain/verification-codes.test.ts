@@ -133,7 +133,7 @@ it("without the key of its code, a message waits, and a check is not decided", a
 
 it("the erasure of a number reaches its verifications, and their fee still returns", async () => {
   await setFee(50_000);
-  const { id } = await startFor(organizationId, { metadata: { name: "Ada" } });
+  const { id, expiresAt: validUntil } = await startFor(organizationId, { metadata: { name: "Ada" } });
   await sentTexts();
   await eraseNumber(organizationId, number);
   const erased = await getVerification(ownerOf(organizationId), id);
@@ -144,7 +144,7 @@ it("the erasure of a number reaches its verifications, and their fee still retur
   expect(await deleteVerifications(organizationId)).toBe(1);
   advance(10 * minuteMs);
   await openWebhook("http://127.0.0.1:9/nobody", organizationId);
-  await completeEnding({ organizationId, verificationId: id });
+  await completeEnding({ organizationId, verificationId: id, validUntil });
   expect(await getVerification(ownerOf(organizationId), id)).toMatchObject({
     status: "expired",
     pricing: { fee: 0 },

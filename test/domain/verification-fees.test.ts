@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 it("the ledger, the usage, the list of messages and the books have the fee, and count one message", async () => {
-  const { id, messageIds } = await startFor(organizationId);
+  const { id, messageIds, expiresAt: validUntil } = await startFor(organizationId);
   const [messageId] = messageIds;
   const { rows } = await listTransactions(organizationId, page);
   expect(rows.slice(0, 2)).toMatchObject([
@@ -53,7 +53,7 @@ it("the ledger, the usage, the list of messages and the books have the fee, and 
   const kept = Object(await sumNow()).all;
   expect(kept).toMatchObject({ movements, closingMicros: initialMicros - priceMicros - feeMicros });
   expect([...kept.countries.values()]).toMatchObject([country]);
-  await completeEnding({ organizationId, verificationId: id });
+  await completeEnding({ organizationId, verificationId: id, validUntil });
   advance(30 * minuteMs);
   await reconcileWallet(organizationId);
   const returned = Object(await sumNow()).all;
@@ -62,10 +62,10 @@ it("the ledger, the usage, the list of messages and the books have the fee, and 
 });
 
 it("a fee that returns after the erasure of its number still has the country", async () => {
-  const { id } = await startFor(organizationId);
+  const { id, expiresAt: validUntil } = await startFor(organizationId);
   await eraseVerificationsOf(organizationId, number);
   advance(30 * minuteMs);
-  await completeEnding({ organizationId, verificationId: id });
+  await completeEnding({ organizationId, verificationId: id, validUntil });
   const { rows } = await listTransactions(organizationId, page);
   expect(rows[0]).toMatchObject({ type: "refund", verificationId: id, country: "US" });
 });

@@ -1,16 +1,15 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { VerificationCheck } from "../../shared/api/contract/verifications.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
-import { checkVerification } from "../../shared/verifications/check.ts";
 import { cancelVerification, reportOutcome } from "../../shared/verifications/end.ts";
 import { resendVerification } from "../../shared/verifications/start.ts";
 import { advance } from "../support/clock.ts";
 import {
   apiKeyOf,
+  checkFor,
   codeIn,
-  completeEndings,
+  completeLater,
   number,
   priceMicros,
   sentTexts,
@@ -33,10 +32,7 @@ beforeEach(async () => {
   organizationId = await openOrganization(initialMicros);
 });
 
-async function check(fields: { id?: string; to?: string; code: string }): Promise<VerificationCheck> {
-  const organization = await organizationOf(organizationId);
-  return checkVerification(organization, ownerOf(organizationId), { profile: "default", ...fields });
-}
+const check = async (fields: Parameters<typeof checkFor>[1]) => checkFor(organizationId, fields);
 
 async function cancel(id: string) {
   return cancelVerification(await organizationOf(organizationId), ownerOf(organizationId), id);
@@ -48,7 +44,6 @@ async function spentMicros(): Promise<number> {
 
 describe("a code of the caller's own", () => {
   it("is replaced with its send, and is as long valid as a new one", async () => {
-    await setFee(50_000);
     const { id } = await startFor(organizationId, { code: "K7WX" });
     expect((await sentTexts())[0]).toContain("K7WX");
     advance(9 * minuteMs);
@@ -60,9 +55,22 @@ describe("a code of the caller's own", () => {
     });
     expect((await sentTexts())[0]).toContain("912345");
     advance(8 * minuteMs);
-    await completeEndings();
     expect(await check({ id, code: "K7WX" })).toMatchObject({ valid: false });
     expect(await check({ id, code: "912345" })).toMatchObject({ valid: true });
+  });
+
+  it("that is replaced returns its fee once, when the last one has expired", async () => {
+    await setFee(50_000);
+    await startFor(organizationId, { code: "K7WX" });
+    advance(9 * minuteMs);
+    await startFor(organizationId, { code: "912345" });
+    // The job of the first code comes while the second one is valid, and does not wait for that.
+    await completeLater(8 * minuteMs);
+    expect(await spentMicros()).toBe(2 * priceMicros + 50_000);
+    for (const _ of [1, 2]) {
+      await completeLater();
+      expect(await spentMicros()).toBe(2 * priceMicros);
+    }
   });
 
   it("is neither confirmed by a repeat, nor takes the place of a code that the gateway made", async () => {

@@ -1,21 +1,18 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { VerificationCheck } from "../../shared/api/contract/verifications.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
-import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
-import { checkVerification } from "../../shared/verifications/check.ts";
 import { cancelVerification } from "../../shared/verifications/end.ts";
 import { getVerification, listVerifications } from "../../shared/verifications/list.ts";
 import { resendVerification } from "../../shared/verifications/start.ts";
 import { advance } from "../support/clock.ts";
 import { takeJobs } from "../support/queues.ts";
-import { inAllShards } from "../support/shards.ts";
 import {
   apiKeyOf,
+  checkFor,
   codeIn,
-  completeEndings,
+  completeLater,
   number,
   priceMicros,
   sentTexts,
@@ -40,10 +37,7 @@ beforeEach(async () => {
   organizationId = await openOrganization(initialMicros);
 });
 
-async function check(fields: { id?: string; to?: string; code: string }): Promise<VerificationCheck> {
-  const organization = await organizationOf(organizationId);
-  return checkVerification(organization, ownerOf(organizationId), { profile: "default", ...fields });
-}
+const check = async (fields: Parameters<typeof checkFor>[1]) => checkFor(organizationId, fields);
 
 async function resend(id: string) {
   const organization = await organizationOf(organizationId);
@@ -54,13 +48,6 @@ async function resend(id: string) {
 async function spentMicros(): Promise<number> {
   expect(await verifyWallet(organizationId)).toMatchObject({ findings: [] });
   return initialMicros - (await readWallet(organizationId)).balanceMicros;
-}
-
-/** Lets the scheduler and the worker complete what has ended. */
-async function completeLater(): Promise<void> {
-  advance(17 * minuteMs);
-  await inAllShards(releaseScheduledJobs);
-  await completeEndings();
 }
 
 it("a code is sent, checked once, and then no longer pending", async () => {

@@ -168,7 +168,7 @@ class World {
         await cancelVerification(this.#organization, viewer, this.#some().id);
         return;
       case "complete":
-        await completeEnding({ organizationId, verificationId: this.#some().id });
+        await this.#complete(this.#some());
         return;
       case "minute":
         this.timeMs += 40 * secondMs;
@@ -176,6 +176,13 @@ class World {
       case "later":
         this.timeMs += 6 * minuteMs;
     }
+  }
+
+  async #complete({
+    id,
+    validUntil = "",
+  }: Pick<VerificationRecord, "id"> & Partial<VerificationRecord>): Promise<void> {
+    await completeEnding({ organizationId, verificationId: id, validUntil });
   }
 
   /** One of the verifications so far. */

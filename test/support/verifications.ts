@@ -1,4 +1,8 @@
-import type { StartVerificationRequest, Verification } from "../../shared/api/contract/verifications.ts";
+import type {
+  StartVerificationRequest,
+  Verification,
+  VerificationCheck,
+} from "../../shared/api/contract/verifications.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { rateCardCache } from "../../shared/money/prices/current.ts";
@@ -6,11 +10,17 @@ import { publishRateCard } from "../../shared/money/prices/publish.ts";
 import { verificationFee } from "../../shared/money/prices/rate-card.ts";
 import { findCurrentVersion } from "../../shared/money/prices/record.ts";
 import type { Actor, KeyLimits } from "../../shared/platform/auth/actor.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
+import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
+import { checkVerification } from "../../shared/verifications/check.ts";
 import { completeEnding } from "../../shared/verifications/end.ts";
 import { EndingJob } from "../../shared/verifications/ending-job.ts";
 import { startVerification } from "../../shared/verifications/start.ts";
 import { accept, only, ScriptedCarrier } from "./carriers.ts";
+import { advance } from "./clock.ts";
 import { takeJobs } from "./queues.ts";
+import { inAllShards } from "./shards.ts";
+import { ownerOf } from "./viewer.ts";
 import { organizationOf } from "./wallets.ts";
 
 export const number = "15005550007";
@@ -35,8 +45,7 @@ export async function startFor(
   actor: Actor = apiKeyOf(organizationId),
 ): Promise<Verification> {
   const request = { to: number, profile: "default", channel: "sms", senderId: "ACME", ...fields } as const;
-  const started = await startVerification(await organizationOf(organizationId), request, { actor });
-  return started.verification;
+  return startVerification(await organizationOf(organizationId), request, { actor });
 }
 
 /** Sends the queued messages. @returns the texts that the carrier received */
@@ -54,6 +63,22 @@ export function codeIn(text = ""): string {
 }
 
 /** Works on the queued jobs that complete the ends of verifications. */
-export async function completeEndings(): Promise<void> {
+async function completeEndings(): Promise<void> {
   for (const job of await takeJobs("refunds")) await completeEnding(EndingJob.parse(job));
+}
+
+/** Checks a code for the owner of an organization. */
+export async function checkFor(
+  organizationId: string,
+  fields: { id?: string; to?: string; code: string },
+): Promise<VerificationCheck> {
+  const organization = await organizationOf(organizationId);
+  return checkVerification(organization, ownerOf(organizationId), { profile: "default", ...fields });
+}
+
+/** Lets the scheduler and the worker complete what has ended. */
+export async function completeLater(afterMs = 17 * minuteMs): Promise<void> {
+  advance(afterMs);
+  await inAllShards(releaseScheduledJobs);
+  await completeEndings();
 }

@@ -19,6 +19,7 @@ import {
   maxApiKeys,
   newApiKey,
   type NewApiKey,
+  type NewHook,
   toApiApiKey,
   readApiKey,
 } from "../../tenancy/api-keys/record.ts";
@@ -49,7 +50,7 @@ export async function createApiKey(actor: Actor, request: CreateApiKeyRequest): 
 export async function makeApiKey(
   actor: Actor,
   request: CreateApiKeyRequest,
-  hook?: Parameters<typeof newApiKey>[3],
+  hook?: NewHook,
 ): Promise<NewApiKey> {
   const manager = await keyManagerOf(actor);
   const limits = limitsOfNewKey(manager, request);

@@ -46,7 +46,10 @@ const StoredMessage = z.extend(Stored, {
 export interface ErasedOrganization {
   /** The deleted items. */
   readonly erased: number;
-  /** The messages that are still to be sent or refunded, and verifications whose fee is. While there are any, the organization's record stays. */
+  /**
+   * The messages that are still to be sent or refunded, and the verifications whose fee is to be returned. While there are any,
+   * the organization's record stays.
+   */
   readonly messagesLeft: number;
 }
 

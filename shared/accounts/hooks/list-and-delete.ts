@@ -8,6 +8,7 @@ import {
   allApiKeys,
   type ApiKeyRecord,
   hookIdOf,
+  keyIdOf,
   readApiKey,
   toApiApiKey,
 } from "../../tenancy/api-keys/record.ts";
@@ -29,10 +30,6 @@ export async function deleteHook(actor: Actor, hookId: string): Promise<{ id: st
   const { id } = await getHook(actor.organizationId, hookId);
   await deleteApiKey(actor, keyIdOf(id));
   return { id, deleted: true };
-}
-
-function keyIdOf(hookId: string): string {
-  return hookId.replace("hok_", "key_");
 }
 
 /** @throws ApiError NOT_FOUND for a key that is no hook */

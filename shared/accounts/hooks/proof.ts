@@ -1,6 +1,7 @@
-import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey } from "node:crypto";
 
 import { hashApiKeySecret } from "../../platform/auth/api-key-secret.ts";
+import { isSame } from "../../platform/auth/is-same.ts";
 import { sealText, unsealText } from "../../platform/auth/sealed-text.ts";
 import { noteSealingKey } from "../../platform/auth/sealing-key-record.ts";
 import { Secret } from "../../platform/auth/secret.ts";
@@ -43,7 +44,7 @@ export async function proofOf(
   { kind, tokenHash, sealedSecret }: HookOfCredential,
   call: HookCall,
 ): Promise<Proof | undefined> {
-  if (tokenHash !== undefined) return isEqual(tokenHash, hashApiKeySecret(tokenOf(call))) ? {} : undefined;
+  if (tokenHash !== undefined) return isSame(tokenHash, hashApiKeySecret(tokenOf(call))) ? {} : undefined;
   if (sealedSecret === undefined) return undefined;
   const place = placeOf(organizationId, hookIdOf(keyId));
   const secret = unsealText(await webhookKey.value(), sealedSecret, place);
@@ -57,14 +58,14 @@ function isSignedByStandard(secret: string, { headers, rawBody: body }: HookCall
   const { "webhook-id": id = "", "webhook-timestamp": time = "", "webhook-signature": given = "" } = headers;
   const message = { id, timestampSeconds: Number(time), body };
   const expected = standardSignature(secret.replace(/^v1,/, ""), message);
-  return isRecent(time) && given.split(/[ ,]+(?=v1,)/).some((each) => isEqual(expected, each));
+  return isRecent(time) && given.split(/[ ,]+(?=v1,)/).some((each) => isSame(expected, each));
 }
 
 /** Zitadel sends `t=<seconds>,v1=<hex>,…`, with a signature for each key. Anyone can add and reorder the other ones. */
 function proofOfZitadel(secret: string, { headers, rawBody }: HookCall): Proof | undefined {
   const [time = "", ...given] = (headers["zitadel-signature"] ?? "").replace(/^t=/, "").split(",");
   const expected = createHmac("sha256", secret).update(`${time}.${rawBody}`).digest("hex");
-  const isSigned = isRecent(time) && given.some((each) => isEqual(`v1=${expected}`, each));
+  const isSigned = isRecent(time) && given.some((each) => isSame(`v1=${expected}`, each));
   return isSigned ? { repeatId: `${time} ${expected}` } : undefined;
 }
 
@@ -82,11 +83,6 @@ function tokenOf({ headers }: HookCall): string {
 
 function isRecent(seconds: string): boolean {
   return /^\d+$/.test(seconds) && Math.abs(now().getTime() - Number(seconds) * secondMs) <= toleranceMs;
-}
-
-function isEqual(expected: string, given: string): boolean {
-  const [first, second] = [Buffer.from(expected), Buffer.from(given)];
-  return first.length === second.length && timingSafeEqual(first, second);
 }
 
 /** Binds a sealed secret to its hook. */

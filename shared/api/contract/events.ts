@@ -24,9 +24,16 @@ const VerificationData = z.object({
   profile: z.string(),
   sends: z.int(),
   pricing: VerificationPricing,
-  metadata: z.optional(z.record(z.string(), z.string())),
+  metadata: storedDetails.metadata,
   test,
 });
+
+function verificationEvent<Event extends string>(event: Event, about: { id: string; description: string }) {
+  return z
+    .object({ event: z.literal(event), timestamp: Timestamp, data: VerificationData })
+    .register(z.globalRegistry, about);
+}
+
 const details = {
   reference: storedDetails.reference,
   metadata: storedDetails.metadata,
@@ -169,29 +176,21 @@ export const WebhookEvent = z.discriminatedUnion("event", [
       id: "MessageHeldEvent",
       description: "A message waits until a person approves it, because its API key may not send it alone",
     }),
-  z
-    .object({ event: z.literal("verification.approved"), timestamp: Timestamp, data: VerificationData })
-    .register(z.globalRegistry, {
-      id: "VerificationApprovedEvent",
-      description: "A person gave the correct code, or you reported the success",
-    }),
-  z
-    .object({ event: z.literal("verification.failed"), timestamp: Timestamp, data: VerificationData })
-    .register(z.globalRegistry, {
-      id: "VerificationFailedEvent",
-      description: "A verification failed: too many wrong codes, or you reported it",
-    }),
-  z
-    .object({ event: z.literal("verification.expired"), timestamp: Timestamp, data: VerificationData })
-    .register(z.globalRegistry, {
-      id: "VerificationExpiredEvent",
-      description: "The code of a verification expired before it was given",
-    }),
-  z
-    .object({ event: z.literal("verification.blocked"), timestamp: Timestamp, data: VerificationData })
-    .register(z.globalRegistry, {
-      id: "VerificationBlockedEvent",
-      description: "The guard blocked a verification, and nothing was sent",
-    }),
+  verificationEvent("verification.approved", {
+    id: "VerificationApprovedEvent",
+    description: "A person gave the correct code, or you reported the success",
+  }),
+  verificationEvent("verification.failed", {
+    id: "VerificationFailedEvent",
+    description: "A verification failed: too many wrong codes, or you reported it",
+  }),
+  verificationEvent("verification.expired", {
+    id: "VerificationExpiredEvent",
+    description: "The code of a verification expired before it was given",
+  }),
+  verificationEvent("verification.blocked", {
+    id: "VerificationBlockedEvent",
+    description: "The guard blocked a verification, and nothing was sent",
+  }),
 ]);
 export type WebhookEvent = z.infer<typeof WebhookEvent>;

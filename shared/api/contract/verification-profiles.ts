@@ -4,33 +4,7 @@ import { Country } from "./countries.ts";
 import { AllowedRecipient } from "./key-limits.ts";
 import { text, Timestamp } from "./primitives.ts";
 import { SenderId } from "./senders.ts";
-import { ProfileName } from "./verifications.ts";
-
-/** A language tag of BCP 47, such as `pt-BR`. */
-const Locale = z
-  .string()
-  .check(
-    z.maxLength(35),
-    z.regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/, "must be a language tag such as en or pt-BR"),
-  );
-
-const AppHash = z
-  .string()
-  .check(
-    z.regex(/^[A-Za-z0-9+/]{11}$/, "must be the 11 characters that identify an Android app"),
-    z.meta({ description: "The hash of your Android app, which then reads the code itself." }),
-  );
-
-const Domain = z
-  .string()
-  .check(
-    z.maxLength(100),
-    z.regex(
-      /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/,
-      "must be a host name in small letters, such as shop.example.com",
-    ),
-    z.meta({ description: "The host name of your page. Browsers fill the code in on this page only." }),
-  );
+import { AppHash, Domain, Locale, ProfileName } from "./verifications.ts";
 
 const codeOnce = /^([^{}]|\{brand\}|\{minutes\})*\{code\}([^{}]|\{brand\}|\{minutes\})*$/;
 const VerificationText = text(160).check(

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { messageDetails } from "./message-details.ts";
+import { messageDetails, storedDetails } from "./message-details.ts";
 import { GivenPhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
 import { idSchema, integerParameter, PageQuery, text, Timestamp } from "./primitives.ts";
 import { SenderId } from "./senders.ts";
@@ -20,13 +20,39 @@ export const ProfileName = z
   .check(z.regex(/^[a-z0-9][a-z0-9-]{0,29}$/, "must be 1 to 30 of a-z, 0-9 and -, and not begin with -"))
   .register(z.globalRegistry, { description: "The name of a verification profile.", examples: ["shop"] });
 
+/** A language tag of BCP 47, such as `pt-BR`. */
+export const Locale = z
+  .string()
+  .check(
+    z.maxLength(35),
+    z.regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/, "must be a language tag such as en or pt-BR"),
+  );
+
+export const AppHash = z
+  .string()
+  .check(
+    z.regex(/^[A-Za-z0-9+/]{11}$/, "must be the 11 characters that identify an Android app"),
+    z.meta({ description: "The hash of your Android app, which then reads the code itself." }),
+  );
+
+export const Domain = z
+  .string()
+  .check(
+    z.maxLength(100),
+    z.regex(
+      /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/,
+      "must be a host name in small letters, such as shop.example.com",
+    ),
+    z.meta({ description: "The host name of your page. Browsers fill the code in on this page only." }),
+  );
+
 export const StartVerificationRequest = z
   .strictObject({
     to: GivenPhoneNumber,
     profile: z._default(ProfileName, "default"),
     channel: z._default(VerificationChannel, "sms"),
     locale: z
-      .optional(z.string().check(z.regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/), z.maxLength(35)))
+      .optional(Locale)
       .register(z.globalRegistry, { description: "The language of the text, such as `de-AT` (BCP 47)." }),
     code: z.optional(Code).register(z.globalRegistry, {
       description:
@@ -44,18 +70,8 @@ export const StartVerificationRequest = z
       .optional(text(64).check(z.minLength(1)))
       .register(z.globalRegistry, { description: "Your own name of the person's device." }),
     metadata: messageDetails.metadata,
-    appHash: z
-      .optional(
-        z.string().check(z.regex(/^[A-Za-z0-9+/]{11}$/, "must be the 11 characters of an app's hash")),
-      )
-      .register(z.globalRegistry, {
-        description: "The hash of an Android app that reads the code by itself.",
-      }),
-    domain: z
-      .optional(
-        z.string().check(z.maxLength(100), z.regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, "must be a domain")),
-      )
-      .register(z.globalRegistry, { description: "The domain for which browsers fill in the code." }),
+    appHash: z.optional(AppHash),
+    domain: z.optional(Domain),
   })
   .register(z.globalRegistry, {
     id: "StartVerificationRequest",
@@ -101,7 +117,7 @@ export const Verification = z
         "The rule of the guard that blocked it, or would have blocked it if the profile did not only monitor.",
     }),
     pricing: VerificationPricing,
-    metadata: messageDetails.metadata,
+    metadata: storedDetails.metadata,
     messageIds: z.array(idSchema("msg")).register(z.globalRegistry, {
       description: "Its messages. Their texts have `{code}` in place of the code.",
     }),

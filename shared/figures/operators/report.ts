@@ -16,9 +16,6 @@ import { OperatorNoticeRecord, readNotices } from "./record.ts";
  * The work that waits for the operators, and the emails about it.
  */
 
-/** The most items that are read with one request. */
-const paymentsTogether = 100;
-
 /** Counts the requests that wait for a decision. */
 export async function countReviews(kind: ReviewKind): Promise<{ count: number; oldestHours: number }> {
   let count = 0;
@@ -34,12 +31,7 @@ export async function countReviews(kind: ReviewKind): Promise<{ count: number; o
 export async function readUnsettled(): Promise<PaymentRecord[]> {
   const shards = Array.from({ length: shardCount }, (_, shard) => shard);
   const listed = await Promise.all(shards.map(async (shard) => listPending("PAYMENT", shard, " ", "~")));
-  const paymentKeys = listed.flat();
-  const payments: PaymentRecord[] = [];
-  while (paymentKeys.length > 0) {
-    payments.push(...itemsOf(await findTogether(PaymentRecord, paymentKeys.splice(0, paymentsTogether))));
-  }
-  return payments;
+  return itemsOf(await findTogether(PaymentRecord, listed.flat()));
 }
 
 /** Reads the payments with an open dispute, the next one due first. */

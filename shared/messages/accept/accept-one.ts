@@ -93,7 +93,7 @@ export async function acceptMessage(
   return presentAccepted(placed[0] ?? message);
 }
 
-/** Returns a request with digits in place of the code: each code is in the default alphabet of GSM-7, unlike the placeholder. */
+/** Returns a request with digits in place of the code: unlike the placeholder, each code is in the alphabet of GSM-7. */
 function withStandIn(request: SendSmsRequest, { code }: OfVerification): SendSmsRequest {
   return { ...request, message: request.message.replaceAll(codePlaceholder, "0".repeat(code.length)) };
 }

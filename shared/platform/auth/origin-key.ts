@@ -1,6 +1,5 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-
 import { config } from "../config.ts";
+import { isSame } from "./is-same.ts";
 import { Secret } from "./secret.ts";
 
 const originKey = new Secret(config.originKeySecretId);
@@ -10,9 +9,5 @@ const originKey = new Secret(config.originKeySecretId);
  * @throws Error when the key cannot be loaded
  */
 export async function isOriginKey(given: string): Promise<boolean> {
-  return timingSafeEqual(digest(given), digest(await originKey.value()));
-}
-
-function digest(value: string): Buffer {
-  return createHash("sha256").update(value).digest();
+  return isSame(given, await originKey.value());
 }

@@ -96,7 +96,7 @@ export function auditEntry(event: AuditEvent, id = newId("aud"), at = momentOf(i
 
 /**
  * Writes an entry. With an ID it can be repeated.
- * @throws ApiError UNAVAILABLE when it could not be written, so that the action must not happen, or its ID is of another actor
+ * @throws ApiError UNAVAILABLE when it could not be written, so that the action must not happen, or another actor has its ID
  */
 export async function writeAuditEntry(
   event: AuditEvent,

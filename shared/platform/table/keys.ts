@@ -50,7 +50,7 @@ import type { EntityName } from "./entities.ts";
  * | an organization's test messages in order, or one | MESSAGES#test#<org> | <message>     |
  * | an organization's held messages in order, or one | HELD#<org>          | <held message> |
  * | an organization's verifications in order, or one | VERIFICATIONS#<org>, VERIFICATIONS#test#<org> | <verification> |
- * | the last verification of a number                | VERIFYING#<org>#<profile>, with test# or own# before <org> | <number> |
+ * | the last verification of a number                | VERIFYING#<test# or own#><org>#<profile> | <number> |
  * | the newest starts of a range, address or device, and the counts of a country | GUARD#<org> | RANGE#<prefix>, ADDRESS#<sha-256>, DEVICE#<sha-256>, COUNTRY#<country>#<yyyy-mm-ddThh:m> |
  * | an organization's contacts in order, or one      | CONTACTS#<org>      | <contact>     |
  * | the contact that has a number; keeps it unique   | CONTACTS#<org>      | PHONE#<number>|

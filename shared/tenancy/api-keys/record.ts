@@ -61,6 +61,16 @@ export function hookIdOf(keyId: string): string {
   return keyId.replace("key_", "hok_");
 }
 
+/** Returns the id of the key that is a hook. */
+export function keyIdOf(hookId: string): string {
+  return hookId.replace("hok_", "key_");
+}
+
+/** A hook as it is made, with the id that it will have. */
+export interface NewHook extends HookOfCredential {
+  readonly id: string;
+}
+
 /** The item that finds an API key by the hash of its secret. */
 const StoredCredential = z.object({
   entity: z.literal("credential"),
@@ -146,7 +156,7 @@ export function newApiKey(
   actor: Actor,
   maker: ApiKeyRecord | undefined,
   fields: ApiKeyLimits & Pick<ApiKeyRecord, "name" | "test">,
-  hook?: HookOfCredential & { readonly id: string },
+  hook?: NewHook,
 ): NewApiKey {
   const { organizationId, userId } = actor;
   const { name, scopes, validUntil, allowedAddresses, sendLimits } = fields;
@@ -154,7 +164,7 @@ export function newApiKey(
   const secret = hook?.id ?? newApiKeySecret({ isTest: test === true });
   const record: ApiKeyRecord = {
     entity: "apiKey",
-    id: hook === undefined ? newId("key") : hook.id.replace("hok_", "key_"),
+    id: hook === undefined ? newId("key") : keyIdOf(hook.id),
     organizationId,
     secretHash: hashApiKeySecret(secret),
     hint: hook?.id ?? apiKeyHint(secret),

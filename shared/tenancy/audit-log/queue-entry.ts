@@ -1,7 +1,7 @@
 import { newId } from "../../platform/ids.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
 import { auditLogOf } from "../../platform/table/audit-log.ts";
-import type { OperatorEntry } from "./operators.ts";
+import type { OperatorEntry } from "./operator-entries.ts";
 
 /** Queues a new entry. @throws Error when the queue has not accepted it, so that the action must not happen */
 export async function queueEntry(entry: Pick<OperatorEntry, "claimedArn" | "event">): Promise<OperatorEntry> {

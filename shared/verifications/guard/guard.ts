@@ -106,7 +106,7 @@ async function verdictOf(start: GuardedStart, items: readonly RecentStarts[]): P
   if (verdict?.rule !== "range" && verdict?.rule !== "country") return verdict;
   if (profile.allow.some((prefix) => to.startsWith(prefix))) return undefined;
   if (verdict.rule === "range") return verdict;
-  const { pk, sk: from } = keys.conversion(organizationId, countryName(to));
+  const { pk, sk: from } = keys.conversion(organizationId, countryPrefix(to));
   const range = { pk, from, to: `${from}~`, newestFirst: true, limit: slotsRead };
   const load = async (): Promise<Conversion[]> => itemsOf(await queryRows(Conversion, range));
   const slots = await conversions.read(load, `${pk} ${from}`);
@@ -185,14 +185,14 @@ async function count(
   const expiresAt = epochSeconds(new Date(startedAt.getTime() + keptMs));
   const changes = { set: { entity: "conversion", expiresAt }, add: { [outcome]: 1 } } as const;
   const update = updateOf(
-    keys.conversion(organizationId, `${countryName(to)}${startedAt.toISOString().slice(0, slotLength)}`),
+    keys.conversion(organizationId, `${countryPrefix(to)}${startedAt.toISOString().slice(0, slotLength)}`),
     changes,
   );
   await updateItem(Conversion, update, { bestEffort: true });
 }
 
 /** Returns the beginning of the names of a country's counts. */
-function countryName(to: string): string {
+function countryPrefix(to: string): string {
   return `COUNTRY#${countryOfNumber(to) ?? "none"}#`;
 }
 

@@ -15,7 +15,7 @@ import { given, tagsOf } from "../typed.ts";
 const guards = [
   ["monitor", "Monitor: note what is suspicious"],
   ["block", "Block: reject what is suspicious"],
-  ["strict", "Strict: also reject new ranges in countries with few approvals"],
+  ["strict", "Strict: reject after half as many"],
 ] as const;
 
 /** The profiles of verifications. */
