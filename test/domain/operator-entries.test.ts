@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 
 import { dayMs, hourMs } from "../../shared/platform/clock.ts";
 import { momentOf, newId } from "../../shared/platform/ids.ts";
@@ -8,6 +8,7 @@ import { readAuditLog } from "../../shared/tenancy/audit-log/list.ts";
 import { OperatorEntry, writeOperatorEntry } from "../../shared/tenancy/audit-log/operator-entries.ts";
 import { queueEntry, queueOutcome } from "../../shared/tenancy/audit-log/queue-entry.ts";
 import { delayedJobs } from "../support/queues.ts";
+import { interceptTableRequests } from "../support/table-requests.ts";
 
 /*
  * The entries that operators queue: each is written once, in the name of its sender.
@@ -90,6 +91,19 @@ it("foreign items among the outcomes hide none", async () => {
     await putItem(putUnchecked(key, { entity: "auditEntry" }));
   }
   expect(await logOf(queued)).toMatchObject([{ outcome: "done" }, { outcome: "done" }]);
+});
+
+it("no read starts at the last outcome, where DynamoDB Local rejects it", async () => {
+  const queued = entry();
+  await write({ ...queued, ending: { outcome: "done" } }, ada);
+  const starts: unknown[] = [];
+  interceptTableRequests(async (command, send) => {
+    starts.push(Object(command).input.ExclusiveStartKey);
+    return send();
+  });
+  expect(await logOf(queued)).toHaveLength(1);
+  vi.restoreAllMocks();
+  expect(starts).toEqual([undefined, undefined]);
 });
 
 it("has the time that SQS names, and an ID that is not after it", async () => {

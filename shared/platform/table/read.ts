@@ -158,6 +158,8 @@ interface Rows<Item> {
 async function query<Item>(schema: z.ZodMiniType<Item>, range: Range): Promise<Rows<Item>> {
   const all: Rows<Item> = { rows: [], unreadable: [] };
   const parameters = queryParameters(range);
+  // Nothing follows the last key of a range. DynamoDB may reject a start there.
+  if (range.after !== undefined && range.after === (range.newestFirst ? range.from : range.to)) return all;
   while (all.rows.length < range.limit) {
     const page = await client.send(new QueryCommand({ ...parameters, Limit: range.limit - all.rows.length }));
     const { rows, unreadable } = rowsIn(schema, page.Items);
