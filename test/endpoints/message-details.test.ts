@@ -69,6 +69,8 @@ it("have limits", async () => {
   for (const url of ["shop.example", "ftp://shop.example/", "https://me@shop.example/", "https://a b/"]) {
     expect(await invalid({ callbackUrl: url }), url).toEqual(["callbackUrl"]);
   }
+  const message = { to: "15005550007", message: "Hello", callbackUrl: "" };
+  expect(invalidFields(await customer.call("/v1/sms/estimate", { json: message }))).toEqual(["callbackUrl"]);
 });
 
 it("a callback URL gets the events of its message, signed with a secret that the customer creates", async () => {

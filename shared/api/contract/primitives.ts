@@ -81,7 +81,11 @@ export const EndpointUrl = z
   .check(
     z.maxLength(2_048),
     // A URL parser passes over some of them, so that a person would read another address than the one that is called.
-    z.regex(/^[^\p{C}\p{Z}]*$/u, "must have no spaces, line breaks or characters that cannot be seen"),
+    z.regex(/^[^\p{C}\p{Z}]*$/u, {
+      error: "must have no spaces, line breaks or characters that cannot be seen",
+      abort: true,
+    }),
+    z.refine((value) => URL.canParse(value), "must be a URL"),
   )
   .register(z.globalRegistry, {
     format: "uri",

@@ -17,13 +17,12 @@ export class RejectedHost extends Error {
 /**
  * Checks the address of a webhook endpoint. The addresses that its host resolves to can change at any time, so each call
  * checks them.
+ * @param value an `EndpointUrl` of the contract
  * @param field the field of the request that has it
  * @throws ApiError VALIDATION_ERROR
  */
 export function checkWebhookUrl(value: string, field = "url"): void {
-  const url = URL.parse(value);
-  if (url === null) throw invalidField(field, "must be a URL");
-  const problem = problemOf(url);
+  const problem = problemOf(new URL(value));
   if (problem !== undefined) throw invalidField(field, problem);
 }
 
