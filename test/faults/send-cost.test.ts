@@ -56,7 +56,9 @@ it("the life of a message takes at most 9.2 requests, 6.2 write and 2.5 read uni
   const deliver = usageOf("SendMessage");
   // The organization, the lease, the outcome and the day's counter, and the figures of five messages in one write. Lambda
   // calls SQS for a whole batch.
-  expect(deliver).toMatchObject({ queueRequests: 2 * measured, readUnits: measured });
+  expect(deliver?.queueRequests).toBe(2 * measured);
+  // On a busy machine, a cache may end meanwhile.
+  expect(deliver?.readUnits).toBeOneOf([measured, measured + 1]);
   expect(deliver?.tableRequests).toBeLessThanOrEqual(4.2 * measured);
   expect(deliver?.writeUnits).toBeLessThanOrEqual(3.2 * measured);
 });

@@ -79,7 +79,7 @@ interface CarrierServers {
   readonly server: HttpCarrier;
   readonly secrets: HttpCarrier;
   /** Returns the carrier of a kind, which sends to the server or to another address. */
-  readonly carrierOfKind: (kind: keyof typeof kinds, url?: string) => Carrier;
+  readonly carrierOfKind: (kind: keyof typeof kinds, url?: string, timeoutMs?: number) => Carrier;
   /** Returns the version of the secret of the newest carrier. */
   readonly secretVersion: () => string;
 }
@@ -97,7 +97,7 @@ export async function startCarrierServers(): Promise<CarrierServers> {
     vi.unstubAllEnvs();
   });
   const secretVersion = (): string => String(versions);
-  const carrierOfKind: CarrierServers["carrierOfKind"] = (kind, url = server.url) => {
+  const carrierOfKind: CarrierServers["carrierOfKind"] = (kind, url = server.url, timeoutMs = 2_000) => {
     const { settings, credentials } = kinds[kind];
     const SecretString = JSON.stringify({ credentials, callbackToken: token });
     secrets.answer = says(200, JSON.stringify({ SecretString }));
@@ -110,7 +110,7 @@ export async function startCarrierServers(): Promise<CarrierServers> {
         secretVersion: secretVersion(),
         callbackBaseUrl: "https://sms.example.com",
       },
-      { connectTimeoutMs: 1_000, timeoutMs: 2_000 },
+      { connectTimeoutMs: 1_000, timeoutMs },
     );
   };
   return { server, secrets, carrierOfKind, secretVersion };

@@ -119,8 +119,9 @@ describe.each(kindNames)("the outcome of a message to %s is unknown", (kind) => 
     ],
   ] satisfies [string, HttpCarrier["answer"], string][])("when the carrier %s", async (_, answer, name) => {
     servers.server.answer = answer;
+    const timeoutMs = name === "NoAnswerInTime" ? 300 : undefined;
     const error: unknown = await servers
-      .carrierOfKind(kind)
+      .carrierOfKind(kind, undefined, timeoutMs)
       .send(message)
       .catch((thrown: unknown) => thrown);
     expect(error).toHaveProperty("name", name);
