@@ -18,6 +18,7 @@ import { newId } from "../../shared/platform/ids.ts";
 import { advance } from "../support/clock.ts";
 import { priceMicros } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
+import { isNightly } from "../support/second-opinions.ts";
 import { haveSavedCards, paymentsIn, setPayments, workOnPayments } from "../support/stored-payments.ts";
 import { openWallet } from "../support/wallets.ts";
 
@@ -117,7 +118,7 @@ it(`a busy wallet does not run dry while it is recharged, and no crossing is cha
     expect(payments.length).toBeLessThanOrEqual(Math.ceil(spentMicros / amountMicros));
     expect(payments.length).toBeGreaterThan(0);
   });
-  await fc.assert(property, { numRuns: 8, seed });
+  await fc.assert(property, { numRuns: isNightly ? 15 : 8, seed });
 }, 120_000);
 
 it("a cap that is lowered while a recharge begins applies to it", async () => {

@@ -32,7 +32,6 @@ if (copied !== 0) throw new Error(`Maven (mvn) could not get DynamoDB Local: ${c
 
 const port = await freePort();
 const dynamodb = start("java", [
-  `-Djava.library.path=${libraries}`,
   "-classpath",
   path.join(libraries, "*"),
   "software.amazon.dynamodb.services.local.main.ServerRunner",

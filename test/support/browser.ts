@@ -8,7 +8,7 @@ import * as z from "zod/mini";
 
 import { isNightly } from "./second-opinions.ts";
 
-/** The first one has no windows, which takes half of the CPU time of the others. */
+/** The headless shell is first, because it takes half of the CPU time of a browser that draws windows. */
 const browserNames = [
   "chromium-headless-shell",
   "chromium",

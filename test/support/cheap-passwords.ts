@@ -4,14 +4,11 @@ import path from "node:path";
 import type { localAssembly } from "../../infra/local/synthesize.ts";
 import { changedAssembly } from "./changed-assembly.ts";
 
-/**
- * The end of `hashPassword` in a bundle: the call of bcrypt, with the cost as its last argument. It begins with its text: with
- * a lookbehind, a search of all bundles takes seconds.
- */
-const hashing = /(?<call>must be at most 72 bytes long in UTF-8"\);return [\w$]+\([\w$]+,)[\w$]+(?=\))/;
+/** The end of `hashPassword` in a bundle: the call of bcrypt, with the cost as its last argument. */
+const hashing = /(?<=must be at most 72 bytes long in UTF-8"\);return [\w$]+\([\w$]+,)[\w$]+(?=\))/;
 
-/** The call with the least cost that bcrypt accepts. */
-const cheapHashing = "$<call>4";
+/** The least cost that bcrypt accepts. */
+const leastCost = "4";
 
 /**
  * A copy of a synthesized stack whose functions hash new passwords at the least cost. Each hash takes 1 ms instead of 60, and so
@@ -25,7 +22,7 @@ export async function withCheapPasswords(assembly: typeof localAssembly): Promis
   for (const name of await readdir(assembly.assemblyFolder)) {
     const bundle = path.join(assembly.assemblyFolder, name);
     const source = await readFile(path.join(bundle, "index.mjs"), "utf8").catch(() => "");
-    const cheap = source.replace(hashing, cheapHashing);
+    const cheap = source.replace(hashing, leastCost);
     if (cheap === source) continue;
     const target = path.join(copy.assemblyFolder, name);
     await rm(target);
