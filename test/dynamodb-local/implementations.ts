@@ -71,8 +71,11 @@ function isKnownDifference(request: Request, own: Response, other: Response): bo
     if (errors === "TransactionCanceledException, ValidationException") {
       return JSON.stringify(own.body).includes("ValidationError");
     }
-    // It does not detect two writes of one item if the key is the smallest number.
-    if (errors === "ValidationException, undefined") return JSON.stringify(input).includes('{"N":"1E-130"}');
+    // It compares the number in the key of a put with those of other writes as texts. It stores it without an exponent or
+    // zeros at its end, so it misses two writes of one item.
+    if (errors === "ValidationException, undefined") {
+      return /"Put":.*"N":"(-?\dE[^"]+|\d\.\d*0)"/.test(JSON.stringify(input));
+    }
     // It checks conditions before it checks for two writes of one item.
     return errors === "ValidationException, TransactionCanceledException";
   }
