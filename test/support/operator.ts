@@ -9,6 +9,7 @@ import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { localCredentials } from "../../infra/local/connections.ts";
 import { commandLine, type Order } from "../../infra/operator/command-line.ts";
 import { connect } from "../../infra/operator/context.ts";
+import { Output } from "../../infra/operator/output.ts";
 import { runCommandLine } from "../../infra/operator/run.ts";
 import { patience } from "./patience.ts";
 
@@ -90,7 +91,7 @@ export async function auditLog(action: string, of = ""): Promise<z.infer<typeof 
   return entries.filter((entry) => entry.action === action);
 }
 
-/** Captures the output of this process while a function runs. */
+/** Captures the output of this process while a function runs, without its progress: only a slow machine reports that. */
 export async function captured(work: () => Promise<void>): Promise<{ stdout: string; stderr: string }> {
   const texts = { stdout: "", stderr: "" };
   const spies = (["stdout", "stderr"] as const).map((stream) =>
@@ -99,10 +100,11 @@ export async function captured(work: () => Promise<void>): Promise<{ stdout: str
       return true;
     }),
   );
+  const progress = vi.spyOn(Output.prototype, "progress").mockReturnValue();
   try {
     await work();
   } finally {
-    for (const spy of spies) spy.mockRestore();
+    for (const spy of [...spies, progress]) spy.mockRestore();
   }
   return texts;
 }
