@@ -38,7 +38,7 @@ export function takeOver({ nowMs, random, sleep, after, log }: Runtime): () => v
     replace(crypto, "randomUUID", () => uuidOf(bytes(Buffer.alloc(16)))),
     replace(crypto, "randomBytes", (count: number) => bytes(Buffer.alloc(count))),
     // The random part of ULIDs comes from here.
-    replace(globalThis.crypto, "getRandomValues", bytes),
+    replace(crypto, "randomInt", (below: number) => Math.floor(random() * below)),
     replace(
       promisedTimers,
       "setTimeout",
