@@ -58,8 +58,9 @@ interface CompiledRoute extends HttpRoute {
 export class HttpApi {
   readonly #server: Server;
   readonly #log: (line: string) => void;
+  /** The routes without a parameter, by their keys. */
+  #fixedRoutes: ReadonlyMap<string, HttpRoute> = new Map();
   #routes: readonly CompiledRoute[] = [];
-  #fallback: HttpRoute | undefined;
   #cors: CorsConfiguration | undefined;
   #pages: ReadonlyMap<string, () => LocalPage> = new Map();
   #port = 0;
@@ -102,12 +103,11 @@ export class HttpApi {
   ): void {
     this.#cors = cors;
     this.#pages = pages;
-    // Routes without a parameter come first, so that /sms/send does not match /sms/{id}.
-    this.#routes = routes
-      .filter(({ routeKey }) => routeKey !== "$default")
-      .toSorted((a, b) => Number(a.routeKey.includes("{")) - Number(b.routeKey.includes("{")))
-      .map(compileRoute);
-    this.#fallback = routes.find(({ routeKey }) => routeKey === "$default");
+    const [fixed = [], others = []] = [false, true].map((hasParameter) =>
+      routes.filter(({ routeKey }) => routeKey.includes("{") === hasParameter),
+    );
+    this.#fixedRoutes = new Map(fixed.map((route) => [route.routeKey, route]));
+    this.#routes = others.map(compileRoute);
     this.#serving.resolve();
   }
 
@@ -130,7 +130,7 @@ export class HttpApi {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       await this.#serving.promise;
-      if (this.#fallback === undefined && this.#routes.length === 0) {
+      if (this.#fixedRoutes.size === 0 && this.#routes.length === 0) {
         return respond(response, 503, "Service Unavailable");
       }
       const body = await readBody(request);
@@ -185,6 +185,9 @@ export class HttpApi {
   }
 
   #match(method: string, path: string): Match | undefined {
+    // So /sms/send does not match /sms/{id}.
+    const fixed = this.#fixedRoutes.get(`${method} ${path}`);
+    if (fixed !== undefined) return { route: fixed, pathParameters: {} };
     for (const route of this.#routes) {
       if (route.method !== method) continue;
       const match = route.pattern.exec(path);
@@ -193,7 +196,8 @@ export class HttpApi {
       const pathParameters = segments.map(([name, segment]) => [name, decodePathSegment(segment)]);
       return { route, pathParameters: Object.fromEntries(pathParameters) };
     }
-    return this.#fallback === undefined ? undefined : { route: this.#fallback, pathParameters: {} };
+    const fallback = this.#fixedRoutes.get("$default");
+    return fallback && { route: fallback, pathParameters: {} };
   }
 }
 
