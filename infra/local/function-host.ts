@@ -21,7 +21,8 @@ export interface FunctionThreadData {
 
 export interface Invocation {
   readonly id: string;
-  readonly event: unknown;
+  /** In JSON, as Lambda passes it. */
+  readonly event: string;
   /** The X-Amzn-Trace-Id of its requests to AWS, if any. */
   readonly traceId: string | undefined;
   /** When the function times out, in milliseconds since the epoch. */
@@ -29,7 +30,8 @@ export interface Invocation {
 }
 
 type InvocationResult =
-  | { readonly id: string; readonly value: unknown }
+  /** The value in JSON; undefined if there is none. */
+  | { readonly id: string; readonly value: string | undefined }
   | { readonly id: string; readonly error: string };
 
 /** A message from a function's thread: a result, or lines that the function has written. */
@@ -99,7 +101,8 @@ export class FunctionHost {
       );
       instance.pending.set(id, { resolve, reject, timer });
       const deadline = realNow() + timeoutMs;
-      instance.worker.postMessage({ id, event, traceId, deadline } satisfies Invocation);
+      const invocation: Invocation = { id, event: JSON.stringify(event), traceId, deadline };
+      instance.worker.postMessage(invocation);
     });
   }
 
@@ -168,7 +171,7 @@ export class FunctionHost {
     instance.pending.delete(result.id);
     clearTimeout(pending.timer);
     if ("error" in result) pending.reject(new Error(result.error));
-    else pending.resolve(result.value);
+    else pending.resolve(JSON.parse(result.value ?? "null"));
     instance.idleTimer.refresh();
   }
 

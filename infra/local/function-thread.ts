@@ -41,7 +41,7 @@ if (storePort !== undefined) {
 }
 
 /** Messages that wait until the disk has what they may show, and the group of writes that each waits for. */
-const held: { readonly group: number; readonly message: FunctionMessage }[] = [];
+const held: { readonly group: number; readonly message: FunctionMessage; readonly isUrgent: boolean }[] = [];
 
 /** Lines that the function has written and the thread has not sent yet. */
 let lines: string[] = [];
@@ -69,7 +69,7 @@ process.once("exit", () => {
 });
 
 function sendLines(): void {
-  if (lines.length > 0) post({ lines });
+  if (lines.length > 0) post({ lines }, { isUrgent: false });
   lines = [];
 }
 
@@ -87,42 +87,32 @@ async function invoke({ id, event, traceId, deadline }: Invocation): Promise<voi
     getRemainingTimeInMillis: () => Math.max(0, deadline - realNow()),
   };
   try {
-    post({ id, value: await traceIds.run(traceId, async () => handler(event, context)) });
+    const value = await traceIds.run(traceId, async () => handler(JSON.parse(event), context));
+    // Only a call with messages of a queue has a trace. Its result lets the gateway delete them, and no person waits for that.
+    post({ id, value: JSON.stringify(value) }, { isUrgent: traceId === undefined });
   } catch (error) {
-    post({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    post({ id, error: text }, { isUrgent: true });
   }
 }
 
 /** Posts a message after all earlier ones, when the disk has what it may show. */
-function post(message: FunctionMessage): void {
+function post(message: FunctionMessage, { isUrgent }: { readonly isUrgent: boolean }): void {
   if (storePort === undefined || (held.length === 0 && storePort.isKept())) {
     port.postMessage([message]);
     return;
   }
-  held.push({ group: storePort.seenGroup, message });
+  held.push({ group: storePort.seenGroup, message, isUrgent });
   if (held.length === 1) void postHeld(storePort);
   // The disk need not wait until the earlier messages have left.
-  else void storePort.kept();
+  else if (isUrgent) void storePort.kept();
 }
 
 async function postHeld(heldBy: StorePort): Promise<void> {
   for (let [first] = held; first !== undefined; [first] = held) {
-    await heldBy.kept(first.group);
+    await (first.isUrgent ? heldBy.kept(first.group) : heldBy.keptSoon(first.group));
     const waiting = held.findIndex(({ group }) => !heldBy.isKept(group));
     const ready = held.splice(0, waiting === -1 ? held.length : waiting).map(({ message }) => message);
-    try {
-      port.postMessage(ready);
-    } catch {
-      for (const message of ready) postOrReject(message);
-    }
-  }
-}
-
-/** Posts a message. In place of a result that cannot be sent, it posts the error. */
-function postOrReject(message: FunctionMessage): void {
-  try {
-    port.postMessage([message]);
-  } catch (error) {
-    if ("id" in message) port.postMessage([{ id: message.id, error: String(error) }]);
+    port.postMessage(ready);
   }
 }

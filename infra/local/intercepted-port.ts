@@ -32,7 +32,7 @@ export function interceptedPort(
     const request = { functionName, operation: `${service}:${operation}`, headers, body, connection: {} };
     try {
       const { status, body: answered } = await interceptor(request, next);
-      outbox.post({ id, status, body: answered, group: store.seenGroup });
+      outbox.post({ id, status, body: answered, group: store.seenGroup, keptGroup: store.keptGroup });
     } catch (error) {
       outbox.post({ id, reason: String(error) });
     }
@@ -43,7 +43,7 @@ export function interceptedPort(
       else if ("group" in request) {
         const { id, group } = request;
         store.kept(group).then(
-          () => outbox.post({ id, keptGroup: group }),
+          () => outbox.post({ id, keptGroup: store.keptGroup }),
           // The store has ended, and the gateway with it.
           () => undefined,
         );

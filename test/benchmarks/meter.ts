@@ -103,11 +103,11 @@ export class Meter {
       const host = gateway.functions.get(name);
       if (host === undefined) throw new Error(`the gateway does not run ${name}`);
       const invoke = host.invoke.bind(host);
-      const counted = async (event: unknown): Promise<unknown> => {
+      const counted = async (event: unknown, traceId?: string): Promise<unknown> => {
         const startedAt = performance.now();
         this.#callsUnderWay += 1;
         try {
-          return await invoke(event);
+          return await invoke(event, traceId);
         } finally {
           this.#callsUnderWay -= 1;
           const lambdaMs = performance.now() - startedAt;

@@ -55,7 +55,10 @@ export async function handler({ url, secureUrl, broken }) {
 }`;
 
 /** Runs the handler in a function's thread. @returns what came out of the thread and the disk, in order */
-async function runOnDisk(environment: Record<string, string>): Promise<{ events: string[]; code: number }> {
+async function runOnDisk(
+  environment: Record<string, string>,
+  traceId?: string,
+): Promise<{ events: string[]; code: number }> {
   await writeFile(path.join(folder, "function.mjs"), bundle);
   const broken = environment["DISK_FAILS"];
   const script = `
@@ -85,7 +88,7 @@ async function runOnDisk(environment: Record<string, string>): Promise<{ events:
     const host = new FunctionHost(definition, aws, new Float64Array(1), print);
     const url = "http://127.0.0.1:" + server.address().port;
     const secureUrl = "https://127.0.0.1:" + secure.address().port;
-    arrived(await host.invoke({ url, secureUrl, broken: ${JSON.stringify(broken)} }));`;
+    arrived(await host.invoke({ url, secureUrl, broken: ${JSON.stringify(broken)} }, ${JSON.stringify(traceId)}));`;
   const file = path.join(folder, "run.mjs");
   await writeFile(file, script);
   const preload = ["--import", pathToFileURL(path.resolve("test/support/slow-disk.mjs")).href];
@@ -101,8 +104,11 @@ async function runOnDisk(environment: Record<string, string>): Promise<{ events:
   return { events: printed.split("\n").filter(Boolean), code: Number(code) };
 }
 
-it("nothing leaves a function's thread before a slow disk has what the function has written", async () => {
-  const { events } = await runOnDisk({ DISK_MS: String(slowSyncMs) });
+it.each([
+  ["a request", undefined],
+  ["a queue", "Lineage=SendMessage:1"],
+])("nothing leaves a thread called by %s before a slow disk has what it wrote", async (_, traceId) => {
+  const { events } = await runOnDisk({ DISK_MS: String(slowSyncMs) }, traceId);
   const written = events.indexOf("written 200");
   expect(events.slice(0, written)).toContain("/before");
   const synced = events.indexOf("synced", written);

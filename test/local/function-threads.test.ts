@@ -123,25 +123,8 @@ it("a thread ends when its function is not called for a while, and never during 
   expect(await waiting).toBe(3);
 });
 
-it("a result that cannot be sent fails its call only, also when it waits for the disk", async () => {
-  const services = await DataServices.start();
-  cleanUps.push(async () => services.stop());
-  await services.request("sqs", "CreateQueue", { QueueName: "Sends" });
-  const body = `
-    const input = JSON.stringify({ QueueUrl: "/Sends", MessageBody: "job" });
-    if (event.writes) await globalThis[${portName}].send("sqs", "SendMessage", input);
-    return event.isBad ? () => undefined : "good";`;
-  const openPort: FunctionsAws["openPort"] = (definition) =>
-    services.openPort({
-      ...definition,
-      statements: [{ Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [":Sends"] }],
-    });
-  const host = await functionOf(body, { endpoint: "http://127.0.0.1:1", openPort });
-  for (const writes of [false, true]) {
-    const [bad, good] = await Promise.allSettled([
-      host.invoke({ isBad: true, writes }),
-      host.invoke({ writes }),
-    ]);
-    expect([bad.status, good]).toEqual(["rejected", { status: "fulfilled", value: "good" }]);
-  }
+it("a result that is not JSON fails its call only", async () => {
+  const host = await functionOf('return event.isBad ? 1n : "good";');
+  const [bad, good] = await Promise.allSettled([host.invoke({ isBad: true }), host.invoke({})]);
+  expect([bad.status, good]).toEqual(["rejected", { status: "fulfilled", value: "good" }]);
 });

@@ -72,7 +72,7 @@ it("functions get the provider's address, unless the keys are those of a real ac
     const options = { port: 0, stripeKeys, runsSchedules: false, log: () => undefined };
     const gateway = await startLocalGateway({ assemblyFolder, stackName, ...options });
     const [host] = gateway.functions.values();
-    expect(await host?.invoke({})).toBe(gateway.stripe?.url);
+    expect(await host?.invoke({})).toBe(gateway.stripe?.url ?? null);
     expect(gateway.stripe === undefined).toBe(stripeKeys !== undefined);
     await gateway.stop();
   }

@@ -89,6 +89,23 @@ it("a function's port executes what its role allows, and responds to each of man
   expect(answers.map(({ body }) => JSON.parse(body))).toEqual(names.map((S) => ({ Item: { pk: { S } } })));
 });
 
+it("a function learns that the disk has its writes after it has queued a job, or asks after a moment", async () => {
+  const { store, port } = openPort();
+  const posted = vi.spyOn(port, "postMessage");
+  const put = async (): Promise<ServiceResponse> =>
+    store.send("dynamodb", "PutItem", JSON.stringify({ TableName: "table", Item: { pk: { S: "ORG#1" } } }));
+  await put();
+  expect(store.isKept()).toBe(false);
+  await store.send("sqs", "SendMessage", JSON.stringify({ QueueUrl: queueUrl, MessageBody: "one" }));
+  await store.kept();
+  expect(posted).toHaveBeenCalledTimes(2);
+  await put();
+  expect(store.isKept()).toBe(false);
+  await store.keptSoon(store.seenGroup);
+  expect(store.isKept()).toBe(true);
+  expect(posted).toHaveBeenCalledTimes(4);
+});
+
 it("a function's port rejects what its role does not allow", async () => {
   const { status, body } = await openPort().store.send("dynamodb", "GetItem", get("WALLET#1"));
   expect(status).toBe(400);

@@ -64,6 +64,11 @@ export class Database {
     this.#timer = setTimeout(() => this.commit(), maxOpenMs);
   }
 
+  /** The latest group that the disk has. */
+  get keptGroup(): number {
+    return this.#keptGroup;
+  }
+
   /** The group of the latest write; undefined when the disk has all writes. */
   get unkeptGroup(): number | undefined {
     return this.#keptGroup < this.#group ? this.#group : undefined;

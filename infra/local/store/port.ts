@@ -32,6 +32,10 @@ export type PortResponse =
       readonly id: number;
       /** The latest group of writes that the response may show, if the disk does not have it yet. */
       readonly group?: number | undefined;
+      /** Whether the store reports by itself when the disk has that group. */
+      readonly isReported?: boolean;
+      /** The latest group that the disk has. */
+      readonly keptGroup: number;
     } & ServiceResponse)
   | { readonly id: number; readonly keptGroup: number }
   /** No response came, for this reason. */
@@ -55,6 +59,14 @@ export class Outbox<Message> {
   }
 }
 
+/** A wait until the disk has a group of writes and all earlier ones. */
+interface Wait extends PromiseWithResolvers<void> {
+  readonly group: number;
+}
+
+/** How long something that is not urgent waits until the store is asked about the disk. */
+const patienceMs = 20;
+
 /** The client's end of a port to the store. */
 export class StorePort {
   /** The services that it reaches. */
@@ -62,12 +74,13 @@ export class StorePort {
   readonly #port: MessagePort;
   readonly #outbox: Outbox<PortRequest>;
   readonly #pending = new Map<number, PromiseWithResolvers<ServiceResponse>>();
-  /** The waits for groups of writes. */
-  readonly #waits = new Map<number, PromiseWithResolvers<void>>();
+  #waits: Wait[] = [];
   #lastId = 0;
   #hasEnded = false;
   #seenGroup = 0;
   #keptGroup = 0;
+  /** The latest group that the store will report. */
+  #askedGroup = 0;
 
   constructor(port: MessagePort, services: ReadonlySet<Service>) {
     this.services = services;
@@ -107,6 +120,11 @@ export class StorePort {
     return this.#seenGroup;
   }
 
+  /** The latest group that the disk has, as far as this side knows. */
+  get keptGroup(): number {
+    return this.#keptGroup;
+  }
+
   /** Whether the disk has all writes up to a group, as far as this side knows. */
   isKept(group = this.#seenGroup): boolean {
     return group <= this.#keptGroup;
@@ -119,43 +137,63 @@ export class StorePort {
    */
   async kept(group = this.#seenGroup): Promise<void> {
     if (this.isKept(group)) return;
-    if (this.#hasEnded) throw ended();
-    let wait = this.#waits.get(group);
-    if (wait === undefined) {
-      wait = Promise.withResolvers();
-      this.#waits.set(group, wait);
-      this.#outbox.post({ id: 0, group });
-    }
-    await wait.promise;
+    this.#ask(group);
+    await this.#waitFor(group);
+  }
+
+  /** Waits as `kept` does, but asks the store only after a moment: mostly the response to another request reports it. */
+  async keptSoon(group: number): Promise<void> {
+    if (this.isKept(group)) return;
+    const timer = setTimeout(() => this.#ask(group), patienceMs);
+    await this.#waitFor(group).finally(() => clearTimeout(timer));
   }
 
   close(): void {
     this.#port.close();
   }
 
+  /** Has the store report when the disk has a group. */
+  #ask(group: number): void {
+    if (group <= this.#askedGroup) return;
+    this.#askedGroup = group;
+    this.#outbox.post({ id: 0, group });
+  }
+
+  async #waitFor(group: number): Promise<void> {
+    if (this.#hasEnded) throw ended();
+    const wait = { group, ...Promise.withResolvers<void>() };
+    this.#waits.push(wait);
+    await wait.promise;
+  }
+
+  #keep(group: number): void {
+    if (group <= this.#keptGroup) return;
+    this.#keptGroup = group;
+    const kept = this.#waits.filter((wait) => wait.group <= group);
+    this.#waits = this.#waits.filter((wait) => wait.group > group);
+    for (const { resolve } of kept) resolve();
+  }
+
   #receive(response: PortResponse): void {
-    if ("keptGroup" in response) {
-      this.#keptGroup = Math.max(this.#keptGroup, response.keptGroup);
-      this.#waits.get(response.keptGroup)?.resolve();
-      this.#waits.delete(response.keptGroup);
-      return;
-    }
+    if ("keptGroup" in response) this.#keep(response.keptGroup);
+    if (!("status" in response || "reason" in response)) return;
     const pending = this.#pending.get(response.id);
     this.#pending.delete(response.id);
     if ("reason" in response) {
       pending?.reject(Object.assign(new Error(response.reason), { code: "ECONNRESET" }));
       return;
     }
-    const { group, status, body } = response;
-    if (group !== undefined) this.#seenGroup = Math.max(this.#seenGroup, group);
+    const { group = 0, isReported = false, status, body } = response;
+    this.#seenGroup = Math.max(this.#seenGroup, group);
+    if (isReported) this.#askedGroup = Math.max(this.#askedGroup, group);
     pending?.resolve({ status, body });
   }
 
   #end(): void {
     this.#hasEnded = true;
-    for (const { reject } of [...this.#pending.values(), ...this.#waits.values()]) reject(ended());
+    for (const { reject } of [...this.#pending.values(), ...this.#waits]) reject(ended());
     this.#pending.clear();
-    this.#waits.clear();
+    this.#waits = [];
   }
 }
 

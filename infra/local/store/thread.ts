@@ -86,22 +86,27 @@ function stop(): void {
 function servePort(port: MessagePort, permissions: Permissions | undefined): void {
   const outbox = new Outbox<PortResponse>(port);
   const inFlight = new Map<number, AbortController>();
+  const report = (group: number): void => {
+    database.whenKept(group, () => outbox.post({ id: 0, keptGroup: database.keptGroup }));
+  };
   const serve = async (id: number, request: ServiceRequest): Promise<void> => {
     const cancelled = new AbortController();
     inFlight.set(id, cancelled);
     const response = await execute(request, permissions, cancelled.signal);
-    // A function's thread itself waits for the disk, before anything leaves it.
-    if (permissions === undefined) await kept();
-    outbox.post({ id, ...response, group: database.unkeptGroup });
+    const group = database.unkeptGroup;
+    // The response to a deletion of messages shows nothing. A function's thread itself waits for the disk, before anything
+    // leaves it. Mostly that is right after it has queued a job, so it learns of that group without asking.
+    if (permissions === undefined && request.operation !== "DeleteMessageBatch") await kept();
+    const isReported = request.service === "sqs" && permissions !== undefined && group !== undefined;
+    outbox.post({ id, ...response, group, isReported, keptGroup: database.keptGroup });
+    if (isReported) report(group);
     inFlight.delete(id);
   };
   port.on("message", (messages: readonly PortRequest[]) => {
     for (const message of messages) {
       if ("isCancelled" in message) inFlight.get(message.id)?.abort();
-      else if ("group" in message) {
-        const { id, group } = message;
-        database.whenKept(group, () => outbox.post({ id, keptGroup: group }));
-      } else void serve(message.id, message);
+      else if ("group" in message) report(message.group);
+      else void serve(message.id, message);
     }
   });
   port.on("close", () => {
