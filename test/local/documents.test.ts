@@ -107,9 +107,10 @@ it("a PDF is a file of the organization, and survives a restart", async () => {
   });
   const { organizationId, number } = invoice();
   await Promise.all([storeDocument(invoice()), storeDocument(invoice()), storeDocument(invoice())]);
-  // On a busy machine, a write can be repeated.
+  // On a busy machine, a write that was late is repeated.
   const rejected = statuses.filter((status) => status !== 200);
   expect([statuses.length - rejected.length, new Set(rejected)]).toEqual([3, new Set([412])]);
+  expect(rejected.length).toBeGreaterThanOrEqual(6);
   const files = [`${number}.pdf`, `${invoice().paymentId}-payment-invoice.json`];
   expect((await readdir(path.join(folder, organizationId))).toSorted()).toEqual(files);
   const file = await readFile(path.join(folder, organizationId, `${number}.pdf`));
