@@ -103,11 +103,10 @@ export class HttpApi {
   ): void {
     this.#cors = cors;
     this.#pages = pages;
-    const [fixed = [], others = []] = [false, true].map((hasParameter) =>
-      routes.filter(({ routeKey }) => routeKey.includes("{") === hasParameter),
-    );
+    const hasParameter = ({ routeKey }: HttpRoute): boolean => routeKey.includes("{");
+    const fixed = routes.filter((route) => !hasParameter(route));
     this.#fixedRoutes = new Map(fixed.map((route) => [route.routeKey, route]));
-    this.#routes = others.map(compileRoute);
+    this.#routes = routes.filter(hasParameter).map(compileRoute);
     this.#serving.resolve();
   }
 
@@ -185,7 +184,7 @@ export class HttpApi {
   }
 
   #match(method: string, path: string): Match | undefined {
-    // So /sms/send does not match /sms/{id}.
+    // They come first, so that /sms/send does not match /sms/{id}.
     const fixed = this.#fixedRoutes.get(`${method} ${path}`);
     if (fixed !== undefined) return { route: fixed, pathParameters: {} };
     for (const route of this.#routes) {
