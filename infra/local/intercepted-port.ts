@@ -41,9 +41,8 @@ export function interceptedPort(
     for (const request of requests) {
       if ("operation" in request) void serve(request.id, request);
       else if ("group" in request) {
-        const { id, group } = request;
-        store.kept(group).then(
-          () => outbox.post({ id, keptGroup: store.keptGroup }),
+        store.kept(request.group).then(
+          () => outbox.post({ keptGroup: store.keptGroup }),
           // The store has ended, and the gateway with it.
           () => undefined,
         );

@@ -23,7 +23,7 @@ export interface ServiceResponse {
 /** A message to the store: a request, a wait for a group of writes, or the cancellation of the request with this id. */
 export type PortRequest =
   | ({ readonly id: number } & ServiceRequest)
-  | { readonly id: number; readonly group: number }
+  | { readonly group: number }
   | { readonly id: number; readonly isCancelled: true };
 
 /** A message from the store. */
@@ -37,7 +37,7 @@ export type PortResponse =
       /** The latest group that the disk has. */
       readonly keptGroup: number;
     } & ServiceResponse)
-  | { readonly id: number; readonly keptGroup: number }
+  | { readonly keptGroup: number }
   /** No response came, for this reason. */
   | { readonly id: number; readonly reason: string };
 
@@ -64,7 +64,7 @@ interface Wait extends PromiseWithResolvers<void> {
   readonly group: number;
 }
 
-/** How long something that is not urgent waits until the store is asked about the disk. */
+/** How long a wait that is not urgent lasts until the store is asked about the disk. */
 const patienceMs = 20;
 
 /** The client's end of a port to the store. */
@@ -79,8 +79,8 @@ export class StorePort {
   #hasEnded = false;
   #seenGroup = 0;
   #keptGroup = 0;
-  /** The latest group that the store will report. */
-  #askedGroup = 0;
+  /** The latest group that the store will report: it was asked, or it does so by itself. */
+  #awaitedGroup = 0;
 
   constructor(port: MessagePort, services: ReadonlySet<Service>) {
     this.services = services;
@@ -141,7 +141,7 @@ export class StorePort {
     await this.#waitFor(group);
   }
 
-  /** Waits as `kept` does, but asks the store only after a moment: mostly the response to another request reports it. */
+  /** Waits as `kept` does, but asks the store only after a moment. Before, the response to another request mostly reports it. */
   async keptSoon(group: number): Promise<void> {
     if (this.isKept(group)) return;
     const timer = setTimeout(() => this.#ask(group), patienceMs);
@@ -154,9 +154,9 @@ export class StorePort {
 
   /** Has the store report when the disk has a group. */
   #ask(group: number): void {
-    if (group <= this.#askedGroup) return;
-    this.#askedGroup = group;
-    this.#outbox.post({ id: 0, group });
+    if (group <= this.#awaitedGroup) return;
+    this.#awaitedGroup = group;
+    this.#outbox.post({ group });
   }
 
   async #waitFor(group: number): Promise<void> {
@@ -185,7 +185,7 @@ export class StorePort {
     }
     const { group = 0, isReported = false, status, body } = response;
     this.#seenGroup = Math.max(this.#seenGroup, group);
-    if (isReported) this.#askedGroup = Math.max(this.#askedGroup, group);
+    if (isReported) this.#awaitedGroup = Math.max(this.#awaitedGroup, group);
     pending?.resolve({ status, body });
   }
 

@@ -87,16 +87,16 @@ function servePort(port: MessagePort, permissions: Permissions | undefined): voi
   const outbox = new Outbox<PortResponse>(port);
   const inFlight = new Map<number, AbortController>();
   const report = (group: number): void => {
-    database.whenKept(group, () => outbox.post({ id: 0, keptGroup: database.keptGroup }));
+    database.whenKept(group, () => outbox.post({ keptGroup: database.keptGroup }));
   };
   const serve = async (id: number, request: ServiceRequest): Promise<void> => {
     const cancelled = new AbortController();
     inFlight.set(id, cancelled);
     const response = await execute(request, permissions, cancelled.signal);
     const group = database.unkeptGroup;
-    // The response to a deletion of messages shows nothing. A function's thread itself waits for the disk, before anything
-    // leaves it. Mostly that is right after it has queued a job, so it learns of that group without asking.
+    // A function's thread itself waits for the disk, before anything leaves it. A deletion of messages shows nothing.
     if (permissions === undefined && request.operation !== "DeleteMessageBatch") await kept();
+    // Mostly a function waits for the disk right after it has queued a job.
     const isReported = request.service === "sqs" && permissions !== undefined && group !== undefined;
     outbox.post({ id, ...response, group, isReported, keptGroup: database.keptGroup });
     if (isReported) report(group);
