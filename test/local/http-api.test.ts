@@ -60,6 +60,17 @@ it("lets early requests wait until it is ready, and rejects them if the start fa
   await stopped;
 });
 
+it("prefers a route without a parameter to one with it, and both to the default route", async () => {
+  api = await HttpApi.start(0, () => undefined);
+  const routeKeys = ["$default", "GET /sms/{id}", "GET /sms/batch", "POST /sms/send"];
+  api.serve(routeKeys.map((body) => ({ routeKey: body, invoke: async () => ({ statusCode: 200, body }) })));
+  const served = ["batch", "send", "batch/1"].map(async (name) => {
+    const response = await fetch(`${api.url}/sms/${name}`);
+    return response.text();
+  });
+  expect(await Promise.all(served)).toEqual(["GET /sms/batch", "GET /sms/{id}", "$default"]);
+});
+
 /** The response to a request, as text. */
 async function rawAnswer(text: string): Promise<string> {
   const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
