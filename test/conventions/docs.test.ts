@@ -7,6 +7,7 @@ import { descriptionOf } from "../../shared/api/openapi/descriptions.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { publicOperations } from "../../shared/api/routes.ts";
 
+const document = openApiDocument();
 let files: SiteFiles;
 beforeAll(async () => {
   files = await buildSite();
@@ -30,7 +31,7 @@ it.each(publicOperations())("%s has a page with samples in six languages and a f
   expect(markdown).not.toContain("(double)");
   const text = descriptionOf(operation);
   expect(text).toMatch(/^[A-Z].{15,}\.$/);
-  expect(openApiDocument().paths[route.path]?.[route.method.toLowerCase()]?.description).toContain(text);
+  expect(document.paths[route.path]?.[route.method.toLowerCase()]?.description).toContain(text);
   expect(markdown).toContain(text);
 });
 

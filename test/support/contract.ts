@@ -18,9 +18,17 @@ export interface ObservedAnswer {
   readonly body: unknown;
 }
 
-const document = openApiDocument({ internal: true });
-const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
-ajv.addSchema(closed(document), "openapi");
+/** Modules are loaded again for each file; the document and its compiled schemas stay. */
+const worker: { [key: symbol]: ReturnType<typeof contract> | undefined } & object = globalThis;
+
+const { document, ajv } = (worker[Symbol.for("sms-gateway.contract")] ??= contract());
+
+function contract() {
+  const made = openApiDocument({ internal: true });
+  const validator = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  validator.addSchema(closed(made), "openapi");
+  return { document: made, ajv: validator };
+}
 
 const fallbackCodes: Readonly<Record<number, string>> = { 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED" };
 

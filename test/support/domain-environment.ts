@@ -21,5 +21,5 @@ afterEach(async () => {
   vi.useRealTimers();
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
-  for (const queue of queueNames) await takeJobs(queue);
+  await Promise.all(queueNames.map(takeJobs));
 });

@@ -1,13 +1,28 @@
-import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type * as sdk from "@aws-sdk/client-sqs";
 import { vi } from "vitest";
 
+import { AwsCommand } from "../../shared/platform/aws/command.ts";
 import { SendMessageCommand, Sqs } from "../../shared/platform/aws/sqs.ts";
 import { config } from "../../shared/platform/config.ts";
 import type { QueueName } from "../../shared/platform/queue-names.ts";
 
+class ReceiveMessageCommand extends AwsCommand<
+  sdk.ReceiveMessageCommandInput,
+  sdk.ReceiveMessageCommandOutput
+> {
+  readonly operation = "ReceiveMessage";
+}
+
+class DeleteMessageBatchCommand extends AwsCommand<
+  sdk.DeleteMessageBatchCommandInput,
+  sdk.DeleteMessageBatchCommandOutput
+> {
+  readonly operation = "DeleteMessageBatch";
+}
+
 /** Takes all visible jobs off one of this test file's own queues. */
 export async function takeJobs(queue: QueueName): Promise<unknown[]> {
-  const sqs = new SQSClient({});
+  const sqs = new Sqs();
   const jobs: unknown[] = [];
   const QueueUrl = config.queueUrl(queue);
   for (;;) {

@@ -19,6 +19,8 @@ function tool(name: string): Tool {
 }
 
 describe("the tools", () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+
   it("are the operations that customers call with API keys, without those that return a secret", () => {
     const names = operations().flatMap(([name, { auth, raw, data }]) =>
       auth === "bearer" &&
@@ -32,7 +34,6 @@ describe("the tools", () => {
   });
 
   it.each(tools)("$name has a complete schema of its arguments", ({ inputSchema, path }) => {
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
     expect(() => ajv.compile(inputSchema)).not.toThrow();
     expect(JSON.stringify(inputSchema)).not.toMatch(/\$ref|\$defs/);
     const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -40,7 +41,6 @@ describe("the tools", () => {
   });
 
   it("accept the examples of the contract", () => {
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
     const { inputSchema } = tool("createCampaign");
     expect(inputSchema.properties).toHaveProperty("idempotencyKey");
     expect(ajv.validate(tool("sendSms").inputSchema, { to: "15005550000", message: "hello" })).toBe(true);
