@@ -90,16 +90,38 @@ function allows({ Action, Resource, Condition }: Statement, permission: Required
   return Condition === undefined || isMet(Condition, permission);
 }
 
+/** The resources that an ARN covers. They are compared for each request, so each ARN is read once. */
+interface ArnEnd {
+  /** The name of a resource, or the beginning of names. */
+  readonly name: string;
+  readonly isWildcard: boolean;
+  readonly isConfigurationSet: boolean;
+}
+
+const arnEnds = new Map<string, ArnEnd>();
+
+function arnEndOf(arn: string): ArnEnd {
+  const known = arnEnds.get(arn);
+  if (known !== undefined) return known;
+  const beginning = /:(?:secret|:):(.+)\*$/.exec(arn)?.[1];
+  const end = {
+    name: beginning ?? arn.split(/[:/]/).at(-1) ?? "",
+    isWildcard: beginning !== undefined,
+    isConfigurationSet: arn.includes(":configuration-set/"),
+  };
+  arnEnds.set(arn, end);
+  return end;
+}
+
 /**
  * Whether an ARN covers the resource of a permission. The ARN of a secret or an object may end with a wildcard, which matches
  * slashes too. An identity of SES is an email address, a domain or a parent domain.
  */
 function isOn(arn: string, { resourceName, fromAddress }: RequiredPermission): boolean {
-  const beginning = /:(?:secret|:):(.+)\*$/.exec(arn)?.[1];
-  if (beginning !== undefined) return resourceName.startsWith(beginning);
+  const { name, isWildcard, isConfigurationSet } = arnEndOf(arn);
+  if (isWildcard) return resourceName.startsWith(name);
   if (resourceName.startsWith("configuration-set/")) return arn.endsWith(`:${resourceName}`);
-  const name = arn.split(/[:/]/).at(-1) ?? "";
-  if (arn.includes(":configuration-set/")) return false;
+  if (isConfigurationSet) return false;
   return name === resourceName || fromAddress === name || (fromAddress?.endsWith(`.${name}`) ?? false);
 }
 
@@ -120,7 +142,7 @@ function isMet(condition: Condition, { leadingKeys, attributes, fromAddress }: R
 }
 
 function isLike(key: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => key.startsWith(pattern.replace(/\*$/, "")));
+  return patterns.some((pattern) => key.startsWith(pattern.endsWith("*") ? pattern.slice(0, -1) : pattern));
 }
 
 function permissionsFor(operation: string, body: unknown): RequiredPermission[] {
