@@ -8,8 +8,11 @@ import { environmentNames } from "../../shared/platform/config.ts";
 /** The addresses and settings of a deployed stage for the tests of the endpoints. */
 declare module "vitest" {
   interface ProvidedContext {
-    /** The environment variables with which a test's own code comes to the stage's account and table. */
-    stageEnvironment: Readonly<Record<string, string>>;
+    /**
+     * The environment variables with which a test's own code comes to the stage's account and table. Absent on the local
+     * gateway.
+     */
+    stageEnvironment?: Readonly<Record<string, string>>;
   }
 }
 
