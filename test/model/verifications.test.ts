@@ -41,7 +41,7 @@ function races(mutation?: VerificationMutation): fc.IAsyncProperty<[Verification
 
 it(`races of verifications have at most five checks, one approval, one active and exact money (seed ${seed})`, async () => {
   await expect(fc.assert(races(), { numRuns, seed })).resolves.toBeUndefined();
-}, 600_000);
+}, 1_500_000);
 
 it.each([
   "count of checks",
