@@ -28,8 +28,9 @@ function messages(count: number): { to: string }[] {
 }
 
 it("a thousand messages are accepted in one call, and the response fits its item", async () => {
-  // An emulator writes one item after another: on slow cores a thousand messages take longer than the function has.
-  const size = inject("stageEnvironment") === undefined ? 1_000 : 250;
+  // On slow cores, an emulator of AWS needs longer for a thousand than the function's fifteen seconds.
+  const isOnEmulator = inject("stageEnvironment")?.["AWS_ENDPOINT_URL"] !== undefined;
+  const size = isOnEmulator ? 250 : 1_000;
   const total = Number((size * price).toFixed(4));
   const before = await customer.balance();
   const startedAt = performance.now();
