@@ -90,9 +90,9 @@ function allows({ Action, Resource, Condition }: Statement, permission: Required
   return Condition === undefined || isMet(Condition, permission);
 }
 
-/** The resources that an ARN covers. They are compared for each request, so each ARN is read once. */
+/** The end of an ARN. Each request is compared with the ARNs of its function's role, so each ARN is parsed only once. */
 interface ArnEnd {
-  /** The name of a resource, or the beginning of names. */
+  /** The name of the resource. With a wildcard, the beginning of the names of several. */
   readonly name: string;
   readonly isWildcard: boolean;
   readonly isConfigurationSet: boolean;

@@ -175,6 +175,11 @@ describe("an email may be sent", () => {
       "ses:SendEmail on configuration-set/transactional",
     );
     expect(deniedPermission([set], "ses:SendEmail", email)).toBe("ses:SendEmail on example.com");
+    const setNamedLikeIdentity = statement("configuration-set/example.com");
+    const plain = { FromEmailAddress: "sms@example.com" };
+    expect(deniedPermission([setNamedLikeIdentity], "ses:SendEmail", plain)).toBe(
+      "ses:SendEmail on example.com",
+    );
   });
 
   it("from no other address, and no other identity", () => {
