@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
   await outputOf(`carriers set two --settings ${await operated.fileOf(settings)}`);
   await outputOf("routes set default --carriers two");
-  // All messages are sent in one slot of the figures, which a slot that begins meanwhile would divide.
+  // Now a slot of the figures begins, in which all messages are sent. The watch judges only the newest two.
   operated.gateway.advanceClock(2 * slotMs - (Date.now() % slotMs));
 });
 afterAll(async () => {
