@@ -59,7 +59,7 @@ async function eventOf(fields: Partial<SendSmsRequest>): Promise<EventJob> {
 /** The endpoint of the callbacks of live messages. */
 const callbacks = () => callbacksOf(organizationId, false);
 const list = async (isTest = false) =>
-  (await listWebhookDeliveries({ organizationId, isTest }, "callbacks", { page: 1, limit: 20 })).rows;
+  (await listWebhookDeliveries({ organizationId, isTest }, "callbacks", { page: 1, limit: 50 })).rows;
 
 it("the events of a message go to its callback URL, also without a webhook, and of others nowhere", async () => {
   const hook = await openReceiver();
