@@ -60,12 +60,17 @@ export function linesOf(entries: Iterable<string>): string[] {
   );
 }
 
-const permissions = readEntries(readFileSync(permissionsFile, "utf8"));
+const entriesByName: ReadonlyMap<string, string[]> = Map.groupBy(
+  readEntries(readFileSync(permissionsFile, "utf8")),
+  (entry) => entry.replace(/ .*/, ""),
+);
 
 /** The permissions of a function. Its role allows only these, on the local gateway as in AWS. */
 export class Access {
   /** The names in the file whose lines are for the function. */
   readonly names: readonly string[];
+  /** These lines, without the names. */
+  readonly #entries: ReadonlySet<string>;
 
   /** @param route of an endpoint, from which some permissions follow */
   constructor(name: string, route?: Route) {
@@ -76,6 +81,8 @@ export class Access {
       ...(route?.idempotent === true ? ["idempotent"] : []),
       ...(route?.audited === undefined ? [] : ["audited"]),
     ];
+    const entries = this.names.flatMap((each) => entriesByName.get(each) ?? []);
+    this.#entries = new Set(entries.map((entry) => entry.replace(/^\S+ /, "")));
   }
 
   may(capability: Capability): boolean {
@@ -105,6 +112,6 @@ export class Access {
   }
 
   #has(kind: string, word: string): boolean {
-    return this.names.some((name) => permissions.has(`${name} ${kind}: ${word}`));
+    return this.#entries.has(`${kind}: ${word}`);
   }
 }
