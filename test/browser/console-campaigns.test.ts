@@ -59,9 +59,19 @@ it("creates a campaign, estimates its audience and cost, launches it and sees it
   expect(await page.getByLabel("From").inputValue()).toBe("ADASHOP");
   await page.goBack();
   await visitor.heading("Winter sale");
+  // Only who has seen the count can launch it.
+  const counted = Promise.withResolvers<void>();
+  await page.route("**/v1/contacts?*", async (route) => {
+    await counted.promise;
+    await route.continue();
+  });
   await page.getByRole("button", { name: "Launch" }).click();
-  await page.getByRole("dialog").getByText("2 messages, US$0.0539").waitFor();
-  await page.getByRole("dialog").getByRole("button", { name: "Launch" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("Loading contacts…").waitFor();
+  expect(await dialog.getByRole("button", { name: "Launch" }).count()).toBe(0);
+  counted.resolve();
+  await dialog.getByText("2 messages, US$0.0539").waitFor();
+  await dialog.getByRole("button", { name: "Launch" }).click();
   await page.getByText("✓ completed").waitFor();
   // The gateway's result matches the estimate.
   const [campaign] = (await customer.client.listCampaigns()).rows;
