@@ -69,7 +69,7 @@ const entriesByName: ReadonlyMap<string, string[]> = Map.groupBy(
 export class Access {
   /** The names in the file whose lines are for the function. */
   readonly names: readonly string[];
-  /** These lines, without the names. */
+  /** Their entries without the names: `PutItem: LEDGER`. */
   readonly #entries: ReadonlySet<string>;
 
   /** @param route of an endpoint, from which some permissions follow */

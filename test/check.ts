@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { projectRoot } from "../infra/project-root.ts";
 
 // `npm run check`: runs the checking scripts of package.json in parallel, one for each core. It prints the output of each
-// when it ends. The type checkers have one thread each, because more of them check the same types again.
+// when it ends. The type checker and the linter have one thread each, because more threads would check the same types again.
 
 /** The slowest first, so that none runs alone at the end. */
 const scripts = [

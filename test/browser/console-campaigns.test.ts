@@ -59,7 +59,7 @@ it("creates a campaign, estimates its audience and cost, launches it and sees it
   expect(await page.getByLabel("From").inputValue()).toBe("ADASHOP");
   await page.goBack();
   await visitor.heading("Winter sale");
-  // Only who has seen the count can launch it.
+  // A person can launch it only when the count is shown.
   const counted = Promise.withResolvers<void>();
   await page.route("**/v1/contacts?*", async (route) => {
     await counted.promise;

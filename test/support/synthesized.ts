@@ -26,7 +26,7 @@ interface Synthesized {
 
 const known = new Map<string, Synthesized>();
 
-/** Synthesizes the stack of a stage, once for each stage of a worker. No file of the assembly is kept. */
+/** Synthesizes the stack of a stage, once in each worker. No file of the assembly is kept. */
 export function synthesized(stage: Stage): Synthesized {
   const id = JSON.stringify(stage);
   const found = known.get(id) ?? synthesize(stage);

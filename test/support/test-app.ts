@@ -11,7 +11,7 @@ export function testApp(outdir: string): App {
     treeMetadata: false,
     // CloudFormation's rules would take longer than all else together; `npm run synth` holds the stack against them.
     builtinCloudFormationValidation: false,
-    // Where each construct was made: the test runner makes these traces slow.
+    // The CDK would note where each construct was made. The test runner makes such traces slow.
     context: { "aws:cdk:disable-creation-stack-traces": true },
   });
 }
