@@ -1,6 +1,6 @@
 import { changePassword } from "../../shared/accounts/authentication/change-password.ts";
 import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
-import * as routes from "../../shared/api/routes/auth.ts";
+import * as routes from "../../shared/api/routes/credentials.ts";
 
 export const handler = endpoint(
   routes.changePassword,

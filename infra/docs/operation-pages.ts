@@ -1,10 +1,9 @@
 import { errorCatalogue } from "../../shared/api/contract/errors.ts";
-import { descriptionOf } from "../../shared/api/openapi/descriptions.ts";
 import type { DocumentedOperation, Parameter } from "../../shared/api/openapi/document.ts";
 import type { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { samplesOf } from "../../shared/api/openapi/samples.ts";
 import { routes } from "../../shared/api/routes.ts";
-import { errorsOf } from "../../shared/api/routes/route.ts";
+import { errorsOf, type Route } from "../../shared/api/routes/route.ts";
 import { escapeHtml } from "../../shared/platform/html.ts";
 import { fieldItem, fieldList, markdownText } from "./fields.ts";
 import { jsonBlock, markdownTable, plainText, type Page } from "./page.ts";
@@ -48,6 +47,7 @@ function titleOf({ summary }: DocumentedOperation): string {
 
 function operationMarkdown({ operation, method, path }: Placed, document: ApiDocument): string {
   const { schemas } = document.components;
+  const route: Route = routes[operation.operationId];
   const { parameters = [], requestBody, responses } = operation;
   const [status = "200", success] = Object.entries(responses).find(([each]) => each.startsWith("2")) ?? [];
   const json = success?.content?.["application/json"];
@@ -55,7 +55,7 @@ function operationMarkdown({ operation, method, path }: Placed, document: ApiDoc
     `# ${titleOf(operation)}`,
     `**${method}** \`${path}\``,
     titleOf(operation) === operation.summary ? "" : `${operation.summary}.`,
-    descriptionOf(operation.operationId),
+    route.description ?? "",
     credentialText(operation),
     ...parameterParts("Path parameters", "path", parameters, schemas),
     ...parameterParts("Query parameters", "query", parameters, schemas),
@@ -69,7 +69,7 @@ function operationMarkdown({ operation, method, path }: Placed, document: ApiDoc
   parts.push("## Response", `Status \`${status}\` with this JSON:`);
   if (json !== undefined) parts.push(fieldList(json.schema, schemas));
   if (json?.example !== undefined) parts.push("### Example", jsonBlock(json.example));
-  const rows = errorsOf(routes[operation.operationId]).map((code) => [
+  const rows = errorsOf(route).map((code) => [
     String(errorCatalogue[code].status),
     `[\`${code}\`](/docs/errors/${code})`,
     markdownText(errorCatalogue[code].message),

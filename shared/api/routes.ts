@@ -10,6 +10,7 @@ import { routes as carriers } from "./routes/carriers.ts";
 import { routes as console } from "./routes/console.ts";
 import { routes as contacts } from "./routes/contacts.ts";
 import { routes as conversations } from "./routes/conversations.ts";
+import { routes as credentials } from "./routes/credentials.ts";
 import { routes as dashboard } from "./routes/dashboard.ts";
 import { routes as docs } from "./routes/docs.ts";
 import { routes as exports } from "./routes/exports.ts";
@@ -41,6 +42,7 @@ import { routes as webhooks } from "./routes/webhooks.ts";
 export const routes = {
   ...health,
   ...auth,
+  ...credentials,
   ...apiKeys,
   ...members,
   ...sms,
@@ -124,6 +126,7 @@ export const fallbackRoute = {
   path: "/{path+}",
   tag: "fallback",
   summary: "Not found",
+  internal: true,
   auth: "none",
   data: z.never(),
   alternatives: ["text/html"],

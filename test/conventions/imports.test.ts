@@ -139,7 +139,7 @@ it("functions import shared code, never each other", () => {
 it("a handler imports the routes of its own tag, so that its bundle has no others", () => {
   const isOfTag = (imported: string, importer: string): boolean => {
     const [, tag = ""] = importer.split("/");
-    const names = tag === "auth" ? ["auth", "api-keys"] : [tag];
+    const names = tag === "auth" ? ["auth", "api-keys", "credentials"] : [tag];
     return (
       !imported.startsWith("shared/api/routes") ||
       names.some((name) => imported === `shared/api/routes/${name}.ts`)

@@ -8,7 +8,6 @@ import { webhookHeaders } from "../contract/webhooks.ts";
 import { operations, publicOperations, type Operation } from "../routes.ts";
 import { errorsOf, statusOf, type Route } from "../routes/route.ts";
 import { Components } from "./components.ts";
-import { descriptionOf } from "./descriptions.ts";
 import type { Body, Content, DocumentedOperation, Header, OperationResponse, Parameter } from "./document.ts";
 import {
   errorReference,
@@ -115,7 +114,7 @@ function documentedOperation(
   return {
     operationId: operation,
     summary: route.summary,
-    ...accessOf(operation, route),
+    ...accessOf(route),
     tags: [route.tag],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
@@ -124,10 +123,11 @@ function documentedOperation(
 }
 
 /** The description and the security requirement of an operation. The scope is in the place of OpenAPI 3.1's roles. */
-function accessOf(
-  operation: Operation,
-  { auth, scope }: Route,
-): Pick<DocumentedOperation, "description" | "security"> {
+function accessOf({
+  auth,
+  scope,
+  description = "",
+}: Route): Pick<DocumentedOperation, "description" | "security"> {
   const access = {
     none: { rule: "", security: [] },
     bearer: {
@@ -136,7 +136,7 @@ function accessOf(
     },
     session: { rule: " For people who are logged in: an API key may not.", security: [{ bearer: [] }] },
   }[auth];
-  return { description: `${descriptionOf(operation)}${access.rule}`.trim(), security: access.security };
+  return { description: `${description}${access.rule}`.trim(), security: access.security };
 }
 
 function documentedEvent(name: string, event: z.ZodMiniType, components: Components) {

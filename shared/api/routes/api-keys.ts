@@ -30,6 +30,8 @@ export const listApiKeys = {
   path: "/v1/auth/api-keys",
   tag: "auth",
   summary: "List API keys, without their secrets",
+  description:
+    "Each key has its scopes, its limits and the time of its last use. Disabled keys stay in the list.",
   auth: "bearer",
   scope: "keys",
   query: PageQuery,
@@ -42,6 +44,9 @@ export const createApiKey = {
   path: "/v1/auth/api-keys",
   tag: "auth",
   summary: "Create an API key; its secret is only in this response",
+  description:
+    "Give a key only the scopes that its program needs. Unknown fields are rejected, because a limit with a wrong name " +
+    "would limit nothing.",
   auth: "bearer",
   scope: "keys",
   limitedKeys: true,
@@ -58,6 +63,8 @@ export const updateApiKey = {
   path: "/v1/auth/api-keys/{id}",
   tag: "auth",
   summary: "Change the limits of an API key; only a person can",
+  description:
+    "The new limits replace the earlier ones. Keys that share its budget get them too. A key without limits cannot get any.",
   auth: "session",
   params: ApiKeyParams,
   body: UpdateApiKeyRequest,
@@ -72,6 +79,7 @@ export const rotateApiKey = {
   path: "/v1/auth/api-keys/{id}/rotate",
   tag: "auth",
   summary: "Replace an API key by a new one with the same rights; the old one works for the overlap",
+  description: "Deploy the new secret before the overlap ends.",
   auth: "bearer",
   scope: "keys",
   limitedKeys: true,
@@ -89,6 +97,7 @@ export const disableApiKey = {
   path: "/v1/auth/api-keys/{id}/disable",
   tag: "auth",
   summary: "Revoke an API key",
+  description: "Requests with the key are rejected from then on. A disabled key cannot be enabled again.",
   auth: "bearer",
   scope: "keys",
   limitedKeys: true,
@@ -103,6 +112,9 @@ export const deleteApiKey = {
   path: "/v1/auth/api-keys/{id}",
   tag: "auth",
   summary: "Revoke an API key and delete it from the list",
+  description:
+    "The keys that were made with an active key are revoked too. If the key had ended before, they stay: disable it once more " +
+    "first. The audit log keeps what the key has changed.",
   auth: "bearer",
   scope: "keys",
   limitedKeys: true,
@@ -116,6 +128,7 @@ export const revokeAllApiKeys = {
   path: "/v1/auth/api-keys/revoke-all",
   tag: "auth",
   summary: "Revoke all API keys of the organization",
+  description: "Use it when a key has leaked and you do not know which one.",
   auth: "bearer",
   scope: "keys",
   body: RevokeAllApiKeysRequest,

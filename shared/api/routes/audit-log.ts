@@ -6,6 +6,7 @@ export const listAuditLog = {
   path: "/v1/audit-log",
   tag: "audit-log",
   summary: "Who changed what in the organization, newest first",
+  description: "Each entry has the caller, the change and the time. Nothing deletes entries.",
   auth: "bearer",
   scope: "read",
   query: AuditLogQuery,

@@ -1,18 +1,13 @@
 import {
   Account,
-  AccountPage,
   ActiveSession,
-  ChangedPassword,
-  ChangePasswordRequest,
   DeletedSession,
   EmailRequested,
   LoggedOut,
   LoginRequest,
-  PasswordResetRequest,
   Reauthenticated,
   ReauthenticateRequest,
   RegisterRequest,
-  ResetPasswordRequest,
   Session,
   SessionParams,
   VerifiedEmail,
@@ -20,14 +15,6 @@ import {
 } from "../contract/accounts.ts";
 import { AcceptedInvitation, AcceptInvitationRequest } from "../contract/members.ts";
 import { PageQuery } from "../contract/primitives.ts";
-import {
-  ConfirmedTotp,
-  ConfirmTotpRequest,
-  DeletedTotp,
-  DeleteTotpRequest,
-  StartedTotp,
-  StartTotpRequest,
-} from "../contract/second-factor.ts";
 import type { Route } from "./route.ts";
 
 export const register = {
@@ -35,6 +22,9 @@ export const register = {
   path: "/v1/auth/register",
   tag: "auth",
   summary: "Create a user, an organization and its wallet",
+  description:
+    "The response has a session token, which is valid for an hour. If the gateway sends emails, the user gets a link that " +
+    "verifies the email.",
   auth: "none",
   body: RegisterRequest,
   status: 201,
@@ -55,6 +45,8 @@ export const login = {
   path: "/v1/auth/login",
   tag: "auth",
   summary: "Log in with email and password, and a code if the user has a second factor",
+  description:
+    "The response has a session token, which is valid for an hour. Too many wrong passwords block the login for a time.",
   auth: "none",
   body: LoginRequest,
   data: Session,
@@ -66,6 +58,8 @@ export const reauthenticate = {
   path: "/v1/auth/reauthenticate",
   tag: "auth",
   summary: "Confirm your password, for operations on members, API keys, webhooks, billing and saved cards",
+  description:
+    "Some changes need a session that entered its password recently. Call this, then repeat the request that was rejected.",
   auth: "session",
   withoutSecondFactor: true,
   body: ReauthenticateRequest,
@@ -79,6 +73,7 @@ export const logout = {
   path: "/v1/auth/logout",
   tag: "auth",
   summary: "Log out: end the session of this token",
+  description: "The token is rejected from then on. API keys keep working.",
   auth: "session",
   withoutSecondFactor: true,
   data: LoggedOut,
@@ -90,6 +85,7 @@ export const logoutEverywhere = {
   path: "/v1/auth/logout-everywhere",
   tag: "auth",
   summary: "End all sessions of the user, including this one; API keys keep working",
+  description: "Use it when a device is lost or a token has leaked.",
   auth: "session",
   withoutSecondFactor: true,
   data: LoggedOut,
@@ -117,6 +113,8 @@ export const listSessions = {
   path: "/v1/auth/sessions",
   tag: "auth",
   summary: "List your sessions",
+  description:
+    "The list has the sessions of the console, and those of tokens that a login or registration returned. The newest is first.",
   auth: "session",
   withoutSecondFactor: true,
   query: PageQuery,
@@ -129,6 +127,7 @@ export const deleteSession = {
   path: "/v1/auth/sessions/{id}",
   tag: "auth",
   summary: "End one of your sessions",
+  description: "The session is rejected from its next request on. Other sessions and API keys keep working.",
   auth: "session",
   withoutSecondFactor: true,
   params: SessionParams,
@@ -142,6 +141,7 @@ export const requestEmailVerification = {
   path: "/v1/auth/verify-email/request",
   tag: "auth",
   summary: "Send a new link to verify your email",
+  description: "Earlier links stop working. The link is valid for one day.",
   auth: "session",
   status: 202,
   data: EmailRequested,
@@ -154,6 +154,7 @@ export const verifyEmail = {
   path: "/v1/auth/verify-email",
   tag: "auth",
   summary: "Show that an email is yours, with the token of the link that was sent there and the password",
+  description: "The token is from the link in the email, and the password shows that the account is yours.",
   auth: "none",
   body: VerifyEmailRequest,
   data: VerifiedEmail,
@@ -165,6 +166,7 @@ export const acceptInvitation = {
   path: "/v1/auth/accept-invitation",
   tag: "auth",
   summary: "Accept an invitation to an organization, with the token from the email",
+  description: "It creates the user's account with its password. Log in afterwards.",
   auth: "none",
   body: AcceptInvitationRequest,
   status: 201,
@@ -172,99 +174,12 @@ export const acceptInvitation = {
   errors: ["INVALID_EMAIL_TOKEN", "EMAIL_TAKEN", "ORGANIZATION_SUSPENDED"],
 } as const satisfies Route;
 
-export const startTotp = {
-  method: "POST",
-  path: "/v1/auth/totp",
-  tag: "auth",
-  summary:
-    "Begin to set up a second factor: returns the secret for an authenticator app, until it is confirmed",
-  auth: "session",
-  withoutSecondFactor: true,
-  body: StartTotpRequest,
-  status: 201,
-  data: StartedTotp,
-  audited: ["enabled"],
-  errors: ["INVALID_CREDENTIALS", "RATE_LIMITED", "CONFLICT"],
-} as const satisfies Route;
-
-export const confirmTotp = {
-  method: "POST",
-  path: "/v1/auth/totp/confirm",
-  tag: "auth",
-  summary:
-    "Let log-ins need a code of the app from now on; the recovery codes are in this response and never again",
-  auth: "session",
-  withoutSecondFactor: true,
-  body: ConfirmTotpRequest,
-  data: ConfirmedTotp,
-  audited: ["enabled"],
-  errors: ["INVALID_SECOND_FACTOR", "RATE_LIMITED", "CONFLICT"],
-} as const satisfies Route;
-
-export const deleteTotp = {
-  method: "DELETE",
-  path: "/v1/auth/totp",
-  tag: "auth",
-  summary: "Remove the second factor",
-  auth: "session",
-  body: DeleteTotpRequest,
-  data: DeletedTotp,
-  audited: ["enabled"],
-  errors: ["INVALID_CREDENTIALS", "INVALID_SECOND_FACTOR", "RATE_LIMITED", "CONFLICT"],
-} as const satisfies Route;
-
-export const requestPasswordReset = {
-  method: "POST",
-  path: "/v1/auth/password-reset/request",
-  tag: "auth",
-  summary: "Send a link to set a new password; the response is the same whether or not the account exists",
-  auth: "none",
-  body: PasswordResetRequest,
-  status: 202,
-  data: EmailRequested,
-  errors: ["EMAIL_DISABLED", "RATE_LIMITED"],
-} as const satisfies Route;
-
-export const resetPassword = {
-  method: "POST",
-  path: "/v1/auth/password-reset",
-  tag: "auth",
-  summary:
-    "Set a new password with the token of the link; ends all sessions and, if the email was never verified, everything made before",
-  auth: "none",
-  body: ResetPasswordRequest,
-  data: ChangedPassword,
-  errors: ["INVALID_EMAIL_TOKEN"],
-} as const satisfies Route;
-
-export const changePassword = {
-  method: "POST",
-  path: "/v1/auth/password",
-  tag: "auth",
-  summary: "Set a new password; ends all other sessions of the user",
-  auth: "session",
-  body: ChangePasswordRequest,
-  data: ChangedPassword,
-  audited: ["changed"],
-  errors: ["INVALID_CREDENTIALS", "SECOND_FACTOR_REQUIRED", "INVALID_SECOND_FACTOR", "RATE_LIMITED"],
-} as const satisfies Route;
-
-export const getAccountPage = {
-  method: "GET",
-  path: "/account",
-  tag: "auth",
-  summary: "The page of the links in emails",
-  internal: true,
-  auth: "none",
-  data: AccountPage,
-  raw: ["text/html"],
-} as const satisfies Route;
-
 export const getMe = {
   method: "GET",
   path: "/v1/auth/me",
   tag: "auth",
   summary: "Get the user and the organization of the credential",
+  description: "Use it to check a credential, and to find its owner.",
   auth: "bearer",
   scope: "read",
   testKeys: true,
@@ -284,12 +199,5 @@ export const routes = {
   requestEmailVerification,
   verifyEmail,
   acceptInvitation,
-  startTotp,
-  confirmTotp,
-  deleteTotp,
-  requestPasswordReset,
-  resetPassword,
-  changePassword,
-  getAccountPage,
   getMe,
 };

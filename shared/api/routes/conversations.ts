@@ -16,6 +16,9 @@ export const listConversations = {
   path: "/v1/conversations",
   tag: "conversations",
   summary: "List conversations, the one with the newest inbound message first",
+  description:
+    "A conversation begins with the first inbound message to one of your numbers. Use `unread` to find those that wait for a " +
+    "reply.",
   auth: "bearer",
   scope: "read",
   testKeys: true,
@@ -29,6 +32,7 @@ export const getConversation = {
   path: "/v1/conversations/{id}",
   tag: "conversations",
   summary: "Get a conversation",
+  description: "The field `canReply` shows whether you can send from its number.",
   auth: "bearer",
   scope: "read",
   testKeys: true,
@@ -41,6 +45,7 @@ export const listConversationMessages = {
   path: "/v1/conversations/{id}/messages",
   tag: "conversations",
   summary: "List the messages of a conversation, newest first",
+  description: "It has both directions. A message of a campaign follows once it is sent.",
   auth: "bearer",
   scope: "read",
   testKeys: true,
@@ -58,6 +63,8 @@ export const replyToConversation = {
   path: "/v1/conversations/{id}/messages",
   tag: "conversations",
   summary: "Reply from your number of a conversation, charged like a send",
+  description:
+    "The message comes from the number that the person wrote to. If the person replied STOP, it is rejected.",
   auth: "bearer",
   scope: "send",
   limitedKeys: true,
@@ -75,6 +82,7 @@ export const updateConversation = {
   path: "/v1/conversations/{id}",
   tag: "conversations",
   summary: "Mark a conversation as read or unread",
+  description: "A later inbound message makes it unread again.",
   auth: "bearer",
   scope: "send",
   testKeys: true,

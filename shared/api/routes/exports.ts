@@ -12,6 +12,8 @@ export const createExport = {
   path: "/v1/exports",
   tag: "exports",
   summary: "Export the rows of a list as CSV, in the background",
+  description:
+    "It runs in the background, at most 50 times in a day. The person who began it gets an email when it is ready.",
   auth: "bearer",
   scope: "read",
   body: CreateExportRequest,
@@ -27,6 +29,8 @@ export const getExport = {
   path: "/v1/exports/{id}",
   tag: "exports",
   summary: "Get the progress of an export",
+  description:
+    "Poll it until its `status` is not `running`, then read its parts from 1 to `parts`. It is deleted a day after it began.",
   auth: "bearer",
   scope: "read",
   params: ExportParams,
@@ -38,6 +42,8 @@ export const getExportPart = {
   path: "/v1/exports/{id}/parts/{part}",
   tag: "exports",
   summary: "Get a part of an export that is ready; all parts in their order are the CSV file",
+  description:
+    "It is not found until the export is ready. Append the parts in their order to one file. `Accept: text/csv` returns the text alone.",
   auth: "bearer",
   scope: "read",
   params: ExportPartParams,

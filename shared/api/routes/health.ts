@@ -6,6 +6,7 @@ export const getHealth = {
   path: "/health",
   tag: "health",
   summary: "Check that the gateway responds",
+  description: "Responds without a credential. Use it for uptime checks.",
   auth: "none",
   data: Health,
 } as const satisfies Route;

@@ -8,6 +8,8 @@ export const listHooks = {
   path: "/v1/hooks",
   tag: "hooks",
   summary: "List hooks, without their tokens",
+  description:
+    "Each hook has the time of its last call. Hooks are API keys too, so the list of keys has them as well.",
   auth: "bearer",
   scope: "keys",
   query: PageQuery,
@@ -20,6 +22,9 @@ export const createHook = {
   path: "/v1/hooks",
   tag: "hooks",
   summary: "Create a hook, which a login system calls to send its codes; its token is only in this response",
+  description:
+    "The login system makes the code and checks it; the gateway sends it with the text of a verification profile. The guide to " +
+    "login systems has a section for each of them.",
   auth: "bearer",
   scope: "keys",
   limitedKeys: true,
@@ -36,6 +41,8 @@ export const deleteHook = {
   path: "/v1/hooks/{id}",
   tag: "hooks",
   summary: "Delete a hook; calls to it are then rejected",
+  description:
+    "Messages that it has sent stay. To replace its token or secret, create another hook and delete this one.",
   auth: "bearer",
   scope: "keys",
   limitedKeys: true,

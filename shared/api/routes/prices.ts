@@ -6,6 +6,7 @@ export const listPrices = {
   path: "/v1/prices",
   tag: "prices",
   summary: "List the organization's prices per segment, by prefix",
+  description: "With `prefix`, the list has the price that applies to a number.",
   auth: "bearer",
   scope: "read",
   query: PricesQuery,

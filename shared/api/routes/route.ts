@@ -4,12 +4,21 @@ import type { ErrorCode } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
 
 /** One operation of the API: all that a customer, the gateway and the document need to know of it. */
-export type Route = Access & Columns;
+export type Route = Access & Audience & Columns;
 
 /** The credential that a route requires: any with the scope, a session only, or none. */
 type Access =
   | { readonly auth: "bearer"; readonly scope: Scope }
   | { readonly auth: "none" | "session"; readonly scope?: never };
+
+/** Customers, or programs of the gateway: then the document, the documentation and the clients leave the route out. */
+type Audience =
+  | {
+      readonly internal?: never;
+      /** The effect of the operation beyond its summary, its limits, or what to call next. */
+      readonly description: string;
+    }
+  | { readonly internal: true; readonly description?: never };
 
 /** A route as its function has it: the build leaves out the schema of the response, which is for the document. */
 export type ServedRoute = Omit<Route, "data">;
@@ -23,8 +32,6 @@ interface Columns {
   /** The folder of the handler, `functions/<tag>/`. */
   readonly tag: string;
   readonly summary: string;
-  /** Whether it is not for customers: the document, the documentation and the clients leave it out. */
-  readonly internal?: true;
   readonly params?: z.ZodMiniType;
   readonly query?: z.ZodMiniType;
   /** A body is optional when its schema takes an absent one. */

@@ -24,6 +24,9 @@ export const startVerification = {
   path: "/v1/verifications",
   tag: "verifications",
   summary: "Send a code to a number, or send the pending one again",
+  description:
+    "The number gets a code, which is in no response. While a verification of the number is pending, the call returns the same " +
+    "one. It sends the same code again once `nextSendAt` has passed, at most five times in all.",
   auth: "bearer",
   scope: "send",
   limitedKeys: true,
@@ -42,6 +45,9 @@ export const checkVerification = {
   path: "/v1/verifications/check",
   tag: "verifications",
   summary: "Check the code that a person typed, at most five times",
+  description:
+    "A wrong code is no error: `valid` is `false`. A verification can be checked five times, and approved once. The sixth check " +
+    "fails it. A verification that is not pending, or does not exist, gets `VERIFICATION_NOT_PENDING`.",
   auth: "bearer",
   scope: "send",
   limitedKeys: true,
@@ -56,6 +62,7 @@ export const listVerifications = {
   path: "/v1/verifications",
   tag: "verifications",
   summary: "List verifications, newest first; filter by status or number",
+  description: "Verifications are kept for 30 days.",
   auth: "bearer",
   scope: "read",
   testKeys: true,
@@ -69,6 +76,7 @@ export const getVerificationConversion = {
   path: "/v1/verifications/conversion",
   tag: "verifications",
   summary: "Get how many verifications of the last days were approved, by country",
+  description: "The guard compares each country with what is usual there.",
   auth: "bearer",
   scope: "read",
   query: ConversionQuery,
@@ -80,6 +88,7 @@ export const getVerification = {
   path: "/v1/verifications/{id}",
   tag: "verifications",
   summary: "Get a verification and its status",
+  description: "The code is in no response.",
   auth: "bearer",
   scope: "read",
   testKeys: true,
@@ -92,6 +101,7 @@ export const resendVerification = {
   path: "/v1/verifications/{id}/resend",
   tag: "verifications",
   summary: "Send the same code again",
+  description: "It sends the same code, and does not extend its validity.",
   auth: "bearer",
   scope: "send",
   limitedKeys: true,
@@ -109,6 +119,8 @@ export const reportVerification = {
   path: "/v1/verifications/{id}/outcome",
   tag: "verifications",
   summary: "Report the outcome of a verification with a code of your own",
+  description:
+    "Use it if you check the code yourself. Only an approved verification keeps its fee, and the guard learns from both outcomes.",
   auth: "bearer",
   scope: "send",
   limitedKeys: true,
@@ -124,6 +136,7 @@ export const cancelVerification = {
   path: "/v1/verifications/{id}",
   tag: "verifications",
   summary: "Cancel a pending verification",
+  description: "Its code is no longer accepted, and its fee is returned. Messages that were sent stay paid.",
   auth: "bearer",
   scope: "send",
   limitedKeys: true,
