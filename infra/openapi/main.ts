@@ -3,28 +3,35 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
+import { linesOf } from "../access.ts";
 import { projectRoot } from "../project-root.ts";
-import { recordExamples } from "./examples.ts";
+import { addPermissions, comparePermissions, recordAccess } from "../recorded-permissions.ts";
 import { pageTables, tablePattern } from "./page-tables.ts";
 
-// `npm run openapi` writes the OpenAPI document to `.build/openapi.json`. With `--update` it first brings what
-// is checked in up to date: the recorded examples, and the tables of pages.
+// `npm run openapi` writes the OpenAPI document to `.build/openapi.json`. `--update` instead brings up to date what is checked
+// in: the recorded examples, the permissions that their recording uses, and the tables of pages.
 
 const { values: flags } = parseArgs({ options: { update: { type: "boolean", default: false } } });
 
 if (flags.update) {
-  const examples = await recordExamples();
+  const used = await recordAccess(async () => {
+    const { recordExamples } = await import("./examples.ts");
+    await writeJson("shared/api/contract/examples.json", await recordExamples());
+  });
+  const { missing } = comparePermissions(used);
+  await addPermissions(missing);
+  for (const line of linesOf(missing)) process.stdout.write(`infra/permissions.txt: ${line}\n`);
   for (const { page, name, table } of pageTables) await replaceTable(page, name, table);
-  await writeFile(
-    path.join(projectRoot, "shared/api/contract/examples.json"),
-    `${JSON.stringify(examples, null, 2)}\n`,
-  );
   process.stdout.write("Recorded. Now run `npm run format`.\n");
 } else {
-  const file = path.join(projectRoot, ".build/openapi.json");
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(file, `${JSON.stringify(openApiDocument(), null, 2)}\n`);
-  process.stdout.write(`${path.relative(projectRoot, file)}\n`);
+  const file = ".build/openapi.json";
+  await mkdir(path.join(projectRoot, path.dirname(file)), { recursive: true });
+  await writeJson(file, openApiDocument());
+  process.stdout.write(`${file}\n`);
+}
+
+async function writeJson(file: string, content: unknown): Promise<void> {
+  await writeFile(path.join(projectRoot, file), `${JSON.stringify(content, null, 2)}\n`);
 }
 
 async function replaceTable(page: string, name: string, table: string): Promise<void> {

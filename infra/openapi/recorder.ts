@@ -75,6 +75,7 @@ export class Recorder {
   /**
    * Calls each of these operations until it succeeds. Operations that create a record precede those that need its
    * id. Between two rounds the operator approves all pending requests.
+   * @throws Error when an operation never succeeds, and at the first fault of the gateway
    */
   async play(isPlayed: (route: Route) => boolean): Promise<void> {
     const needsId = ([, { params }]: [string, Route]): number => (params === undefined ? 0 : 1);
@@ -94,6 +95,7 @@ export class Recorder {
           await this.#pay(answer.text);
           continue;
         }
+        if (answer.isFault) throw new Error(`${operation}: ${answer.text}`);
         failed.push(operation);
         answers.push(`${operation}: ${answer.text}`);
       }
@@ -179,7 +181,10 @@ export class Recorder {
   }
 
   /** Calls an operation with the body of its example, in which fields may be changed. */
-  async callOperation(operation: string, changes: object = {}): Promise<{ ok: boolean; text: string }> {
+  async callOperation(
+    operation: string,
+    changes: object = {},
+  ): Promise<{ ok: boolean; isFault: boolean; text: string }> {
     const played = this.#operations.get(operation);
     if (played === undefined) throw new Error(`there is no operation ${operation}`);
     const { method, parameters = [], requestBody, security } = played;
@@ -200,7 +205,7 @@ export class Recorder {
     });
     const text = await response.text();
     if (response.ok) this.#remember(text);
-    return { ok: response.ok, text };
+    return { ok: response.ok, isFault: response.status === 500, text };
   }
 
   /** Returns a body with existing ids, valid codes, reachable webhooks and the token of an email. */
