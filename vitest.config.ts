@@ -3,16 +3,19 @@ import { defineConfig } from "vitest/config";
 import { localSettings } from "./test/support/local-settings.ts";
 import { endpointTestsOf, isNightly, notOnStages } from "./test/support/second-opinions.ts";
 
+/** What all tests that run the project's own code begin with. */
+const ofEachFile = ["test/support/quiet-log.ts", "test/support/fresh-modules.ts"];
+
 /** Starts the gateway that the tests of a project share, and leads their own code to it. */
 const sharedGateway = {
   globalSetup: ["test/support/global-setup.ts"],
-  setupFiles: ["test/support/fresh-modules.ts", "test/support/environment.ts"],
+  setupFiles: [...ofEachFile, "test/support/environment.ts"],
 };
 
 /** Gives the tests of the domain a table without a gateway. */
 const storeOfWorker = {
   globalSetup: ["test/support/domain-setup.ts"],
-  setupFiles: ["test/support/fresh-modules.ts", "test/support/domain-environment.ts"],
+  setupFiles: [...ofEachFile, "test/support/domain-environment.ts"],
 };
 
 /** Leads the tests of the endpoints to the deployed stage that the environment names instead. */
@@ -41,7 +44,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          setupFiles: ["test/support/fresh-modules.ts"],
+          setupFiles: ofEachFile,
           include: ["test/{conventions,unit}/**/*.test.ts"],
         },
       },
