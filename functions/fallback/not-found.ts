@@ -6,6 +6,10 @@ import { publicEndpoint } from "../../shared/platform/http/public-endpoint.ts";
 export const handler = publicEndpoint(
   fallbackRoute,
   async ({ method, path, headers }) => {
+    // Password managers lead there (W3C, A Well-Known URL for Changing Passwords). A path prefix stays.
+    if (method === "GET" && path === "/.well-known/change-password") {
+      return { status: 302, headers: { Location: "../console#/security" }, body: "" };
+    }
     const isPage = method === "GET" && /^\s*text\/html\b/i.test(headers["accept"] ?? "");
     if (isPage && !path.startsWith("/v1/")) return notFoundPage(path);
     const methods = methodsOf(path);

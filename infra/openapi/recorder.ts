@@ -227,7 +227,7 @@ export class Recorder {
   #tokenFor(operation: string): string | undefined {
     const purpose = purposes[operation];
     return this.#gateway.emails
-      .map(({ text }) => /\/account#(?<purpose>\w+)=(?<token>\S+)/.exec(text)?.groups)
+      .map(({ text }) => /\/account#(?<purpose>\w+)=(?<token>[^\s~]+)/.exec(text)?.groups)
       .find((link) => link?.["purpose"] === purpose)?.["token"];
   }
 

@@ -35,6 +35,7 @@ function steadyExample(example: unknown, webhookUrl: string): unknown {
     .replaceAll(/\bnn_[0-9A-Za-z]{4}…/g, "nn_Exam…")
     .replaceAll(/\bhook_[\w-]{43}/g, `hook_${"Example0".repeat(6).slice(0, 43)}`)
     .replaceAll(/"[^"]+(?=\/v1\/hooks\/)/g, '"https://sms.example.com')
+    .replaceAll(/\(127\.0\.0\.1%3A\d+\)/g, "(sms.example.com)")
     .replaceAll(/\b[A-Z2-7]{32}\b/g, "EXAMPLE2".repeat(4))
     .replaceAll(/(?:\b[A-Z2-7]{4}-?){4}(?=")/g, exampleCodes.recovery)
     .replaceAll(/"(lastD|d)urationMs":\d+/g, '"$1urationMs":42')

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { Email } from "../../shared/api/contract/email-addresses.ts";
 import {
   findSuppression,
   liftSuppression,
@@ -8,7 +9,6 @@ import {
 import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
 import { command, personal } from "./command.ts";
 
-const Email = z.email("must be an email address").check(z.toLowerCase());
 const Address = personal("<address>", "email address", Email);
 
 const show = command({

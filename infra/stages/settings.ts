@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { Brand } from "../../shared/api/contract/brand.ts";
 import { Country } from "../../shared/api/contract/countries.ts";
 import { currencies, defaultCurrency } from "../../shared/api/contract/currencies.ts";
+import { EmailAddress } from "../../shared/api/contract/email-addresses.ts";
 import { PaymentSettings } from "../../shared/api/contract/payment-settings.ts";
 import { numberTypes } from "../../shared/api/contract/phone-numbers.ts";
 import { ExpiresInSeconds } from "../../shared/api/contract/sms.ts";
@@ -31,7 +32,6 @@ const Throttle = z.strictObject({
 const operationNames = Object.keys(routes) as Operation[];
 const FunctionName = z.enum([...operationNames, ...Object.keys(workers)]);
 
-const Email = z.email("must be an email address");
 const matching = (pattern: RegExp, rule: string): z.ZodMiniString<string> =>
   z.string().check(z.regex(pattern, rule));
 const arn = (service: string, example: string): z.ZodMiniString<string> =>
@@ -76,7 +76,7 @@ const Policies = z.strictObject({
 
 /** The sender of emails. */
 const SentEmails = z.strictObject({
-  from: Email,
+  from: EmailAddress,
   /** The sender name, by default the name of the brand. */
   name: z.optional(matching(/^[\w .,&'()-]{1,60}$/, "must be up to 60 letters, digits and spaces of ASCII")),
   /** The address's identity in SES, by default its domain. */
@@ -206,7 +206,7 @@ export const StageSettings = z.strictObject({
   ),
   email: z.optional(SentEmails),
   /** AWS accepts at most ten addresses for the warnings of a budget. */
-  alarmEmails: z._default(z.array(Email).check(z.maxLength(10)), []),
+  alarmEmails: z._default(z.array(EmailAddress).check(z.maxLength(10)), []),
   /** SNS calls it for alarms that wake a person. Such an address has a secret, which this file then contains. */
   pagerUrl: z.optional(matching(/^https:\/\/[^\s/]+\/\S*$/, "must be the https address of a pager")),
   /** AWS charges in USD, whatever the currency of the stage is. */

@@ -32,6 +32,7 @@ let secret: string;
 let recoveryCodes: readonly string[];
 
 beforeEach(async () => {
+  vi.stubEnv("API_URL", "https://sms.example.com");
   vi.setSystemTime(new Date("2030-06-01T12:14:59Z"));
   email = `${randomUUID()}@example.com`;
   await register({ email, password }, home);

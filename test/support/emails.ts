@@ -65,7 +65,7 @@ export async function linkIn(to: string, subject: string): Promise<string> {
 
 /** The token in the link of an email. */
 export function tokenIn({ text }: SentEmail): string {
-  const token = /\/account#\w+=(\S+)/.exec(text)?.[1];
+  const token = /\/account#\w+=([^\s~]+)/.exec(text)?.[1];
   if (token === undefined) throw new Error("the email has no link");
   return token;
 }

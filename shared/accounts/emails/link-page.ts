@@ -44,8 +44,17 @@ const apiNames = { currentPassword: "password" };
 const form = document.querySelector("form");
 const button = document.querySelector("button");
 const message = document.querySelector("#message");
-const [name = "", token = ""] = location.hash.slice(1).split("=");
-const purpose = Object.hasOwn(purposes, name) && token !== "" ? purposes[name] : undefined;
+// Programs that pass emails on encode links, and append parameters to them.
+const decoded = (text) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+const link = /^#(\\w+)=([\\w.-]+)(?:~([^\\s&]*))?/.exec(decoded(location.hash));
+const [, name = "", token = "", email = ""] = link ?? [];
+const purpose = Object.hasOwn(purposes, name) ? purposes[name] : undefined;
 // The token is neither in the history nor in a copied address.
 history.replaceState(null, "", location.pathname + location.search);
 
@@ -92,6 +101,8 @@ if (purpose === undefined) {
     document.querySelector("#" + field).disabled = false;
   }
   document.querySelector("#about").textContent = purpose.about ?? "";
+  // A password manager keeps the password with it.
+  document.querySelector("#email").value = email;
   form.hidden = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -138,6 +149,7 @@ const body = `<header><a href="./">{{brand.logo}}</a></header>
 <h1>Account</h1>
 <form hidden>
 <p id="about"></p>
+<input id="email" type="email" autocomplete="username" hidden readonly>
 <p id="of-firstName" hidden><label for="firstName">First name</label>
 <input id="firstName" autocomplete="given-name" maxlength="100" disabled></p>
 <p id="of-lastName" hidden><label for="lastName">Last name</label>

@@ -164,7 +164,8 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
     case "verification": {
       const user = await findUser(job.userId, { consistent: true });
       if (user === undefined || user.emailVerifiedAt !== undefined) return undefined;
-      return { to: user.email, text: async () => verificationText(await linkOf("verify", user.id)) };
+      const { id, email: to } = user;
+      return { to, text: async () => verificationText(await linkOf("verify", id, to)) };
     }
     case "invitation": {
       const invitation = await findInvitation(job.userId);
@@ -173,7 +174,8 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
       const inviter = await findUser(invitation.invitedBy);
       // An unverified address is not shown: its owner could have chosen it for the words in it.
       const by = inviter?.emailVerifiedAt === undefined ? undefined : inviter.email;
-      const text = async (): Promise<EmailText> => invitationText(await linkOf("invitation", job.userId), by);
+      const text = async (): Promise<EmailText> =>
+        invitationText(await linkOf("invitation", job.userId, to), by);
       return { to, text, organizationId };
     }
     case "passwordReset": {
@@ -183,7 +185,7 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
       const isUnverified = !isEmailVerified(user.id, rights);
       return {
         to: user.email,
-        text: async () => passwordResetText(await linkOf("reset", user.id), isUnverified),
+        text: async () => passwordResetText(await linkOf("reset", user.id, user.email), isUnverified),
       };
     }
     case "passwordChanged": {
@@ -279,6 +281,7 @@ async function rolesOf(kind: MembersEmail, organizationId: string): Promise<read
 }
 
 /** Returns the address of the page that a link opens. No server and no Referer gets the part after the #. */
-async function linkOf(purpose: TokenPurpose, userId: string): Promise<string> {
-  return `${config.apiUrl()}/account#${purpose}=${await newEmailToken(purpose, userId)}`;
+async function linkOf(purpose: TokenPurpose, userId: string, email: string): Promise<string> {
+  const token = await newEmailToken(purpose, userId);
+  return `${config.apiUrl()}/account#${purpose}=${token}~${encodeURIComponent(email)}`;
 }

@@ -106,7 +106,12 @@ export async function acceptInvitation(
         message: "The person who invited you can no longer grant this role. Request another invitation.",
       });
     }
-    if (rejections.email !== undefined && !isReplaced) throw new ApiError("EMAIL_TAKEN");
+    if (rejections.email !== undefined && !isReplaced) {
+      throw new ApiError("EMAIL_TAKEN", {
+        message:
+          "This email already has an account in another organization. Request an invitation to another email address.",
+      });
+    }
     // The role, the owners, or the other account with the email changed meanwhile.
     return undefined;
   });

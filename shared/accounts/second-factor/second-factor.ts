@@ -1,8 +1,11 @@
+import { Brand } from "../../api/contract/brand.ts";
 import { ApiError } from "../../api/contract/errors.ts";
 import type { StartedTotp, StartTotpRequest } from "../../api/contract/second-factor.ts";
+import { brand } from "../../notices/brand/brand.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { newTotpSecret, totpUri } from "../../platform/auth/totp.ts";
 import { hourMs } from "../../platform/clock.ts";
+import { config } from "../../platform/config.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume, refund } from "../../platform/limits/sliding-window.ts";
 import { countMetrics } from "../../platform/metrics.ts";
@@ -11,8 +14,6 @@ import type { UserRecord } from "../../tenancy/users/record.ts";
 import { isKnownNetwork } from "../passwords/known-networks.ts";
 import { requirePassword } from "../passwords/tries.ts";
 import { isRecoveryCode, putUnconfirmed, useCode, type SecondFactorRecord } from "./record.ts";
-
-const issuer = "SMS Gateway";
 
 /** Wrong codes that one network may try at one account. */
 const wrongCodesOfBoth: RateLimit = { name: "second-factor-account-network", max: 10, windowMs: hourMs };
@@ -37,7 +38,17 @@ export async function startTotp(
   if (!(await putUnconfirmed(id, secret))) {
     throw new ApiError("CONFLICT", { message: "There is a second factor already: remove it first." });
   }
-  return { enabled: false, secret, uri: totpUri(secret, { issuer, account: email }) };
+  const uri = totpUri(secret, { issuer: brand().name, account: accountOf(email) });
+  return { enabled: false, secret, uri };
+}
+
+/**
+ * Returns what an authenticator app calls the account. Apps replace an entry of the same issuer and account. So the account of a
+ * gateway without a brand of its own also has its host.
+ */
+function accountOf(email: string): string {
+  const { host } = new URL(config.apiUrl());
+  return brand().name === Brand.parse({}).name ? `${email} (${host})` : email;
 }
 
 /**

@@ -1,15 +1,10 @@
 import * as z from "zod/mini";
 
+import { asciiEmail, Email } from "./email-addresses.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { Scope } from "./scopes.ts";
 import { OwnPassword, SecondFactorCode } from "./second-factor.ts";
 
-/** Emails are compared without regard to case. RFC 5321 limits what stands before the @, and the whole. */
-export const Email = z.email("must be an email address").check(
-  z.maxLength(254),
-  z.refine((email) => email.indexOf("@") <= 64, "must have at most 64 characters before the @"),
-  z.toLowerCase(),
-);
 export const minPasswordCharacters = 8;
 
 export const Password = z
@@ -45,7 +40,7 @@ export type RegisterRequest = z.infer<typeof RegisterRequest>;
 /** The password has no minimum here: a password that registration would reject is simply wrong. */
 export const LoginRequest = z
   .object({
-    email: z.string().check(z.maxLength(254), z.toLowerCase()),
+    email: z.string().check(z.maxLength(254), z.overwrite(asciiEmail), z.toLowerCase()),
     password: z.string().check(z.maxLength(1_000)),
     code: z.optional(SecondFactorCode),
   })
@@ -148,10 +143,16 @@ export const DeletedSession = z
 /** The HTML of a page. */
 export const AccountPage = z.string();
 
-/** The token of a link in an email. A malformed token is reported like one that was used. */
+/**
+ * The token of a link in an email. A malformed token is reported like one that was used. It ends at the first character that it
+ * cannot have, because programs append parameters to links.
+ */
 export const EmailToken = z
   .string()
-  .check(z.maxLength(200))
+  .check(
+    z.maxLength(1_000),
+    z.overwrite((token) => /^(usr_\w{26}\.[\w-]{43})(?![\w-])/.exec(token)?.[1] ?? token),
+  )
   .register(z.globalRegistry, { description: "From the link that was sent by email." });
 /** Has the form of a token, and is none. */
 export const exampleEmailToken = `usr_${"0".repeat(26)}.${"A".repeat(43)}`;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { EmailAddress } from "./email-addresses.ts";
 const Color = z.string().check(z.regex(/^#[0-9a-f]{6}$/i, "must be a color such as #17633f"));
 
 const PageUrl = z
@@ -21,7 +22,7 @@ export const Brand = z.strictObject({
   ),
   /** The color of links and buttons, on light and on dark pages. */
   colors: z._default(z.strictObject({ light: Color, dark: Color }), { light: "#17633f", dark: "#6fd3a2" }),
-  supportEmail: z.optional(z.email("must be an email address")),
+  supportEmail: z.optional(EmailAddress),
   termsUrl: z.optional(PageUrl),
   privacyUrl: z.optional(PageUrl),
 });

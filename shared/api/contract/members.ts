@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
-import { Email, EmailToken, exampleEmailToken, Name, Organization, Password, User } from "./accounts.ts";
+import { EmailToken, exampleEmailToken, Name, Organization, Password, User } from "./accounts.ts";
+import { Email } from "./email-addresses.ts";
 import { idSchema, Timestamp } from "./primitives.ts";
 import { Role } from "./scopes.ts";
 import { Webhook } from "./webhooks.ts";

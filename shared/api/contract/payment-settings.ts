@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
 import { Country } from "./countries.ts";
+import { EmailAddress } from "./email-addresses.ts";
 import { VatNumber } from "./primitives.ts";
 
 const Line = z.string().check(z.minLength(1), z.maxLength(100));
@@ -14,7 +15,7 @@ const Seller = z.strictObject({
   address: z.array(Line).check(z.minLength(1), z.maxLength(6)),
   country: Country,
   vatNumber: z.optional(VatNumber),
-  email: z.optional(z.email("must be an email address")),
+  email: z.optional(EmailAddress),
 });
 
 const Percent = z.number().check(z.gte(0), z.lte(50));

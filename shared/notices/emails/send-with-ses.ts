@@ -23,8 +23,17 @@ export async function sendWithSes(from: string, { to, subject, text, html }: Out
   );
 }
 
+/** The most bytes of an encoded word, which has 75 characters with its frame (RFC 2047, 2). */
+const maxWordBytes = 45;
+
 /** Returns a name as headers of emails have it: quoted, or encoded if it has characters beyond ASCII (RFC 2047). */
 function headerText(name: string): string {
-  const isAscii = /^[\x20-\x7e]*$/.test(name);
-  return isAscii ? `"${name}"` : `=?utf-8?B?${Buffer.from(name).toString("base64")}?=`;
+  if (/^[\x20-\x7e]*$/.test(name)) return `"${name}"`;
+  const words: string[] = [""];
+  for (const character of name) {
+    const word = `${words.at(-1)}${character}`;
+    if (Buffer.byteLength(word) > maxWordBytes) words.push(character);
+    else words[words.length - 1] = word;
+  }
+  return words.map((word) => `=?utf-8?B?${Buffer.from(word).toString("base64")}?=`).join(" ");
 }

@@ -49,7 +49,7 @@ export function passwordResetText(url: string, isUnverified: boolean): EmailText
     ],
     link: { label: "Set a new password", url },
     closing:
-      "The link is valid for 30 minutes. If you did not request it, ignore this email. Your password does not change.",
+      "The link is valid for 30 minutes. If you requested several emails, only the newest link works. If you did not request it, ignore this email. Your password does not change.",
   };
 }
 
