@@ -1,4 +1,5 @@
 import { ApiError } from "../api/contract/errors.ts";
+import { typedCode } from "../api/contract/plain-text.ts";
 import type { CheckVerificationRequest, VerificationCheck } from "../api/contract/verifications.ts";
 import { codeOf } from "../messages/message/verification-code.ts";
 import type { Viewer } from "../platform/auth/actor.ts";
@@ -20,7 +21,7 @@ import {
 } from "./record.ts";
 
 /**
- * Checks a code, whose spaces around it and small letters do not count. Each check is counted before the code is compared, so
+ * Checks a code as people type it. Words beside its digits, such as those of its message, do not count. Each check is counted before the code is compared, so
  * that parallel guesses never exceed the maximum. Only one check approves a verification. The one after the last fails it.
  * @throws ApiError VERIFICATION_NOT_PENDING also for a verification that does not exist, TOO_MANY_CHECKS; UNAVAILABLE without
  *   the key of the code
@@ -52,7 +53,7 @@ export async function checkVerification(
   const expected = await codeOf(id, record.code).catch((error: unknown) => {
     throw new ApiError("UNAVAILABLE", { cause: error });
   });
-  if (!isSame(code.trim().toUpperCase(), expected.toUpperCase())) {
+  if (!isSame(typedCode(code, /^\d+$/.test(expected)), typedCode(expected))) {
     return { id, status: "pending", valid: false, checksLeft };
   }
   await endNow(organization, record, "approved");

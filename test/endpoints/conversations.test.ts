@@ -118,6 +118,7 @@ it("messages of a template and a campaign come from an own number, and from no o
   const other = await Customer.register({ balance: 1 });
   const rejected = { status: 403, code: "SENDER_ID_NOT_APPROVED" };
   expect(errorOf(await other.trySend({ senderId: undefined, from: number }))).toEqual(rejected);
+  await other.client.createContact({ body: { phoneNumber: "15005550008" } });
   const draft = await other.client.createCampaign({
     body: { name: "n", message: "Hi", audience: { all: true }, from: number },
   });

@@ -4,11 +4,12 @@ import metadata from "libphonenumber-js/metadata.max.json";
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { numberLengths } from "../../infra/number-lengths.ts";
-import { isPossibleNumber, type NumberType } from "../../shared/api/contract/phone-numbers.ts";
+import { readCallingCodes } from "../../infra/calling-codes.ts";
+import type { NumberType } from "../../shared/api/contract/phone-numbers.ts";
+import { isPossibleNumber } from "../../shared/api/contract/written-numbers.ts";
 import { countryOfNumber, typesOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 
-const lengths = numberLengths();
+const { lengths } = readCallingCodes();
 const codesOfCountries: Readonly<Record<string, readonly string[]>> = metadata.country_calling_codes;
 
 const Pattern = z.pipe(

@@ -3,14 +3,14 @@ import { readFile } from "node:fs/promises";
 import { getCountries } from "libphonenumber-js/max";
 import { expect, it } from "vitest";
 
-import { numberLengths } from "../../infra/number-lengths.ts";
+import { readCallingCodes } from "../../infra/calling-codes.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { Country } from "../../shared/api/contract/countries.ts";
 import { countryOfNumber, typesOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 
-it("the lengths that are checked in are those of the installed libphonenumber-js: npm run number-lengths", async () => {
-  const file = `${projectRoot}/shared/api/contract/number-lengths.json`;
-  expect(JSON.parse(await readFile(file, "utf8"))).toEqual(numberLengths());
+it("the calling codes that are checked in are those of the installed libphonenumber-js: npm run calling-codes", async () => {
+  const file = `${projectRoot}/shared/api/contract/calling-codes.json`;
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual(readCallingCodes());
 });
 
 it("names countries by their codes of ISO 3166-1, and Kosovo by XK", () => {

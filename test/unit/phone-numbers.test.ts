@@ -2,12 +2,12 @@ import { expect, it } from "vitest";
 
 import {
   GivenPhoneNumber,
-  isPossibleNumber,
   PhoneNumber,
   PhoneNumberInQuery,
   problemOfLength,
 } from "../../shared/api/contract/phone-numbers.ts";
 import { PricesQuery } from "../../shared/api/contract/prices.ts";
+import { isPossibleNumber } from "../../shared/api/contract/written-numbers.ts";
 
 /** Returns the message for a rejected number; undefined for a valid one. */
 function problemOf(number: unknown, schema = GivenPhoneNumber): string | undefined {
@@ -45,7 +45,10 @@ const form =
 it.each([
   "+44 7700 900123",
   "44-7700-900123",
-  "(44) 7700.900123",
+  "0044 (0) 7700.900123",
+  "tel:+447700900123",
+  "\u{202a}+44 7700 900123\u{202c}",
+  "+٤٤٧٧٠٠٩٠٠١٢٣",
   "00447700900123",
   "+44 (0)7700 900123",
   "+44 07700 900123",
@@ -56,12 +59,17 @@ it.each([
   expect(problemOf(text)).toBe(`${form}; did you mean 447700900123?`);
 });
 
-it.each(["07700900123", "1 555", "tel:+447700900123", "++447700900123", "447700900123,447700900124", ""])(
-  "%j is rejected without a suggestion",
-  (text) => {
-    expect(problemOf(text)).toBe(form);
-  },
-);
+it.each([
+  "07700900123",
+  "1 555",
+  "(206) 555-0100",
+  "447700900123/124",
+  "++447700900123",
+  "447700900123,447700900124",
+  "",
+])("%j is rejected without a suggestion", (text) => {
+  expect(problemOf(text)).toBe(form);
+});
 
 it("reports the possible lengths for an impossible one", () => {
   const ofUnitedStates = "cannot be a phone number: those of country code 1 have 10 digits after it";

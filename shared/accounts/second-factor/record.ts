@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
+import { typedCode } from "../../api/contract/plain-text.ts";
 import { sealText, unsealText } from "../../platform/auth/sealed-text.ts";
 import { noteSealingKey } from "../../platform/auth/sealing-key-record.ts";
 import { Secret } from "../../platform/auth/secret.ts";
@@ -74,7 +75,7 @@ export async function putUnconfirmed(userId: string, secret: string): Promise<bo
  */
 export async function unusedStepOf(record: SecondFactorRecord, code: string): Promise<number | undefined> {
   const secret = unsealText(await secondFactorKey.value(), record.sealedSecret, placeOf(record.userId));
-  const step = stepOfTotpCode(secret, plain(code), now());
+  const step = stepOfTotpCode(secret, typedCode(code), now());
   return step !== undefined && step > record.lastUsedStep ? step : undefined;
 }
 
@@ -171,11 +172,6 @@ function newRecoveryCode(): string {
 
 function hashOf(userId: string, code: string): string {
   return createHash("sha256")
-    .update(`${userId} ${plain(code)}`)
+    .update(`${userId} ${typedCode(code)}`)
     .digest("hex");
-}
-
-/** Removes the spaces and hyphens that people and apps put between the groups of a code. */
-function plain(code: string): string {
-  return code.replaceAll(/[\s-]/g, "").toUpperCase();
 }

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { messageDetails, storedDetails } from "./message-details.ts";
 import { GivenPhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
+import { typedCode } from "./plain-text.ts";
 import { idSchema, integerParameter, PageQuery, text, Timestamp } from "./primitives.ts";
 import { SenderId } from "./senders.ts";
 import { VerificationPricing } from "./verification-pricing.ts";
@@ -132,7 +133,10 @@ export const CheckVerificationRequest = z
     id: z.optional(idSchema("ver")),
     to: z.optional(GivenPhoneNumber),
     profile: z._default(ProfileName, "default"),
-    code: z.string().check(z.minLength(1), z.maxLength(20)),
+    code: z
+      .string()
+      .check(z.minLength(1), z.maxLength(20))
+      .check(z.refine((code) => typedCode(code) !== "", "must have a digit or a letter")),
   })
   .check(
     z.refine(({ id, to }) => (id === undefined) !== (to === undefined), {

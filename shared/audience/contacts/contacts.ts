@@ -8,7 +8,7 @@ import type {
 } from "../../api/contract/contacts.ts";
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Page } from "../../api/contract/primitives.ts";
-import { impossibility } from "../../messages/destinations/impossible-numbers.ts";
+import { checkPhoneNumber } from "../../messages/destinations/impossible-numbers.ts";
 import { withoutNote } from "../../messages/opt-outs/opt-outs.ts";
 import { findOptOutRecord, replaceWishes, wishesOf } from "../../messages/opt-outs/record.ts";
 import { optOutOf } from "../../messages/opt-outs/standing.ts";
@@ -39,7 +39,7 @@ import {
  *   has the most contacts allowed; UNAVAILABLE
  */
 export async function createContact(organizationId: string, request: CreateContactRequest): Promise<Contact> {
-  checkNumber(request.phoneNumber);
+  checkPhoneNumber(request.phoneNumber);
   const record = await newContact(organizationId, request);
   const created = await transact({
     quota: takeQuota(organizationId, "contactCount", maxContacts),
@@ -117,7 +117,7 @@ export async function updateContact(
   contactId: string,
   request: UpdateContactRequest,
 ): Promise<Contact> {
-  if (request.phoneNumber !== undefined) checkNumber(request.phoneNumber);
+  if (request.phoneNumber !== undefined) checkPhoneNumber(request.phoneNumber);
   return untilUndisturbed(async () => {
     const seen = await readContact(organizationId, contactId);
     if (Object.values(request).every((value) => value === undefined)) return toApiContact(seen);
@@ -233,12 +233,6 @@ export async function eraseContact(organizationId: string, phoneNumber: string):
     const removed = await transact({ contact: removalOf(seen) });
     return removed.outcome === "committed" ? "gone" : undefined;
   });
-}
-
-function checkNumber(phoneNumber: string): void {
-  const message = impossibility(phoneNumber);
-  if (message === undefined) return;
-  throw new ApiError("VALIDATION_ERROR", { details: [{ path: "phoneNumber", message }] });
 }
 
 function numberTaken(): ApiError {

@@ -1,3 +1,4 @@
+import { invalidField } from "../../api/contract/errors.ts";
 import { problemOfLength } from "../../api/contract/phone-numbers.ts";
 import { config } from "../../platform/config.ts";
 
@@ -8,4 +9,10 @@ import { config } from "../../platform/config.ts";
 export function impossibility(number: string): string | undefined {
   const hasPolicy = config.allowedCountries() !== undefined || config.allowedNumberTypes() !== undefined;
   return hasPolicy ? problemOfLength(number) : undefined;
+}
+
+/** @throws ApiError VALIDATION_ERROR for the `phoneNumber` of a request that no phone can have */
+export function checkPhoneNumber(phoneNumber: string): void {
+  const problem = impossibility(phoneNumber);
+  if (problem !== undefined) throw invalidField("phoneNumber", problem);
 }

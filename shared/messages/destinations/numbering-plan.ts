@@ -2,7 +2,8 @@ import { createRequire } from "node:module";
 
 import * as z from "zod/mini";
 
-import { callingCodeOf, type NumberType } from "../../api/contract/phone-numbers.ts";
+import type { NumberType } from "../../api/contract/phone-numbers.ts";
+import { callingCodeOf } from "../../api/contract/written-numbers.ts";
 
 /*
  * The country and the types of a phone number, by the metadata of libphonenumber-js. The metadata is next to the bundle of a

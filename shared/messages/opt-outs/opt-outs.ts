@@ -6,18 +6,21 @@ import { keys } from "../../platform/table/keys.ts";
 import { readWantedPage } from "../../platform/table/page.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { updateOf, type Write } from "../../platform/table/write.ts";
+import { checkPhoneNumber } from "../destinations/impossible-numbers.ts";
 import { findOptOut, inForce, OptOutRecord, readStanding, replaceWishes, type Standing } from "./record.ts";
 import { hasSentStop, lastWord, optOutOf, type OwnNote, type PersonsWord, type Wishes } from "./standing.ts";
 
 /**
  * Opts a number out for an organization, also on the contact that has the number. An existing note stays as it is.
- * @throws ApiError UNAVAILABLE when too many other changes came in between
+ * @throws ApiError VALIDATION_ERROR if the stage is strict and no phone can have the number; UNAVAILABLE when too many other
+ * changes came in between
  */
 export async function optOut(
   organizationId: string,
   phoneNumber: string,
   source: OwnNote["source"],
 ): Promise<OptOut> {
+  checkPhoneNumber(phoneNumber);
   const note = { source, createdAt: now().toISOString() };
   const wishes = await changeWishes(organizationId, phoneNumber, ({ said, noted = note }) => ({
     said,
