@@ -92,6 +92,22 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     command: tailOf(alarms, "workers", '{ $.event = "inbound.of_other_carrier" }'),
     metric: countedMetric(stage, "DiscardedInboundMessages"),
   });
+  alarms.add({
+    kind: "keywords-unapplied",
+    severity: "ticket",
+    means: "A STOP or START has no effect, because the carrier names a sender that is no phone number.",
+    firstStep: "See which carrier it is, and how it writes the numbers of senders.",
+    command: tailOf(alarms, "workers", '{ $.event = "inbound.keyword_not_applied" }'),
+    metric: countedMetric(stage, "UnappliedKeywords"),
+  });
+  alarms.add({
+    kind: "callbacks-unreadable",
+    severity: "ticket",
+    means: "Receipts or inbound messages of a carrier are rejected, because the gateway cannot read them.",
+    firstStep: "See which carrier it is, and compare its calls with its settings.",
+    command: tailOf(alarms, "api", '{ $.event = "callback.unreadable" }'),
+    metric: countedMetric(stage, "UnreadableCallbacks"),
+  });
   if (stage.carrier !== "aws" || stage.monthlyCarrierSpendLimitUsd === undefined) return;
   alarms.add({
     kind: "carrier-spend",

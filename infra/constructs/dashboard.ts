@@ -106,7 +106,7 @@ export function addDashboard(
       tableThrottles(table),
       tableErrors(table),
       ...counted("FailedLogins", "FailedPriceReads", "UnreadableRecords", "SuppressedEmails"),
-      ...counted("DiscardedInboundMessages"),
+      ...counted("DiscardedInboundMessages", "UnappliedKeywords", "UnreadableCallbacks"),
     ]),
   );
   return dashboard;

@@ -1,6 +1,6 @@
 import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/max";
 
-import { callingCodeOf, possibleNumber, writtenNumber } from "./contract/written-numbers.ts";
+import { callingCodeOf, codesWithZero, possibleNumber, writtenNumber } from "./contract/written-numbers.ts";
 
 /*
  * The reading of phone numbers that may be written as in a country. It needs the patterns of all numbers, so programs load
@@ -53,6 +53,18 @@ export function readNumber(text: string, country: string): ReadNumber {
   if (canGetMessages(national) && !isAssigned(international)) return { number: national };
   if (form === "international" && !isAssigned(national)) return { number: international };
   return { international, national };
+}
+
+/**
+ * Returns the number that a carrier in a country means; undefined if it is none. Where callers dial a 0 first, a carrier writes it
+ * in national numbers, so that all other digits begin with a country code.
+ */
+export function numberOfCarrier(text: string, country: string): string | undefined {
+  const read = readNumber(text, country);
+  if ("problem" in read) return undefined;
+  if ("number" in read) return read.number;
+  const isNational = text.startsWith("0") || !codesWithZero.has(codeOf(country) ?? "");
+  return isNational ? (read.national ?? read.international) : read.international;
 }
 
 /** Returns the number that one reaches with these digits in a country; undefined if it cannot exist. */

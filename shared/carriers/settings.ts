@@ -23,7 +23,13 @@ const CarrierUrl = z.string().check(
 
 const Text = z.string().check(z.minLength(1), z.maxLength(256));
 
-const Sandbox = z.strictObject({ kind: z.literal("sandbox") });
+/** The most parts of a text that the carrier sends as one message: by default those of the longest text. */
+const MaxParts = z.optional(z.int().check(z.gte(1), z.lte(255)));
+
+/** The country of the numbers without a country code in carrier callbacks. */
+const NumbersOf = z.optional(Country);
+
+const Sandbox = z.strictObject({ kind: z.literal("sandbox"), maxParts: MaxParts });
 
 const Aws = z.strictObject({
   kind: z.literal("aws"),
@@ -38,6 +44,7 @@ const Aws = z.strictObject({
    * Without either it is the sender ID of the message.
    */
   originationIdentities: z._default(z.partialRecord(z.union([Country, z.enum(["default", "XK"])]), Text), {}),
+  maxParts: MaxParts,
 });
 
 const Kannel = z.strictObject({
@@ -46,6 +53,9 @@ const Kannel = z.strictObject({
   url: CarrierUrl,
   /** The link for the messages, where Kannel has several. */
   smsc: z.optional(Text),
+  country: NumbersOf,
+  /** Its own setting `max-messages`, after which it cuts a text. */
+  maxParts: MaxParts,
 });
 
 const Twilio = z.strictObject({
@@ -54,6 +64,7 @@ const Twilio = z.strictObject({
   url: z._default(CarrierUrl, "https://api.twilio.com"),
   /** The service that chooses the sender; without it messages come from their sender ID. */
   messagingServiceSid: z.optional(Text),
+  maxParts: MaxParts,
 });
 
 /**
@@ -89,6 +100,7 @@ const InboundMessages = z.strictObject({
   textPath: Text,
   /** The carrier's own id, which identifies a repeated message. */
   idPath: z.optional(Text),
+  country: NumbersOf,
 });
 
 const Http = z.strictObject({
@@ -113,6 +125,7 @@ const Http = z.strictObject({
   codePath: z.optional(Text),
   /** Whether a message that is submitted twice with the same {reference} is sent once. */
   idempotent: z._default(z.boolean(), false),
+  maxParts: MaxParts,
   receipts: z.optional(Receipts),
   inbound: z.optional(InboundMessages),
 });

@@ -21,6 +21,9 @@ export const metricNames = [
   "CarrierBreakersOpened",
   // Inbound messages that were discarded, because their number belongs to another carrier.
   "DiscardedInboundMessages",
+  // STOP and START of senders that are no phone numbers, and calls of carriers that could not be read.
+  "UnappliedKeywords",
+  "UnreadableCallbacks",
   // Calls of the public address from outside that succeeded. No data is a failure.
   "EdgeReached",
   // Jobs that threw and are retried, except for those whose carrier left the outcome unknown.

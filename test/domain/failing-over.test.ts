@@ -4,8 +4,10 @@ import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { getMessage } from "../../shared/messages/message/read.ts";
+import { getOptOut } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { documentOf, RateCard } from "../../shared/money/prices/rate-card.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import {
   accept,
   inOrder,
@@ -19,7 +21,14 @@ import {
 } from "../support/carriers.ts";
 import { advance } from "../support/clock.ts";
 import { HttpCarrier, says } from "../support/http-carrier.ts";
-import { acceptedMessage, laterJobOf, recordOf, statusOf } from "../support/messages.ts";
+import {
+  acceptedMessage,
+  acceptFor,
+  laterJobOf,
+  priceMicros,
+  recordOf,
+  statusOf,
+} from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { threeCarriers, balanceAfterRefunds } from "../support/three-carriers.ts";
 import { ownerOf } from "../support/viewer.ts";
@@ -285,3 +294,19 @@ it.each([
     }
   },
 );
+
+it("a person who has sent STOP to the carrier is opted out, and the message is refunded", async () => {
+  const job = await acceptedMessage();
+  const refusal = (): SubmitResult => ({ outcome: "rejected", errorCode: "MESSAGE_RECIPIENT_OPTED_OUT" });
+  await submitMessage(job, only(new ScriptedCarrier(refusal)));
+  expect(await recordOf(job)).toMatchObject({ status: "failed", errorCode: "MESSAGE_RECIPIENT_OPTED_OUT" });
+  const before = await readWallet(job.organizationId);
+  await balanceAfterRefunds(job);
+  const { balanceMicros } = await readWallet(job.organizationId);
+  expect(balanceMicros).toBe(before.balanceMicros + priceMicros);
+  const { to } = await recordOf(job);
+  expect(await getOptOut(job.organizationId, to)).toMatchObject({ source: "reply" });
+  const sale = acceptFor(job.organizationId, { to, messageType: "marketing" });
+  await expect(sale).rejects.toMatchObject({ code: "RECIPIENT_OPTED_OUT" });
+  expect((await readWallet(job.organizationId)).balanceMicros).toBe(balanceMicros);
+});

@@ -24,6 +24,7 @@ import { advance } from "../support/clock.ts";
 import { replyOf } from "../support/inbound-messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { allRows } from "../support/rows.ts";
+import { interceptTableRequests } from "../support/table-requests.ts";
 import { ownerOf } from "../support/viewer.ts";
 
 const phone = "447700900123";
@@ -101,6 +102,43 @@ it("a job whose worker died before it notified is completed when it is repeated"
   const told = await events();
   expect(new Set(told.map(({ eventId }) => eventId)).size).toBe(1);
   expect(await sourceOf()).toBe("reply");
+});
+
+it("a STOP whose worker died before it obeyed is obeyed when the carrier repeats it", async () => {
+  const stop = reply("STOP");
+  let isDead = false;
+  interceptTableRequests(async (command, send) => {
+    if (isDead) throw new Error("the worker is dead");
+    const answer = await send();
+    // It dies as soon as the message is stored.
+    isDead = JSON.stringify(command).includes("inboundMessage");
+    return answer;
+  });
+  await expect(receiveInboundMessage(stop)).rejects.toThrow("the worker is dead");
+  vi.restoreAllMocks();
+  expect([await texts(), await sourceOf()]).toEqual([["STOP"], undefined]);
+  await receiveInboundMessage({ ...stop, callbackId: newId("inb") });
+  expect([await texts(), await sourceOf()]).toEqual([["STOP"], "reply"]);
+});
+
+it("a message of another person counts, although the carrier uses its id again", async () => {
+  const first = reply("STOP");
+  const other = "15005550009";
+  await receiveInboundMessage(first);
+  await receiveInboundMessage({ ...first, from: other, callbackId: newId("inb") });
+  expect(await texts()).toEqual(["STOP", "STOP"]);
+  expect(await findOptOut(organizationId, other)).toMatchObject({ source: "reply" });
+});
+
+it("a STOP that has no effect is not shown as one", async () => {
+  for (const from of ["ACME", "62003"]) await receiveInboundMessage(reply("STOP", { from }));
+  const { rows } = await listInbound(ownerOf(organizationId), page);
+  expect(rows.map(({ from, message, keyword }) => [from, message, keyword])).toEqual([
+    ["62003", "STOP", undefined],
+    ["ACME", "STOP", undefined],
+  ]);
+  await receiveInboundMessage(reply("HELP", { from: "ACME" }));
+  expect((await listInbound(ownerOf(organizationId), page)).rows[0]).toMatchObject({ keyword: "help" });
 });
 
 it("START lifts an opt-out by STOP, and none of the organization's own", async () => {

@@ -1,8 +1,12 @@
+import { createHash } from "node:crypto";
+
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
+import { CarrierSettings } from "../../shared/carriers/settings.ts";
+import { callbackReceiver } from "../../shared/messages/callbacks/receive.ts";
 import { receiveInboundMessage } from "../../shared/messages/inbound/receive.ts";
 import { assignNumber } from "../../shared/messages/numbers/record.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
@@ -24,7 +28,14 @@ import {
   type MetricName,
 } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { putItem, updateItem, updateOf, putUnchecked } from "../../shared/platform/table/write.ts";
+import {
+  putItem,
+  updateItem,
+  updateOf,
+  putUnchecked,
+  putOf,
+  deleteItem,
+} from "../../shared/platform/table/write.ts";
 import { alarmsOf, metricsOfAlarm, type MetricIdentity } from "../support/alarms.ts";
 import { call, Customer } from "../support/api.ts";
 import { writeSlot } from "../support/arrivals.ts";
@@ -177,6 +188,34 @@ const causes: Readonly<Record<CarrierMetricName | MetricName, () => Promise<void
     await receiveInboundMessage(
       replyOf({ from: "447700900123", to: "12025550190", message: "STOP", carrier: "hy" }),
     );
+    writeMetrics();
+  },
+  UnappliedKeywords: async () => {
+    vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
+    await assignNumber({ number: "12025550191", organizationId: newId("org") });
+    await receiveInboundMessage(replyOf({ from: "ACME", to: "12025550191", message: "STOP" }));
+    writeMetrics();
+  },
+  UnreadableCallbacks: async () => {
+    vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
+    const name = "unreadable";
+    const at = new Date().toISOString();
+    const callbackTokenHash = createHash("sha256").update("token").digest("hex");
+    const settings = CarrierSettings.parse({ kind: "kannel", url: "http://127.0.0.1" });
+    const record = {
+      entity: "carrier",
+      name,
+      settings,
+      callbackTokenHash,
+      createdAt: at,
+      updatedAt: at,
+    } as const;
+    await putItem(putOf(keys.carrier(name), record));
+    const query = { token: "token", from: "07700900123", to: "12025550191", text: "STOP" };
+    const received = { params: { carrier: name, callback: "inbound" }, query, callbacks: [query] } as const;
+    const others = { method: "GET", path: "/", queryString: "", headers: {} };
+    await expect(callbackReceiver()({ ...received, ...others })).rejects.toThrow("cannot be read");
+    await deleteItem(keys.carrier(name));
     writeMetrics();
   },
   EdgeReached: async () => runSchedule(gateway, "CheckEdge"),

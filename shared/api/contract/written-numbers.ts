@@ -9,7 +9,7 @@ import { plainText } from "./plain-text.ts";
 const lengthsOfCodes: Readonly<Record<string, readonly number[] | undefined>> = callingCodes.lengths;
 
 /** The codes of countries in which callers dial a 0 first, which does not belong to the number. */
-const codesWithZero: ReadonlySet<string> = new Set(callingCodes.withTrunkZero.map(String));
+export const codesWithZero: ReadonlySet<string> = new Set(callingCodes.withTrunkZero.map(String));
 
 const maxCodeLength = 3;
 

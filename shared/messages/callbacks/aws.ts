@@ -3,8 +3,7 @@ import * as z from "zod/mini";
 import type { DeliveryErrorCode } from "../../api/contract/sms.ts";
 import { providerCodeOf } from "../../carriers/provider-code.ts";
 import {
-  Address,
-  OwnNumber,
+  inboundMessage,
   InboundText,
   type Fields,
   type CallbackReceipt,
@@ -24,8 +23,8 @@ const DeliveryEvent = z.object({
 });
 
 const InboundMessage = z.object({
-  originationNumber: Address,
-  destinationNumber: OwnNumber,
+  originationNumber: z.string(),
+  destinationNumber: z.string(),
   messageBody: InboundText,
   inboundMessageId: z.string().check(z.minLength(1), z.maxLength(200)),
 });
@@ -60,7 +59,7 @@ export const awsCallbacks: CallbackReader = {
     const parsed = InboundMessage.safeParse(fields);
     if (!parsed.success) return undefined;
     const { originationNumber: from, destinationNumber: to, messageBody: message } = parsed.data;
-    return { carrierId: parsed.data.inboundMessageId, from, to, message };
+    return inboundMessage({ carrierId: parsed.data.inboundMessageId, from, to, message });
   },
 };
 

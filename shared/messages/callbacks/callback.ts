@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 
+import { plainText } from "../../api/contract/plain-text.ts";
 import type { DeliveryErrorCode } from "../../api/contract/sms.ts";
+import { possibleNumber, writtenNumber } from "../../api/contract/written-numbers.ts";
 import type { FinalDelivery } from "../message/record.ts";
 
 /** A delivery receipt, as read from a callback. */
@@ -28,20 +30,57 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** A reader for the callbacks of one kind of carrier. It returns undefined for fields that it cannot read. */
 export interface CallbackReader {
   readonly receipt: (fields: Fields) => CallbackReceipt | undefined;
-  readonly inbound: (fields: Fields) => CallbackInboundMessage | undefined;
+  /** @param queryString of the call, which has the bytes of the carrier's own charset */
+  readonly inbound: (fields: Fields, queryString?: string) => CallbackInboundMessage | undefined;
 }
 
-/** A number as carriers write it, with or without a plus sign. It becomes digits; a name stays as it is. */
-export const Address = z.pipe(
-  z.pipe(
-    z.string(),
-    z.transform((value) => value.replace(/^(\+|00)(?=\d)/, "")),
-  ),
-  z.string().check(z.regex(/^[\p{L}\p{N} ._-]{1,20}$/u)),
-);
+/** Reads a number that may have no country code, by the country in the carrier's settings. */
+export type NumberOfCountry = (text: string) => string | undefined;
 
-/** The gateway's number that received a message. */
-export const OwnNumber = z.pipe(Address, z.string().check(z.regex(/^\d{3,15}$/)));
+/** Returns an inbound message whose sender and receiver could be read; undefined for another. */
+export function inboundMessage(
+  {
+    from,
+    to,
+    ...rest
+  }: Pick<CallbackInboundMessage, "carrierId" | "message"> &
+    Partial<Record<"from" | "to", string | undefined>>,
+  read?: NumberOfCountry,
+): CallbackInboundMessage | undefined {
+  const [sender, receiver = ""] = [addressOf(from, read), addressOf(to, read)];
+  // The receiver is a number of the gateway, which has no name.
+  if (sender === undefined || !/^\d{3,15}$/.test(receiver)) return undefined;
+  return { ...rest, from: sender, to: receiver };
+}
+
+/** The fewest digits of a phone number. Fewer are a short code. */
+const shortestNumber = 7;
+
+/** The most characters of a sender's name that are kept. */
+const maxNameLength = 20;
+
+/**
+ * Reads the sender of a message as carriers write it: a phone number, which becomes international digits, a short code, or a
+ * name.
+ * @returns undefined for a number without its country code, and for a text that no one sees
+ */
+function addressOf(value: string | undefined, read?: NumberOfCountry): string | undefined {
+  const text = plainText(value ?? "").trim();
+  const written = writtenNumber(text);
+  const isNumber = "form" in written && written.digits.length >= shortestNumber;
+  if (!isNumber) {
+    if (/\p{Cc}/u.test(text) || !/[\p{L}\p{N}]/u.test(text)) return undefined;
+    return /^\+?\d+$/.test(text) ? text.replace("+", "") : text.slice(0, maxNameLength);
+  }
+  const { form, digits } = written;
+  if (form === "international" || (form === "bare" && read === undefined)) {
+    return possibleNumber(digits) ?? (digits.length <= maxDigits ? digits : undefined);
+  }
+  return read?.(text);
+}
+
+/** The most digits of a phone number (ITU-T E.164). */
+const maxDigits = 15;
 
 /** The text of an inbound message, with a limit above the longest SMS. */
 export const InboundText = z.string().check(z.maxLength(4_000));

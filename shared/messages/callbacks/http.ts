@@ -1,13 +1,22 @@
 import { providerCodeOf } from "../../carriers/provider-code.ts";
 import type { SettingsOf } from "../../carriers/settings.ts";
 import type { FinalDelivery } from "../message/record.ts";
-import { Address, OwnNumber, InboundText, type Fields, type CallbackReader } from "./callback.ts";
+import {
+  inboundMessage,
+  InboundText,
+  type CallbackReader,
+  type Fields,
+  type NumberOfCountry,
+} from "./callback.ts";
 
 /**
  * Reads the callbacks of any carrier with an HTTP interface. Its settings define the fields and the meanings of their
  * values.
  */
-export function httpCallbacks({ receipts, inbound }: SettingsOf<"http">): CallbackReader {
+export function httpCallbacks(
+  { receipts, inbound }: SettingsOf<"http">,
+  read?: NumberOfCountry,
+): CallbackReader {
   return {
     receipt: (fields) => {
       if (receipts === undefined) return undefined;
@@ -27,12 +36,11 @@ export function httpCallbacks({ receipts, inbound }: SettingsOf<"http">): Callba
     },
     inbound: (fields) => {
       if (inbound === undefined) return undefined;
-      const from = Address.safeParse(textAt(fields, inbound.fromPath));
-      const to = OwnNumber.safeParse(textAt(fields, inbound.toPath));
       const message = InboundText.safeParse(textAt(fields, inbound.textPath));
       const carrierId = inbound.idPath && textAt(fields, inbound.idPath);
-      if (!from.success || !to.success || !message.success) return undefined;
-      return { carrierId, from: from.data, to: to.data, message: message.data };
+      if (!message.success) return undefined;
+      const [from, to] = [textAt(fields, inbound.fromPath), textAt(fields, inbound.toPath)];
+      return inboundMessage({ carrierId, from, to, message: message.data }, read);
     },
   };
 }

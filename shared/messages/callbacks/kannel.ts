@@ -2,22 +2,26 @@ import * as z from "zod/mini";
 
 import type { DeliveryErrorCode } from "../../api/contract/sms.ts";
 import { providerCodeOf } from "../../carriers/provider-code.ts";
-import { Address, OwnNumber, InboundText, type CallbackReader } from "./callback.ts";
+import { inboundMessage, InboundText, type CallbackReader, type NumberOfCountry } from "./callback.ts";
 
 /*
  * The fields that Kannel fills into its callback addresses: `type=%d&answer=%A` for receipts, and
- * `from=%p&to=%P&text=%b&id=%I` for inbound messages.
+ * `from=%p&to=%P&text=%b&charset=%C&id=%I` for inbound messages.
  */
+
+const maxAnswerLength = 1_000;
 
 const ReceiptFields = z.object({
   type: z.coerce.number().check(z.int()),
-  answer: z._default(z.string().check(z.maxLength(1_000)), ""),
+  /** The state and the code are at the beginning of the SMSC's text. */
+  answer: z._default(z.string().check(z.overwrite((text) => text.slice(0, maxAnswerLength))), ""),
 });
 
 const InboundFields = z.object({
-  from: Address,
-  to: OwnNumber,
+  from: z.string(),
+  to: z.string(),
   text: InboundText,
+  charset: z._default(z.string(), "UTF-8"),
   id: z.optional(z.string().check(z.maxLength(100))),
 });
 
@@ -30,7 +34,7 @@ const notDelivered = 2;
 const rejected = 16;
 const known = 63;
 
-export const kannelCallbacks: CallbackReader = {
+export const kannelCallbacks = (read?: NumberOfCountry): CallbackReader => ({
   receipt: (fields) => {
     const parsed = ReceiptFields.safeParse(fields);
     if (!parsed.success) return undefined;
@@ -51,13 +55,41 @@ export const kannelCallbacks: CallbackReader = {
       providerCode: providerCodeOf([state, error].filter((each) => each !== undefined).join(".")),
     };
   },
-  inbound: (fields) => {
+  inbound: (fields, queryString = "") => {
     const parsed = InboundFields.safeParse(fields);
     if (!parsed.success) return undefined;
-    const { from, to, text, id } = parsed.data;
-    return { carrierId: id, from, to, message: text };
+    const { from, to, text, charset, id } = parsed.data;
+    const isRead = /^utf-?8$/i.test(charset) && !text.includes("\uFFFD");
+    const message = isRead ? text : textIn(charset.toLowerCase(), queryString);
+    return message === undefined ? undefined : inboundMessage({ carrierId: id, from, to, message }, read);
   },
-};
+});
+
+/**
+ * Returns the text of a message in the charset that its call names. Where there is no such charset, such as for `8-BIT`, or the
+ * bytes are no text of it, it is UTF-8 or Windows-1252. Bytes that are no UTF-16 are no text: undefined.
+ */
+function textIn(charset: string, queryString: string): string | undefined {
+  const [, text = ""] = /(?:^|&)text=([^&]*)/.exec(queryString) ?? [];
+  const bytes = Buffer.from(
+    text
+      .replaceAll("+", " ")
+      .replaceAll(/%([0-9a-f]{2})/gi, (_, byte: string) => String.fromCodePoint(Number.parseInt(byte, 16))),
+    "latin1",
+  );
+  // An SMSC sends UCS-2 with the high byte first. For `TextDecoder`, that name is the other order.
+  const charsets = /^(utf-16|(iso-10646-)?ucs-?2)/.test(charset)
+    ? [charset.replace(/.*ucs-?2$/, "utf-16be")]
+    : [charset, "utf-8", "windows-1252"];
+  for (const each of charsets) {
+    try {
+      return new TextDecoder(each, { fatal: true }).decode(bytes);
+    } catch {
+      // The next one may fit.
+    }
+  }
+  return undefined;
+}
 
 /** The command status of an SMSC's rejection, such as in "NACK/0x0000000b/Invalid Destination Address". */
 const commandStatus = /\b0x[0-9a-f]{1,8}\b/i;

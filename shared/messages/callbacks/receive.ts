@@ -3,13 +3,16 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { CallbackKind } from "../../api/contract/carriers.ts";
 import { ApiError } from "../../api/contract/errors.ts";
 import { cachedCarriers, type CarrierRecord } from "../../carriers/record.ts";
+import type { CarrierSettings } from "../../carriers/settings.ts";
 import { now } from "../../platform/clock.ts";
 import type { RawResponse } from "../../platform/http/pipeline.ts";
 import { newId } from "../../platform/ids.ts";
 import { enqueueAll } from "../../platform/jobs/queue.ts";
+import { log } from "../../platform/log.ts";
+import { countMetrics } from "../../platform/metrics.ts";
 import { readAuthToken } from "./auth-token.ts";
 import { callbackJob, type CallbackJob } from "./callback-job.ts";
-import type { Fields, CallbackReader } from "./callback.ts";
+import type { CallbackReader, Fields, NumberOfCountry } from "./callback.ts";
 import { httpCallbacks } from "./http.ts";
 import { kannelCallbacks } from "./kannel.ts";
 import { messageOf } from "./reference.ts";
@@ -40,8 +43,8 @@ const nothing: RawResponse = {
  * content. It reads the carriers from a cache of half a minute, so that a call makes one write, to the queue.
  *
  * The function throws ApiError NOT_FOUND for a caller that is not a carrier, and VALIDATION_ERROR where nothing can be
- * read. Neither the errors nor the log have details. Unreadable parts of a call with several are skipped, because the
- * carrier would repeat the whole call forever.
+ * read. Neither the errors nor the log have details, but an alarm counts such calls. Unreadable parts of a call with
+ * several are skipped, because the carrier would repeat the whole call forever.
  */
 export function callbackReceiver(): (call: CarrierCall) => Promise<RawResponse> {
   const carriers = cachedCarriers();
@@ -50,9 +53,13 @@ export function callbackReceiver(): (call: CarrierCall) => Promise<RawResponse> 
     if (!hasToken(carrier, call.query.token) || !(await isSigned(carrier, call))) {
       throw new ApiError("NOT_FOUND");
     }
-    const reader = readerOf(carrier);
+    const reader = await readerOf(carrier.settings);
     const read = call.params.callback === "receipts" ? readReceipt : readInboundMessage;
     const understood = call.callbacks.flatMap((fields) => read(carrier, reader, { call, fields }) ?? []);
+    if (understood.length < call.callbacks.length) {
+      log.warn("callback.unreadable", { carrier: carrier.name });
+      countMetrics({ UnreadableCallbacks: 1 });
+    }
     if (understood.length === 0) throw notUnderstood();
     await enqueueAll(
       understood.flatMap((callback) => (callback === "intermediate" ? [] : callbackJob(callback))),
@@ -83,18 +90,25 @@ async function isSigned(carrier: CarrierRecord, call: CarrierCall): Promise<bool
 }
 
 /** Returns the reader for a carrier's callbacks. Some kinds make none. */
-function readerOf({ settings }: CarrierRecord): CallbackReader {
+async function readerOf(settings: CarrierSettings): Promise<CallbackReader> {
   switch (settings.kind) {
     case "kannel":
-      return kannelCallbacks;
+      return kannelCallbacks(await numbersOf(settings.country));
     case "twilio":
       return twilioCallbacks;
     case "http":
-      return httpCallbacks(settings);
+      return httpCallbacks(settings, await numbersOf(settings.inbound?.country));
     case "aws":
     case "sandbox":
       return { receipt: () => undefined, inbound: () => undefined };
   }
+}
+
+async function numbersOf(country: string | undefined): Promise<NumberOfCountry | undefined> {
+  if (country === undefined) return undefined;
+  // It has the patterns of all countries.
+  const { numberOfCarrier } = await import("../../api/read-number.ts");
+  return (text) => numberOfCarrier(text, country);
 }
 
 /** One receipt or inbound message, and its call. */
@@ -125,13 +139,13 @@ function readReceipt(
 function readInboundMessage(
   carrier: CarrierRecord,
   { inbound: read }: CallbackReader,
-  { fields }: CallbackPart,
+  { call, fields }: CallbackPart,
 ): Understood | undefined {
-  const inbound = read(fields);
+  const inbound = read(fields, call.queryString);
   if (inbound === undefined) return undefined;
   const callbackId = newId("inb");
   // Without ids from the carrier each inbound message counts as new.
-  const { carrierId = callbackId } = inbound;
+  const carrierId = inbound.carrierId?.trim() || callbackId;
   const receivedAt = now().toISOString();
   return { kind: "inbound", ...inbound, callbackId, carrierId, carrier: carrier.name, receivedAt };
 }

@@ -4,30 +4,22 @@ import * as z from "zod/mini";
 
 import type { DeliveryErrorCode } from "../../api/contract/sms.ts";
 import { providerCodeOf } from "../../carriers/provider-code.ts";
-import { Address, OwnNumber, InboundText, type Fields, type CallbackReader } from "./callback.ts";
+import { pictureNote } from "../numbers/keywords.ts";
+import { inboundMessage, InboundText, type Fields, type CallbackReader } from "./callback.ts";
 
 const ReceiptFields = z.object({
-  MessageStatus: z.enum([
-    "accepted",
-    "canceled",
-    "delivered",
-    "failed",
-    "queued",
-    "read",
-    "receiving",
-    "scheduled",
-    "sending",
-    "sent",
-    "undelivered",
-  ]),
+  /** A status that Twilio adds is no final one. */
+  MessageStatus: z.string().check(z.minLength(1), z.maxLength(50)),
   ErrorCode: z.optional(z.coerce.string().check(z.maxLength(10))),
 });
 
 const InboundFields = z.object({
   MessageSid: z.string().check(z.minLength(1), z.maxLength(64)),
-  From: Address,
-  To: OwnNumber,
-  Body: InboundText,
+  From: z.string(),
+  To: z.string(),
+  /** A message that has only pictures may have none. */
+  Body: z._default(InboundText, ""),
+  NumMedia: z._default(z.coerce.number(), 0),
 });
 
 /** The delivery errors for Twilio's error codes (https://www.twilio.com/docs/api/errors). */
@@ -58,8 +50,9 @@ export const twilioCallbacks: CallbackReader = {
   inbound: (fields) => {
     const parsed = InboundFields.safeParse(fields);
     if (!parsed.success) return undefined;
-    const { MessageSid, From, To, Body } = parsed.data;
-    return { carrierId: MessageSid, from: From, to: To, message: Body };
+    const { MessageSid, From, To, Body, NumMedia } = parsed.data;
+    const message = NumMedia > 0 ? `${Body} ${pictureNote(NumMedia)}`.trimStart() : Body;
+    return inboundMessage({ carrierId: MessageSid, from: From, to: To, message });
   },
 };
 

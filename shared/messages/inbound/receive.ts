@@ -45,8 +45,8 @@ const addresseesAtOnce = 10;
 
 /**
  * Stores an inbound message for the organizations of its number, applies a STOP or START, and publishes the event. It
- * discards a message from another carrier than the number's. A message that the carrier repeats is stored and applied once. Where there are more organizations than one job can do,
- * each part of them gets a job of its own.
+ * discards a message from another carrier than the number's. A message that the carrier repeats is stored and applied once.
+ * Where there are more organizations than one job can do, each part of them gets a job of its own.
  * @throws Error when the job must be repeated; it has tried each of its organizations before
  */
 export async function receiveInboundMessage(inbound: ReceivedMessage): Promise<void> {
@@ -90,9 +90,24 @@ function partsOf<Item>(items: readonly Item[], size: number): Item[][] {
 async function receiveFor({ organizationId, keyword }: Addressee, inbound: ReceivedMessage): Promise<void> {
   const { from, to, message, receivedAt } = inbound;
   const expiresAt = retentionEnd(now());
-  const record = { from, to, message, keyword, receivedAt, organizationId, expiresAt };
-  const kept = await keep({ entity: "inboundMessage", id: newId("inb"), ...record }, inbound);
-  if (kept !== undefined) await conclude(kept);
+  const isApplied = keyword === undefined || keyword === "help" || isPhone(from);
+  if (!isApplied) {
+    log.warn("inbound.keyword_not_applied", { carrier: inbound.carrier, organizationId });
+    countMetrics({ UnappliedKeywords: 1 });
+  }
+  // The customer sees a STOP or START only if it has had its effect.
+  const appliedKeyword = isApplied ? keyword : undefined;
+  const record = { from, to, message, keyword: appliedKeyword, receivedAt, organizationId, expiresAt };
+  const stored = await keep({ entity: "inboundMessage", id: newId("inb"), ...record }, inbound);
+  if (stored === undefined) return;
+  // Until the job that stored it is repeated, its STOP may not be obeyed.
+  if (stored.isRepeated) await obey(stored.record, await wasErasedSince(organizationId, from, receivedAt));
+  else await conclude(stored.record);
+}
+
+/** Whether an address can receive messages. A name or a short code cannot. */
+function isPhone(from: string): boolean {
+  return PhoneNumber.safeParse(from).success;
 }
 
 /**
@@ -116,19 +131,25 @@ export async function receiveTestMessage(inbound: Omit<TestInboundJob, "kind">):
   await conclude(stored.applied ? record : InboundRecord.parse(stored.found));
 }
 
-/** @returns the stored record; undefined when the carrier has brought the message before */
+/**
+ * Stores a message. @returns the stored record, and whether the carrier has brought it before with another callback; undefined
+ * if it was deleted since
+ */
 async function keep(
   record: InboundRecord,
-  { callbackId, carrier, carrierId }: ReceivedMessage,
-): Promise<InboundRecord | undefined> {
+  received: ReceivedMessage,
+): Promise<{ readonly record: InboundRecord; readonly isRepeated: boolean } | undefined> {
   const { organizationId } = record;
-  const key = takenKey(organizationId, carrier, carrierId);
+  const { callbackId } = received;
+  const key = takenKey(organizationId, received);
   const written = await transact(inboundPuts(record, { key, callbackId }));
-  if (written.outcome === "committed") return record;
+  if (written.outcome === "committed") return { record, isRepeated: false };
   const taken = TakenRecord.parse(written.rejections.taken?.found);
+  const stored = await findItem(InboundRecord, keys.inbound(organizationId, taken.inboundId), {
+    consistent: true,
+  });
   // An earlier worker may have ended between storing the message and the steps after it.
-  if (taken.callbackId !== callbackId) return undefined;
-  return findItem(InboundRecord, keys.inbound(organizationId, taken.inboundId), { consistent: true });
+  return stored && { record: stored, isRepeated: taken.callbackId !== callbackId };
 }
 
 /** Applies the command of a stored message and publishes its event. A repetition publishes the same event. */
@@ -153,9 +174,7 @@ async function obey(
   { organizationId, from, keyword, receivedAt }: InboundRecord,
   isErased: boolean,
 ): Promise<void> {
-  // A name or a short code cannot receive messages.
-  if (!PhoneNumber.safeParse(from).success) return;
-  if (keyword !== "stop" && keyword !== "start") return;
+  if ((keyword !== "stop" && keyword !== "start") || !isPhone(from)) return;
   await recordWord(organizationId, from, { word: keyword, saidAt: receivedAt });
   if (isErased) await deleteLifted(organizationId, from);
 }

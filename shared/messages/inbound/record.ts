@@ -38,9 +38,12 @@ const takenMs = 30 * dayMs;
 /** The range of the sort keys of inbound messages, without those of their marks. */
 export const inboundIds = { from: "inb_", to: "inb_~" };
 
-/** Returns the key of the mark for a carrier's own id of a message. */
-export function takenKey(organizationId: string, carrier: string, carrierId: string): Key<"inboundMark"> {
-  const hash = createHash("sha256").update(`${carrier} ${carrierId}`).digest("hex");
+/** Returns the key of the mark for a carrier's own id of a message. A carrier may use an id again for another sender. */
+export function takenKey(
+  organizationId: string,
+  { carrier, carrierId, from }: Record<"carrier" | "carrierId" | "from", string>,
+): Key<"inboundMark"> {
+  const hash = createHash("sha256").update(`${carrier} ${from} ${carrierId}`).digest("hex");
   return { pk: keys.inbound(organizationId, "").pk, sk: `TAKEN#${hash}` };
 }
 

@@ -18,6 +18,7 @@ import { MessageRecord } from "../message/record.ts";
 import { markFailed, markSent, passOn, release, sentByReceipt } from "../message/transitions.ts";
 import { isExpired } from "../message/validity.ts";
 import { textToSubmit } from "../message/verification-code.ts";
+import { recordWord } from "../opt-outs/opt-outs.ts";
 import { messageLeaseMs, type Decision } from "./acquire-message.ts";
 import { chooseNext, type Choice, type Sender } from "./choose-carrier.ts";
 import { isRescheduledTooLong, laterJob, rescheduleSeconds } from "./reschedule.ts";
@@ -118,6 +119,7 @@ export class Submission {
         }
         return endAsFailed(leased, "MESSAGE_OUTCOME_UNKNOWN");
       case "rejected":
+        if (response.errorCode === "MESSAGE_RECIPIENT_OPTED_OUT") await keepOptOut(leased);
         // An invalid number is invalid for all carriers. If an earlier outcome is unknown, that attempt may have been
         // accepted, whatever the carrier returns now. Then no other carrier gets the message.
         if (isForGood(response.errorCode) || leased.unresolvedAttempts > 1)
@@ -194,6 +196,12 @@ export class Submission {
       log.warn("carrier.breaker_not_noted", { carrier, error });
     }
   }
+}
+
+/** Records that a person has sent STOP to a carrier, which keeps it to itself otherwise. */
+async function keepOptOut(message: MessageRecord): Promise<void> {
+  if (!effectsOf(message).hasLiveRules) return;
+  await recordWord(message.organizationId, message.to, { word: "stop", saidAt: now().toISOString() });
 }
 
 /** Whether no other carrier may get a message that one has rejected. */
