@@ -7,6 +7,7 @@ import {
   VerificationProfile,
 } from "../api/contract/verification-profiles.ts";
 import { isSenderRejected } from "../messages/accept/policies.ts";
+import { brand } from "../notices/brand/brand.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
@@ -49,11 +50,13 @@ export async function findSavedProfile(
 
 async function builtInProfile(organizationId: string): Promise<VerificationProfile> {
   const organization = await findOrganization(organizationId);
+  const name = organization?.name ?? "";
+  // Without a name of its own an organization has the email address of its owner, which is not for all who get a code.
   // Braces would be taken for placeholders, and line breaks for the lines of Android and browsers.
-  const brand = Array.from((organization?.name ?? "").replaceAll(/[{}\s]+/g, " ").trim())
+  const text = Array.from((name.includes("@") ? brand().name : name).replaceAll(/[{}\s]+/g, " ").trim())
     .slice(0, 30)
     .join("");
-  return { name: defaultName, brand, codeLength: 6, validitySeconds: 600, guard: "monitor", allow: [] };
+  return { name: defaultName, brand: text, codeLength: 6, validitySeconds: 600, guard: "monitor", allow: [] };
 }
 
 /** Returns a page of an organization's profiles by name, `default` included. */

@@ -85,24 +85,28 @@ function withMessage(before: VerificationRecord, message: MessageRecord, at: Dat
   };
 }
 
+/** The fields that a repeat of a verification may change. */
+export type RepeatChanges = Partial<Pick<VerificationRecord, "code" | "locale" | "text" | "validUntil">>;
+
 /**
  * Sends the code of a pending verification again.
- * @param replaced the source of another code that replaces the code, and its end
+ * @param changes another text or code, which replaces the one before
  * @throws ApiError VERIFICATION_NOT_PENDING after the erasure of the number, TOO_MANY_SENDS; as `sendCode`
  */
 export async function sendAgain(
   organization: OrganizationRecord,
   before: VerificationRecord,
   options: AcceptOptions,
-  replaced: Pick<VerificationRecord, "code" | "validUntil"> = before,
+  changes: RepeatChanges = {},
 ): Promise<VerificationRecord> {
   requireSend(before);
   if (before.to === redactedText) throw new ApiError("VERIFICATION_NOT_PENDING");
   const { to, sends } = before;
-  const { code, validUntil } = replaced;
+  const replaced = { ...before, ...changes };
+  const { code, validUntil, text, locale } = replaced;
   const record = (after: VerificationRecord, at: Date) => {
     const { messageMicros, messageIds, nextSendAt: next, sends: count } = after;
-    const set = { messageMicros, messageIds, sends: count, nextSendAt: next, code, validUntil };
+    const set = { messageMicros, messageIds, sends: count, nextSendAt: next, code, validUntil, text, locale };
     const { is, above } = whilePending(at);
     const isExtended = validUntil !== before.validUntil && owesEnding(organization, before);
     return [
@@ -115,5 +119,5 @@ export async function sendAgain(
       ...(isExtended ? [owedEnding({ ...after, createdAt: at.toISOString() })] : []),
     ];
   };
-  return sendCode(organization, { ...before, code, validUntil }, record, options);
+  return sendCode(organization, replaced, record, options);
 }

@@ -31,7 +31,7 @@ import {
   VerifyingRecord,
   type VerificationRecord,
 } from "./record.ts";
-import { sendAgain, sendCode } from "./send.ts";
+import { sendAgain, sendCode, type RepeatChanges } from "./send.ts";
 import { verificationText } from "./texts.ts";
 
 const retentionMs = 30 * dayMs;
@@ -184,28 +184,46 @@ async function noteBlocked(
 }
 
 /**
- * Sends the code of a pending verification again, once that is allowed. A code of the caller's own replaces the one before,
- * and is as long valid as a new one. Whether both are the same shows nowhere: it would be a guess that does not count.
+ * Sends the code of a pending verification again, once that is allowed, in the language of the request. A code of the caller's
+ * own replaces the one before. Whether both are the same shows nowhere: it would be a guess that does not count.
  */
 async function repeat(
   organization: OrganizationRecord,
-  { code: own, profile }: StartVerificationRequest,
+  request: StartVerificationRequest,
   pending: VerificationRecord,
   options: AcceptOptions,
 ): Promise<Verification> {
   const { id, nextSendAt, sends } = pending;
-  if (own !== undefined) {
-    const { validitySeconds } = await findProfile(organization.id, profile);
-    const validUntil = new Date(now().getTime() + validitySeconds * secondMs).toISOString();
-    const replaced = { code: await newCode(id, { own, length: own.length }), validUntil };
-    return toApiVerification(await sendAgain(organization, pending, options, replaced));
-  }
-  if (sends === maxSends || secondsUntil(nextSendAt) === 0) {
-    return toApiVerification(await sendAgain(organization, pending, options));
+  const { code: callerCode } = request;
+  if (callerCode !== undefined || sends === maxSends || secondsUntil(nextSendAt) === 0) {
+    const changes = await changesOf(organization.id, request, id);
+    return toApiVerification(await sendAgain(organization, pending, options, changes));
   }
   const verification = toApiVerification(pending);
   if (options.attempt !== undefined) await transact({ response: options.attempt.complete(verification) });
   return verification;
+}
+
+/**
+ * Returns what a repeat changes: the language of its text, and the code if the caller has one. That is as long valid as a new
+ * one. A verification whose profile was deleted keeps its text.
+ */
+async function changesOf(
+  organizationId: string,
+  request: StartVerificationRequest,
+  id: string,
+): Promise<RepeatChanges> {
+  const { code: callerCode, locale, profile: name } = request;
+  if (callerCode === undefined && locale === undefined) return {};
+  const profile = await findProfile(organizationId, name).catch((error: unknown) => {
+    if (callerCode === undefined && error instanceof ApiError && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  });
+  if (profile === undefined) return {};
+  const text = locale === undefined ? {} : verificationText(profile, request);
+  if (callerCode === undefined) return text;
+  const validUntil = new Date(now().getTime() + profile.validitySeconds * secondMs).toISOString();
+  return { ...text, code: await newCode(id, { own: callerCode, length: callerCode.length }), validUntil };
 }
 
 /**

@@ -3,8 +3,16 @@ import type { VerificationProfile } from "../api/contract/verification-profiles.
 import { segmentsOf } from "../messages/message/segments.ts";
 import builtIn from "./texts.json" with { type: "json" };
 
-/** The gateway's own texts by language: their sentences, the most important first. */
-const builtInTexts = new Map<string, readonly string[]>(Object.entries(builtIn));
+/** The sentences of a text, the most important first, and their language. */
+interface Sentences {
+  readonly sentences: readonly string[];
+  readonly locale: string;
+}
+
+/** The gateway's own texts by language. */
+const builtInTexts = new Map<string, Sentences>(
+  Object.entries(builtIn).map(([locale, sentences]) => [locale, { sentences, locale }]),
+);
 
 /** The longest message, in bytes of UTF-8, from which Android passes a code to its app. */
 const maxAndroidBytes = 140;
@@ -48,19 +56,60 @@ export function verificationText(
   return { text, locale: chosen.locale };
 }
 
-/** Returns the sentences for a locale, else for its language, else in English. The profile's own have priority. */
-function sentencesFor(
-  { texts = {} }: VerificationProfile,
-  requested: string,
-): { readonly sentences: readonly string[]; readonly locale: string } {
-  const wanted = requested.toLowerCase();
-  for (const locale of [wanted, wanted.replace(/-.*/, "")]) {
-    const own = Object.entries(texts).find(([tag]) => tag.toLowerCase() === locale);
-    if (own !== undefined) return { sentences: [own[1]], locale: own[0] };
-    const sentences = builtInTexts.get(locale);
-    if (sentences !== undefined) return { sentences, locale };
+/**
+ * Returns the sentences in the language that is closest to a locale, else in English. The profile's own have priority: a text of
+ * the customer for the language is better than one of the gateway for the region.
+ */
+function sentencesFor({ texts = {} }: VerificationProfile, requested: string): Sentences {
+  const textsOfProfile = new Map<string, Sentences>(
+    Object.entries(texts).map(([tag, text]) => [
+      localeOf(tag)?.toString() ?? tag,
+      { sentences: [text], locale: tag },
+    ]),
+  );
+  const tags = lookupTags(requested);
+  const [closest] = [textsOfProfile, builtInTexts].flatMap((of) => tags.flatMap((tag) => of.get(tag) ?? []));
+  return closest ?? { sentences: [texts["en"] ?? builtIn.en].flat(), locale: "en" };
+}
+
+/** The languages whose texts the speakers of another one read (CLDR, language matching). */
+const readableTags: Readonly<Record<string, readonly string[]>> = {
+  nb: ["no"],
+  nn: ["nb", "no"],
+  no: ["nb"],
+  yue: ["zh-Hant"],
+};
+
+/**
+ * Returns the tags of texts that fit a locale, the closest first. Subtags are cut from the end (RFC 4647, 3.4), also those of
+ * its usual script. A text in another script does not fit: readers of traditional Chinese get no simplified one.
+ */
+function lookupTags(requested: string): string[] {
+  const locale = localeOf(requested);
+  if (locale === undefined) return [requested];
+  // With the most likely script and region: `zh-TW` is `zh-Hant-TW`.
+  const likely = locale.maximize();
+  const tags = [locale, likely].flatMap((each) => prefixesOf(each.toString()));
+  const fitting = tags.filter((tag) => localeOf(tag)?.maximize().script === likely.script);
+  return [...new Set([...fitting, ...(readableTags[locale.language] ?? [])])];
+}
+
+/** Returns the locale of a tag, with the present names of its parts: `in-ID` is `id-ID`; undefined if the tag is none. */
+function localeOf(tag: string): Intl.Locale | undefined {
+  try {
+    return new Intl.Locale(tag);
+  } catch {
+    return undefined;
   }
-  return { sentences: [texts["en"] ?? builtIn.en].flat(), locale: "en" };
+}
+
+/** Returns a tag and its beginnings, the longest first. None ends with a single letter, which introduces the next part. */
+function prefixesOf(tag: string): string[] {
+  const parts = tag.split("-");
+  return parts
+    .map((_, index) => parts.slice(0, parts.length - index))
+    .filter((each) => (each.at(-1)?.length ?? 0) > 1)
+    .map((each) => each.join("-"));
 }
 
 /** Whether a message is one segment with the longest code. */

@@ -143,6 +143,20 @@ describe("a repeat", () => {
     expect(rows).toHaveLength(1);
   });
 
+  it("is in the language of its request, and stays in the language before without one", async () => {
+    const first = await startFor(organizationId);
+    expect([first.locale, (await sentTexts())[0]]).toEqual(["en", expect.stringContaining("is your")]);
+    advance(30 * secondMs);
+    expect((await startFor(organizationId, { locale: "de-AT" })).locale).toBe("de");
+    const [german = ""] = await sentTexts();
+    expect(german).toContain("Ihr Code");
+    advance(60 * secondMs);
+    expect((await startFor(organizationId)).locale).toBe("de");
+    expect(await sentTexts()).toEqual([german]);
+    expect(await check({ id: first.id, code: codeIn(german) })).toMatchObject({ valid: true });
+    expect(await spentMicros()).toBe(3 * priceMicros);
+  });
+
   it("of a resend at the same time sends once", async () => {
     const { id } = await startFor(organizationId);
     await sentTexts();

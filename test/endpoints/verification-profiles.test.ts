@@ -37,7 +37,8 @@ async function read(name: string, by = customer): Promise<ApiResponse> {
 }
 
 it("an organization has the profile default, until it saves another one in its place", async () => {
-  const brand = customer.email.slice(0, 30);
+  // Without a name, an organization has the email of its owner, which is not for everyone who gets a code.
+  const brand = "SMS gateway";
   const first = { name: "default", brand, codeLength: 6, validitySeconds: 600, guard: "monitor", allow: [] };
   expect(dataOf(await read("default"), VerificationProfile)).toEqual(first);
   expect(await findProfile(customer.organizationId)).toEqual(first);

@@ -60,7 +60,10 @@ describe("the language of a text", () => {
     ["pt-br", "pt-BR"],
     ["pt-PT", "pt"],
     ["fr-CA", "fr"],
-    ["zh-Hant-TW", "zh"],
+    ["zh-Hant-TW", "en"],
+    ["zh-Hans-SG", "zh"],
+    ["in-ID", "id"],
+    ["nn-NO", "nb"],
     ["xx", "en"],
     [undefined, "en"],
   ])("of the locale %s is %s", (locale, expected) => {

@@ -1,5 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
+
 import { ApiError, errorCatalogue } from "../../api/contract/errors.ts";
 import type { HookKind } from "../../api/contract/hook-kinds.ts";
+import { secondMs } from "../../platform/clock.ts";
 import type { Attempt } from "../../platform/http/event.ts";
 import { once } from "../../platform/http/idempotency.ts";
 import type { RawResponse } from "../../platform/http/pipeline.ts";
@@ -29,13 +32,16 @@ export async function receiveHookCall(
     throw await rejectionOf("unknown", sourceIp);
   }
   const caller = await accepted(await callerOfRecord(read.record, sourceIp, read), sourceIp);
-  await countRequest(caller.actor, hookId);
   const content = { rawBody: call.rawBody, provenId: proof.repeatId };
-  const refusal = await sendCode(hookId, hook, caller, content).catch((error: unknown) =>
-    refusalOf(hook.kind, error),
-  );
+  const refusal = await countRequest(caller.actor, hookId)
+    .then(async () => sendCode(hookId, hook, caller, content))
+    .catch((error: unknown) => refusalOf(hook.kind, error));
   return { headers: {}, body: JSON.stringify(refusal ?? {}) };
 }
+
+/** How long a call waits for an earlier attempt in flight. Supabase would repeat it immediately, and give up after three calls. */
+const maxWaitMs = 3 * secondMs;
+const pauseMs = secondMs / 4;
 
 /** Starts the verification of a call. A call that has a name or a signature, and comes again, sends nothing again. */
 async function sendCode(
@@ -53,20 +59,34 @@ async function sendCode(
   // No Idempotency-Key of a request has a space in it. A hash of the code could be inverted.
   const key = `${hookId} ${repeatId}`;
   const request = { organizationId: organization.id, key, content: { ...content, code: undefined } };
-  await (repeatId === undefined ? send() : once(request, send));
+  for (let waitedMs = 0; ; waitedMs += pauseMs) {
+    try {
+      await (repeatId === undefined ? send() : once(request, send));
+      return;
+    } catch (error) {
+      if (!isInProgress(error) || waitedMs >= maxWaitMs) throw error;
+      await delay(pauseMs);
+    }
+  }
+}
+
+function isInProgress(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "IDEMPOTENCY_IN_PROGRESS";
 }
 
 /**
- * Returns the body of a response with the status 200, in which Supabase reads why a code was not sent.
+ * Returns the body of a response with the status 200, in which Supabase reads why a code was not sent. It repeats a 429
+ * immediately, and then reports a failure of the hook.
  * @throws the error, for another system, or if Supabase is to call again
  */
 function refusalOf(kind: HookKind, error: unknown): object {
-  const status = error instanceof ApiError ? errorCatalogue[error.code].status : 500;
-  // The attempt in flight sends the code. Supabase calls again only after a 429 or 503 with `Retry-After`.
-  if (kind === "supabase" && error instanceof ApiError && error.code === "IDEMPOTENCY_IN_PROGRESS") {
-    throw new ApiError("UNAVAILABLE", { retryAfterSeconds: 2 });
-  }
-  if (kind !== "supabase" || !(error instanceof ApiError) || status === 429 || status >= 500) throw error;
+  if (kind !== "supabase" || !(error instanceof ApiError)) throw error;
+  // The attempt in flight sends the code.
+  if (isInProgress(error)) throw new ApiError("UNAVAILABLE", { retryAfterSeconds: 2 });
+  const { status } = errorCatalogue[error.code];
+  if (status >= 500) throw error;
   const details = error.details?.map(({ path, message }) => ` ${path}: ${message}.`) ?? [];
-  return { error: { http_code: status, message: error.message + details.join("") } };
+  const { retryAfterSeconds } = error.facts;
+  const wait = retryAfterSeconds === undefined ? "" : ` Try again in ${retryAfterSeconds} seconds.`;
+  return { error: { http_code: status, message: error.message + details.join("") + wait } };
 }
