@@ -1,6 +1,6 @@
 import { MessageType } from "../../shared/api/contract/sms.ts";
-import { routeFinder } from "../../shared/carriers/carriers.ts";
 import type { RouteRecord } from "../../shared/carriers/record.ts";
+import { routeFinder } from "../../shared/carriers/routes.ts";
 import type { RateCard } from "../../shared/money/prices/rate-card.ts";
 
 /*

@@ -2,7 +2,6 @@ import * as z from "zod/mini";
 
 import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
 import { MessageType } from "../../shared/api/contract/sms.ts";
-import { routeFor } from "../../shared/carriers/carriers.ts";
 import { checkRoute, deleteRoute, routeRecord, routeText, setRoute } from "../../shared/carriers/manage.ts";
 import {
   CarrierName,
@@ -10,6 +9,7 @@ import {
   type RoutingTable,
   type RouteRecord,
 } from "../../shared/carriers/record.ts";
+import { routeFinder } from "../../shared/carriers/routes.ts";
 import { findCurrentVersion, readRateCard } from "../../shared/money/prices/record.ts";
 import { command, part, personal, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -43,7 +43,7 @@ const list = command({
   }),
   run: async ({ to, type }, { output }) => {
     const { routes } = await readCarriers();
-    const taken = to === undefined ? undefined : routeFor(routes, { to, messageType: type });
+    const taken = to === undefined ? undefined : routeFinder(routes)({ to, messageType: type });
     const ofType = routes.filter(({ messageType }) => type === undefined || messageType === type);
     const found = to === undefined ? ofType : [taken].filter((route) => route !== undefined);
     output.table(found, {

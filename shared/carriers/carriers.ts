@@ -1,4 +1,3 @@
-import type { MessageType } from "../api/contract/sms.ts";
 import { config } from "../platform/config.ts";
 import { UnreachableError, type CallOptions } from "./call.ts";
 import { callbackUrl } from "./callback-url.ts";
@@ -6,10 +5,10 @@ import type { AddressedMessage, Carrier, SubmitResult, OutgoingMessage } from ".
 import { credentialsIn, credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
 import { sendWithHttp } from "./http.ts";
 import { sendWithKannel } from "./kannel.ts";
-import type { RoutingTable, CarrierRecord, RouteRecord } from "./record.ts";
+import type { RoutingTable, CarrierRecord } from "./record.ts";
+import { routeFinder, type Routed } from "./routes.ts";
 import { sandboxCarrier } from "./sandbox.ts";
 import { CarrierSettings } from "./settings.ts";
-import { trafficClass } from "./traffic-class.ts";
 import { sendWithTwilio } from "./twilio.ts";
 
 /** A carrier, with its name in messages and routes. */
@@ -20,6 +19,8 @@ export interface NamedCarrier {
   readonly isDisabled: boolean;
   /** The throughput that all senders share; undefined is no limit. */
   readonly segmentsPerSecond?: number | undefined;
+  /** The most parts of a message that it sends whole; undefined is no limit. */
+  readonly maxParts?: number | undefined;
 }
 
 /** The carriers that a sender may submit to. */
@@ -27,13 +28,6 @@ export interface Carriers {
   /** Returns the carriers of a message's route in their order, including disabled ones; empty without a route. */
   routeOf(message: Routed): readonly NamedCarrier[];
   named(name: string): NamedCarrier | undefined;
-}
-
-/** The fields of a message that choose its route. */
-export interface Routed {
-  readonly to: string;
-  readonly messageType?: MessageType | undefined;
-  readonly campaignId?: string | undefined;
 }
 
 /**
@@ -45,11 +39,7 @@ export function carriersOf({ carriers, routes }: RoutingTable): Carriers {
   const all = new Map([...carriers.values()].map((record) => [record.name, namedCarrier(record)]));
   if (!all.has(stageCarrier)) {
     const settings = CarrierSettings.parse({ kind: stageCarrier });
-    all.set(stageCarrier, {
-      name: stageCarrier,
-      carrier: carrierOf({ name: stageCarrier, settings }),
-      isDisabled: false,
-    });
+    all.set(stageCarrier, namedCarrier({ name: stageCarrier, settings }));
   }
   const find = routeFinder(routes);
   return {
@@ -61,41 +51,22 @@ export function carriersOf({ carriers, routes }: RoutingTable): Carriers {
   };
 }
 
-function routeName(prefix: string, messageType: MessageType | undefined): string {
-  return `${prefix}#${messageType ?? "any"}`;
-}
-
-/**
- * Returns a function that finds the route of a message: the longest prefix wins. Among routes with the same prefix, the
- * one for the message's traffic class wins.
- */
-export function routeFinder(routes: readonly RouteRecord[]): (message: Routed) => RouteRecord | undefined {
-  const byName = new Map(routes.map((route) => [routeName(route.prefix, route.messageType), route]));
-  return (message) => {
-    const { to } = message;
-    const messageType = trafficClass(message);
-    for (let length = to.length; length >= 0; length -= 1) {
-      const prefix = to.slice(0, length);
-      const route = byName.get(routeName(prefix, messageType)) ?? byName.get(routeName(prefix, undefined));
-      if (route !== undefined) return route;
-    }
-    return undefined;
+function namedCarrier(record: Sendable): NamedCarrier {
+  const { name, disabledAt, segmentsPerSecond, settings } = record;
+  return {
+    name,
+    carrier: carrierOf(record),
+    isDisabled: disabledAt !== undefined,
+    segmentsPerSecond,
+    maxParts: settings.maxParts,
   };
-}
-
-/** Finds the route of a message, if there is one. */
-export function routeFor(routes: readonly RouteRecord[], message: Routed): RouteRecord | undefined {
-  return routeFinder(routes)(message);
-}
-
-function namedCarrier(record: CarrierRecord): NamedCarrier {
-  const { name, disabledAt, segmentsPerSecond } = record;
-  return { name, carrier: carrierOf(record), isDisabled: disabledAt !== undefined, segmentsPerSecond };
 }
 
 /** The part of a record that sending needs. */
 type Sendable = Pick<CarrierRecord, "name" | "settings"> &
-  Partial<Pick<CarrierRecord, "callbackBaseUrl" | "secretId" | "secretVersion">>;
+  Partial<
+    Pick<CarrierRecord, "callbackBaseUrl" | "disabledAt" | "secretId" | "secretVersion" | "segmentsPerSecond">
+  >;
 
 /** Returns the carrier that a record describes. */
 export function carrierOf(record: Sendable, options?: CallOptions): Carrier {

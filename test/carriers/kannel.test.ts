@@ -11,6 +11,7 @@ import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
 import { createClient, type Client } from "../../shared/api/client/client.ts";
 import type { Message } from "../../shared/api/contract/sms.ts";
+import { longTexts } from "../cases/long-texts.ts";
 import { patience } from "../support/patience.ts";
 import { freePort } from "../support/ports.ts";
 import { Kannel, kannelCredentials, unroutablePrefix } from "./kannel.ts";
@@ -136,6 +137,25 @@ it("a long message travels in parts, one of which brings its receipt", async () 
   await vi.waitFor(async () => expect((await messageOf(id)).delivery?.status).toBe("delivered"), patience);
 });
 
+it("no text is cut: Kannel submits the parts that are charged, and 1,600 emoji in one less", async () => {
+  const sent = await Promise.all(
+    longTexts.map(async ([name, text], index) => {
+      const to = String(15_005_561_000 + index);
+      const { pricing } = await client.sendSms({ body: { to, message: text, senderId: "ADASHOP" } });
+      return { name, text, to, segments: pricing.segments };
+    }),
+  );
+  expect(sent).toHaveLength(57);
+  await vi.waitFor(() => {
+    const differences = sent.flatMap(({ name, text, to, segments }) => {
+      const parts = textsTo(to);
+      const isWhole = parts.join("") === text;
+      return isWhole && parts.length === segments ? [] : [{ name, segments, parts: parts.length, isWhole }];
+    });
+    expect(differences).toEqual([{ name: "1,600 emoji", segments: 49, parts: 48, isWhole: true }]);
+  }, patience);
+});
+
 it("a message in other characters arrives as it was written", async () => {
   const text = "Привет, 世界! Ünïcode €";
   await send(text, "15005550003");
@@ -177,6 +197,49 @@ it("an inbound message reaches the owner of the number, and its STOP counts", as
   await expect(send("a sale", from, { messageType: "marketing" })).rejects.toMatchObject({
     code: "RECIPIENT_OPTED_OUT",
   });
+});
+
+it("the parts of long inbound messages are joined in any order, and a repeated part counts once", async () => {
+  const [first, second, third] = ["15005552001", "15005552002", "15005552003"] as const;
+  const parts = [
+    [first, 7, 2, "two four"],
+    [first, 7, 1, "one three "],
+    [second, 8, 1, "ar"],
+    [third, 8, 1, "x "],
+    [second, 8, 2, "rêt"],
+    [third, 8, 1, "x "],
+    [third, 8, 2, "y"],
+  ] as const;
+  for (const [from, reference, part, text] of parts) {
+    await smsc.bringPart({ from, to: number, text }, { reference, total: 2, part });
+  }
+  await vi.waitFor(async () => {
+    const { rows } = await client.listInbound();
+    const joined = new Map(rows.map(({ from, message }) => [from, message]));
+    expect([first, second, third].map((from) => joined.get(from))).toEqual([
+      "one three two four",
+      "arrêt",
+      "x y",
+    ]);
+    expect(await client.getOptOut({ params: { phoneNumber: second } })).toMatchObject({ source: "reply" });
+  }, patience);
+});
+
+it("inbound texts in other characters arrive as they were written, and their STOP counts", async () => {
+  const stops = ["Arrêt", "ARRÊT", "Désabonner", "стоп", "退订", "Stop 🙂"];
+  const texts = [...stops, "Détail reçu", "price 5 € “ok”"];
+  const senderOf = (index: number): string => String(15_005_551_000 + index);
+  for (const [index, text] of texts.entries()) await smsc.bring({ from: senderOf(index), to: number, text });
+  await vi.waitFor(async () => {
+    const { rows } = await client.listInbound();
+    const received = new Map(rows.map(({ from, message }) => [from, message]));
+    expect(texts.map((_, index) => received.get(senderOf(index)))).toEqual(texts);
+    const { rows: optOuts } = await client.listOptOuts({ query: { limit: 100 } });
+    const optedOut = texts.filter((_, index) =>
+      optOuts.some(({ phoneNumber }) => phoneNumber === senderOf(index)),
+    );
+    expect(optedOut).toEqual(stops);
+  }, patience);
 });
 
 it("messages during an interruption of the link are sent once, when it is back", async () => {

@@ -149,7 +149,7 @@ username = ${username}
 password = ${password}
 user-deny-ip = "*.*.*.*"
 user-allow-ip = "127.0.0.1"
-max-messages = 20
+max-messages = 49
 concatenation = true
 
 group = sms-service

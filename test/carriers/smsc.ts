@@ -23,6 +23,7 @@ interface ReceivedPart {
 const invalidDestination = 0x0b;
 
 /** esm_class of a receipt (SMPP 3.4, 5.2.12). */
+const hasHeader = 0x40;
 const receiptClass = 0x04;
 
 /** Numbers that the carrier rejects. */
@@ -89,6 +90,23 @@ export class Smsc {
       destination_addr: message.to,
       data_coding: 8,
       short_message: { message: Buffer.from(message.text, "utf16le").swap16() },
+    });
+  }
+
+  /** Sends one part of a long message from a phone. All its parts have the same reference. */
+  async bringPart(
+    message: { readonly from: string; readonly to: string; readonly text: string },
+    { reference, total, part }: Readonly<Record<"part" | "reference" | "total", number>>,
+  ): Promise<void> {
+    await this.#deliver({
+      source_addr: message.from,
+      destination_addr: message.to,
+      esm_class: hasHeader,
+      data_coding: 8,
+      short_message: {
+        udh: Buffer.from([5, 0, 3, reference, total, part]),
+        message: Buffer.from(message.text, "utf16le").swap16(),
+      },
     });
   }
 

@@ -84,6 +84,7 @@ it("a draft is deleted once, also while it is launched, and no other campaign is
   expect(errorOf(await customer.call(`/v1/campaigns/${id}`))).toEqual(notFound);
   expect(errorOf(await customer.call(`/v1/campaigns/${id}/recipients`))).toEqual(notFound);
   expect((await customer.client.listCampaigns()).meta.total).toBe(0);
+  await importContacts(customer, 1);
   const raced = await draft(customer);
   const [launched, removed] = await Promise.all([act(customer, raced, "launch"), remove(raced)]);
   expect([launched.status, removed.status]).toEqual(removed.status === 200 ? [404, 200] : [200, 409]);

@@ -191,11 +191,20 @@ describe("a campaign", () => {
     expect(Date.parse(startedAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
   });
 
-  it("without recipients completes without a message", async () => {
+  it("without recipients is not launched, and one without any left completes without a message", async () => {
     const customer = await Customer.register();
+    const noRecipients = { status: 409, code: "NO_RECIPIENTS" };
+    for (const audience of [{ all: true }, { tags: ["nobody"] }]) {
+      const { id } = await create(customer, { audience });
+      expect(errorOf(await act(customer, id, "launch"))).toEqual(noRecipients);
+    }
+    const [contact = ""] = await importContacts(customer, 1);
+    const { id: named } = await create(customer, { audience: { contactIds: [contact] } });
     const { id } = await create(customer, { audience: { tags: ["nobody"] } });
-    await act(customer, id, "launch");
-    expect((await reach(customer, id, "completed")).progress).toMatchObject({ accepted: 0, charged: 0 });
+    expect(errorOf(await act(customer, id, "launch"))).toEqual(noRecipients);
+    await customer.client.updateContact({ params: { id: contact }, body: { optedOut: true } });
+    await act(customer, named, "launch");
+    expect((await reach(customer, named, "completed")).progress).toMatchObject({ accepted: 0, charged: 0 });
     expect(await messagesOf(customer)).toEqual([]);
   });
 

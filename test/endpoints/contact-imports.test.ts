@@ -21,7 +21,7 @@ describe("an import", () => {
   async function importAll(
     importer: Customer,
     contacts: readonly unknown[],
-    options: { onDuplicate?: "skip" | "update"; dryRun?: boolean } = {},
+    options: { onDuplicate?: "skip" | "update"; columns?: readonly string[]; dryRun?: boolean } = {},
   ): Promise<ImportedContacts> {
     const response = await importer.call("/v1/contacts/import", { json: { contacts, ...options } });
     expect(response.status).toBe(200);
@@ -124,6 +124,34 @@ describe("an import", () => {
       firstName: "Grace",
       optedOut: true,
     });
+  });
+
+  it("clears a field of its columns that a row has no value for, and no other", async () => {
+    const importer = await Customer.register();
+    const [phoneNumber, other] = [newNumber(), newNumber()];
+    const before = {
+      firstName: "Ada",
+      lastName: "Lovelace",
+      tags: ["vip"],
+      attributes: { time: "9:30", city: "Oslo" },
+    };
+    await createContact(importer, { phoneNumber, ...before });
+    const rows = [{ phoneNumber, lastName: "King" }, { phoneNumber: other }];
+    const columns = ["firstName", "lastName", "attributes.time", "attributes.note"];
+    const stored = async () =>
+      (await listContacts(importer)).rows.find((row) => row.phoneNumber === phoneNumber);
+    for (const options of [{ onDuplicate: "skip", columns } as const, { onDuplicate: "update" } as const]) {
+      await importAll(importer, [{ phoneNumber }], options);
+      expect(await stored()).toMatchObject(before);
+    }
+    await importAll(importer, rows, { onDuplicate: "update", columns, dryRun: true });
+    expect(await stored()).toMatchObject(before);
+    await importAll(importer, rows, { onDuplicate: "update", columns });
+    expect(await stored()).toMatchObject({ lastName: "King", tags: ["vip"], attributes: { city: "Oslo" } });
+    expect(await stored()).not.toHaveProperty("firstName");
+    expect(await stored()).not.toHaveProperty("attributes.time");
+    const wrong = { contacts: rows, onDuplicate: "update", columns: ["tags"] };
+    expect((await importer.call("/v1/contacts/import", { json: wrong })).status).toBe(400);
   });
 
   it("loses no tag of imports that update the same contacts at the same time", async () => {

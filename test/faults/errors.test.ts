@@ -13,13 +13,14 @@ import { suspendOrganization } from "../../shared/accounts/organizations/suspens
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
 import { errorCatalogue, type ErrorCode } from "../../shared/api/contract/errors.ts";
+import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { recordWord } from "../../shared/messages/opt-outs/opt-outs.ts";
 import { publishRateCard } from "../../shared/money/prices/publish.ts";
 import { limitDailySpend } from "../../shared/money/wallet/adjust.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { deleteItem, putItem, putOf, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { call, Customer, dataOf, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { Faults, isBy, isDebit, loseRequest } from "../support/faults.ts";
 import { allowToSend } from "../support/policies.ts";
@@ -57,6 +58,7 @@ beforeAll(async () => {
   // The changes of a test go to the table of this gateway.
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = gateway.dynamodbEndpoint;
   await publishRateCard(priceRows({ "1": 7_900 }), undefined);
+  await addShortCarrier();
 });
 afterAll(async () => {
   await gateway.stop();
@@ -73,6 +75,24 @@ async function send(fields: Record<string, unknown>, key?: string): Promise<ApiR
     json: { to: "15005550000", message: "hello", senderId: "ACME", ...fields },
     headers: key === undefined ? {} : { "Idempotency-Key": key },
   });
+}
+
+/** A number whose carrier sends at most two parts as one message. */
+const shortNumber = "15005550008";
+
+/** Before the functions read the carriers, which they keep for half a minute. */
+async function addShortCarrier(): Promise<void> {
+  const at = new Date().toISOString();
+  const settings = CarrierSettings.parse({ kind: "twilio", maxParts: 2 });
+  const times = { createdAt: at, updatedAt: at };
+  await putItem(putOf(keys.carrier("short"), { entity: "carrier", name: "short", settings, ...times }));
+  for (const [prefix, name] of [
+    ["", "sandbox"],
+    [shortNumber, "short"],
+  ] as const) {
+    const route = { entity: "route", prefix, carriers: [name], updatedAt: at } as const;
+    await putItem(putOf(keys.route(prefix, "any"), route));
+  }
 }
 
 /** Sends a message with a key that has limits. */
@@ -190,6 +210,12 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
   SENDER_NOT_ALLOWED_IN_COUNTRY: async () => send({ to: "12125550100" }),
   DESTINATION_NOT_PRICED: async () => send({ to: "4915112345678" }),
   DESTINATION_NOT_ALLOWED: async () => send({ to: "881612345678" }),
+  MESSAGE_TOO_LONG: async () => {
+    await credit();
+    const rejected = await send({ to: shortNumber, message: "x".repeat(307) });
+    expect((await customer.client.getWallet()).balance).toBe(1);
+    return rejected;
+  },
   RECIPIENT_OPTED_OUT: async () => {
     await customer.client.createContact({ body: { phoneNumber: "15005550000", optedOut: true } });
     return send({ messageType: "marketing" });
@@ -207,6 +233,12 @@ const ways: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
       updateOf(keys.organization(customer.organizationId), { set: { apiKeyCount: 1_000_000 } }),
     );
     return customer.call("/v1/auth/api-keys", { method: "POST" });
+  },
+  NO_RECIPIENTS: async () => {
+    const { id } = await customer.client.createCampaign({
+      body: { name: "Spring", message: "Hi", audience: { all: true }, senderId: "ACME" },
+    });
+    return customer.call(`/v1/campaigns/${id}/launch`, { method: "POST" });
   },
   EMAIL_TAKEN: async () =>
     call("/v1/auth/register", { json: { email: customer.email, password }, baseUrl: gateway.url }),

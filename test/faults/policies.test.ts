@@ -49,6 +49,7 @@ const ways: Readonly<Record<string, (senderId: string, to?: string) => Promise<A
   "a scheduled campaign": async (senderId) =>
     customer.call("/v1/campaigns", { json: { ...campaign, senderId, scheduledAt: inAnHour() } }),
   "the launch of a draft": async (senderId) => {
+    await customer.client.importContacts({ body: { contacts: [{ phoneNumber: "15005550000" }] } });
     const { id } = await customer.client.createCampaign({
       body: { ...campaign, audience: { all: true }, senderId },
     });

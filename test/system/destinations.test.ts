@@ -5,6 +5,8 @@ import { readCampaign } from "../../shared/audience/campaigns/record.ts";
 import { runCampaign } from "../../shared/audience/campaigns/run.ts";
 import { createContact, updateContact } from "../../shared/audience/contacts/contacts.ts";
 import { importContacts } from "../../shared/audience/contacts/import.ts";
+import { optOut } from "../../shared/messages/opt-outs/opt-outs.ts";
+import { findOptOut } from "../../shared/messages/opt-outs/record.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
@@ -63,7 +65,7 @@ it.each([
 });
 
 it.each(["6114712345678", "12025559", "120255501001234", "9991234567"])(
-  "a stage with one policy for numbers neither stores %s, which no phone can have, nor sends to it",
+  "a stage with one policy for numbers neither stores %s, which no phone can have, nor sends to it, nor opts it out",
   async (to) => {
     const customer = await customerThatMaySend();
     ({ organizationId } = customer);
@@ -81,10 +83,13 @@ it.each(["6114712345678", "12025559", "120255501001234", "9991234567"])(
     await expect(createContact(organizationId, contact)).rejects.toMatchObject({ details });
     const imported = await importContacts(organizationId, {
       onDuplicate: "skip",
+      columns: [],
       dryRun: false,
       contacts: [contact],
     });
     expect(imported.results).toEqual([{ index: 0, status: "invalid", details }]);
+    await expect(optOut(organizationId, to, "api")).rejects.toMatchObject({ details });
+    await expect(findOptOut(organizationId, to)).resolves.toBeUndefined();
     const { id } = await customer.client.createContact({ body: { phoneNumber: "447400123456" } });
     await updateItem(z.unknown(), updateOf(keys.contact(organizationId, id), { set: { phoneNumber: to } }));
     await expect(updateContact(organizationId, id, { phoneNumber: to })).rejects.toMatchObject({ details });

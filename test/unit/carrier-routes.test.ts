@@ -1,8 +1,9 @@
 import { beforeEach, expect, it, vi } from "vitest";
 
 import type { MessageType } from "../../shared/api/contract/sms.ts";
-import { carriersOf, routeFor } from "../../shared/carriers/carriers.ts";
+import { carriersOf } from "../../shared/carriers/carriers.ts";
 import type { RoutingTable, CarrierRecord, RouteRecord } from "../../shared/carriers/record.ts";
+import { routeFinder } from "../../shared/carriers/routes.ts";
 import { localSettings } from "../support/local-settings.ts";
 
 beforeEach(() => {
@@ -45,12 +46,12 @@ it.each([
   ["12065550100", undefined, "us"],
   ["12065550100", "marketing", "any"],
 ] as const)("%s as %s takes the route to %s", (to, messageType, expected) => {
-  expect(routeFor(routes, { to, messageType })?.carriers).toEqual([expected]);
+  expect(routeFinder(routes)({ to, messageType })?.carriers).toEqual([expected]);
 });
 
 it("a campaign takes the routes of marketing, whatever its type", () => {
   const campaign = { to: "447700900123", messageType: "otp", campaignId: "cmp_1" } as const;
-  expect(routeFor(routes, campaign)?.carriers).toEqual(["gb-marketing"]);
+  expect(routeFinder(routes)(campaign)?.carriers).toEqual(["gb-marketing"]);
 });
 
 it("returns no carriers for a message without a route", () => {

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
-import { idSchema, PageQuery, SearchText, text, Timestamp } from "./primitives.ts";
+import { idSchema, PageQuery, SearchText, text, Timestamp, trimmed } from "./primitives.ts";
 
-const Name = text(100);
+const Name = text(100).check(z.overwrite(trimmed));
 
 export const Tag = z
   .string()
@@ -131,6 +131,11 @@ export const DeletedContact = z
   .object({ id: idSchema("con"), deleted: z.literal(true) })
   .register(z.globalRegistry, { id: "DeletedContact" });
 
+const columnRule = "must be `firstName`, `lastName` or `attributes.` with the name of an attribute";
+const Column = z
+  .string(columnRule)
+  .check(z.regex(/^((first|last)Name|attributes\.[A-Za-z][A-Za-z0-9_]{0,31})$/, columnRule));
+
 const OnDuplicate = z.enum(["skip", "update"]).register(z.globalRegistry, {
   id: "OnDuplicate",
   description:
@@ -148,6 +153,11 @@ export const ImportContactsRequest = z
         description: "Each row is processed by itself. The result of a row that is not valid is `invalid`.",
       }),
     onDuplicate: z._default(OnDuplicate, "skip"),
+    columns: z._default(z.array(Column).check(z.maxLength(1_000)), []).register(z.globalRegistry, {
+      description:
+        "The columns of a spreadsheet, such as `firstName` and `attributes.city`. An update clears those that a row has no value " +
+        "for. All other fields stay if a row does not have them.",
+    }),
     dryRun: z._default(z.boolean(), false).register(z.globalRegistry, {
       description:
         "Whether nothing is written. The totals are those of the import, and `results` has only the rows that it would " +

@@ -24,7 +24,7 @@ export const errorCatalogue = {
   },
   INVALID_EMAIL_TOKEN: {
     status: 400,
-    message: "The link is invalid or expired.",
+    message: "The link was used, has expired, or a newer email has replaced it.",
   },
   UNAUTHORIZED: {
     status: 401,
@@ -135,6 +135,10 @@ export const errorCatalogue = {
     status: 403,
     message: "The gateway has no price for this destination.",
   },
+  MESSAGE_TOO_LONG: {
+    status: 400,
+    message: "The text has more segments than any carrier for this destination sends as one message.",
+  },
   VERIFICATION_BLOCKED: {
     status: 403,
     message: "The guard against fraud has blocked this verification.",
@@ -162,6 +166,10 @@ export const errorCatalogue = {
   CONFLICT: {
     status: 409,
     message: "The request conflicts with the current state of the resource.",
+  },
+  NO_RECIPIENTS: {
+    status: 409,
+    message: "The audience of the campaign has no contacts.",
   },
   EMAIL_TAKEN: {
     status: 409,

@@ -75,6 +75,30 @@ export function text(maxLength: number): z.ZodMiniString<string> {
     .register(z.globalRegistry, { maxLength });
 }
 
+/**
+ * A character that someone sees: no space, no control character, no mark of direction, no letter without a shape. A page break
+ * counts, because it is a character of GSM-7.
+ */
+const visible =
+  // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- They are what it leaves out.
+  /[^\u0000-\u000B\u000D-\u0020\u007F-\u00A0\u00AD\u034F\u061C\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180E\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFE00-\uFE0F\uFEFF\uFFA0]/;
+
+/** The text of a message. Without a visible character no one could read it, and some carriers reject it. */
+export function messageText(maxLength: number): z.ZodMiniString<string> {
+  return text(maxLength).check(
+    z.minLength(1, { error: "must not be empty", abort: true }),
+    z.regex(visible, "must have a visible character"),
+  );
+}
+
+/** Returns a text without the spaces at its ends, also those without a width. */
+export function trimmed(value: string): string {
+  let [start, end] = [0, value.length];
+  while (start < end && /[\s\u200B]/.test(value.charAt(start))) start += 1;
+  while (end > start && /[\s\u200B]/.test(value.charAt(end - 1))) end -= 1;
+  return value.slice(start, end);
+}
+
 /** The URL of a customer that the gateway calls. */
 export const EndpointUrl = z
   .string()
@@ -155,8 +179,13 @@ export const PageMeta = z
       .optional(z.int())
       .register(z.globalRegistry, { description: "Absent when the request has a `cursor`." }),
     limit: z.int(),
-    total: z.int().register(z.globalRegistry, { description: "Rows in the whole list." }),
+    total: z.int().register(z.globalRegistry, { description: "Rows in the whole list, unless `isPartial`." }),
     totalPages: z.int(),
+    isPartial: z.optional(z.literal(true)).register(z.globalRegistry, {
+      description:
+        "With a filter, that `total` and `totalPages` count only the rows that this response has searched. Follow `nextCursor` " +
+        "for the others.",
+    }),
     nextCursor: z
       .optional(z.string())
       .register(z.globalRegistry, { description: "Present when more rows follow." }),

@@ -49,6 +49,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     "Ask the operator of the gateway for the supported countries and types of numbers.",
   DESTINATION_NOT_PRICED:
     "See `GET /v1/prices` for the destinations with a price, or ask the operator of the gateway to add one.",
+  MESSAGE_TOO_LONG: "Send a shorter text, or several messages. Nothing was charged.",
   VERIFICATION_BLOCKED:
     "Wait the number of seconds in the `Retry-After` header. Check that no one abuses your forms, or adapt the profile.",
   RECIPIENT_OPTED_OUT:
@@ -61,6 +62,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     "Start a new verification. This one was approved, failed, expired, or never existed.",
   METHOD_NOT_ALLOWED: "Use one of the methods in the `Allow` header.",
   CONFLICT: "Read the resource again, and send a request that fits its current state.",
+  NO_RECIPIENTS: "Import contacts, give them the tags of the audience, or change the audience.",
   EMAIL_TAKEN: "Log in, or register with another email.",
   LAST_OWNER: "Make another member an owner first.",
   IDEMPOTENCY_IN_PROGRESS: "Wait a moment, then send the same request again to get its response.",

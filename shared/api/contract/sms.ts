@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { messageDetails, storedDetails } from "./message-details.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
-import { Currency, idSchema, text, Timestamp } from "./primitives.ts";
+import { Currency, idSchema, messageText, Timestamp } from "./primitives.ts";
 import { SenderId, SenderNumber } from "./senders.ts";
 
 export const Moment = z.iso.datetime({
@@ -39,9 +39,7 @@ export const ExpiresInSeconds = z
 export const SendSmsRequest = z
   .strictObject({
     to: PhoneNumber,
-    message: text(1_600)
-      .check(z.minLength(1, "must not be empty"))
-      .register(z.globalRegistry, { description: "Up to 1,600 characters." }),
+    message: messageText(1_600).register(z.globalRegistry, { description: "Up to 1,600 characters." }),
     senderId: z.optional(SenderId).register(z.globalRegistry, {
       description: "The name that the message comes from. Default: the organization's approved sender ID.",
     }),

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 
-import { idSchema, text, Timestamp } from "./primitives.ts";
+import { idSchema, text, Timestamp, messageText } from "./primitives.ts";
 import { SendSmsRequest } from "./sms.ts";
 
 const Name = text(100).check(z.minLength(1, "must not be empty"));
-const Body = text(1_600).check(z.minLength(1, "must not be empty")).register(z.globalRegistry, {
+const Body = messageText(1_600).register(z.globalRegistry, {
   description:
     "The text, with `{{name}}` where a value goes: a letter, then up to 31 letters, digits and underscores.",
 });

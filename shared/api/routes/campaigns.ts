@@ -99,7 +99,7 @@ export const launchCampaign = {
   params: CampaignParams,
   data: Campaign,
   audited: auditedOfCampaign,
-  errors: startErrors,
+  errors: ["EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROVED", "CONFLICT", "NO_RECIPIENTS"],
 } as const satisfies Route;
 
 export const cancelCampaign = {

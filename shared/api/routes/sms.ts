@@ -38,7 +38,7 @@ export const estimateSms = {
   testKeys: true,
   body: EstimateSmsRequest,
   data: Estimate,
-  errors: ["DESTINATION_NOT_ALLOWED", "DESTINATION_NOT_PRICED", "WALLET_MISSING"],
+  errors: ["DESTINATION_NOT_ALLOWED", "DESTINATION_NOT_PRICED", "MESSAGE_TOO_LONG", "WALLET_MISSING"],
 } as const satisfies Route;
 
 export const sendBatch = {

@@ -1,4 +1,5 @@
 import { SendSmsRequest } from "../../api/contract/sms.ts";
+import { lengthRule } from "../../carriers/whole-messages.ts";
 import { newMessage, type Terms } from "../../messages/accept/accept.ts";
 import { DestinationLimitReached } from "../../messages/accept/destination-limits.ts";
 import { isDestinationAllowed, ruleAgainstSender } from "../../messages/accept/policies.ts";
@@ -9,6 +10,7 @@ import { now } from "../../platform/clock.ts";
 import { undefinedIfUnreadable } from "../../platform/table/records.ts";
 import { findContact, readContacts, type ContactRecord } from "../contacts/record.ts";
 import { contactValues, renderTemplate } from "../templates/render.ts";
+import { hasAnyTag } from "./audience.ts";
 import type { Block, CampaignRecord, Skipped } from "./record.ts";
 import { skippedIn } from "./skipped.ts";
 
@@ -31,7 +33,8 @@ export async function nextRecipients(
 ): Promise<RecipientResult[]> {
   const { organizationId, audience, position } = campaign;
   const { contactIds } = audience;
-  const rules = { ...terms, blocked: await blockedPrefixes(organizationId) };
+  const [blocked, isTooLong] = [await blockedPrefixes(organizationId), await lengthRule()];
+  const rules = { ...terms, blocked, isTooLong };
   if (contactIds === undefined) {
     const contacts = await readContacts(organizationId, {
       after: position === "" ? undefined : position,
@@ -89,13 +92,14 @@ function resultOf(
   campaign: CampaignRecord,
   contact: ContactRecord | undefined,
   place: Pick<RecipientResult, "contactId" | "position">,
-  { blocked, ...terms }: Terms & { readonly blocked: readonly string[] },
+  {
+    blocked,
+    isTooLong,
+    ...terms
+  }: Terms & { readonly blocked: readonly string[]; readonly isTooLong: (message: MessageRecord) => boolean },
 ): RecipientResult {
   if (contact === undefined) return { ...place, skipped: "skippedUnknown" };
-  const { tags } = campaign.audience;
-  if (tags !== undefined && !tags.some((tag) => contact.tags.includes(tag))) {
-    return { ...place, skipped: undefined };
-  }
+  if (!hasAnyTag(contact, campaign.audience.tags)) return { ...place, skipped: undefined };
   if (contact.optedOut) return { ...place, skipped: "skippedOptedOut" };
   if (!isDestinationAllowed(contact.phoneNumber, blocked)) {
     return { ...place, skipped: "skippedDestinationNotAllowed" };
@@ -121,6 +125,7 @@ function resultOf(
   } = campaign;
   const content = { to: contact.phoneNumber, message: rendered.text, senderId, from, language, messageType };
   const message = newMessage(organizationId, { ...content, expiresInSeconds, campaignId }, terms);
+  if (isTooLong(message)) return { ...place, skipped: "skippedUnrenderable" };
   return { ...place, message };
 }
 

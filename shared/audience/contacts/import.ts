@@ -41,8 +41,9 @@ interface NewRow extends Row {
  */
 export async function importContacts(
   organizationId: string,
-  { contacts, onDuplicate, dryRun }: ImportContactsRequest,
+  { contacts, onDuplicate, columns, dryRun }: ImportContactsRequest,
 ): Promise<ImportedContacts> {
+  const update = onDuplicate === "update" ? { columns } : undefined;
   const results: ImportedContact[] = [];
   const rows: Row[] = [];
   const numbers = new Set<string>();
@@ -64,7 +65,7 @@ export async function importContacts(
   // collide.
   for (let start = 0; start < rows.length; start += chunkSize) {
     const chunk = rows.slice(start, start + chunkSize);
-    results.push(...(await (dryRun ? tryChunk : importChunk)(organizationId, chunk, onDuplicate)));
+    results.push(...(await (dryRun ? tryChunk : importChunk)(organizationId, chunk, update)));
   }
   if (dryRun) await rejectSurplus(organizationId, results);
   const count = (status: ImportedContact["status"]): number =>
@@ -88,20 +89,20 @@ export function optsOut({ contacts, dryRun }: ImportContactsRequest): boolean {
   return !dryRun && contacts.some((row) => CreateContactRequest.safeParse(row).data?.optedOut === true);
 }
 
-type OnDuplicate = ImportContactsRequest["onDuplicate"];
+/** How a contact that has the number of a row changes; undefined if it stays as it is. */
+type Update = Pick<ImportContactsRequest, "columns"> | undefined;
 
 /** Returns the results that the import of a chunk would have. */
 async function tryChunk(
   organizationId: string,
   chunk: readonly Row[],
-  onDuplicate: OnDuplicate,
+  update: Update,
 ): Promise<ImportedContact[]> {
   return Promise.all(
     chunk.map(async (row) => {
       const seen = await findContactOfNumber(organizationId, row.contact.phoneNumber);
       if (seen === undefined) return { index: row.index, status: "created", id: "" };
-      if (onDuplicate === "skip") return duplicate(row);
-      return merged(row, seen).result;
+      return update === undefined ? duplicate(row) : merged(row, seen, update).result;
     }),
   );
 }
@@ -120,13 +121,23 @@ async function rejectSurplus(organizationId: string, results: ImportedContact[])
 function merged(
   { index, contact }: Row,
   seen: ContactRecord,
+  { columns }: NonNullable<Update>,
 ): { readonly changes?: UpdateContactRequest; readonly result: ImportedContact } {
-  const { firstName, lastName, optedOut } = contact;
+  const { optedOut } = contact;
+  const nameOf = (field: "firstName" | "lastName"): string | null | undefined => {
+    const name = contact[field] ?? (columns.includes(field) ? null : undefined);
+    return name === (seen[field] ?? null) ? undefined : name;
+  };
+  const [firstName, lastName] = [nameOf("firstName"), nameOf("lastName")];
   const tags = [...new Set([...seen.tags, ...contact.tags])];
-  const attributes = { ...seen.attributes, ...contact.attributes };
+  const attributes = Object.fromEntries(
+    Object.entries({ ...seen.attributes, ...contact.attributes }).filter(
+      ([name]) => Object.hasOwn(contact.attributes, name) || !columns.includes(`attributes.${name}`),
+    ),
+  );
   const changed = validate(UpdateContactRequest, {
-    ...(firstName !== undefined && firstName !== seen.firstName && { firstName }),
-    ...(lastName !== undefined && lastName !== seen.lastName && { lastName }),
+    ...(firstName !== undefined && { firstName }),
+    ...(lastName !== undefined && { lastName }),
     ...(tags.length > seen.tags.length && { tags }),
     ...(JSON.stringify(attributes) !== JSON.stringify(seen.attributes) && { attributes }),
     ...(optedOut && !seen.optedOut && { optedOut }),
@@ -135,12 +146,17 @@ function merged(
   return { changes: changed.data, result: { index, status: "updated", id: seen.id } };
 }
 
-/** Updates the contact that has the number of a row. @returns the result, or undefined without such a contact */
-async function updateRow(organizationId: string, row: Row): Promise<ImportedContact | undefined> {
+/** Updates the contact that has the number of a row. @returns the result, or undefined without such a contact or update */
+async function updateRow(
+  organizationId: string,
+  row: Row,
+  update: Update,
+): Promise<ImportedContact | undefined> {
+  if (update === undefined) return undefined;
   const updated = await untilUndisturbed(async () => {
     const seen = await findContactOfNumber(organizationId, row.contact.phoneNumber);
     if (seen === undefined) return "none";
-    const { changes = {}, result } = merged(row, seen);
+    const { changes = {}, result } = merged(row, seen, update);
     const isMade =
       Object.keys(changes).length === 0 ||
       (await changeContact(seen, changes, { updatedAt: seen.updatedAt }));
@@ -152,14 +168,12 @@ async function updateRow(organizationId: string, row: Row): Promise<ImportedCont
 async function importChunk(
   organizationId: string,
   chunk: readonly Row[],
-  onDuplicate: OnDuplicate,
+  update: Update,
 ): Promise<ImportedContact[]> {
   const resultOfTaken = async (row: Row): Promise<ImportedContact> =>
-    (onDuplicate === "update" ? await updateRow(organizationId, row) : undefined) ?? duplicate(row);
-  const updates = await Promise.all(
-    chunk.map(async (row) => (onDuplicate === "update" ? updateRow(organizationId, row) : undefined)),
-  );
-  const results: ImportedContact[] = updates.flatMap((update) => update ?? []);
+    (await updateRow(organizationId, row, update)) ?? duplicate(row);
+  const updates = await Promise.all(chunk.map(async (row) => updateRow(organizationId, row, update)));
+  const results: ImportedContact[] = updates.flatMap((result) => result ?? []);
   const left = chunk.filter((_, place) => updates[place] === undefined);
   let rows = await Promise.all(
     left.map(async (row): Promise<NewRow> => ({

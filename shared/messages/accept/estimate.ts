@@ -1,6 +1,7 @@
 import type { BatchEstimate, BatchResult } from "../../api/contract/batches.ts";
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Estimate, EstimateSmsRequest } from "../../api/contract/estimates.ts";
+import { checkLength } from "../../carriers/whole-messages.ts";
 import { readPrices } from "../../money/prices/prices.ts";
 import { amountOf } from "../../money/wallet/money.ts";
 import { readWallet } from "../../money/wallet/record.ts";
@@ -17,7 +18,7 @@ import { quote } from "./quote.ts";
 /**
  * Returns the cost of a message, and whether the balance covers it. Nothing is debited and nothing is stored.
  * A test message needs no balance, and its estimate does not have it.
- * @throws ApiError DESTINATION_NOT_ALLOWED, DESTINATION_NOT_PRICED, WALLET_MISSING, in this order; UNAVAILABLE
+ * @throws ApiError DESTINATION_NOT_ALLOWED, DESTINATION_NOT_PRICED, MESSAGE_TOO_LONG, WALLET_MISSING, in this order; UNAVAILABLE
  */
 export async function estimateMessage(
   organization: OrganizationRecord,
@@ -27,6 +28,7 @@ export async function estimateMessage(
   if (!isTest) await checkDestination({ organizationId: organization.id, to: request.to });
   const prices = await readPrices(organization, now());
   const quoted = quote(request, isTest ? testPrices(prices) : prices);
+  if (!isTest) await checkLength({ ...request, ...quoted });
   const { to, from, senderId = organization.defaultSenderId } = request;
   const senderRule = senderId === undefined ? undefined : senderRuleFor({ to, from, senderId });
   const estimated = { to, encoding: quoted.encoding, pricing: toApiPricing(quoted), senderRule };
@@ -60,6 +62,7 @@ export async function estimateBatch(
         if (senderId !== undefined) checkSenderInCountry({ ...addressed, senderId });
       }
       const quoted = quote({ ...entry, message }, isTest ? testPrices(prices) : prices);
+      if (!isTest) await checkLength({ ...entry, ...quoted });
       sums.segments += quoted.segments;
       sums.totalMicros += quoted.totalMicros;
     } catch (error) {

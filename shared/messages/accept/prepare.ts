@@ -1,4 +1,5 @@
 import type { SendSmsRequest } from "../../api/contract/sms.ts";
+import { checkLength } from "../../carriers/whole-messages.ts";
 import { readPrices, type AllPrices } from "../../money/prices/prices.ts";
 import { microsOf } from "../../money/wallet/money.ts";
 import { limitsOf, type Actor, type KeyLimits } from "../../platform/auth/actor.ts";
@@ -44,7 +45,7 @@ export class Preparation {
   /**
    * Checks a message and returns it with its price. Nothing is reserved or written.
    * @throws ApiError, in this order: VALIDATION_ERROR, the errors of `senderOf`, `checkKeyLimits` and `checkMessage`,
-   *   DESTINATION_NOT_PRICED
+   *   DESTINATION_NOT_PRICED, MESSAGE_TOO_LONG
    */
   async prepare(request: SendSmsRequest & { readonly batchId?: string }): Promise<MessageRecord> {
     if (request.callbackUrl !== undefined) checkWebhookUrl(request.callbackUrl, "callbackUrl");
@@ -72,7 +73,9 @@ export class Preparation {
       { ...request, ...sender, scheduledAt, apiKeyId },
       { queuedAt, prices: isTest ? testPrices(prices) : prices },
     );
-    return isTest ? asTestMessage(message) : message;
+    if (isTest) return asTestMessage(message);
+    await checkLength(message);
+    return message;
   }
 
   /** Returns the fee for an approved verification of a number. */

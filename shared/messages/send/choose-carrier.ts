@@ -95,7 +95,7 @@ export async function chooseCarrier(
     }
     return firstWilling([earlier], message, sender, { reservedStart });
   }
-  const route = carriers.routeOf(message);
+  const route = routeFor(message, sender);
   if (route.length === 0) return { kind: "fail", errorCode: "MESSAGE_UNROUTABLE" };
   const { left, abovePrice } = leftOf(route, message, sender);
   if (left.length === 0) {
@@ -120,7 +120,7 @@ export async function chooseNext(
   sender: Sender,
   tried: ReadonlySet<string>,
 ): Promise<Choice | undefined> {
-  const { left, abovePrice } = leftOf(sender.carriers.routeOf(leased), leased, sender);
+  const { left, abovePrice } = leftOf(routeFor(leased, sender), leased, sender);
   const untried = left.filter(({ name }) => !tried.has(name));
   if (untried.length === 0) logAbovePrice(abovePrice, leased);
   if (left.length === 0) return undefined;
@@ -132,7 +132,12 @@ export async function chooseNext(
 
 /** Returns the names of the carriers that may get a message first, in their order. */
 export function candidatesFor(message: Choosable, sender: Sender): string[] {
-  return leftOf(sender.carriers.routeOf(message), message, sender).left.map(({ name }) => name);
+  return leftOf(routeFor(message, sender), message, sender).left.map(({ name }) => name);
+}
+
+/** The carriers of a message's route that send it whole. */
+function routeFor(message: Choosable, { carriers }: Sender): readonly NamedCarrier[] {
+  return carriers.routeOf(message).filter(({ maxParts = Infinity }) => message.segments <= maxParts);
 }
 
 /** The carriers of a route that have not rejected a message. */

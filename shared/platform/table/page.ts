@@ -68,6 +68,7 @@ export async function readWantedPage<Item>(
   const start = query.cursor === undefined ? (query.page - 1) * query.limit : 0;
   const end = start + query.limit;
   let rest: Row<Item> | undefined;
+  let isPartial = query.cursor !== undefined;
   for await (const row of rowsIn?.({ ...list, after }) ?? rowsOf(schema, { ...list, after }, atOnce)) {
     if (row.item !== undefined && isPast(row.item)) break;
     if (row.item !== undefined && isWanted(row.item)) wanted.push(row);
@@ -75,6 +76,7 @@ export async function readWantedPage<Item>(
     const isFull = examined >= maxExamined && wanted.length > end;
     if (examined < most && !isFull && row.isCutOff !== true) continue;
     rest = row;
+    isPartial = true;
     break;
   }
   const rows = wanted.slice(start, end);
@@ -83,7 +85,8 @@ export async function readWantedPage<Item>(
   // Sort keys that are ids begin with their time.
   const isTime = list.newestFirst === true && /^[a-z]{3}_\w{26,27}$/.test(position ?? "");
   const searched = isTime ? { searchedBackTo: momentOf(position ?? "").toISOString() } : {};
-  return { rows: itemsOf(rows), meta: { ...pageMeta(query, wanted.length, position), ...searched } };
+  const meta = pageMeta(query, wanted.length, position);
+  return { rows: itemsOf(rows), meta: { ...meta, ...searched, ...(isPartial && { isPartial }) } };
 }
 
 interface WantedOptions<Item> {
