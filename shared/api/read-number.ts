@@ -10,7 +10,7 @@ import { callingCodeOf, codesWithZero, possibleNumber, writtenNumber } from "./c
 /** The number that a text has, in international digits; or why it has none; or the two numbers that it could be. */
 export type ReadNumber = { readonly number: string } | { readonly problem: string } | TwoNumbers;
 
-interface TwoNumbers {
+export interface TwoNumbers {
   /** The digits as a number that begins with a country code. */
   readonly international: string;
   /** The digits as a number of the country, if they can be one. */
@@ -18,7 +18,7 @@ interface TwoNumbers {
 }
 
 /** The problem of a number that is written as in a country, if no one has chosen which. */
-const noCountryCode = "has no country code";
+export const noCountryCode = "has no country code";
 
 /**
  * Reads a phone number.

@@ -109,8 +109,8 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
     .waitFor();
   const row = (to: string): Locator => page.getByRole("row").filter({ hasText: to });
   for (const [to, label] of [
-    ["15005550000", "Approve"],
-    ["15005550001", "Reject"],
+    ["+1 500 555 0000", "Approve"],
+    ["+1 500 555 0001", "Reject"],
   ] as const) {
     await row(to).getByRole("button", { name: label }).focus();
     await page.keyboard.press("Enter");
@@ -130,8 +130,8 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
   expect((await customer.client.getWallet()).spentToday).toBe(0.0237);
   await menu.getByRole("link", { name: "Held messages", exact: true }).waitFor();
   expect(await visitor.violations()).toEqual([]);
-  await row("15005550000").getByRole("link", { name: "Approved" }).click();
-  await visitor.heading("Message to 15005550000");
+  await row("+1 500 555 0000").getByRole("link", { name: "Approved" }).click();
+  await visitor.heading("Message to +1 500 555 0000");
   expect(await visitor.violations()).toEqual([]);
 });
 

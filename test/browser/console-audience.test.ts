@@ -54,9 +54,14 @@ it("imports this week's Excel list over last week's, with numbers as people writ
   const visitor = await arriveAs(customer, "contacts/import", "Import contacts");
   const { page } = visitor;
   await page.getByLabel("Spreadsheet").setInputFiles("test/browser/patients.xlsx");
-  await page.getByText("2 of 3 rows can be imported.").waitFor();
+  await page.getByText("3 of 3 rows can be imported.").waitFor();
+  await page.getByLabel("Numbers without a country code are from").selectOption("");
+  await page.getByText("1 of 3 rows can be imported.").waitFor();
   await page.getByLabel("Numbers without a country code are from").selectOption("GB");
   await page.getByText("3 of 3 rows can be imported.").waitFor();
+  await page.getByText("Appointment: 24/11/2026 09:30").waitFor();
+  await page.getByLabel("Dates").selectOption("2026-11-24");
+  await page.getByText("Appointment: 2026-11-24 09:30").waitFor();
   await page.getByLabel("Tags for all contacts").fill("reminder");
   await page.getByText("2 new, 1 updated, 0 left as they are.").waitFor();
   await page.getByLabel("Contacts that exist already").selectOption("Leave them as they are");
@@ -97,6 +102,46 @@ it("imports this week's Excel list over last week's, with numbers as people writ
   );
 });
 
+it("imports a list that replaces the one before, and asks what its digits mean", async ({ arriveAs }) => {
+  const customer = await Customer.register();
+  const { client } = customer;
+  for (const [phoneNumber, time] of [
+    ["491711000000", "9:30"],
+    ["491711000001", "10:00"],
+  ] as const) {
+    await client.createContact({
+      body: { phoneNumber, tags: ["week"], attributes: { Uhrzeit: time, Ort: "Bonn" } },
+    });
+  }
+  await client.createTemplate({ body: { name: "reminder", body: "{{Vorname}}, bis {{Uhrzeit}} Uhr!" } });
+  const visitor = await arriveAs(customer, "contacts/import", "Import contacts");
+  const { page } = visitor;
+  const csv = "Telefon;Vorname;Uhrzeit\r\n0171 1000000;Özlem;\r\n971501234567;Zoë;8:15\r\n";
+  await page
+    .getByLabel("Spreadsheet")
+    .setInputFiles({ name: "week.csv", mimeType: "text/csv", buffer: Buffer.from(csv, "utf16le") });
+  await page.getByLabel("Numbers without a country code are from").selectOption("DE");
+  await page.getByText("could be +49 971 501234567 or +971 50 123 4567: choose above").first().waitFor();
+  await page.getByLabel("Numbers such as 971501234567").selectOption("With a country code: +971 50 123 4567");
+  await page.getByText("2 of 2 rows can be imported.").waitFor();
+  await page.getByLabel("Use a template").selectOption("reminder");
+  await page.getByText("Zoë, bis 8:15 Uhr!").waitFor();
+  await page.getByText("✕ No value for Uhrzeit").waitFor();
+  await page.getByLabel("Tags for all contacts").fill("week");
+  await page.getByLabel("Remove the tag week from people who are not in this file").check();
+  await page.getByText("1 new, 1 updated, 0 left as they are.").waitFor();
+  expect(await visitor.violations()).toEqual([]);
+  await page.getByRole("button", { name: "Import 2 contacts" }).click();
+  await page.getByText("1 contact lost the tag week.").waitFor();
+  const { rows } = await client.listContacts({});
+  const contacts = rows.map(({ phoneNumber, tags, attributes }) => [phoneNumber, { tags, attributes }]);
+  expect(Object.fromEntries(contacts)).toEqual({
+    491711000000: { tags: ["week"], attributes: { Ort: "Bonn" } },
+    491711000001: { tags: [], attributes: { Uhrzeit: "10:00", Ort: "Bonn" } },
+    971501234567: { tags: ["week"], attributes: { Uhrzeit: "8:15" } },
+  });
+});
+
 it("adds, changes and deletes a contact, and adds and removes an opt-out", async ({ arriveAs }) => {
   const customer = await Customer.register();
   const visitor = await arriveAs(customer, "contacts", "Contacts");
@@ -106,8 +151,8 @@ it("adds, changes and deletes a contact, and adds and removes an opt-out", async
   await page.getByLabel("Tags").fill("customers, London");
   await page.getByLabel("Attributes").fill("city: London");
   await page.getByRole("dialog").getByRole("button", { name: "Add contact" }).click();
-  await page.getByRole("link", { name: "15005550010" }).click();
-  await visitor.heading("15005550010");
+  await page.getByRole("link", { name: "+1 500 555 0010" }).click();
+  await visitor.heading("+1 500 555 0010");
   await page.getByLabel("First name").fill("Grace");
   await page.getByRole("button", { name: "Save" }).click();
   await visitor.heading("Grace");
@@ -153,12 +198,12 @@ it("exports, tags, untags and deletes the contacts that a filter finds", async (
   const tagged = async () =>
     (await client.listContacts({ query: { tag: "vip" } })).rows.map(({ firstName }) => firstName);
   expect(await tagged()).toEqual(["Adam", "Ada"]);
-  const saved = await visitor.save("Export CSV");
+  const saved = await visitor.exportCsv();
   const [titles, ...lines] = (await readFile(await saved.path(), "utf8")).trim().split("\r\n");
   expect(titles).toMatch(/phoneNumber,firstName,lastName,tags,optedOut,createdAt,city$/);
   expect(lines).toEqual([
-    expect.stringMatching(/^15005550101,Adam,,vip,,2.*,$/),
-    expect.stringMatching(/^15005550100,Ada,,vip,,2.*,London$/),
+    expect.stringMatching(/^\+1 500 555 0101,Adam,,vip,,2.*,$/),
+    expect.stringMatching(/^\+1 500 555 0100,Ada,,vip,,2.*,London$/),
   ]);
   await page.goBack();
   await page.getByRole("link", { name: "Adam" }).waitFor();

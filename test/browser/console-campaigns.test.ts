@@ -82,6 +82,36 @@ it("creates a campaign, estimates its audience and cost, launches it and sees it
   });
 });
 
+it("offers the fields of the people, and names a placeholder that none of them has", async ({ arriveAs }) => {
+  const customer = await Customer.register({ balance: 1 });
+  await customer.client.createContact({
+    body: { phoneNumber: "15005550010", firstName: "Özlem", attributes: { Uhrzeit: "9:30" } },
+  });
+  const visitor = await arriveAs(customer, "campaigns/new", "New campaign");
+  const { page } = visitor;
+  const message = page.getByLabel("Message", { exact: true });
+  await page.getByLabel("Name").fill("Reminder");
+  await page.getByLabel("From").fill("ADASHOP");
+  await page.getByLabel("Send to all contacts").check();
+  await message.fill("Hallo {{Vorname}}, bis {{Uhrzeitt}} Uhr in {Uhrzeit}!");
+  await page
+    .getByText("None of these contacts has a value for {{Uhrzeitt}}. Did you mean {{Uhrzeit}}?")
+    .waitFor();
+  await page.getByText("{Uhrzeit} is sent as it is. Did you mean {{Uhrzeit}}?").waitFor();
+  expect(await visitor.violations()).toEqual([]);
+  await page.getByRole("button", { name: "Save draft" }).click();
+  await page.locator("textarea[aria-invalid=true]").waitFor();
+  await message.fill("Hallo {{Vorname}}, bis  Uhr!");
+  await message.evaluate((area: HTMLTextAreaElement) => area.setSelectionRange(23, 23));
+  await page.getByRole("button", { name: "{{Uhrzeit}}" }).click();
+  expect(await message.inputValue()).toBe("Hallo {{Vorname}}, bis {{Uhrzeit}} Uhr!");
+  await page.getByText("Hallo Özlem, bis 9:30 Uhr!").waitFor();
+  await page.getByRole("button", { name: "Save draft" }).click();
+  await visitor.heading("Reminder");
+  const [campaign] = (await customer.client.listCampaigns()).rows;
+  expect(campaign?.message).toBe("Hallo {{firstName}}, bis {{Uhrzeit}} Uhr!");
+});
+
 it("shows the people of a campaign by outcome, exports them, and drafts it again for those who failed", async ({
   arriveAs,
 }) => {
@@ -109,17 +139,14 @@ it("shows the people of a campaign by outcome, exports them, and drafts it again
   await count("Failed").click();
   await page.getByRole("link", { name: "Grace" }).waitFor();
   await page.getByText("MESSAGE_UNROUTABLE").waitFor();
-  await page.getByRole("link", { name: "15005550002" }).click();
-  await visitor.heading("Message to 15005550002");
+  await page.getByRole("link", { name: "+1 500 555 0002" }).click();
+  await visitor.heading("Message to +1 500 555 0002");
   await page.getByRole("link", { name: "Autumn sale" }).waitFor();
   await page.goBack();
   await page.getByRole("link", { name: "Grace" }).waitFor();
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Export CSV" }).click(),
-  ]);
+  const download = await visitor.exportCsv();
   expect(await readFile(await download.path(), "utf8")).toContain(
-    "15005550002,Grace,failed,MESSAGE_UNROUTABLE",
+    "+1 500 555 0002,Grace,failed,MESSAGE_UNROUTABLE",
   );
   await page.goBack();
   await visitor.confirm("Send again");

@@ -66,7 +66,7 @@ it("shows assigned numbers, and advises contacting the operator only without num
     await route.fulfill({ json: { data, meta: { ...meta, total: 2 } } });
   });
   await page.reload();
-  await page.getByText("15005559999").waitFor();
+  await page.getByText("+1 500 555 9999").waitFor();
   await page.getByText("PIZZA").waitFor();
   await page.getByText("Messages sent to your numbers appear here").waitFor();
   expect(await advice.count()).toBe(0);

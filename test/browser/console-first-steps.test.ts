@@ -54,19 +54,19 @@ it("a customer without funds sends a free test message, and finds it without a p
   await page.getByRole("link", { name: "Send a test message (free)" }).click();
   await visitor.heading("Send a message");
   expect(await page.getByLabel("Test message (free)").isChecked()).toBe(true);
-  expect(await page.getByLabel("To", { exact: true }).inputValue()).toBe("15005550007");
+  expect(await page.getByLabel("To", { exact: true }).inputValue()).toBe("+15005550007");
   await page.getByLabel("Message", { exact: true }).fill("hello");
   await page.getByText("A test message is free.").waitFor();
   await page.getByRole("button", { name: "Send test message", exact: true }).click();
-  await page.getByRole("link", { name: "+15005550007" }).click();
-  await visitor.heading("Message to 15005550007");
+  await page.getByRole("link", { name: "+1 500 555 0007" }).click();
+  await visitor.heading("Message to +1 500 555 0007");
   await page.getByText("✓ delivered").waitFor();
   await page.getByText("Free test message").waitFor();
   expect(await page.getByRole("heading", { name: "Price" }).count()).toBe(0);
   expect(await page.getByRole("link", { name: "View ledger" }).count()).toBe(0);
   await visitor.open("messages", "Messages");
   await page.getByRole("link", { name: "Show test messages" }).click();
-  await page.getByRole("row").filter({ hasText: "15005550007" }).getByText("Free").waitFor();
+  await page.getByRole("row").filter({ hasText: "+1 500 555 0007" }).getByText("Free").waitFor();
   expect([await customer.balance(), await customer.ledger()]).toEqual([0, []]);
   // A live message needs funds, as before.
   await visitor.open("send", "Send a message");
@@ -81,20 +81,20 @@ it("explains a failed message, and sends it again with its values", async ({ arr
   await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("failed"), patience);
   const visitor = await arriveAs(customer, "messages", "Messages");
   const { page } = visitor;
-  const row = page.getByRole("row").filter({ hasText: "15005550006" });
+  const row = page.getByRole("row").filter({ hasText: "+1 500 555 0006" });
   await row.getByText("could not be reached in any attempt").waitFor();
   await row.getByText("Refunded").waitFor();
-  await page.getByRole("link", { name: "15005550002" }).click();
-  await visitor.heading("Message to 15005550002");
+  await page.getByRole("link", { name: "+1 500 555 0002" }).click();
+  await visitor.heading("Message to +1 500 555 0002");
   await page.getByText("Contact the gateway operator if its country").waitFor();
   expect(await page.getByRole("link", { name: "Send again" }).count()).toBe(0);
-  await visitor.open(`messages/${id}`, "Message to 15005550006");
+  await visitor.open(`messages/${id}`, "Message to +1 500 555 0006");
   await page.getByText("Send it again in a few minutes").waitFor();
   expect(await faultsOn(page, "message-advice")).toEqual([]);
   await page.getByRole("link", { name: "Send again" }).click();
   await visitor.heading("Send a message");
   await vi.waitFor(async () => {
-    expect(await page.getByLabel("To", { exact: true }).inputValue()).toBe(fields.to);
+    expect(await page.getByLabel("To", { exact: true }).inputValue()).toBe(`+${fields.to}`);
   }, patience);
   const values = ["Message", "From", "Type"].map((label) =>
     page.getByLabel(label, { exact: true }).inputValue(),

@@ -31,10 +31,10 @@ it("finds messages by the name of a contact, sender, key and shown status, and r
   await page.getByLabel("Number or text").fill("lovelace");
   await filter();
   const named = page.getByRole("list", { name: "Contacts with this name" });
-  await named.getByText("Ada Lovelace, 15005550007").waitFor();
+  await named.getByText("Ada Lovelace, +1 500 555 0007").waitFor();
   await named.getByRole("link", { name: "show messages" }).click();
-  await page.getByRole("link", { name: "15005550007" }).click();
-  await visitor.heading("Message to 15005550007");
+  await page.getByRole("link", { name: "+1 500 555 0007" }).click();
+  await visitor.heading("Message to +1 500 555 0007");
   await page.getByRole("link", { name: "Messages" }).last().click();
   await vi.waitFor(
     async () => expect(await page.getByLabel("Status").inputValue()).toBe("delivered"),
@@ -42,7 +42,7 @@ it("finds messages by the name of a contact, sender, key and shown status, and r
   );
   expect(await page.getByLabel("Sender").inputValue()).toBe("HARBOUR");
   expect(await page.getByLabel("Number or text").inputValue()).toBe("15005550007");
-  await page.getByRole("link", { name: "15005550007" }).waitFor();
+  await page.getByRole("link", { name: "+1 500 555 0007" }).waitFor();
   expect(await page.getByRole("row").count()).toBe(2);
   expect(await visitor.violations()).toEqual([]);
 });
@@ -56,11 +56,11 @@ it("shows all sent messages of a campaign, until a person chooses another status
     expect(rows.map(({ status }) => status).toSorted()).toEqual(["failed", "sent", "sent"]);
   }, patience);
   const { page } = await arriveAs(customer, "messages?state=sent", "Messages");
-  await page.getByRole("link", { name: "15005550007" }).waitFor();
+  await page.getByRole("link", { name: "+1 500 555 0007" }).waitFor();
   expect(await page.getByRole("row").count()).toBe(3);
   await page.getByLabel("Status").selectOption("failed");
   await page.getByRole("button", { name: "Filter" }).click();
-  await page.getByRole("link", { name: "15005550001" }).waitFor();
+  await page.getByRole("link", { name: "+1 500 555 0001" }).waitFor();
   expect(await page.getByRole("row").count()).toBe(2);
 });
 

@@ -17,12 +17,12 @@ it("exports the whole ledger", async ({ arriveAs }) => {
   const customer = await Customer.register({ balance: 5 });
   const { id } = await customer.send();
   const visitor = await arriveAs(customer, "wallet", "Wallet");
-  const lines = await linesOf(await visitor.save("Export CSV"));
+  const lines = await linesOf(await visitor.exportCsv());
   expect(lines).toHaveLength(3);
   expect(lines[0]).toBe(
     "createdAt,id,type,amount,balanceAfter,currency,messageId,to,country,segments,campaignId,paymentId,reason,reference",
   );
-  expect(lines[1]).toContain(`message,-0.0079,4.9921,USD,${id},15005550000,US,1,,,,`);
+  expect(lines[1]).toContain(`message,-0.0079,4.9921,USD,${id},+1 500 555 0000,US,1,,,,`);
   expect(lines[2]).toContain("top_up,5,5,USD,,");
 });
 
@@ -31,13 +31,13 @@ it("exports the messages that a filter finds", async ({ arriveAs }) => {
   const { id } = await customer.send({ message: "=1+1" });
   await customer.send({ to: "15005550007" });
   const visitor = await arriveAs(customer, "messages?search=1%2B1", "Messages");
-  await visitor.page.getByRole("link", { name: "15005550000" }).waitFor();
-  const [titles, ...lines] = await linesOf(await visitor.save("Export CSV"));
+  await visitor.page.getByRole("link", { name: "+1 500 555 0000" }).waitFor();
+  const [titles, ...lines] = await linesOf(await visitor.exportCsv());
   expect(titles).toMatch(
     /^\uFEFF?id,to,senderId,status,errorCode,message,.*,delivery,.*,price,currency,reference,metadata$/,
   );
   expect(lines).toEqual([
-    expect.stringMatching(new RegExp(`^${id},15005550000,ACME,\\w+,,'=1\\+1,.*,1,0.0079,USD,,$`)),
+    expect.stringMatching(new RegExp(`^${id},\\+1 500 555 0000,ACME,\\w+,,'=1\\+1,.*,1,0.0079,USD,,$`)),
   ]);
 });
 
@@ -50,7 +50,8 @@ it("keeps the file of an export, and an email leads to it", async ({ arriveAs })
   const visitor = await arriveAs(customer, view, "Export");
   await visitor.page.getByText("1 row exported.").waitFor();
   expect(await visitor.violations()).toEqual([]);
-  const saved = await visitor.save("Save the file");
+  expect((await visitor.save("Save")).suggestedFilename()).toBe("transactions.xlsx");
+  const saved = await visitor.saveAsCsv();
   expect(saved.suggestedFilename()).toBe("transactions.csv");
   expect(await linesOf(saved)).toHaveLength(2);
   await visitor.page.getByRole("link", { name: "← Ledger" }).click();
@@ -62,9 +63,9 @@ it("explains why the file of a new export was not saved, and saves it again", as
   const visitor = await arriveAs(customer, "wallet", "Wallet");
   const { page } = visitor;
   await page.route("**/v1/exports/*/parts/1", async (route) => route.abort(), { times: 1 });
-  await page.getByRole("button", { name: "Export CSV" }).click();
+  await page.getByRole("button", { name: "Export" }).click();
   await page.getByRole("alert").waitFor();
-  expect(await linesOf(await visitor.save("Save the file"))).toHaveLength(2);
+  expect(await linesOf(await visitor.saveAsCsv())).toHaveLength(2);
   expect(await page.getByRole("alert").count()).toBe(0);
 });
 
@@ -78,7 +79,8 @@ it("groups the ledger by day with its sum, and filters it by type and day", asyn
   const day = today.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
   const sum = `Total +US$${String(5 - pricing.total)}`;
   expect((await rows.nth(1).innerText()).split(/\s*\n\s*/)).toEqual([`${day} (UTC)`, sum]);
-  expect(await rows.nth(2).innerText()).toMatch(/Message\s+447400123456 United Kingdom, 1 segment/);
+  await page.getByText("+44 7400 123456").waitFor();
+  expect(await rows.nth(2).innerText()).toMatch(/Message\s+\+44 7400 123456 United Kingdom, 1 segment/);
   const choose = async (label: string, date: Date): Promise<void> => {
     await page.getByLabel(label).fill(date.toISOString().slice(0, 10));
     await page.getByRole("button", { name: "Filter" }).click();
@@ -87,7 +89,7 @@ it("groups the ledger by day with its sum, and filters it by type and day", asyn
   await choose("From (UTC)", today);
   await page.getByRole("row", { name: `${day} (UTC) Total +US$5.00` }).waitFor();
   expect(await rows.count()).toBe(3);
-  expect(await linesOf(await visitor.save("Export CSV"))).toHaveLength(2);
+  expect(await linesOf(await visitor.exportCsv())).toHaveLength(2);
   await page.goBack();
   await choose("From (UTC)", new Date(today.getTime() + 86_400_000));
   await page.getByText("No entries match").waitFor();
@@ -110,7 +112,7 @@ it("shows the usage of a month, and exports the statement", async ({ arriveAs })
   const day = page.getByRole("slider", { name: "Day" });
   expect(await day.getAttribute("aria-valuetext")).toMatch(/: 1 message, US\$/);
   expect(await day.getAttribute("aria-valuemax")).toBe(String(new Date().getUTCDate()));
-  const statement = await visitor.save("Export CSV");
+  const statement = await visitor.saveAsCsv();
   expect(statement.suggestedFilename()).toBe(`statement-${today.slice(0, 7)}.csv`);
   expect(await linesOf(statement)).toEqual([
     "day,label,messages,segments,amount,refunded,currency",
@@ -226,5 +228,5 @@ it("shows the usage of today by each grouping, with the amount of the overview",
     expect(await page.getByText("Not fully included").count()).toBe(0);
   }
   expect(await faultsOn(page, "usage-today")).toEqual([]);
-  expect((await visitor.save("Export CSV")).suggestedFilename()).toMatch(/^statement-\d{4}-\d\d-\d\d\.csv$/);
+  expect((await visitor.saveAsCsv()).suggestedFilename()).toMatch(/^statement-\d{4}-\d\d-\d\d\.csv$/);
 });

@@ -55,7 +55,7 @@ it("offers a sender messages, contacts and campaigns, and nothing about keys and
   }
   expect(await visitor.violations()).toEqual([]);
   await visitor.open("wallet", "Wallet");
-  expect(await page.locator("main").getByRole("button").allInnerTexts()).toEqual(["Export CSV", "Filter"]);
+  expect(await page.locator("main").getByRole("button").allInnerTexts()).toEqual(["Export", "Filter"]);
   expect(await page.getByLabel("Daily spending limit").isDisabled()).toBe(true);
   expect(await visitor.violations()).toEqual([]);
   for (const [address, heading] of [
@@ -76,7 +76,7 @@ it("shows a viewer all data without the actions, and follows a new role after a 
   const { page } = visitor;
   await visitor.settle();
   const buttons = page.locator("main").locator("button:visible, a.button:visible");
-  expect(await buttons.allInnerTexts()).toEqual(["Export CSV", "Filter"]);
+  expect(await buttons.allInnerTexts()).toEqual(["Export", "Filter"]);
   await page
     .getByRole("link", { name: "Grace" })
     .or(page.getByRole("link", { name: "Ada" }))

@@ -37,17 +37,17 @@ it("a new customer opens the gateway's address, signs up, tops up, sends, and se
   await page.getByLabel("Message", { exact: true }).fill("Your code is 123456");
   await page.getByText(/^US\$0\.\d+ \(1 × US\$0\.\d+\)$/).waitFor();
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await page.getByRole("link", { name: "+447700900123" }).waitFor();
+  await page.getByRole("link", { name: "+44 7700 900123" }).waitFor();
   await to.fill("+1 (500) 555-0007");
   await page.getByLabel("Message", { exact: true }).fill("Your code is 123456");
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await page.getByRole("link", { name: "+15005550007" }).waitFor();
+  await page.getByRole("link", { name: "+1 500 555 0007" }).waitFor();
   await page.getByText("✓ sent").first().waitFor();
 
   await page.getByRole("link", { name: "Messages", exact: true }).click();
   await visitor.heading("Messages");
-  await page.getByRole("link", { name: "15005550007" }).click();
-  await visitor.heading("Message to 15005550007");
+  await page.getByRole("link", { name: "+1 500 555 0007" }).click();
+  await visitor.heading("Message to +1 500 555 0007");
   await page.getByText("Submitted to the carrier").waitFor();
   await page.getByText("✓ delivered").waitFor();
   const tookSeconds = ((performance.now() - beganAtMs) / 1_000).toFixed(1);
@@ -137,7 +137,7 @@ it("keeps the focus while a message is sent, and moves it to the result", async 
   await page.getByRole("button", { name: "Please wait…" }).waitFor();
   expect(await visitor.focused()).toBe("Please wait…");
   held.resolve();
-  await visitor.focusOn("+15005550000");
+  await visitor.focusOn("+1 500 555 0000");
 });
 
 it("keeps drafts of a message and a campaign across views, and clears them with the session", async ({
@@ -199,7 +199,7 @@ it("finds one of many messages by a number as people write it, and keeps the fil
   const { id } = await customer.send({ to: "447700900123", message: "the oldest" });
   const visitor = await arriveAs(customer, "messages", "Messages");
   const { page } = visitor;
-  await page.getByRole("link", { name: "447700900123" }).waitFor();
+  await page.getByRole("link", { name: "+44 7700 900123" }).waitFor();
   // The list of a customer with 5,000 newer messages: the first pages of a filter are empty.
   let reads = 0;
   await page.route(/\/v1\/sms\?/, async (route) => {
@@ -217,11 +217,11 @@ it("finds one of many messages by a number as people write it, and keeps the fil
   await page.getByLabel("From").fill("2020-01-01");
   await page.getByRole("button", { name: "Filter" }).click();
   await vi.waitFor(() => expect(reads).toBe(6), patience);
-  await page.getByRole("link", { name: "447700900123" }).click();
-  await visitor.heading("Message to 447700900123");
+  await page.getByRole("link", { name: "+44 7700 900123" }).click();
+  await visitor.heading("Message to +44 7700 900123");
   await page.getByRole("main").getByRole("link", { name: "Messages" }).click();
   await visitor.heading("Messages");
-  await page.getByRole("link", { name: "447700900123" }).waitFor();
+  await page.getByRole("link", { name: "+44 7700 900123" }).waitFor();
   expect(await page.getByLabel("Number or text").inputValue()).toBe("07700 900123");
   await page.getByLabel("Number or text").fill("nothing like this");
   await page.getByRole("button", { name: "Filter" }).click();
@@ -238,8 +238,8 @@ it("finds messages by number and status, and cancels a scheduled one", async ({ 
   const { page } = visitor;
   await page.getByLabel("Number or text").fill("+1 500 555 0007");
   await page.getByRole("button", { name: "Filter" }).click();
-  await page.getByRole("link", { name: "15005550000" }).waitFor({ state: "detached" });
-  await page.getByRole("link", { name: "15005550007" }).waitFor();
+  await page.getByRole("link", { name: "+1 500 555 0000" }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "+1 500 555 0007" }).waitFor();
   await page.locator("button:focus", { hasText: "Filter" }).waitFor();
   await visitor.open("messages", "Messages");
   await vi.waitFor(
@@ -248,8 +248,8 @@ it("finds messages by number and status, and cancels a scheduled one", async ({ 
   );
   await page.getByLabel("Status").selectOption("scheduled");
   await page.getByRole("button", { name: "Filter" }).click();
-  await page.getByRole("link", { name: "15005550000" }).click();
-  await visitor.heading("Message to 15005550000");
+  await page.getByRole("link", { name: "+1 500 555 0000" }).click();
+  await visitor.heading("Message to +1 500 555 0000");
   await visitor.confirm("Cancel message");
   await page.getByText("– cancelled").waitFor();
   expect(await customer.balance()).toBe(0.9921);
@@ -271,7 +271,7 @@ it("creates a template with a preview, and sends it with values", async ({ arriv
   await page.getByLabel("{{code}}").fill("123456");
   await page.getByText("Your code is 123456").waitFor();
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await page.getByRole("link", { name: "message to 15005550000" }).waitFor();
+  await page.getByRole("link", { name: "message to +1 500 555 0000" }).waitFor();
   expect((await customer.client.listSms()).rows[0]?.message).toBe("Your code is 123456");
 });
 

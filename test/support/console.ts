@@ -131,8 +131,19 @@ class ConsoleVisitor {
   /** Presses a button, and returns the file that the page saves. */
   async save(button: string): Promise<Download> {
     const saved = this.page.waitForEvent("download");
-    await this.page.getByRole("button", { name: button }).click();
+    await this.page.getByRole("button", { name: button, exact: true }).click();
     return saved;
+  }
+
+  /** Exports a list, whose Excel file the page saves by itself, and saves it once more as CSV. */
+  async exportCsv(): Promise<Download> {
+    await this.save("Export");
+    return this.saveAsCsv();
+  }
+
+  async saveAsCsv(): Promise<Download> {
+    await this.page.getByLabel("File").selectOption("CSV with commas");
+    return this.save("Save");
   }
 
   /** Waits until an element with this text or name has the focus. */

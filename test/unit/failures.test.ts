@@ -29,7 +29,7 @@ it("a message that did not arrive has one reason, of its failure or else of its 
 
 it("a message is repeated with its values, without what was erased", () => {
   const values = {
-    to: "15005550008",
+    to: "+15005550008",
     senderId: "ACME",
     message: "Bonjour",
     messageType: "",

@@ -57,7 +57,7 @@ export function sampleOf(
   return undefined;
 }
 
-function isOfAudience({ contactIds, tags }: Plan["audience"], contact: Contact): boolean {
+export function isOfAudience({ contactIds, tags }: Plan["audience"], contact: Contact): boolean {
   if (contactIds !== undefined) return contactIds.includes(contact.id);
   return tags === undefined || tags.some((tag) => contact.tags.includes(tag));
 }

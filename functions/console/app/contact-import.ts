@@ -1,7 +1,11 @@
 import { CreateContactRequest, type ImportedContact } from "../../../shared/api/contract/contacts.ts";
 import type { ErrorDetail } from "../../../shared/api/contract/errors.ts";
 import { validate } from "../../../shared/api/contract/validation.ts";
-import { numberOf } from "./national-numbers.ts";
+import { writtenNumber } from "../../../shared/api/contract/written-numbers.ts";
+import { formatNumber, noCountryCode, readNumber, type TwoNumbers } from "../../../shared/api/read-number.ts";
+import { withoutGuard } from "../../../shared/figures/exports/csv.ts";
+import { attributeNames, fields, plainName, usualNames } from "./column-names.ts";
+import { isBlank } from "./read-table.ts";
 import { tagsOf } from "./typed.ts";
 
 /*
@@ -12,55 +16,46 @@ import { tagsOf } from "./typed.ts";
  * The fields that a column can map to. `fullName` is a first name and, after its first space, a last name. `attribute` is a
  * custom attribute named like the column.
  */
-export const targets = [
-  "phoneNumber",
-  "fullName",
-  "firstName",
-  "lastName",
-  "tags",
-  "attribute",
-  "skip",
-] as const;
+export const targets = [...fields, "attribute", "skip"] as const;
 export type Target = (typeof targets)[number];
 
-/** Usual column names for each field, in letters only. */
-const usualNames = {
-  phoneNumber: /^(contactnumber|phone|mobile|mobil|cell|tel|msisdn|number|handy|whatsapp|to$)/,
-  fullName: /^(name|fullname|patient|customer|client|contact|guest|member|kunde|gast|mitglied)(name)?$/,
-  firstName: /^(first|given|forename|vorname|prenom|prénom)/,
-  lastName: /^(last|family|surname|nachname|familienname|nom$)/,
-  tags: /^(tag|group|list|label|gruppe)/,
-} as const;
-const guessed = ["phoneNumber", "fullName", "firstName", "lastName", "tags"] as const;
-
-/** Guesses each column's field from its name. Each field is used once. */
-export function guessTargets(header: readonly string[]): Target[] {
-  const taken = new Set<Target>();
-  return header.map((name) => {
-    const plain = name.toLowerCase().replaceAll(/[^\p{L}]/gu, "");
-    for (const target of guessed) {
-      if (taken.has(target) || !usualNames[target].test(plain)) continue;
-      taken.add(target);
-      return target;
+/**
+ * Guesses each column's field from its name. Each field is used once, by the column with the best name. A column for phone numbers
+ * also needs one in its first rows.
+ */
+export function guessTargets(header: readonly string[], rows: readonly (readonly string[])[] = []): Target[] {
+  const chosen = new Map<number, Target>();
+  const hasNumbers = (column: number): boolean =>
+    rows.some((cells) => "form" in writtenNumber(cells[column] ?? ""));
+  for (const [target, pattern] of usualNames) {
+    const matching = header.flatMap((name, column) =>
+      !chosen.has(column) && pattern.test(plainName(name)) ? [column] : [],
+    );
+    if (target === "skip") for (const column of matching) chosen.set(column, target);
+    else if (![...chosen.values()].includes(target)) {
+      const best = target === "phoneNumber" && rows.length > 0 ? matching.find(hasNumbers) : matching[0];
+      if (best !== undefined) chosen.set(best, target);
     }
-    return attributeName(name) === "" ? "skip" : "attribute";
-  });
+  }
+  const names = attributeNames(header);
+  return header.map((_, column) => chosen.get(column) ?? (names[column] === "" ? "skip" : "attribute"));
 }
 
-/** The attribute name for a column: a letter, then up to 31 letters, digits and underscores. */
-export function attributeName(column: string): string {
-  return column
-    .normalize("NFD")
-    .replaceAll(/[^A-Za-z0-9]+/g, "_")
-    .replace(/^[^A-Za-z]+|_+$/g, "")
-    .slice(0, 32);
+/** How many rows may precede the header, such as a title. */
+const maxRowsBeforeHeader = 10;
+
+/** The place of the header: the first of the first rows with a column for phone numbers, or the first row with a value. */
+export function headerRowOf(table: readonly (readonly string[])[]): number {
+  const first = table.slice(0, maxRowsBeforeHeader);
+  const named = first.findIndex((cells) => guessTargets(cells).includes("phoneNumber"));
+  return Math.max(0, named >= 0 ? named : first.findIndex((cells) => !isBlank(cells)));
 }
 
-/** A small spreadsheet. Its numbers have no plus sign, which a CSV file would have to disguise. */
+/** A small spreadsheet. */
 export const sample = [
   ["Phone number", "First name", "Last name", "Tags", "Date", "Time"],
-  ["44 7700 900123", "Ada", "Lovelace", "patients; tuesday", "Tuesday 24 November", "09:30"],
-  ["44 7700 900124", "Grace", "Hopper", "patients; tuesday", "Tuesday 24 November", "10:00"],
+  ["+44 7700 900123", "Ada", "Lovelace", "patients; tuesday", "Tuesday 24 November", "09:30"],
+  ["+44 7700 900124", "Grace", "Hopper", "patients; tuesday", "Tuesday 24 November", "10:00"],
 ];
 
 /** The fields as a person calls them. */
@@ -69,6 +64,7 @@ const fieldNames: Readonly<Record<string, string>> = {
   firstName: "The first name",
   lastName: "The last name",
   tags: "The tags",
+  optedOut: "The opt-out",
 };
 
 /** One row of the file as a contact, with the API's message if it is invalid. */
@@ -79,47 +75,109 @@ export interface ImportRow {
   readonly problem: string | undefined;
 }
 
-/**
- * Converts the rows after the header, using the field chosen for each column.
- * @param country the country of numbers without a country code; empty for none
- */
+/** The choices of a person for the numbers of a file. */
+interface NumberChoice {
+  /** The country of numbers without a country code; empty for none. */
+  readonly country: string;
+  /** The meaning of digits that could be two numbers: `national` or `international`; empty if no one has chosen. */
+  readonly reading: string;
+}
+
+/** Converts the rows after the header, using the field chosen for each column. Empty rows are left out. */
 export function rowsOf(
   table: readonly (readonly string[])[],
   columns: readonly Target[],
   country: string,
+  reading = "",
 ): ImportRow[] {
-  const [header = [], ...body] = table;
+  const start = headerRowOf(table);
+  const names = attributeNames(table[start] ?? []);
   const numbers = new Set<string>();
-  return body.map((cells, index) => {
-    const contact = contactOf(header, cells, columns, country);
+  return table.flatMap((cells, index) => {
+    if (index <= start || isBlank(cells)) return [];
+    const line = index + 1;
+    const { contact, problem: unread } = contactOf(names, cells, columns, { country, reading });
     const checked = validate(CreateContactRequest, contact);
-    const line = index + 2;
-    if (!checked.success) return { line, contact, problem: describeProblems(checked.details) };
+    if (unread !== undefined) return [{ line, contact, problem: unread }];
+    if (!checked.success) return [{ line, contact, problem: describeProblems(checked.details) }];
     const { phoneNumber } = checked.data;
     const problem = numbers.has(phoneNumber) ? "an earlier row has this number" : undefined;
     numbers.add(phoneNumber);
-    return { line, contact, problem };
+    return [{ line, contact, problem }];
+  });
+}
+
+/** Returns the first number that could be two; undefined if each is one number or none. */
+export function openQuestionOf(
+  table: readonly (readonly string[])[],
+  columns: readonly Target[],
+  country: string,
+): (TwoNumbers & { readonly cell: string }) | undefined {
+  const column = columns.indexOf("phoneNumber");
+  for (const cells of table.slice(headerRowOf(table) + 1)) {
+    const cell = cells[column] ?? "";
+    const read = readNumber(cell, country);
+    if ("international" in read) return { cell, ...read };
+  }
+  return undefined;
+}
+
+/** Returns the fields that an update clears where a row has no value for them. */
+export function clearedFields(header: readonly string[], columns: readonly Target[]): string[] {
+  const names = attributeNames(header);
+  return columns.flatMap((target, index) => {
+    if (target === "fullName") return ["firstName", "lastName"];
+    if (target === "attribute") return `attributes.${names[index]}`;
+    return target === "firstName" || target === "lastName" ? target : [];
   });
 }
 
 function contactOf(
-  header: readonly string[],
+  names: readonly string[],
   cells: readonly string[],
   columns: readonly Target[],
-  country: string,
-): Record<string, unknown> {
+  choice: NumberChoice,
+): { contact: Record<string, unknown>; problem?: string | undefined } {
   const contact: Record<string, unknown> = { phoneNumber: "" };
   const attributes: Record<string, string> = {};
+  let problem: string | undefined;
   for (const [index, target] of columns.entries()) {
-    const cell = (cells[index] ?? "").trim();
+    const cell = withoutGuard((cells[index] ?? "").trim());
     if (cell === "" || target === "skip") continue;
-    if (target === "phoneNumber") contact["phoneNumber"] = numberOf(cell, country);
-    else if (target === "fullName") Object.assign(contact, namesOf(cell));
+    if (target === "phoneNumber") {
+      const read = numberOfCell(cell, choice);
+      contact["phoneNumber"] = "number" in read ? read.number : cell;
+      if ("problem" in read) problem = `${fieldNames["phoneNumber"]} ${read.problem}`;
+    } else if (target === "fullName") Object.assign(contact, namesOf(cell));
     else if (target === "tags") contact["tags"] = tagsOf(cell);
-    else if (target === "attribute") attributes[attributeName(header[index] ?? "")] = cell;
+    else if (target === "optedOut") {
+      contact["optedOut"] = !isNo.test(cell);
+      if (!isNo.test(cell) && !isYes.test(cell)) problem = `${fieldNames["optedOut"]} must be yes or no`;
+    } else if (target === "attribute") attributes[names[index] ?? ""] = cell;
     else contact[target] = cell;
   }
-  return Object.keys(attributes).length === 0 ? contact : { ...contact, attributes };
+  return { contact: Object.keys(attributes).length === 0 ? contact : { ...contact, attributes }, problem };
+}
+
+/** The values of an opt-out: words, the values of spreadsheets, checkmarks, and the date of an opt-out. */
+const isYes =
+  /^(yes|y|true|on|1(\.0)?|x|✓|✔|☑|ja?|oui|sí|si|s|wahr|vrai|verdadero|vero|stop|opted[ -]?out|unsubscribed|\d{1,4}[-./]\d.*)[.!]?$/i;
+const isNo = /^(no?|false|off|0(\.0)?|nein|non|nee|falsch|faux|falso|opted[ -]?in|subscribed|-|☐)[.!]?$/i;
+
+function numberOfCell(
+  cell: string,
+  { country, reading }: NumberChoice,
+): { number: string } | { problem: string } {
+  const read = readNumber(cell, country);
+  if ("problem" in read && read.problem === noCountryCode) {
+    return { problem: `${noCountryCode}: choose the country of these numbers above` };
+  }
+  if ("number" in read || "problem" in read) return read;
+  const { national, international } = read;
+  if (reading === "international") return { number: international };
+  if (reading === "national" && national !== undefined) return { number: national };
+  const written = [national, international].filter((each) => each !== undefined).map(formatNumber);
+  return { problem: `could be ${written.join(" or ")}: choose above, or write its country code` };
 }
 
 function namesOf(cell: string): Record<string, string> {
@@ -152,21 +210,15 @@ export function* batchesOf(rows: readonly ImportRow[]): Generator<ImportRow[], v
 const maxRows = 1_000;
 const maxBytes = 1_000_000;
 
-export interface FailedRow {
-  readonly line: number;
-  readonly phoneNumber: string;
-  readonly reason: string;
-}
-
-/** The rows of a batch that were not imported. */
-export function failedRowsOf(batch: readonly ImportRow[], results: readonly ImportedContact[]): FailedRow[] {
+/** The rows of a batch that were not imported, with the reason as their problem. */
+export function failedRowsOf(batch: readonly ImportRow[], results: readonly ImportedContact[]): ImportRow[] {
   return results.flatMap((result) => {
     const row = batch[result.index];
     if (row === undefined || result.status === "created" || result.status === "updated") return [];
-    const reason =
+    const problem =
       result.status === "duplicate"
         ? "a contact with this number already exists"
         : describeProblems(result.details);
-    return [{ line: row.line, phoneNumber: String(row.contact["phoneNumber"]), reason }];
+    return [{ ...row, problem }];
   });
 }

@@ -1,4 +1,5 @@
 import type { DeliveryErrorCode, Message, MessageErrorCode } from "../../../shared/api/contract/sms.ts";
+import { typedForm } from "./typed.ts";
 
 type Code = DeliveryErrorCode | MessageErrorCode;
 
@@ -21,6 +22,6 @@ export const otherActions: Partial<Readonly<Record<Code, readonly Action[]>>> = 
 /** The values of the form that sends a message again, without a number or text that was erased. */
 export function repeated({ to, message, senderId, messageType, language, test }: Message) {
   const kept = (text: string): string => (text === "[removed]" ? "" : text);
-  const rest = { isUnicode: language === "Unicode", isTest: test === true };
-  return { to: kept(to), message: kept(message), senderId, messageType: messageType ?? "", ...rest };
+  const rest = { messageType: messageType ?? "", isUnicode: language === "Unicode", isTest: test === true };
+  return { to: typedForm(kept(to)), message: kept(message), senderId, ...rest };
 }

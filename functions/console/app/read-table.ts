@@ -1,55 +1,86 @@
 import { parse } from "csv-parse/browser/esm/sync";
-import type { CellValue } from "read-excel-file/universal";
 
-const delimiters = [",", ";", "\t"] as const;
+const delimiters = [",", ";", "\t", "|"] as const;
+
+/** How dates become texts: as the spreadsheet shows them, or as 2026-11-24. */
+export type DateForm = "iso" | "shown";
 
 /**
- * Reads the rows of a spreadsheet: the first sheet of an Excel file, or a CSV file.
+ * Reads a spreadsheet as a person sees it: the first visible sheet of an Excel file, or a CSV file. Each row is at its place,
+ * and an empty one has no cells.
  * @throws Error for a file that is neither
  */
-export async function tableOf(file: File): Promise<string[][]> {
-  if (!file.name.toLowerCase().endsWith(".xlsx")) return parseCsv(await textOf(file));
-  const { readSheet } = await import("read-excel-file/universal");
-  const rows = await readSheet(file);
-  return rows.map((cells) => cells.map(textOfCell)).filter((cells) => cells.some((cell) => cell !== ""));
+export async function tableOf(file: Blob, dates: DateForm = "shown"): Promise<string[][]> {
+  if ((await file.slice(0, excelMark.length).text()) !== excelMark) return parseCsv(await textOf(file));
+  const { sheetOf } = await import("./read-sheet.ts");
+  return sheetOf(new Uint8Array(await file.arrayBuffer()), dates);
 }
 
-/** The text of a cell. A day has no time, as in the spreadsheet. A time is a fraction of a day there, so it is rounded. */
-function textOfCell(cell: CellValue | null): string {
-  if (!(cell instanceof Date)) return cell === null ? "" : String(cell);
-  const time = new Date(Math.round(cell.getTime() / 1_000) * 1_000);
-  return time.toISOString().slice(0, 16).replace("T", " ").replace(" 00:00", "");
-}
+/** The first bytes of an Excel file, which is a ZIP file. */
+const excelMark = "PK\u0003\u0004";
 
 /**
- * Reads the rows of a CSV file (RFC 4180) with any of the usual delimiters. Empty rows are left out.
+ * Reads the rows of a CSV file (RFC 4180) with any of the usual delimiters. Excel's line `sep=;` is no row.
  * @throws Error when a quoted value is not closed
  */
 export function parseCsv(text: string): string[][] {
+  const [line = "", stated] = /^\uFEFF?"?sep=(.)"?\r?\n/i.exec(text) ?? [];
+  const body = text.slice(line.length);
+  const delimiter = stated ?? delimiterOf(body);
+  return rowsWith(delimiter, body).map((cells) => (isBlank(cells) ? [] : cells));
+}
+
+/** Whether a row has no values. */
+export function isBlank(cells: readonly string[]): boolean {
+  return cells.every((cell) => cell.trim() === "");
+}
+
+function rowsWith(delimiter: string, text: string, rows?: number): string[][] {
   return parse(text, {
     bom: true,
-    delimiter: delimiterOf(text),
+    delimiter,
     record_delimiter: ["\r\n", "\n", "\r"],
     relax_column_count: true,
     relax_quotes: true,
-    skip_records_with_empty_values: true,
+    ...(rows === undefined ? {} : { to: rows }),
   });
 }
 
-/** The delimiter that occurs most often in the first line. */
+/** The delimiter with which the first row of several cells has the most. Titles and empty rows may be above it. */
 function delimiterOf(text: string): string {
-  const [firstLine = ""] = text.split(/\r|\n/, 1);
-  const counts = delimiters.map((each) => [each, firstLine.split(each).length] as const);
-  const [[best] = [","]] = counts.toSorted(([, one], [, other]) => other - one);
+  const counts = delimiters.map((each) => [each, cellCounts(each, text)] as const);
+  const row = Math.min(...counts.map(([, of]) => of.findIndex((count) => count > 1)).filter((at) => at >= 0));
+  const [[best] = [","]] = counts.toSorted(([, one], [, other]) => (other[row] ?? 0) - (one[row] ?? 0));
   return best;
 }
 
-/** The text of a file: UTF-8, or Windows-1252 as older spreadsheets write it. */
-export async function textOf(file: Blob): Promise<string> {
-  const bytes = await file.arrayBuffer();
+/** How many of the first rows can be titles. */
+const maxTitleRows = 10;
+
+function cellCounts(delimiter: string, text: string): number[] {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return rowsWith(delimiter, text, maxTitleRows + 1).map((cells) => cells.length);
   } catch {
-    return new TextDecoder("windows-1252").decode(bytes);
+    // With this delimiter a quote is not closed.
+    return [];
   }
+}
+
+/** The text of a file: UTF-8 or UTF-16, or Windows-1252 as older spreadsheets write it. */
+export async function textOf(file: Blob): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const [first, second, third, fourth] = bytes;
+  // With or without its mark: ASCII has a zero in each second byte.
+  if ((first === 0xff && second === 0xfe) || (second === 0 && fourth === 0))
+    return decoded("utf-16le", bytes);
+  if ((first === 0xfe && second === 0xff) || (first === 0 && third === 0)) return decoded("utf-16be", bytes);
+  const text = decoded("utf-8", bytes);
+  const wrong = text.match(/\uFFFD/g)?.length ?? 0;
+  // A program that joins files leaves a few wrong bytes among the characters of UTF-8.
+  const isUtf8 = wrong === 0 || wrong < (text.match(/[^\0-\x7F\uFFFD]/gu)?.length ?? 0);
+  return isUtf8 ? text : decoded("windows-1252", bytes);
+}
+
+function decoded(encoding: string, bytes: Uint8Array): string {
+  return new TextDecoder(encoding).decode(bytes);
 }

@@ -1,3 +1,7 @@
+import { signal } from "@preact/signals";
+
+import { plainText } from "../../../shared/api/contract/plain-text.ts";
+import { internationalNumber, writtenNumber } from "../../../shared/api/contract/written-numbers.ts";
 import { FieldProblem } from "./problems.ts";
 
 /*
@@ -21,29 +25,49 @@ export function amountOf(field: string, text: string): number {
   return amount;
 }
 
-/** The digits of a phone number such as `+1 (500) 555-0000`. */
-export function phoneNumberOf(text: string): string {
-  return text.replaceAll(/[\s().\-/]/g, "").replace(/^(\+|00)/, "");
+/** The country of numbers without a country code: that of the browser, until the person chooses another one. */
+export const phoneCountry = signal(new Intl.Locale(navigator.language).region ?? "");
+
+/** Returns a number of the API in the form that a field reads: a plus sign shows its country code. Names stay as they are. */
+export function typedForm(number: string): string {
+  return /^\d{7,15}$/.test(number) ? `+${number}` : number;
 }
 
-/** Whether a number is written as in its country: with a zero instead of the country's code. */
-export function isNational(text: string): boolean {
-  return /^\(?0[1-9]/.test(text.trim());
+/** Whether a number is written as in its country, so that the person has to choose the country. */
+export function needsCountry(text: string): boolean {
+  const written = writtenNumber(text);
+  return "form" in written && written.form === "national";
 }
 
-/** The digits of a number that may be written as in a country. */
-export async function numberIn(text: string, country: string): Promise<string> {
-  if (!isNational(text)) return phoneNumberOf(text);
+/**
+ * Returns the digits of a phone number that someone typed. A text without one stays as it is.
+ * @throws FieldProblem if it is none, or could be two
+ */
+export async function numberIn(text: string, field = "to"): Promise<string> {
+  if (text.trim() === "") return "";
   // Loaded on demand, because of its size.
-  const { numberOf } = await import("./national-numbers.ts");
-  return numberOf(text.trim(), country);
+  const { formatNumber, readNumber } = await import("../../../shared/api/read-number.ts");
+  const read = readNumber(text, phoneCountry.value);
+  if ("number" in read) return read.number;
+  if ("problem" in read) {
+    // The gateway rejects all but digits itself, together with the other fields.
+    if (!/^\+?\d{7,15}$/.test(text)) return text;
+    throw new FieldProblem(field, `This number ${read.problem}.`);
+  }
+  const written = [read.national, read.international].filter((each) => each !== undefined).map(formatNumber);
+  throw new FieldProblem(field, `Write the number with its country code: ${written.join(" or ")}.`);
+}
+
+/** Returns the digits of a prefix of numbers, or of a whole number, in the query of a view. */
+export function prefixIn(text: string): string {
+  return internationalNumber(text) ?? plainText(text).replaceAll(/^\s*00|\D/g, "");
 }
 
 /** Returns the sender that a person typed: a number of theirs, or a sender ID. Empty is the default one. */
 export function senderIn(
   typed: string,
 ): { readonly from: string } | { readonly senderId: string | undefined } {
-  const number = phoneNumberOf(typed);
+  const number = internationalNumber(typed) ?? typed.trim();
   return /^\d{3,15}$/.test(number) ? { from: number } : { senderId: given(typed) };
 }
 

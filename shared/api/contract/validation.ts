@@ -174,7 +174,7 @@ function oneOf(values: readonly unknown[]): string {
 }
 
 /** The known name that someone probably meant: one that begins with theirs, or differs in few letters. */
-function nearest(name: string, known: readonly string[]): string | undefined {
+export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > maxNameLength) return undefined;
   const plainName = plain(name);
   const [found] = known

@@ -90,7 +90,7 @@ async function isSigned(carrier: CarrierRecord, call: CarrierCall): Promise<bool
 }
 
 /** Returns the reader for a carrier's callbacks. Some kinds make none. */
-async function readerOf(settings: CarrierSettings): Promise<CallbackReader> {
+export async function readerOf(settings: CarrierSettings): Promise<CallbackReader> {
   switch (settings.kind) {
     case "kannel":
       return kannelCallbacks(await numbersOf(settings.country));

@@ -27,7 +27,7 @@ export async function sendWithSes(from: string, { to, subject, text, html }: Out
 const maxWordBytes = 45;
 
 /** Returns a name as headers of emails have it: quoted, or encoded if it has characters beyond ASCII (RFC 2047). */
-function headerText(name: string): string {
+export function headerText(name: string): string {
   if (/^[\x20-\x7e]*$/.test(name)) return `"${name}"`;
   const words: string[] = [""];
   for (const character of name) {

@@ -111,8 +111,14 @@ export function AudienceCost({
       )}
       {messages === 0 && data.isAll ? (
         <Notice tone="info">
-          No contacts would receive this campaign. <a href="#/contacts/import">Import contacts</a> or change
-          the audience.
+          No contacts would receive this campaign.{" "}
+          {unrenderable > 0 ? (
+            "Correct the message: it has a field without a value, or it is too long."
+          ) : (
+            <>
+              <a href="#/contacts/import">Import contacts</a> or change the audience.
+            </>
+          )}
         </Notice>
       ) : null}
       {balance !== undefined && balance < cost ? (

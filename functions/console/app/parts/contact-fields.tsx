@@ -1,9 +1,10 @@
 import type { Contact } from "../../../../shared/api/contract/contacts.ts";
 import { api } from "../api.ts";
 import { FieldProblem } from "../problems.ts";
-import { given, phoneNumberOf, tagsOf } from "../typed.ts";
+import { given, numberIn, tagsOf, typedForm } from "../typed.ts";
 import type { FormState } from "./form-state.ts";
-import { PhoneField, CheckField, TextArea, TextField } from "./form.tsx";
+import { CheckField, TextArea, TextField } from "./form.tsx";
+import { numberText, PhoneField } from "./phone.tsx";
 
 export const emptyContact = {
   phoneNumber: "",
@@ -18,15 +19,16 @@ type ContactValues = typeof emptyContact;
 
 /** The form values of a contact. */
 export function valuesOf(contact: Contact): ContactValues {
-  const { phoneNumber, firstName = "", lastName = "", tags, attributes, optedOut } = contact;
+  const { firstName = "", lastName = "", tags, attributes, optedOut } = contact;
+  const phoneNumber = typedForm(contact.phoneNumber);
   const lines = Object.entries(attributes).map(([name, value]) => `${name}: ${value}`);
   return { phoneNumber, firstName, lastName, tags: tags.join(", "), attributes: lines.join("\n"), optedOut };
 }
 
 /** Converts form values into the API's fields. @throws FieldProblem */
-export function contactOf(values: ContactValues) {
+export async function contactOf(values: ContactValues) {
   return {
-    phoneNumber: phoneNumberOf(values.phoneNumber),
+    phoneNumber: await numberIn(values.phoneNumber, "phoneNumber"),
     firstName: given(values.firstName),
     lastName: given(values.lastName),
     tags: tagsOf(values.tags),
@@ -78,7 +80,7 @@ export function ContactFields({ form }: { form: FormState<ContactValues> }) {
 
 /** The name of a contact, or the phone number if there is none. */
 export function nameOf({ firstName = "", lastName = "", phoneNumber }: Contact): string {
-  return `${firstName} ${lastName}`.trim() || phoneNumber;
+  return `${firstName} ${lastName}`.trim() || numberText(phoneNumber);
 }
 
 /** Returns a few contacts whose names contain a text; none for a text without letters, which is a number. */

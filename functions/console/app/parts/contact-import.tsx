@@ -1,28 +1,27 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 
-import type { ImportedContacts } from "../../../../shared/api/contract/contacts.ts";
+import { everyRow } from "../../../../shared/api/client/client.ts";
+import type { Contact, ImportedContacts } from "../../../../shared/api/contract/contacts.ts";
 import { api } from "../api.ts";
-import { batchesOf, failedRowsOf, type ImportRow, type FailedRow } from "../contact-import.ts";
+import { batchesOf, failedRowsOf, type ImportRow } from "../contact-import.ts";
 import { linkTo } from "../router.ts";
-import { saveCsv } from "../save-file.ts";
+import { saveTable } from "../save-file.ts";
 import { useAction } from "./dialog.tsx";
 import { Labeled } from "./field.tsx";
+import { fieldOf } from "./form-state.ts";
+import { CheckField } from "./form.tsx";
 import { countText } from "./money.tsx";
 import { announce, Notice, Problem } from "./notice.tsx";
 import { LinkButton } from "./page.tsx";
 import { Table } from "./table.tsx";
-
-export function failedRowOf({ line, contact, problem = "" }: ImportRow): FailedRow {
-  return { line, phoneNumber: String(contact["phoneNumber"]), reason: problem };
-}
 
 interface Progress {
   /** All rows that were processed. */
   readonly done: number;
   readonly created: number;
   readonly updated: number;
-  readonly failed: readonly FailedRow[];
+  readonly failed: readonly ImportRow[];
 }
 
 const nothingDone: Progress = { done: 0, created: 0, updated: 0, failed: [] };
@@ -30,20 +29,38 @@ const nothingDone: Progress = { done: 0, created: 0, updated: 0, failed: [] };
 type OnDuplicate = "skip" | "update";
 type Totals = ImportedContacts["totals"];
 
-async function importBatch(batch: readonly ImportRow[], onDuplicate: OnDuplicate, dryRun: boolean) {
+/** The effect of an import on contacts that exist: the fields in `columns` change, also to nothing. */
+interface Plan {
+  readonly onDuplicate: OnDuplicate;
+  readonly columns: readonly string[];
+}
+
+async function importBatch(batch: readonly ImportRow[], { onDuplicate, columns }: Plan, dryRun: boolean) {
   const contacts = batch.map(({ contact }) => contact);
-  return api().importContacts({ body: { contacts, onDuplicate, dryRun } });
+  return api().importContacts({ body: { contacts, onDuplicate, columns: [...columns], dryRun } });
+}
+
+/** Takes a tag from all contacts that the rows do not have. @returns their number */
+async function untagOthers(tag: string, rows: readonly ImportRow[]): Promise<number> {
+  const numbers = new Set(rows.map(({ contact }) => contact["phoneNumber"]));
+  const others: Contact[] = [];
+  const tagged = everyRow(async (next) => api().listContacts({ query: { tag, limit: 100, ...next } }));
+  for await (const contact of tagged) if (!numbers.has(contact.phoneNumber)) others.push(contact);
+  for (const { id, tags } of others) {
+    await api().updateContact({ params: { id }, body: { tags: tags.filter((each) => each !== tag) } });
+  }
+  return others.length;
 }
 
 /** The totals that an import would have. They are undefined until they are known, and "unknown" after an error. */
-function useForecast(rows: readonly ImportRow[], onDuplicate: OnDuplicate): Totals | "unknown" | undefined {
+function useForecast(rows: readonly ImportRow[], plan: Plan): Totals | "unknown" | undefined {
   const forecast = useSignal<Totals | "unknown" | undefined>(undefined);
   useEffect(() => {
     let isOutdated = false;
     const predict = async (): Promise<void> => {
       const sum = { created: 0, updated: 0, duplicates: 0, invalid: 0 };
       for (const batch of batchesOf(rows)) {
-        const { totals } = await importBatch(batch, onDuplicate, true);
+        const { totals } = await importBatch(batch, plan, true);
         if (isOutdated) return;
         for (const name of ["created", "updated", "duplicates", "invalid"] as const)
           sum[name] += totals[name] ?? 0;
@@ -60,7 +77,7 @@ function useForecast(rows: readonly ImportRow[], onDuplicate: OnDuplicate): Tota
       isOutdated = true;
       clearTimeout(timer);
     };
-  }, [rows, onDuplicate]);
+  }, [rows, plan.onDuplicate, plan.columns.join(" ")]);
   return forecast.value;
 }
 
@@ -87,9 +104,18 @@ function Forecast({ totals }: { totals: ReturnType<typeof useForecast> }) {
 
 /**
  * Imports batch by batch. After a failed batch, the import can be resumed with that batch.
+ * @param columns the fields that an update clears where a row has no value
  * @param tags the tags of all rows. A campaign goes to contacts with any of its tags, so it is offered a single one only
  */
-export function Import({ rows, tags }: { rows: readonly ImportRow[]; tags: readonly string[] }) {
+export function Import({
+  rows,
+  tags,
+  columns,
+}: {
+  rows: readonly ImportRow[];
+  tags: readonly string[];
+  columns: readonly string[];
+}) {
   const progress = useSignal<Progress>(nothingDone);
   const isStopping = useSignal(false);
   const onDuplicate = useSignal<OnDuplicate>("update");
@@ -97,17 +123,21 @@ export function Import({ rows, tags }: { rows: readonly ImportRow[]; tags: reado
   useEffect(() => {
     progress.value = nothingDone;
   }, [rows, onDuplicate.value]);
-  const totals = useForecast(valid, onDuplicate.value);
+  const plan = { onDuplicate: onDuplicate.value, columns };
+  const totals = useForecast(valid, plan);
+  const isList = useSignal(false);
+  const untagged = useSignal<string | undefined>(undefined);
   const { run, isBusy, error } = useAction(async () => {
     isStopping.value = false;
+    untagged.value = undefined;
     if (progress.value.done >= valid.length) {
       progress.value = {
         ...nothingDone,
-        failed: rows.filter(({ problem }) => problem !== undefined).map(failedRowOf),
+        failed: rows.filter(({ problem }) => problem !== undefined),
       };
     }
     for (const batch of batchesOf(valid.slice(progress.value.done))) {
-      const { results, totals: its } = await importBatch(batch, onDuplicate.value, false);
+      const { results, totals: its } = await importBatch(batch, plan, false);
       const { done, created, updated, failed } = progress.value;
       progress.value = {
         done: done + batch.length,
@@ -117,6 +147,16 @@ export function Import({ rows, tags }: { rows: readonly ImportRow[]; tags: reado
       };
       if (isStopping.value) return;
     }
+    const areAllDone = valid.length === rows.length && progress.value.failed.length === 0;
+    if (isList.value && !areAllDone) {
+      untagged.value =
+        "Some rows were not imported, so no one lost the tag. Correct these rows, and import the file again.";
+    } else if (isList.value) {
+      for (const tag of tags) {
+        const count = countText(await untagOthers(tag, valid), "contact");
+        untagged.value = `${untagged.value ?? ""} ${count} lost the tag ${tag}.`.trim();
+      }
+    }
     announce(`${countText(progress.value.created + progress.value.updated, "contact")} imported.`);
   });
   const { done, created, updated, failed } = progress.value;
@@ -125,7 +165,7 @@ export function Import({ rows, tags }: { rows: readonly ImportRow[]; tags: reado
     <>
       <Labeled
         label="Contacts that exist already"
-        hint="An update replaces names, and adds tags and attributes. It never lifts an opt-out."
+        hint="Each column replaces what a contact has. An empty cell removes it. Tags are added. People who opted out stay opted out."
       >
         {(attributes) => (
           <select
@@ -141,6 +181,12 @@ export function Import({ rows, tags }: { rows: readonly ImportRow[]; tags: reado
           </select>
         )}
       </Labeled>
+      {tags.length === 0 ? null : (
+        <CheckField
+          field={fieldOf("isList", isList)}
+          label={`Remove ${tags.length === 1 ? "the tag" : "the tags"} ${tags.join(", ")} from people who are not in this file`}
+        />
+      )}
       {done > 0 || isBusy ? null : <Forecast totals={totals} />}
       <div class="row">
         <button type="button" class="primary" disabled={isBusy || valid.length === 0 || isDone} onClick={run}>
@@ -162,6 +208,7 @@ export function Import({ rows, tags }: { rows: readonly ImportRow[]; tags: reado
         </div>
       ) : null}
       {error === undefined ? null : <Problem error={error} />}
+      {untagged.value === undefined ? null : <Notice tone="info">{untagged.value}</Notice>}
       {isDone && !isBusy ? (
         <Notice tone={created + updated > 0 ? "good" : "bad"}>
           <p>
@@ -184,15 +231,13 @@ export function Import({ rows, tags }: { rows: readonly ImportRow[]; tags: reado
             type="button"
             class="small"
             onClick={() => {
-              const lines = failed.map(({ line, phoneNumber, reason }) => [
-                String(line),
-                phoneNumber,
-                reason,
-              ]);
-              saveCsv("not-imported.csv", [["row", "phoneNumber", "reason"], ...lines]);
+              const lines = failed.map(({ line, contact, problem }) =>
+                [line, contact["phoneNumber"], problem].map(String),
+              );
+              void saveTable("not-imported", [["row", "phoneNumber", "reason"], ...lines], "xlsx");
             }}
           >
-            Download CSV
+            Download as Excel
           </button>
         </details>
       )}
@@ -202,7 +247,7 @@ export function Import({ rows, tags }: { rows: readonly ImportRow[]; tags: reado
 
 const maxFailedShown = 100;
 
-export function FailedRowsTable({ failed }: { failed: readonly FailedRow[] }) {
+export function FailedRowsTable({ failed }: { failed: readonly ImportRow[] }) {
   return (
     <>
       <Table
@@ -211,8 +256,8 @@ export function FailedRowsTable({ failed }: { failed: readonly FailedRow[] }) {
         keyOf={({ line }) => String(line)}
         columns={{
           Row: { number: ({ line }) => countText(line) },
-          "Phone number": ({ phoneNumber }) => <span class="clamp">{phoneNumber}</span>,
-          Reason: ({ reason }) => reason,
+          "Phone number": ({ contact }) => <span class="clamp">{String(contact["phoneNumber"])}</span>,
+          Reason: ({ problem }) => problem,
         }}
       />
       {failed.length > maxFailedShown ? (

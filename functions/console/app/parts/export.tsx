@@ -12,7 +12,7 @@ export function takeBegun(id: string): boolean {
   return begun.delete(id);
 }
 
-/** A button that exports all rows of a list as CSV in the background, and shows the progress. */
+/** A button that exports all rows of a list in the background, and shows the progress. */
 export function ExportButton({ body }: { body: CreateExportRequest }) {
   const begin = async (): Promise<void> => {
     const { id } = await api().createExport({ body });
@@ -21,7 +21,7 @@ export function ExportButton({ body }: { body: CreateExportRequest }) {
   };
   return (
     <ActionScope.Provider value="read">
-      <ActionButton label="Export CSV" act={begin} />
+      <ActionButton label="Export" act={begin} />
     </ActionScope.Provider>
   );
 }

@@ -13,6 +13,11 @@ export interface Field<Value> {
   readonly set: (value: Value) => void;
 }
 
+/** A field whose value is a signal of its own. */
+export function fieldOf<Value>(name: string, value: Signal<Value>): Field<Value> {
+  return { name, value: value.value, problem: undefined, set: (changed) => void (value.value = changed) };
+}
+
 /**
  * The state of a form. Values survive a failed submit. Submits of the same values use the same idempotency key until one
  * succeeds, so that a request whose response was lost is not repeated.

@@ -172,17 +172,6 @@ export function TextField({
   );
 }
 
-export function PhoneField({
-  label = "Phone number",
-  ...field
-}: Omit<FieldProps<string>, "label"> & {
-  label?: string;
-  suggestions?: Suggestions;
-  hasFocus?: boolean;
-}) {
-  return <TextField {...field} label={label} type="tel" placeholder="+1 500 555 0000" />;
-}
-
 /** The current password, or a new one. */
 export function PasswordField({
   isNew = false,

@@ -11,6 +11,7 @@ import { SelectField, TextField } from "./form.tsx";
 import type { Pages } from "./load.tsx";
 import { countText, Money } from "./money.tsx";
 import { Section } from "./page.tsx";
+import { numberText } from "./phone.tsx";
 import { PagedTable } from "./table.tsx";
 import { dayText, Time } from "./time.tsx";
 
@@ -109,7 +110,7 @@ function Details({ of: { to, country, segments, campaignId, reason, reference } 
   if (to === undefined && campaignId === undefined && facts.length === 0) return null;
   return (
     <span>
-      {to}{" "}
+      {to === undefined ? null : numberText(to)}{" "}
       <span class="muted" dir="auto">
         {facts.join(", ")}
       </span>{" "}

@@ -5,6 +5,7 @@ import type { Contact } from "../../../../shared/api/contract/contacts.ts";
 import { MessageType } from "../../../../shared/api/contract/sms.ts";
 import { problemOf } from "../../../../shared/audience/templates/render.ts";
 import { api } from "../api.ts";
+import { isOfAudience } from "../audience.ts";
 import { AudienceCost, useAudienceData } from "../parts/audience-cost.tsx";
 import { CheckField, ChoiceField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
@@ -15,7 +16,8 @@ import { Page, Section } from "../parts/page.tsx";
 import { Sample } from "../parts/sample.tsx";
 import { TemplatePicker } from "../parts/template-picker.tsx";
 import { isoOf } from "../parts/time.tsx";
-import { messageOf } from "../problems.ts";
+import { fieldsOf, singleBraces, unknownPlaceholder, withFieldNames } from "../placeholders.ts";
+import { messageOf, FieldProblem } from "../problems.ts";
 import { go, type ViewProps } from "../router.ts";
 import { usableSenders } from "../sender-ids.ts";
 import { expiryChoices, given, secondsOf, senderIn } from "../typed.ts";
@@ -107,9 +109,10 @@ function CampaignForm({
         ? { contactIds: chosen }
         : { tags: [...any] };
   const save = async (values: CampaignValues, attemptKey: string): Promise<void> => {
+    if (unknown !== undefined) throw new FieldProblem("message", unknown);
     const common = {
       name: values.name.trim(),
-      message: values.message,
+      message: withFieldNames(values.message, fields),
       audience: audienceOf(values),
       ...senderIn(values.senderId),
       language: values.isUnicode ? "Unicode" : "English",
@@ -140,9 +143,17 @@ function CampaignForm({
   }, [tag]);
   const { message, senderId, scheduledAt, isToAll, isUnicode, tags } = form.values.value;
   const allTags = useMemo(() => tagsOf(source.data?.contacts ?? []), [source.data]);
-  const problem = problemOf(message);
+  const people = useMemo(
+    () => source.data?.contacts.filter((contact) => isOfAudience(audienceOf(form.values.value), contact)),
+    [source.data, isToAll, tags],
+  );
+  const fields = useMemo(() => fieldsOf(people ?? []), [people]);
+  const text = withFieldNames(message, fields);
+  const hasAll = source.data?.isAll === true && people?.length !== 0;
+  const unknown = hasAll ? unknownPlaceholder(message, fields) : undefined;
+  const problem = problemOf(text);
   const plan = {
-    message,
+    message: text,
     language: isUnicode ? "Unicode" : "English",
     audience: audienceOf(form.values.value),
   } as const;
@@ -164,11 +175,11 @@ function CampaignForm({
               rows={5}
               hint={
                 <>
-                  <SegmentCount text={message} isUnicode={isUnicode} /> before placeholders are replaced. Use{" "}
-                  {"{{firstName}}"}, {"{{lastName}}"} or any contact attribute.
+                  <SegmentCount text={message} isUnicode={isUnicode} /> before placeholders are replaced.
                 </>
               }
             />
+            <FieldChips fields={fields} onPick={(field) => form.set({ message: inserted(message, field) })} />
             <CheckField field={form.field("isToAll", "audience")} label="Send to all contacts" />
             {isToAll ? null : (
               <ChoiceField
@@ -221,12 +232,42 @@ function CampaignForm({
           </Section>
           <Section title="Preview">
             <Sample source={source} plan={plan} sender={given(senderId) ?? usable[0] ?? ""} />
-            {problem === undefined ? null : <Notice tone="bad">The message {problem}</Notice>}
+            {[problem && `The message ${problem}`, unknown, singleBraces(message, fields)].map((each) =>
+              each === undefined ? null : (
+                <Notice key={each} tone="bad">
+                  {each}
+                </Notice>
+              ),
+            )}
           </Section>
         </div>
       </div>
     </Page>
   );
+}
+
+/** The most fields that are offered below a message. */
+const maxChips = 12;
+
+/** The fields of the contacts, of which a click inserts the placeholder. */
+function FieldChips({ fields, onPick }: { fields: readonly string[]; onPick: (field: string) => void }) {
+  if (fields.length === 0) return null;
+  return (
+    <div class="row" role="group" aria-label="Insert a field of the contacts">
+      {fields.slice(0, maxChips).map((field) => (
+        <button key={field} type="button" class="small" onClick={() => onPick(field)}>
+          {`{{${field}}}`}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Returns the message with a placeholder where the cursor is. */
+function inserted(message: string, field: string): string {
+  const area = document.querySelector<HTMLTextAreaElement>("textarea[name=message]");
+  const [start, end] = [area?.selectionStart ?? message.length, area?.selectionEnd ?? message.length];
+  return `${message.slice(0, start)}{{${field}}}${message.slice(end)}`;
 }
 
 function hintOf(

@@ -14,6 +14,7 @@ import { Loaded, useLoad, usePages, type Pages } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Page } from "../parts/page.tsx";
+import { numberText } from "../parts/phone.tsx";
 import { Status } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { capitalized } from "../problems.ts";
@@ -62,12 +63,10 @@ export function CampaignPeople({ id, query }: ViewProps) {
               pages={pages}
               keyOf={(row) => row.messageId ?? row.contactId ?? `${row.number} ${row.reason}`}
               columns={{
-                Number: ({ number, messageId }) =>
-                  messageId === undefined ? (
-                    (number ?? "Deleted contact")
-                  ) : (
-                    <a href={`#/messages/${messageId}`}>{number}</a>
-                  ),
+                Number: ({ number, messageId }) => {
+                  const text = number === undefined ? "Deleted contact" : numberText(number);
+                  return messageId === undefined ? text : <a href={`#/messages/${messageId}`}>{text}</a>;
+                },
                 Name: ({ name, contactId }) =>
                   contactId === undefined ? null : (
                     <Clamped href={`#/contacts/${contactId}`}>{name ?? "Contact"}</Clamped>

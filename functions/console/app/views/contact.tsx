@@ -54,7 +54,7 @@ export function Contact({ id }: ViewProps) {
 
 function Edit({ contact, load }: { contact: ContactRecord; load: Load<ContactRecord> }) {
   const form = useForm(valuesOf(contact), async (values) => {
-    const { firstName, lastName, ...rest } = contactOf(values);
+    const { firstName, lastName, ...rest } = await contactOf(values);
     // An emptied field is cleared; an absent field would stay unchanged.
     const body = { ...rest, firstName: firstName ?? null, lastName: lastName ?? null };
     load.replace(await api().updateContact({ params: { id: contact.id }, body }));

@@ -1,25 +1,32 @@
 import { useComputed, useSignal } from "@preact/signals";
 
+import { formatNumber, type TwoNumbers } from "../../../../shared/api/read-number.ts";
+import { renderTemplate } from "../../../../shared/audience/templates/render.ts";
+import { attributeNames } from "../column-names.ts";
 import {
-  attributeName,
+  clearedFields,
   guessTargets,
+  headerRowOf,
+  openQuestionOf,
   rowsOf,
   sample,
   targets,
   type ImportRow,
   type Target,
 } from "../contact-import.ts";
-import { countryOptions } from "../countries.ts";
-import { Import, failedRowOf, FailedRowsTable } from "../parts/contact-import.tsx";
+import { Import, FailedRowsTable } from "../parts/contact-import.tsx";
 import { Labeled } from "../parts/field.tsx";
 import { SelectField, TextField, useForm } from "../parts/form.tsx";
 import { countText } from "../parts/money.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { CountryOfNumber } from "../parts/phone.tsx";
 import { Clamped, Table } from "../parts/table.tsx";
+import { TemplatePicker } from "../parts/template-picker.tsx";
+import { withFieldNames } from "../placeholders.ts";
 import { tableOf } from "../read-table.ts";
-import { saveCsv } from "../save-file.ts";
-import { tagsOf } from "../typed.ts";
+import { saveTable } from "../save-file.ts";
+import { tagsOf, phoneCountry } from "../typed.ts";
 
 const targetLabels: Readonly<Record<Target, string>> = {
   phoneNumber: "Phone number",
@@ -27,13 +34,18 @@ const targetLabels: Readonly<Record<Target, string>> = {
   firstName: "First name",
   lastName: "Last name",
   tags: "Tags",
+  optedOut: "Opted out (yes or no)",
   attribute: "Attribute",
   skip: "Skip column",
 };
 
+type Rows = readonly (readonly string[])[];
+
 interface Spreadsheet {
   readonly name: string;
-  readonly table: readonly (readonly string[])[];
+  readonly table: Rows;
+  /** The same with dates as 2026-11-24. */
+  readonly isoTable: Rows;
 }
 
 /** Imports contacts from a spreadsheet: choose the file, map its columns, preview, import. */
@@ -45,9 +57,9 @@ export function ContactsImport() {
     file.value = undefined;
     problem.value = undefined;
     try {
-      const table = await tableOf(chosen);
-      if (table.length < 2) problem.value = "The file has no rows after the header.";
-      else file.value = { name: chosen.name, table };
+      const [table, isoTable] = [await tableOf(chosen), await tableOf(chosen, "iso")];
+      if (table.length < headerRowOf(table) + 2) problem.value = "The file has no rows after the header.";
+      else file.value = { name: chosen.name, table, isoTable };
     } catch {
       problem.value =
         "The file cannot be read. Save it as an Excel file (.xlsx), or as CSV with all quotes closed.";
@@ -56,11 +68,11 @@ export function ContactsImport() {
   return (
     <Page
       title="Import contacts"
-      lead="Choose an Excel or CSV file. The first row must contain the column names."
+      lead="Choose an Excel or CSV file with column names above its rows."
       back={["#/contacts", "Contacts"]}
     >
       <Section title="File">
-        <Labeled label="Spreadsheet" hint="An Excel file is read from its first sheet.">
+        <Labeled label="Spreadsheet" hint="An Excel file is read from its first visible sheet.">
           {(attributes) => (
             <input
               {...attributes}
@@ -71,14 +83,18 @@ export function ContactsImport() {
           )}
         </Labeled>
         <div class="row">
-          <button type="button" class="small" onClick={() => saveCsv("contacts-sample.csv", sample)}>
+          <button
+            type="button"
+            class="small"
+            onClick={() => void saveTable("contacts-sample", sample, "xlsx")}
+          >
             Download a sample
           </button>
         </div>
         {problem.value === undefined ? null : <Notice tone="bad">{problem.value}</Notice>}
       </Section>
       {file.value === undefined ? null : (
-        <Mapping key={`${file.value.name} ${file.value.table.length}`} table={file.value.table} />
+        <Mapping key={`${file.value.name} ${file.value.table.length}`} file={file.value} />
       )}
     </Page>
   );
@@ -86,13 +102,40 @@ export function ContactsImport() {
 
 const previewRows = 5;
 
-function Mapping({ table }: { table: Spreadsheet["table"] }) {
-  const [header = []] = table;
-  const columns = useSignal<readonly Target[]>(guessTargets(header));
-  const form = useForm({ tags: "", country: "" }, async () => {});
+/** The choice between the two forms of dates, by the first cell in which they differ; undefined if there is none. */
+function dateOptions({ table, isoTable }: Spreadsheet) {
+  for (const [row, cells] of table.entries()) {
+    const column = cells.findIndex((cell, index) => cell !== isoTable[row]?.[index]);
+    if (column >= 0)
+      return [["shown", cells[column] ?? ""] as const, ["iso", isoTable[row]?.[column] ?? ""] as const];
+  }
+  return undefined;
+}
+
+/** The choice between the two numbers that digits could be. */
+function readingsOf({ national, international }: TwoNumbers) {
+  const readings = [
+    ["national", "Without", national] as const,
+    ["international", "With", international] as const,
+  ];
+  return readings.flatMap(([reading, word, number]) =>
+    number === undefined ? [] : [[reading, `${word} a country code: ${formatNumber(number)}`] as const],
+  );
+}
+
+function Mapping({ file }: { file: Spreadsheet }) {
+  const start = headerRowOf(file.table);
+  const header = file.table[start] ?? [];
+  const names = attributeNames(header);
+  const columns = useSignal<readonly Target[]>(guessTargets(header, file.table.slice(start + 1, start + 20)));
+  const form = useForm({ tags: "", dates: "shown", reading: "" }, async () => {});
+  const template = useSignal("");
+  const dates = dateOptions(file);
+  const table = useComputed(() => (form.values.value.dates === "iso" ? file.isoTable : file.table));
+  const question = useComputed(() => openQuestionOf(file.table, columns.value, phoneCountry.value));
   const rows = useComputed(() => {
-    const { tags, country } = form.values.value;
-    return withTags(rowsOf(table, columns.value, country), tagsOf(tags));
+    const { tags, reading } = form.values.value;
+    return withTags(rowsOf(table.value, columns.value, phoneCountry.value, reading), tagsOf(tags));
   });
   const wrong = rows.value.filter(({ problem }) => problem !== undefined);
   const hasNumber = columns.value.includes("phoneNumber");
@@ -105,7 +148,7 @@ function Mapping({ table }: { table: Spreadsheet["table"] }) {
           keyOf={({ index }) => String(index)}
           columns={{
             Column: ({ name }) => <span dir="auto">{name === "" ? "(unnamed)" : name}</span>,
-            "First value": ({ index }) => <Clamped>{table[1]?.[index] ?? ""}</Clamped>,
+            "First value": ({ index }) => <Clamped>{table.value[start + 1]?.[index] ?? ""}</Clamped>,
             "Import as": ({ name, index }) => (
               <select
                 aria-label={`Import the column ${name} as`}
@@ -116,21 +159,30 @@ function Mapping({ table }: { table: Spreadsheet["table"] }) {
                 }}
               >
                 {targets
-                  .filter((each) => each !== "attribute" || attributeName(name) !== "")
+                  .filter((each) => each !== "attribute" || names[index] !== "")
                   .map((each) => (
                     <option key={each} value={each}>
-                      {each === "attribute" ? `Attribute {{${attributeName(name)}}}` : targetLabels[each]}
+                      {each === "attribute" ? `Attribute {{${names[index]}}}` : targetLabels[each]}
                     </option>
                   ))}
               </select>
             ),
           }}
         />
-        <SelectField
-          field={form.field("country")}
+        <CountryOfNumber
           label="Numbers without a country code are from"
-          options={countryOptions("No country: all numbers have a code")}
+          none="No country: all numbers have a code"
         />
+        {question.value === undefined ? null : (
+          <SelectField
+            field={form.field("reading")}
+            label={`Numbers such as ${question.value.cell}`}
+            options={[["", "Choose what they are"], ...readingsOf(question.value)]}
+          />
+        )}
+        {dates === undefined ? null : (
+          <SelectField field={form.field("dates")} label="Dates" options={dates} />
+        )}
         <TextField
           field={form.field("tags")}
           label="Tags for all contacts (optional)"
@@ -138,13 +190,18 @@ function Mapping({ table }: { table: Spreadsheet["table"] }) {
         />
       </Section>
       <Section title="Preview">
+        <TemplatePicker onPick={(body) => (template.value = body)} />
         <Table
           caption="First rows as contacts"
           rows={rows.value.slice(0, previewRows)}
           keyOf={({ line }) => String(line)}
           columns={{
             Row: { number: ({ line }) => countText(line) },
-            Contact: ({ contact }) => <Clamped>{describe(contact)}</Clamped>,
+            [template.value === "" ? "Contact" : "Message"]: ({ contact }) => (
+              <Clamped>
+                {template.value === "" ? describe(contact) : sentenceFor(contact, template.value)}
+              </Clamped>
+            ),
             Problem: ({ problem }) =>
               problem === undefined ? "None" : <span class="problem">✕ {problem}</span>,
           }}
@@ -161,10 +218,16 @@ function Mapping({ table }: { table: Spreadsheet["table"] }) {
         {wrong.length === 0 || !hasNumber ? null : (
           <details>
             <summary>{countText(wrong.length, "row")} cannot be imported</summary>
-            <FailedRowsTable failed={wrong.map(failedRowOf)} />
+            <FailedRowsTable failed={wrong} />
           </details>
         )}
-        {hasNumber ? <Import rows={rows.value} tags={tagsOf(form.values.value.tags)} /> : null}
+        {hasNumber ? (
+          <Import
+            rows={rows.value}
+            tags={tagsOf(form.values.value.tags)}
+            columns={clearedFields(header, columns.value)}
+          />
+        ) : null}
       </Section>
     </>
   );
@@ -176,6 +239,13 @@ function withTags(rows: readonly ImportRow[], more: readonly string[]): ImportRo
     const all = [...new Set([...(Array.isArray(tags) ? tags.map(String) : []), ...more])];
     return all.length === 0 ? row : { ...row, contact: { ...row.contact, tags: all } };
   });
+}
+
+/** The message that a contact would get, or the names of the values that it has not. */
+function sentenceFor({ attributes, ...fields }: ImportRow["contact"], template: string): string {
+  const values = { ...fields, ...Object(attributes) };
+  const rendered = renderTemplate(withFieldNames(template, Object.keys(values)), values);
+  return "text" in rendered ? rendered.text : `✕ No value for ${rendered.missing.join(", ")}`;
 }
 
 function describe(contact: ImportRow["contact"]): string {

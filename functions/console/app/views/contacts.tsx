@@ -9,6 +9,7 @@ import { usePages, type Pages } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { LinkButton, Page, Section } from "../parts/page.tsx";
+import { numberText } from "../parts/phone.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { FieldProblem } from "../problems.ts";
@@ -71,7 +72,7 @@ export function Contacts({ query }: ViewProps) {
           keyOf={({ id }) => id}
           columns={{
             Name: (contact) => <Clamped href={`#/contacts/${contact.id}`}>{nameOf(contact)}</Clamped>,
-            "Phone number": ({ phoneNumber }) => phoneNumber,
+            "Phone number": ({ phoneNumber }) => numberText(phoneNumber),
             Tags: ({ tags }) => <TagList tags={tags} />,
             Marketing: ({ optedOut }) => (optedOut ? "Opted out" : ""),
             Added: ({ createdAt }) => <Time at={createdAt} />,
@@ -161,7 +162,7 @@ function DeleteMany({ contacts }: { contacts: Pages<Contact> }) {
 
 function NewContact({ onCreated }: { onCreated: () => Promise<void> }) {
   const create = async (values: typeof emptyContact): Promise<void> => {
-    await api().createContact({ body: contactOf(values) });
+    await api().createContact({ body: await contactOf(values) });
     announce("Contact added.");
     await onCreated();
   };

@@ -11,6 +11,7 @@ import { Loaded, rowsPerPage, useLoad, usePages, usePolling, type Pages } from "
 import { SegmentCount } from "../parts/message-text.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { numberText } from "../parts/phone.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, linkTo, type ViewProps } from "../router.ts";
@@ -78,17 +79,18 @@ function NoReply({ of: { number, phoneNumber } }: { of: Shown }) {
   if (!/^\d{7,}$/.test(phoneNumber)) return <p>A name or a short code cannot receive messages.</p>;
   return (
     <p>
-      You cannot send from {number}, because it is not assigned to you alone.{" "}
+      You cannot send from {numberText(number)}, because it is not assigned to you alone.{" "}
       <a href={linkTo("send", { to: phoneNumber })}>Send from a sender ID</a>
     </p>
   );
 }
 
 function Sides({ of: { contact, phoneNumber, number } }: { of: Shown }) {
+  const text = numberText(phoneNumber);
   return (
     <>
-      {contact === undefined ? phoneNumber : <a href={`#/contacts/${contact.id}`}>{phoneNumber}</a>} with your
-      number {number}.
+      {contact === undefined ? text : <a href={`#/contacts/${contact.id}`}>{text}</a>} with your number{" "}
+      {numberText(number)}.
     </>
   );
 }

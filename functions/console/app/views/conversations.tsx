@@ -2,6 +2,7 @@ import type { Conversation } from "../../../../shared/api/contract/conversations
 import { api } from "../api.ts";
 import { usePages } from "../parts/load.tsx";
 import { LinkButton, Page, Section } from "../parts/page.tsx";
+import { numberText } from "../parts/phone.tsx";
 import { Status } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -10,7 +11,7 @@ import { waiting } from "../waiting.ts";
 
 /** The person or the number on the other side. */
 export function nameIn({ contact, phoneNumber }: Conversation): string {
-  return contact?.name ?? phoneNumber;
+  return contact?.name ?? numberText(phoneNumber);
 }
 
 /** Conversations with the people who wrote to the organization's numbers. */
@@ -50,7 +51,7 @@ export function Conversations({ query }: ViewProps) {
               </>
             ),
             "Last message": ({ lastInbound }) => <Clamped>{lastInbound?.message ?? ""}</Clamped>,
-            "Your number": ({ number }) => number,
+            "Your number": ({ number }) => numberText(number),
             Received: ({ lastInbound }) =>
               lastInbound === undefined ? null : <Time at={lastInbound.receivedAt} />,
           }}

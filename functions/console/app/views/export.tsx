@@ -1,16 +1,16 @@
-import { useEffect } from "preact/hooks";
-
 import type { Export as ExportOf, ExportedList } from "../../../../shared/api/contract/exports.ts";
+import { withoutGuard } from "../../../../shared/figures/exports/csv.ts";
 import { api } from "../api.ts";
-import { useAction } from "../parts/dialog.tsx";
 import { takeBegun } from "../parts/export.tsx";
 import { Loaded, useLoad, usePolling, Waiting } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
-import { announce, Notice, Problem } from "../parts/notice.tsx";
+import { announce, Notice } from "../parts/notice.tsx";
 import { Page } from "../parts/page.tsx";
+import { SaveAs } from "../parts/save-as.tsx";
 import { Time } from "../parts/time.tsx";
+import { parseCsv } from "../read-table.ts";
 import { linkBack, type ViewProps } from "../router.ts";
-import { saveFile } from "../save-file.ts";
+import { saveFile, saveTable, type FileKind } from "../save-file.ts";
 
 const lists: Readonly<Record<ExportedList, readonly [view: string, name: string]>> = {
   messages: ["messages", "Messages"],
@@ -26,7 +26,7 @@ export function Export({ id }: ViewProps) {
   usePolling(shown?.status === "running", load.reload, 1_000);
   const [view, name] = lists[shown?.list ?? "messages"];
   return (
-    <Page title="Export" lead={`${name} as CSV`} back={[linkBack(view), name]}>
+    <Page title="Export" lead={name} back={[linkBack(view), name]}>
       <div class="panel">
         <Loaded load={load}>{(each) => <State of={each} />}</Loaded>
       </div>
@@ -57,21 +57,19 @@ function State({ of }: { of: ExportOf }) {
   return <Ready of={of} />;
 }
 
+/** More rows are saved as the gateway has written them, because the browser would need too much memory for others. */
+const maxConvertedRows = 100_000;
+
 /** The file, which is saved immediately if this page began the export. */
 function Ready({ of }: { of: ExportOf }) {
-  const { run, isBusy, error } = useAction(async () => save(of));
-  useEffect(() => {
-    if (takeBegun(of.id)) run();
-  }, []);
   return (
     <>
       <p>{countText(of.rows, "row")} exported.</p>
-      {error === undefined ? null : <Problem error={error} />}
-      <div class="row">
-        <button type="button" class="primary" aria-disabled={isBusy} onClick={run}>
-          {isBusy ? "Please wait…" : "Save the file"}
-        </button>
-      </div>
+      <SaveAs
+        save={async (kind) => save(of, kind)}
+        kinds={of.rows > maxConvertedRows ? ["csv"] : ["xlsx", "csv", "semicolons"]}
+        isBegun={takeBegun(of.id)}
+      />
       <p class="muted">
         The file is deleted <Time at={of.expiresAt} />.
       </p>
@@ -80,12 +78,15 @@ function Ready({ of }: { of: ExportOf }) {
 }
 
 /** Reads the parts of an export, and lets the browser save them as one file. */
-async function save({ id, list, parts, rows }: ExportOf): Promise<void> {
-  // A spreadsheet recognizes UTF-8 by its first character.
-  const texts = ["\uFEFF"];
+async function save({ id, list, parts, rows }: ExportOf, kind: FileKind): Promise<void> {
+  const texts: string[] = [];
   for (let part = 1; part <= parts; part += 1) {
     texts.push((await api().getExportPart({ params: { id, part: String(part) } })).csv);
   }
-  saveFile(`${list}.csv`, new Blob(texts, { type: "text/csv;charset=utf-8" }));
-  announce(`${countText(rows, "row")} saved as ${list}.csv.`);
+  if (rows > maxConvertedRows) saveFile(`${list}.csv`, new Blob(["\uFEFF", ...texts]));
+  else {
+    const table = parseCsv(texts.join("")).map((cells) => cells.map(withoutGuard));
+    await saveTable(list, table, kind);
+  }
+  announce(`${countText(rows, "row")} saved.`);
 }

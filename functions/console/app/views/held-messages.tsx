@@ -6,6 +6,7 @@ import { countText, Money } from "../parts/money.tsx";
 import { useNames } from "../parts/names.ts";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { numberText } from "../parts/phone.tsx";
 import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -29,7 +30,7 @@ export function HeldMessages() {
           pages={held}
           keyOf={({ id }) => id}
           columns={{
-            To: ({ to }) => to,
+            To: ({ to }) => numberText(to),
             // Whole, because a person decides about it.
             Message: ({ message }) => <span dir="auto">{message}</span>,
             "Sender ID": ({ senderId }) => <bdi>{senderId}</bdi>,

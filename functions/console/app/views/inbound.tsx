@@ -4,6 +4,7 @@ import { api } from "../api.ts";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { numberText } from "../parts/phone.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { linkTo } from "../router.ts";
@@ -37,8 +38,8 @@ export function Inbound() {
           pages={messages}
           keyOf={({ id }) => id}
           columns={{
-            From: ({ from }) => <a href={linkTo("messages", { search: from })}>{from}</a>,
-            To: ({ to }) => to,
+            From: ({ from }) => <a href={linkTo("messages", { search: from })}>{numberText(from)}</a>,
+            To: ({ to }) => numberText(to),
             Message: ({ message }) => <Clamped>{message}</Clamped>,
             Keyword: ({ keyword }) => (keyword === undefined ? "" : keywords[keyword]),
             Received: ({ receivedAt }) => <Time at={receivedAt} />,
@@ -65,7 +66,7 @@ function YourNumbers({ numbers }: { numbers: Load<PageOf<AssignedNumber>> }) {
             <ul class="plain-list">
               {rows.map(({ number, keyword }) => (
                 <li key={`${number} ${keyword ?? ""}`}>
-                  <strong class="whole">{number}</strong>
+                  <strong class="whole">{numberText(number)}</strong>
                   {keyword === undefined ? null : (
                     <span class="muted">
                       {" "}

@@ -18,6 +18,7 @@ import { Preview } from "../parts/message-text.tsx";
 import { amountText, Money } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, LinkButton, Page, Section } from "../parts/page.tsx";
+import { numberText } from "../parts/phone.tsx";
 import { isScheduled, MessageState } from "../parts/status.tsx";
 import { Clamped } from "../parts/table.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
@@ -31,7 +32,7 @@ export function Message({ id }: ViewProps) {
   usePolling(isUnderWay, load.reload, message?.status === "queued" ? 2_000 : 5_000);
   return (
     <Page
-      title={message === undefined ? "Message" : `Message to ${message.to}`}
+      title={message === undefined ? "Message" : `Message to ${numberText(message.to)}`}
       back={[linkBack("messages"), "Messages"]}
       actions={
         message !== undefined && isScheduled(message) ? (

@@ -11,6 +11,7 @@ import { SelectField, TextField } from "../parts/form.tsx";
 import { useLoad, usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { LinkButton, Page } from "../parts/page.tsx";
+import { numberText } from "../parts/phone.tsx";
 import { MessageState } from "../parts/status.tsx";
 import { Clamped, PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -108,7 +109,7 @@ export function Messages({ query }: ViewProps) {
           pages={pages}
           keyOf={({ id }) => id}
           columns={{
-            To: ({ id, to: number }) => <a href={`#/messages/${id}`}>{number}</a>,
+            To: ({ id, to: number }) => <a href={`#/messages/${id}`}>{numberText(number)}</a>,
             Status: (message) => (
               <>
                 <MessageState message={message} />
@@ -164,7 +165,7 @@ function ContactsNamed({ search, filter }: { search: string; filter: Readonly<Re
     <ul aria-label="Contacts with this name">
       {found.data.map((contact) => (
         <li key={contact.id}>
-          <bdi>{nameOf(contact)}</bdi>, {contact.phoneNumber}:{" "}
+          <bdi>{nameOf(contact)}</bdi>, {numberText(contact.phoneNumber)}:{" "}
           <a href={linkTo("messages", { ...filter, search: contact.phoneNumber })}>show messages</a>
         </li>
       ))}

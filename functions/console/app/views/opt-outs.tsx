@@ -1,13 +1,14 @@
 import type { OptOut } from "../../../../shared/api/contract/opt-outs.ts";
 import { api } from "../api.ts";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
-import { PhoneField, Form, useForm } from "../parts/form.tsx";
+import { Form, useForm } from "../parts/form.tsx";
 import { usePages } from "../parts/load.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { numberText, PhoneField } from "../parts/phone.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { phoneNumberOf } from "../typed.ts";
+import { numberIn } from "../typed.ts";
 
 const sources: Readonly<Record<OptOut["source"], string>> = {
   api: "Added by you",
@@ -35,7 +36,7 @@ export function OptOuts() {
           pages={optOuts}
           keyOf={({ phoneNumber }) => phoneNumber}
           columns={{
-            "Phone number": ({ phoneNumber }) => phoneNumber,
+            "Phone number": ({ phoneNumber }) => numberText(phoneNumber),
             Source: ({ source }) => sources[source],
             Since: ({ createdAt }) => <Time at={createdAt} />,
             Actions: ({ phoneNumber, source }) =>
@@ -43,7 +44,7 @@ export function OptOuts() {
               source === "reply" ? null : (
                 <ConfirmButton
                   label="Remove"
-                  question={`Remove the opt-out for ${phoneNumber}?`}
+                  question={`Remove the opt-out for ${numberText(phoneNumber)}?`}
                   consequence="This number receives marketing messages again. Remove the opt-out only at the person's request."
                   act={async () => {
                     await api().deleteOptOut({ params: { phoneNumber } });
@@ -62,7 +63,7 @@ export function OptOuts() {
 
 function NewOptOut({ onAdded }: { onAdded: () => Promise<void> }) {
   const form = useForm({ phoneNumber: "" }, async ({ phoneNumber }) => {
-    await api().createOptOut({ body: { phoneNumber: phoneNumberOf(phoneNumber) } });
+    await api().createOptOut({ body: { phoneNumber: await numberIn(phoneNumber, "phoneNumber") } });
     announce("Number opted out.");
     await onAdded();
   });

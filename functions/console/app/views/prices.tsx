@@ -8,11 +8,11 @@ import { Money } from "../parts/money.tsx";
 import { Page } from "../parts/page.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import type { ViewProps } from "../router.ts";
-import { given, phoneNumberOf } from "../typed.ts";
+import { given, prefixIn } from "../typed.ts";
 
 /** Prices per segment and destination. */
 export function Prices({ query }: ViewProps) {
-  const prefix = phoneNumberOf(query.get("prefix") ?? "");
+  const prefix = prefixIn(query.get("prefix") ?? "");
   const prices = usePages(
     async (page) => api().listPrices({ query: { ...page, prefix: given(prefix) } }),
     [prefix],

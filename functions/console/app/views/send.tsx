@@ -6,24 +6,24 @@ import type { Estimate } from "../../../../shared/api/contract/estimates.ts";
 import { MessageType, type AcceptedMessage } from "../../../../shared/api/contract/sms.ts";
 import { placeholdersOf } from "../../../../shared/audience/templates/render.ts";
 import { api } from "../api.ts";
-import { countryOptions } from "../countries.ts";
 import { repeated } from "../failures.ts";
 import { fundsLink, has } from "../features.ts";
 import { contactsNamed, nameOf } from "../parts/contact-fields.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
-import { PhoneField, CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
+import { CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad, usePolling } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
 import { amountText, Money } from "../parts/money.tsx";
 import { announce, Notice, Problem } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { numberText, PhoneField } from "../parts/phone.tsx";
 import { Status } from "../parts/status.tsx";
 import { TemplatePicker } from "../parts/template-picker.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
 import { fieldProblems, messageOf } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
 import { usableSenders } from "../sender-ids.ts";
-import { expiryChoices, given, isNational, numberIn, phoneNumberOf, secondsOf, senderIn } from "../typed.ts";
+import { expiryChoices, given, numberIn, phoneCountry, secondsOf, senderIn, typedForm } from "../typed.ts";
 
 const messageTypes = [
   ["", "Not specified"],
@@ -34,7 +34,6 @@ const messageTypes = [
 
 const initial = {
   to: "",
-  country: new Intl.Locale(navigator.language).region ?? "",
   senderId: "",
   message: "",
   messageType: "",
@@ -54,7 +53,7 @@ export function Send({ query }: ViewProps) {
   const send = async (values: typeof initial, attemptKey: string): Promise<void> => {
     const message = await api().sendSms({
       body: {
-        to: await numberIn(values.to, values.country),
+        to: await numberIn(values.to),
         message: values.message,
         ...senderIn(values.senderId),
         language: values.isUnicode ? "Unicode" : "English",
@@ -73,7 +72,7 @@ export function Send({ query }: ViewProps) {
   const form = useForm(initial, send, { draft: "message" });
   const recipient = query.get("to");
   useEffect(() => {
-    if (recipient !== null) form.set({ to: recipient });
+    if (recipient !== null) form.set({ to: typedForm(recipient) });
   }, [recipient]);
   const [text, sender] = [query.get("message"), query.get("from") ?? ""];
   useEffect(() => {
@@ -89,13 +88,13 @@ export function Send({ query }: ViewProps) {
   }, [original.data]);
   const wantsTest = query.get("test") === "true";
   useEffect(() => {
-    if (wantsTest) form.set({ isTest: true, to: form.values.peek().to || deliveredNumber });
+    if (wantsTest) form.set({ isTest: true, to: form.values.peek().to || typedForm(deliveredNumber) });
   }, [wantsTest]);
   const newest = accepted.value[0]?.id;
   useEffect(() => {
     if (newest !== undefined) results.current?.querySelector("a")?.focus();
   }, [newest]);
-  const { to, country, senderId, message, isUnicode, isTest, scheduledAt } = form.values.value;
+  const { to, senderId, message, isUnicode, isTest, scheduledAt } = form.values.value;
   const usable = senders.data ?? [];
   const contacts = useContactsLike(to);
   return (
@@ -128,15 +127,8 @@ export function Send({ query }: ViewProps) {
               field={form.field("to")}
               label="To"
               suggestions={contacts}
-              hint={`A number with its country code, or a contact’s name.${isTest || has("sandbox") ? ` The test number ${deliveredNumber} is always delivered.` : ""}`}
+              hint={`A phone number, or a contact’s name.${isTest || has("sandbox") ? ` The test number ${numberText(deliveredNumber)} is always delivered.` : ""}`}
             />
-            {isNational(to) ? (
-              <SelectField
-                field={form.field("country")}
-                label="Country of the number"
-                options={countryOptions("Choose a country")}
-              />
-            ) : null}
             <TextField
               field={form.field("senderId")}
               label="From"
@@ -187,13 +179,7 @@ export function Send({ query }: ViewProps) {
             {isTest ? (
               <p>A test message is free.</p>
             ) : (
-              <Price
-                number={to}
-                country={country}
-                sender={senderId}
-                message={message}
-                isUnicode={isUnicode}
-              />
+              <Price number={to} sender={senderId} message={message} isUnicode={isUnicode} />
             )}
           </Section>
           {accepted.value.length === 0 ? null : (
@@ -223,25 +209,24 @@ function useContactsLike(typed: string) {
     return () => clearTimeout(timer);
   }, [typed]);
   const { data } = useLoad(async () => contactsNamed(search), [search]);
-  return data?.map((contact) => [contact.phoneNumber, nameOf(contact)] as const) ?? [];
+  return data?.map((contact) => [typedForm(contact.phoneNumber), nameOf(contact)] as const) ?? [];
 }
 
 /** The price of the message, requested when the person stops typing. */
 function Price({
   number,
-  country,
   sender,
   message,
   isUnicode,
-}: Record<"country" | "message" | "number" | "sender", string> & { isUnicode: boolean }) {
+}: Record<"message" | "number" | "sender", string> & { isUnicode: boolean }) {
   const estimate = useSignal<Estimate | string | undefined>(undefined);
   useEffect(() => {
     estimate.value = undefined;
-    if (!/^\d{7,15}$/.test(phoneNumberOf(number)) || message === "") return undefined;
+    if (number === "" || message === "") return undefined;
     let isWanted = true;
     const timer = setTimeout(() => {
       const language = isUnicode ? "Unicode" : "English";
-      numberIn(number, country)
+      numberIn(number)
         .then(async (to) => api().estimateSms({ body: { to, message, language, ...senderIn(sender) } }))
         .then(
           (answer) => isWanted && (estimate.value = answer),
@@ -254,7 +239,7 @@ function Price({
       isWanted = false;
       clearTimeout(timer);
     };
-  }, [number, country, sender, message, isUnicode]);
+  }, [number, phoneCountry.value, sender, message, isUnicode]);
   const { value } = estimate;
   if (value === undefined) return <p class="muted">Enter a number and a message to see the price.</p>;
   if (typeof value === "string") return <Notice tone="bad">{value}</Notice>;
@@ -291,7 +276,7 @@ function Sent({ message }: { message: AcceptedMessage }) {
   usePolling(status === "queued" && message.scheduledAt === undefined, load.reload, 1_000);
   return (
     <>
-      <a href={`#/messages/${message.id}`}>+{message.to}</a>{" "}
+      <a href={`#/messages/${message.id}`}>{numberText(message.to)}</a>{" "}
       <Status of={message.scheduledAt !== undefined && status === "queued" ? "scheduled" : status} />{" "}
       {message.scheduledAt === undefined ? null : <Time at={message.scheduledAt} />}{" "}
       {message.test === true ? "Free test message" : <Money amount={message.pricing.total} />}

@@ -7,13 +7,14 @@ import { placeholdersOf, problemOf, renderTemplate } from "../../../../shared/au
 import { api } from "../api.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import type { FormState } from "../parts/form-state.ts";
-import { PhoneField, Form, TextArea, TextField, useForm } from "../parts/form.tsx";
+import { Form, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, type Load } from "../parts/load.tsx";
 import { Preview, SegmentCount } from "../parts/message-text.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { numberText, PhoneField } from "../parts/phone.tsx";
 import { go, type ViewProps } from "../router.ts";
-import { given, phoneNumberOf, senderIn } from "../typed.ts";
+import { given, numberIn, senderIn } from "../typed.ts";
 
 export function NewTemplate() {
   const create = async (values: { name: string; body: string }): Promise<void> => {
@@ -127,7 +128,7 @@ function Send({ template }: { template: TemplateRecord }) {
     sent.value = await api().sendTemplate({
       params: { id: template.id },
       body: {
-        to: phoneNumberOf(all["to"] ?? ""),
+        to: await numberIn(all["to"] ?? ""),
         ...senderIn(all["senderId"] ?? ""),
         messageType: z.optional(MessageType).parse(given(all["messageType"] ?? "")),
         values: valuesIn(all),
@@ -160,7 +161,7 @@ function Send({ template }: { template: TemplateRecord }) {
         <SegmentCount text={textOf(template.body, values)} />
         {sent.value === undefined ? null : (
           <Notice tone="good">
-            Accepted: <a href={`#/messages/${sent.value.id}`}>message to {sent.value.to}</a>
+            Accepted: <a href={`#/messages/${sent.value.id}`}>message to {numberText(sent.value.to)}</a>
           </Notice>
         )}
       </div>

@@ -8,10 +8,11 @@ import { Loaded, useLoad } from "../parts/load.tsx";
 import { amountText, countText, Money, shareText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Facts, Page } from "../parts/page.tsx";
+import { SaveAs } from "../parts/save-as.tsx";
 import { Clamped, Table } from "../parts/table.tsx";
 import { dayText, monthText, Time } from "../parts/time.tsx";
 import type { ViewProps } from "../router.ts";
-import { saveCsv } from "../save-file.ts";
+import { saveTable, type FileKind } from "../save-file.ts";
 
 type By = UsageOf["by"];
 
@@ -59,11 +60,7 @@ export function Usage({ query }: ViewProps) {
     <Page
       title="Usage"
       lead="Your messages of today or of a month, and their cost. Days are in UTC."
-      actions={
-        <button type="button" onClick={() => exportCsv(usage.data)}>
-          Export CSV
-        </button>
-      }
+      actions={<SaveAs save={async (kind) => exportRows(usage.data, kind)} />}
     >
       <div class="panel">
         <FilterForm<Record<"by" | "month", string>>
@@ -189,14 +186,13 @@ function Name({ by, row: { name, label = name } }: { by: By; row: UsageRow }) {
 }
 
 /** Exports the shown rows. */
-function exportCsv(usage: UsageOf | undefined): void {
+async function exportRows(usage: UsageOf | undefined, kind: FileKind): Promise<void> {
   if (usage === undefined) return;
   const { by, month, day = month, currency, rows } = usage;
   const header = [by, "label", "messages", "segments", "amount", "refunded", "currency"];
   const lines = rows.map(({ name, label = "", messages, segments = "", amount, refunded }) =>
     [name, label, messages, segments, amount, refunded, currency].map(String),
   );
-  const file = `statement-${day}.csv`;
-  saveCsv(file, [header, ...lines]);
+  const file = await saveTable(`statement-${day}`, [header, ...lines], kind);
   announce(`${countText(rows.length, "row")} saved as ${file}.`);
 }

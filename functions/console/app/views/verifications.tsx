@@ -5,17 +5,18 @@ import { api } from "../api.ts";
 import { countryName } from "../countries.ts";
 import { ActionButton, ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
-import { Form, PhoneField, SelectField, TextField, useForm } from "../parts/form.tsx";
+import { Form, SelectField, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, usePages } from "../parts/load.tsx";
 import { Money, shareText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
 import { LinkButton, Page, Section } from "../parts/page.tsx";
+import { PhoneField, numberText } from "../parts/phone.tsx";
 import { Status } from "../parts/status.tsx";
 import { PagedTable, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { capitalized, FieldProblem } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
-import { given, phoneNumberOf } from "../typed.ts";
+import { given, numberIn, prefixIn } from "../typed.ts";
 
 const states = [
   ["", "Any status"],
@@ -36,7 +37,7 @@ const ruleTexts: Readonly<Record<string, string>> = {
 export function Verifications({ query }: ViewProps) {
   const to = query.get("to") ?? "";
   const status = z.catch(z.optional(VerificationStatus), undefined).parse(query.get("status") ?? undefined);
-  const filter = { status, to: given(phoneNumberOf(to)) };
+  const filter = { status, to: given(prefixIn(to)) };
   const pages = usePages(
     async (page) => api().listVerifications({ query: { ...page, ...filter } }),
     Object.values(filter),
@@ -72,7 +73,7 @@ export function Verifications({ query }: ViewProps) {
           pages={pages}
           keyOf={({ id }) => id}
           columns={{
-            Number: ({ to: number }) => number,
+            Number: ({ to: number }) => numberText(number),
             Status: ({ status: state, guardRule }) => (
               <>
                 <Status of={state} />
@@ -139,7 +140,7 @@ function NewVerification({ onDone }: { onDone: Done }) {
   const profiles = useLoad(async () => api().listVerificationProfiles({ query: { limit: 100 } }), []);
   const form = useForm({ to: "", profile: "default", senderId: "", code: "" }, async (values, attemptKey) => {
     const [senderId, code] = [given(values.senderId), given(values.code)];
-    const body = { to: phoneNumberOf(values.to), profile: values.profile, senderId, code };
+    const body = { to: await numberIn(values.to), profile: values.profile, senderId, code };
     await api().startVerification({ body, idempotencyKey: attemptKey });
     await onDone("Code sent.");
   });

@@ -1,0 +1,256 @@
+import { readFile } from "node:fs/promises";
+
+import { writeXlsx, type Cell, type CellValue } from "hucre";
+import { expect, it } from "vitest";
+import * as z from "zod/mini";
+
+import { guessTargets, headerRowOf, rowsOf } from "../../functions/console/app/contact-import.ts";
+import {
+  fieldsOf,
+  singleBraces,
+  unknownPlaceholder,
+  withFieldNames,
+} from "../../functions/console/app/placeholders.ts";
+import { parseCsv, tableOf } from "../../functions/console/app/read-table.ts";
+import { csvFileOf, withWrittenNumbers, xlsxOf } from "../../functions/console/app/save-file.ts";
+import { CreateContactRequest, type Contact } from "../../shared/api/contract/contacts.ts";
+import { ApiError, type ErrorDetail } from "../../shared/api/contract/errors.ts";
+import { problemOfLength } from "../../shared/api/contract/phone-numbers.ts";
+import { typedCode } from "../../shared/api/contract/plain-text.ts";
+import { SendSmsRequest } from "../../shared/api/contract/sms.ts";
+import { validate } from "../../shared/api/contract/validation.ts";
+import { VerificationProfile } from "../../shared/api/contract/verification-profiles.ts";
+import { readNumber } from "../../shared/api/read-number.ts";
+import { problemOf, renderTemplate } from "../../shared/audience/templates/render.ts";
+import { CarrierSettings } from "../../shared/carriers/settings.ts";
+import { csvOf, withoutGuard } from "../../shared/figures/exports/csv.ts";
+import { awsCallbacks } from "../../shared/messages/callbacks/aws.ts";
+import type { CallbackReader } from "../../shared/messages/callbacks/callback.ts";
+import { readerOf } from "../../shared/messages/callbacks/receive.ts";
+import { countryOfNumber, typesOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
+import { parseSchedule } from "../../shared/messages/message/schedule.ts";
+import { segmentsOf } from "../../shared/messages/message/segments.ts";
+import { keywordOf } from "../../shared/messages/numbers/keywords.ts";
+import { headerText } from "../../shared/notices/emails/send-with-ses.ts";
+import { TextSearch } from "../../shared/platform/text-search.ts";
+import { verificationText } from "../../shared/verifications/texts.ts";
+import { casesOf, type KindOf } from "../support/cases.ts";
+
+/** The moment of all requests. */
+const at = new Date("2026-11-28T10:00:00.000Z");
+
+const Texts = z.array(z.array(z.string()));
+const Fields = z.record(z.string(), z.string());
+const SheetCell = z.union([
+  z.string(),
+  z.number(),
+  z.boolean(),
+  z.null(),
+  /** A day is a date of ISO 8601. The format is that of the spreadsheet. */
+  z.strictObject({
+    number: z.optional(z.number()),
+    date: z.optional(z.string()),
+    format: z.optional(z.string()),
+  }),
+]);
+const Sheet = z.strictObject({
+  name: z.optional(z.string()),
+  state: z.optional(z.literal("hidden")),
+  rows: z.array(z.array(SheetCell)),
+  merge: z.optional(z.array(z.string())),
+});
+const Import = z.strictObject({
+  text: z.optional(z.string()),
+  encoding: z.optional(z.enum(["latin1", "utf16be", "utf16le"])),
+  xlsx: z.optional(z.array(Sheet)),
+  country: z._default(z.string(), ""),
+  reading: z.optional(z.enum(["international", "national"])),
+  dates: z.optional(z.enum(["iso", "shown"])),
+  name: z.optional(z.string()),
+});
+const Callback = z.strictObject({
+  carrier: z.enum(["aws", "http", "kannel", "twilio"]),
+  settings: z._default(z.record(z.string(), z.unknown()), {}),
+  /** The query string of a call, or its fields. */
+  query: z.optional(z.string()),
+  fields: z._default(z.record(z.string(), z.unknown()), {}),
+});
+
+/** One function for each kind of case. It returns what a person or a program gets, as a text. */
+const kinds: Readonly<Record<KindOf<"unit">, (input: unknown) => Promise<string> | string>> = {
+  segments: (input) => {
+    const { text } = z.strictObject({ text: z.string() }).parse(input);
+    const { encoding, segments } = segmentsOf(text, { unicode: false });
+    return `${encoding}, ${segments} segments`;
+  },
+  request: (input) => {
+    const checked = validate(SendSmsRequest, { to: "447700900123", message: "hello", ...Object(input) });
+    if (!checked.success) return `400 ${problems(checked.details)}`;
+    try {
+      const scheduledAt = parseSchedule(checked.data.scheduledAt, at);
+      return `202 to ${checked.data.to}, ${scheduledAt ?? "immediately"}`;
+    } catch (error) {
+      return `400 ${error instanceof ApiError ? problems(error.details) : String(error)}`;
+    }
+  },
+  "numbering plan": (input) => {
+    const { number } = z.strictObject({ number: z.string() }).parse(input);
+    const problem = problemOfLength(number);
+    const types = typesOfNumber(number).join("|");
+    return problem === undefined
+      ? `possible, ${countryOfNumber(number) ?? "no country"}, ${types || "no assigned range"}`
+      : `rejected: ${problem}`;
+  },
+  "typed number": (input) => {
+    const { text, country } = z.strictObject({ text: z.string(), country: z.string() }).parse(input);
+    return JSON.stringify(readNumber(text, country));
+  },
+  code: (input) => {
+    const { code, typed } = z.strictObject({ code: z.string(), typed: z.string() }).parse(input);
+    return typedCode(typed, /^\d+$/.test(code)) === typedCode(code) ? "valid" : "wrong";
+  },
+  stop: (input) => keywordOf(z.strictObject({ text: z.string() }).parse(input).text) ?? "none",
+  locale: (input) => {
+    const { locale, texts } = z.strictObject({ locale: z.string(), texts: z.optional(Fields) }).parse(input);
+    const profile = {
+      name: "default",
+      brand: "Shop",
+      codeLength: 6,
+      validitySeconds: 600,
+      guard: "monitor",
+      texts,
+    };
+    const chosen = verificationText(VerificationProfile.parse({ ...profile, allow: [] }), { locale });
+    return `${chosen.locale}: ${chosen.text}`;
+  },
+  "email header": (input) => headerText(z.strictObject({ name: z.string() }).parse(input).name),
+  template: (input) => {
+    const { body, values } = z.strictObject({ body: z.string(), values: z.optional(Fields) }).parse(input);
+    const problem = problemOf(body);
+    if (problem !== undefined) return `400 ${problem}`;
+    const rendered = renderTemplate(body, values ?? {});
+    return "text" in rendered ? rendered.text : `400 no value for ${rendered.missing.join(", ")}`;
+  },
+  placeholder: (input) => {
+    const { message, attributes } = z.strictObject({ message: z.string(), attributes: Fields }).parse(input);
+    const contact = { phoneNumber: "447700900123", firstName: "Ada", tags: [], attributes };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The other fields of a contact are no placeholders.
+    const fields = fieldsOf([contact as unknown as Contact]);
+    return [
+      withFieldNames(message, fields),
+      unknownPlaceholder(message, fields) ?? "",
+      singleBraces(message, fields) ?? "",
+    ].join(" | ");
+  },
+  import: async (input) => {
+    const { country, reading, dates, ...file } = Import.parse(input);
+    const table = await tableOf(new Blob([await bytesOf(file)]), dates);
+    const start = headerRowOf(table);
+    const columns = guessTargets(table[start] ?? [], table.slice(start + 1, start + 20));
+    return JSON.stringify(
+      rowsOf(table, columns, country, reading).map(({ line, contact, problem }) => ({
+        line,
+        ...contact,
+        ...(problem !== undefined && { problem }),
+      })),
+    );
+  },
+  "saved file": async (input) => {
+    const { table, kind } = z
+      .strictObject({ table: Texts, kind: z.enum(["csv", "semicolons", "xlsx"]) })
+      .parse(input);
+    const shown = await withWrittenNumbers(table);
+    return kind === "xlsx"
+      ? JSON.stringify(await tableOf(await xlsxOf(shown)))
+      : csvFileOf(shown, kind).text();
+  },
+  "round trip": (input) => {
+    const { table } = z.strictObject({ table: Texts }).parse(input);
+    return JSON.stringify(parseCsv(csvOf(table)).map((cells) => cells.map(withoutGuard)));
+  },
+  search: (input) => {
+    const { stored, typed } = z.strictObject({ stored: Texts, typed: z.string() }).parse(input);
+    const found = stored.filter(([number = "", ...texts]) => new TextSearch(typed).matches(number, ...texts));
+    return found.map(([, name]) => name).join(", ") || "none";
+  },
+  "inbound fields": async (input) => {
+    const { reader, fields, query } = await callbackOf(input);
+    return JSON.stringify(reader.inbound(fields, query) ?? "400");
+  },
+  "receipt fields": async (input) => {
+    const { reader, fields } = await callbackOf(input);
+    return JSON.stringify(reader.receipt(fields) ?? "400");
+  },
+  contact: (input) => {
+    const checked = validate(CreateContactRequest, input);
+    return checked.success ? JSON.stringify(checked.data) : `400 ${problems(checked.details)}`;
+  },
+  test: async (input) => {
+    const { file, name } = z.strictObject({ file: z.string(), name: z.string() }).parse(input);
+    const code = await readFile(file, "utf8");
+    return [`("${name}"`, `  "${name}",`].some((start) => code.includes(start)) ? "exists" : `not in ${file}`;
+  },
+};
+
+function problems(details: readonly ErrorDetail[] = []): string {
+  return details.map(({ path, message }) => `${path} ${message}`).join("; ");
+}
+
+async function callbackOf(input: unknown): Promise<{
+  readonly reader: CallbackReader;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly query: string | undefined;
+}> {
+  const { carrier, settings, query, fields } = Callback.parse(input);
+  const read = query === undefined ? fields : Object.fromEntries(new URLSearchParams(query));
+  return { reader: await readerOfKind(carrier, settings), fields: read, query };
+}
+
+async function readerOfKind(
+  carrier: z.infer<typeof Callback>["carrier"],
+  settings: object,
+): Promise<CallbackReader> {
+  if (carrier === "aws") return awsCallbacks;
+  const ofHttp = { responses: [{ meaning: "accepted", statuses: [200] }] };
+  const parsed = CarrierSettings.parse({
+    kind: carrier,
+    ...(carrier === "http" && ofHttp),
+    ...(carrier !== "twilio" && { url: "https://carrier.example/send" }),
+    ...settings,
+  });
+  return readerOf(parsed);
+}
+
+async function bytesOf({
+  text = "",
+  encoding,
+  xlsx,
+}: Pick<z.infer<typeof Import>, "encoding" | "text" | "xlsx">): Promise<Uint8Array<ArrayBuffer>> {
+  if (xlsx !== undefined) return new Uint8Array(await workbookOf(xlsx));
+  if (encoding === "utf16be") return new Uint8Array(Buffer.from(text, "utf16le").swap16());
+  return new Uint8Array(Buffer.from(text, encoding ?? "utf8"));
+}
+
+const dayOfSpreadsheets = Date.UTC(1899, 11, 30);
+
+async function workbookOf(sheets: readonly z.infer<typeof Sheet>[]): Promise<Uint8Array> {
+  return writeXlsx({
+    sheets: sheets.map(({ name = "Sheet1", state, rows }) => {
+      const cells = new Map<string, Partial<Cell>>();
+      const values = rows.map((row, line) =>
+        row.map((cell, column): CellValue => {
+          if (cell === null || typeof cell !== "object") return cell;
+          const { number, date, format } = cell;
+          const value = number ?? (Date.parse(date ?? "") - dayOfSpreadsheets) / 86_400_000;
+          if (format !== undefined) cells.set(`${line},${column}`, { value, style: { numFmt: format } });
+          return value;
+        }),
+      );
+      return { name, hidden: state === "hidden", rows: values, cells };
+    }),
+  });
+}
+
+it.each(casesOf("unit"))("$title", async ({ kind, input, expected }) => {
+  expect(await kinds[kind](input)).toMatch(new RegExp(expected, "s"));
+});
