@@ -5,6 +5,7 @@ import { expect, inject } from "vitest";
 
 import { call, Customer, password } from "../support/api.ts";
 import { it, watch, type Watched } from "../support/browser.ts";
+import { casesOf } from "../support/cases.ts";
 import { linkIn } from "../support/emails.ts";
 
 let page: Page;
@@ -46,7 +47,7 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   await page.goto(link);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Verify the email" }).click();
-  await said("The link is invalid or expired");
+  await said("The link was used, has expired, or a newer email has replaced it.");
   await page.getByRole("link", { name: "Log in to get a new link" }).click();
   await page.getByRole("heading", { name: "Log in" }).waitFor();
 });
@@ -79,7 +80,7 @@ it("the page has the brand, and the colors of the person's theme", async () => {
   }
   await page.getByLabel("New password").fill("staple battery horse");
   await page.getByRole("button").click();
-  await said("The link is invalid or expired");
+  await said("The link was used, has expired, or a newer email has replaced it.");
   await page.getByRole("link", { name: "Get a new link" }).click();
   await page.getByRole("heading", { name: "password" }).waitFor();
 });
@@ -140,9 +141,25 @@ it("the page follows its security policy, and its fragment is never HTML", async
   );
   expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
   await page.goto(`${inject("baseUrl")}/account#verify=<img src=x onerror=document.title='evil'>`);
-  await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.getByRole("button", { name: "Verify the email" }).click();
-  await said("The link is invalid or expired");
+  await said("This page is for links in emails. Open the complete link again.");
+  await page.goto(`${inject("baseUrl")}/account#verify=usr_none~<img src=x onerror=document.title='evil'>`);
+  await page.getByRole("heading", { name: "Verify your email" }).waitFor();
   expect(await page.locator("img").count()).toBe(0);
   expect(await page.title()).toBe("Verify your email");
+});
+
+it.for(casesOf("browser"))("$title", async ({ input, expected }) => {
+  const { email } = await Customer.register();
+  const [, token = ""] = /#verify=([^\s~]+)/.exec(await linkIn(email, "Verify your email")) ?? [];
+  const fragment = String(input["fragment"])
+    .replace("{link}", token)
+    .replace("{email}", encodeURIComponent(email));
+  await page.goto(`${inject("baseUrl")}/account#${fragment}`);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  const keptWith = await page.locator("#email").inputValue();
+  await page.getByRole("button").click();
+  await said("Your email is verified.");
+  expect(`verified, the password is kept with ${keptWith === email ? "the email" : "nothing"}`).toMatch(
+    new RegExp(expected),
+  );
 });

@@ -11,6 +11,7 @@ import { commandLine, type Order } from "../../infra/operator/command-line.ts";
 import { connect } from "../../infra/operator/context.ts";
 import { Output } from "../../infra/operator/output.ts";
 import { runCommandLine } from "../../infra/operator/run.ts";
+import type { QueueName } from "../../shared/platform/queue-names.ts";
 import { patience } from "./patience.ts";
 
 /** The result of a command. */
@@ -35,8 +36,13 @@ export const printed: string[] = [];
 
 /** Waits until the function has written all entries of the audit log that commands have queued. */
 export async function entriesWritten(): Promise<void> {
+  await queueEmptied("auditEntries");
+}
+
+/** Waits until a function has done all jobs of a queue. */
+export async function queueEmptied(queue: QueueName): Promise<void> {
   const { stackOutput } = await connect(undefined);
-  const QueueUrl = stackOutput(outputNames.queueUrl("auditEntries")).value;
+  const QueueUrl = stackOutput(outputNames.queueUrl(queue)).value;
   // A role may only send entries.
   const sqs = new SQSClient({ credentials: localCredentials });
   const AttributeNames = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"] as const;
