@@ -59,20 +59,21 @@ export const kannelCallbacks = (read?: NumberOfCountry): CallbackReader => ({
     const parsed = InboundFields.safeParse(fields);
     if (!parsed.success) return undefined;
     const { from, to, text, charset, id } = parsed.data;
-    const isRead = /^utf-?8$/i.test(charset) && !text.includes("\uFFFD");
-    const message = isRead ? text : textIn(charset.toLowerCase(), queryString);
+    const [, encoded] = /(?:^|&)text=([^&]*)/.exec(queryString) ?? [];
+    // A form is read already. So is UTF-8, if its bytes were UTF-8.
+    const isRead = encoded === undefined || (/^utf-?8$/i.test(charset) && !text.includes("\uFFFD"));
+    const message = isRead ? text : textIn(charset.toLowerCase(), encoded);
     return message === undefined ? undefined : inboundMessage({ carrierId: id, from, to, message }, read);
   },
 });
 
 /**
- * Returns the text of a message in the charset that its call names. Where there is no such charset, such as for `8-BIT`, or the
+ * Decodes the text of a query string in the charset that its call names. Where there is no such charset, such as for `8-BIT`, or the
  * bytes are no text of it, it is UTF-8 or Windows-1252. Bytes that are no UTF-16 are no text: undefined.
  */
-function textIn(charset: string, queryString: string): string | undefined {
-  const [, text = ""] = /(?:^|&)text=([^&]*)/.exec(queryString) ?? [];
+function textIn(charset: string, encoded: string): string | undefined {
   const bytes = Buffer.from(
-    text
+    encoded
       .replaceAll("+", " ")
       .replaceAll(/%([0-9a-f]{2})/gi, (_, byte: string) => String.fromCodePoint(Number.parseInt(byte, 16))),
     "latin1",
