@@ -1,18 +1,27 @@
 import { ApiError } from "../api/contract/errors.ts";
 import { config } from "../platform/config.ts";
-import { cachedCarriers } from "./record.ts";
+import { cachedCarriers, type RoutingTable } from "./record.ts";
 import { routeFinder, type Routed } from "./routes.ts";
 
 const readCarriers = cachedCarriers();
 
 type Counted = Routed & { readonly segments: number };
+type LengthRule = (message: Counted) => boolean;
 
 /**
  * Returns a function that states whether no carrier of a message's route sends it whole. It would lose its end after it was
  * charged.
  */
-export async function lengthRule(): Promise<(message: Counted) => boolean> {
-  const { carriers, routes } = await readCarriers();
+export async function lengthRule(): Promise<LengthRule> {
+  const table = await readCarriers();
+  // A batch calls this for each of its messages, and a table may have thousands of routes.
+  if (latest?.table !== table) latest = { table, rule: ruleOf(table) };
+  return latest.rule;
+}
+
+let latest: { readonly table: RoutingTable; readonly rule: LengthRule } | undefined;
+
+function ruleOf({ carriers, routes }: RoutingTable): LengthRule {
   const find = routeFinder(routes);
   return (message) => {
     const names = routes.length === 0 ? [config.carrier()] : (find(message)?.carriers ?? []);
