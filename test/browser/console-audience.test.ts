@@ -60,7 +60,7 @@ it("imports this week's Excel list over last week's, with numbers as people writ
   await page.getByLabel("Numbers without a country code are from").selectOption("GB");
   await page.getByText("3 of 3 rows can be imported.").waitFor();
   await page.getByText("Appointment: 24/11/2026 09:30").waitFor();
-  await page.getByLabel("Dates").selectOption("2026-11-24");
+  await page.getByLabel("Write dates as").selectOption("2026-11-24");
   await page.getByText("Appointment: 2026-11-24 09:30").waitFor();
   await page.getByLabel("Tags for all contacts").fill("reminder");
   await page.getByText("2 new, 1 updated, 0 left as they are.").waitFor();

@@ -11,7 +11,7 @@ import {
   unknownPlaceholder,
   withFieldNames,
 } from "../../functions/console/app/placeholders.ts";
-import { parseCsv, tableOf } from "../../functions/console/app/read-table.ts";
+import { parseCsv, tablesOf } from "../../functions/console/app/read-table.ts";
 import { csvFileOf, withWrittenNumbers, xlsxOf } from "../../functions/console/app/save-file.ts";
 import { CreateContactRequest, type Contact } from "../../shared/api/contract/contacts.ts";
 import { ApiError, type ErrorDetail } from "../../shared/api/contract/errors.ts";
@@ -65,7 +65,7 @@ const Import = z.strictObject({
   xlsx: z.optional(z.array(Sheet)),
   country: z._default(z.string(), ""),
   reading: z.optional(z.enum(["international", "national"])),
-  dates: z.optional(z.enum(["iso", "shown"])),
+  dates: z._default(z.enum(["iso", "shown"]), "shown"),
   name: z.optional(z.string()),
 });
 const Callback = z.strictObject({
@@ -144,7 +144,7 @@ const kinds: Readonly<Record<KindOf<"unit">, (input: unknown) => Promise<string>
   },
   import: async (input) => {
     const { country, reading, dates, ...file } = Import.parse(input);
-    const table = await tableOf(new Blob([await bytesOf(file)]), dates);
+    const table = (await tablesOf(new Blob([await bytesOf(file)])))[dates];
     const start = headerRowOf(table);
     const columns = guessTargets(table[start] ?? [], table.slice(start + 1, start + 20));
     return JSON.stringify(
@@ -161,7 +161,7 @@ const kinds: Readonly<Record<KindOf<"unit">, (input: unknown) => Promise<string>
       .parse(input);
     const shown = await withWrittenNumbers(table);
     return kind === "xlsx"
-      ? JSON.stringify(await tableOf(await xlsxOf(shown)))
+      ? JSON.stringify((await tablesOf(await xlsxOf(shown))).shown)
       : csvFileOf(shown, kind).text();
   },
   "round trip": (input) => {

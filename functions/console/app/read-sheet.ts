@@ -1,21 +1,23 @@
 import { dateToSerial, formatValue, isDateFormat, readXlsx, type CellValue } from "hucre";
 
-import type { DateForm } from "./read-table.ts";
+import type { Tables } from "./read-table.ts";
 
 /** Returns the rows of the first visible sheet of an Excel file. @throws Error for another file */
-export async function sheetOf(file: Uint8Array, dates: DateForm): Promise<string[][]> {
+export async function tablesOfSheet(file: Uint8Array): Promise<Tables> {
   const { sheets } = await readXlsx(file, {
     readStyles: true,
     sheets: ({ hidden, veryHidden }) => hidden !== true && veryHidden !== true,
   });
   const [sheet] = sheets;
   if (sheet === undefined) throw new Error("The file has no visible sheet.");
-  return sheet.rows.map((cells, row) =>
-    cells.map((value, column) => {
-      const format = sheet.cells?.get(`${row},${column}`)?.style?.numFmt;
-      return textOfCell(value, format, dates).trim();
-    }),
-  );
+  const rowsWith = (dates: keyof Tables): string[][] =>
+    sheet.rows.map((cells, row) =>
+      cells.map((value, column) => {
+        const format = sheet.cells?.get(`${row},${column}`)?.style?.numFmt;
+        return textOfCell(value, format, dates).trim();
+      }),
+    );
+  return { shown: rowsWith("shown"), iso: rowsWith("iso") };
 }
 
 /** The errors of formulas, which are no values. */
@@ -25,7 +27,7 @@ const formulaError = /^#(N\/A|DIV\/0!|REF!|NAME\?|VALUE!|NULL!|NUM!|SPILL!|CALC!
 const digitsOfNumber = 15;
 
 /** The text of a cell as the spreadsheet shows it to this person. */
-function textOfCell(value: CellValue, format: string | undefined, dates: DateForm): string {
+function textOfCell(value: CellValue, format: string | undefined, dates: keyof Tables): string {
   if (value === null || (typeof value === "string" && formulaError.test(value))) return "";
   if (value instanceof Date) return textOfDate(value, format ?? "yyyy-mm-dd", dates);
   if (typeof value !== "number") return formatValue(value, format ?? "General");
@@ -49,7 +51,7 @@ const formatsOfSystem: readonly (readonly [RegExp, Intl.DateTimeFormatOptions])[
   [/^\[\$-F400\]/i, { timeStyle: "short" }],
 ];
 
-function textOfDate(date: Date, format: string, dates: DateForm): string {
+function textOfDate(date: Date, format: string, dates: keyof Tables): string {
   // A time is a fraction of a day, which is rounded.
   const at = new Date(Math.round(date.getTime() / 1_000) * 1_000);
   if (dates === "iso" && /y/i.test(format)) {

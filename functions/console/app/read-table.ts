@@ -2,18 +2,21 @@ import { parse } from "csv-parse/browser/esm/sync";
 
 const delimiters = [",", ";", "\t", "|"] as const;
 
-/** How dates become texts: as the spreadsheet shows them, or as 2026-11-24. */
-export type DateForm = "iso" | "shown";
+/** The rows of a spreadsheet, with dates as it shows them, and as 2026-11-24. Both are the same rows if it has no dates. */
+export type Tables = Readonly<Record<"iso" | "shown", readonly (readonly string[])[]>>;
 
 /**
  * Reads a spreadsheet as a person sees it: the first visible sheet of an Excel file, or a CSV file. Each row is at its place,
  * and an empty one has no cells.
  * @throws Error for a file that is neither
  */
-export async function tableOf(file: Blob, dates: DateForm = "shown"): Promise<string[][]> {
-  if ((await file.slice(0, excelMark.length).text()) !== excelMark) return parseCsv(await textOf(file));
-  const { sheetOf } = await import("./read-sheet.ts");
-  return sheetOf(new Uint8Array(await file.arrayBuffer()), dates);
+export async function tablesOf(file: Blob): Promise<Tables> {
+  if ((await file.slice(0, excelMark.length).text()) !== excelMark) {
+    const rows = parseCsv(await textOf(file));
+    return { shown: rows, iso: rows };
+  }
+  const { tablesOfSheet } = await import("./read-sheet.ts");
+  return tablesOfSheet(new Uint8Array(await file.arrayBuffer()));
 }
 
 /** The first bytes of an Excel file, which is a ZIP file. */

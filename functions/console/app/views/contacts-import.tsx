@@ -1,4 +1,5 @@
 import { useComputed, useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 
 import { formatNumber, type TwoNumbers } from "../../../../shared/api/read-number.ts";
 import { renderTemplate } from "../../../../shared/audience/templates/render.ts";
@@ -24,7 +25,7 @@ import { CountryOfNumber } from "../parts/phone.tsx";
 import { Clamped, Table } from "../parts/table.tsx";
 import { TemplatePicker } from "../parts/template-picker.tsx";
 import { withFieldNames } from "../placeholders.ts";
-import { tableOf } from "../read-table.ts";
+import { tablesOf, type Tables } from "../read-table.ts";
 import { saveTable } from "../save-file.ts";
 import { tagsOf, phoneCountry } from "../typed.ts";
 
@@ -39,13 +40,9 @@ const targetLabels: Readonly<Record<Target, string>> = {
   skip: "Skip column",
 };
 
-type Rows = readonly (readonly string[])[];
-
 interface Spreadsheet {
   readonly name: string;
-  readonly table: Rows;
-  /** The same with dates as 2026-11-24. */
-  readonly isoTable: Rows;
+  readonly tables: Tables;
 }
 
 /** Imports contacts from a spreadsheet: choose the file, map its columns, preview, import. */
@@ -57,9 +54,10 @@ export function ContactsImport() {
     file.value = undefined;
     problem.value = undefined;
     try {
-      const [table, isoTable] = [await tableOf(chosen), await tableOf(chosen, "iso")];
-      if (table.length < headerRowOf(table) + 2) problem.value = "The file has no rows after the header.";
-      else file.value = { name: chosen.name, table, isoTable };
+      const tables = await tablesOf(chosen);
+      const { shown } = tables;
+      if (shown.length < headerRowOf(shown) + 2) problem.value = "The file has no rows after the header.";
+      else file.value = { name: chosen.name, tables };
     } catch {
       problem.value =
         "The file cannot be read. Save it as an Excel file (.xlsx), or as CSV with all quotes closed.";
@@ -94,7 +92,7 @@ export function ContactsImport() {
         {problem.value === undefined ? null : <Notice tone="bad">{problem.value}</Notice>}
       </Section>
       {file.value === undefined ? null : (
-        <Mapping key={`${file.value.name} ${file.value.table.length}`} file={file.value} />
+        <Mapping key={`${file.value.name} ${file.value.tables.shown.length}`} tables={file.value.tables} />
       )}
     </Page>
   );
@@ -103,11 +101,11 @@ export function ContactsImport() {
 const previewRows = 5;
 
 /** The choice between the two forms of dates, by the first cell in which they differ; undefined if there is none. */
-function dateOptions({ table, isoTable }: Spreadsheet) {
-  for (const [row, cells] of table.entries()) {
-    const column = cells.findIndex((cell, index) => cell !== isoTable[row]?.[index]);
+function dateOptions({ shown, iso }: Tables) {
+  for (const [row, cells] of shown.entries()) {
+    const column = cells.findIndex((cell, index) => cell !== iso[row]?.[index]);
     if (column >= 0)
-      return [["shown", cells[column] ?? ""] as const, ["iso", isoTable[row]?.[column] ?? ""] as const];
+      return [["shown", cells[column] ?? ""] as const, ["iso", iso[row]?.[column] ?? ""] as const];
   }
   return undefined;
 }
@@ -123,16 +121,17 @@ function readingsOf({ national, international }: TwoNumbers) {
   );
 }
 
-function Mapping({ file }: { file: Spreadsheet }) {
-  const start = headerRowOf(file.table);
-  const header = file.table[start] ?? [];
+function Mapping({ tables }: { tables: Tables }) {
+  const { shown } = tables;
+  const start = headerRowOf(shown);
+  const header = shown[start] ?? [];
   const names = attributeNames(header);
-  const columns = useSignal<readonly Target[]>(guessTargets(header, file.table.slice(start + 1, start + 20)));
+  const columns = useSignal<readonly Target[]>(guessTargets(header, shown.slice(start + 1, start + 20)));
   const form = useForm({ tags: "", dates: "shown", reading: "" }, async () => {});
   const template = useSignal("");
-  const dates = dateOptions(file);
-  const table = useComputed(() => (form.values.value.dates === "iso" ? file.isoTable : file.table));
-  const question = useComputed(() => openQuestionOf(file.table, columns.value, phoneCountry.value));
+  const dates = useMemo(() => dateOptions(tables), [tables]);
+  const table = useComputed(() => (form.values.value.dates === "iso" ? tables.iso : shown));
+  const question = useComputed(() => openQuestionOf(shown, columns.value, phoneCountry.value));
   const rows = useComputed(() => {
     const { tags, reading } = form.values.value;
     return withTags(rowsOf(table.value, columns.value, phoneCountry.value, reading), tagsOf(tags));
@@ -181,7 +180,7 @@ function Mapping({ file }: { file: Spreadsheet }) {
           />
         )}
         {dates === undefined ? null : (
-          <SelectField field={form.field("dates")} label="Dates" options={dates} />
+          <SelectField field={form.field("dates")} label="Write dates as" options={dates} />
         )}
         <TextField
           field={form.field("tags")}
