@@ -8,7 +8,7 @@ import { callingCodeOf, codesWithZero, possibleNumber, writtenNumber } from "./c
  */
 
 /** The number that a text has, in international digits; or why it has none; or the two numbers that it could be. */
-export type ReadNumber = { readonly number: string } | { readonly problem: string } | TwoNumbers;
+export type NumberReading = { readonly number: string } | { readonly problem: string } | TwoNumbers;
 
 export interface TwoNumbers {
   /** The digits as a number that begins with a country code. */
@@ -25,7 +25,7 @@ export const noCountryCode = "has no country code";
  * @param country of numbers without a country code (ISO 3166-1). It is empty if no one has chosen one: then digits alone
  * begin with a country code, as in the contract.
  */
-export function readNumber(text: string, country: string): ReadNumber {
+export function readNumber(text: string, country: string): NumberReading {
   const written = writtenNumber(text);
   if ("problem" in written) return written;
   const { form, dialed, digits } = written;
@@ -87,6 +87,14 @@ function isAssigned(number: string): boolean {
 function canGetMessages(number: string): boolean {
   const type = parsePhoneNumberFromString(`+${number}`)?.getType();
   return type !== undefined && type !== "FIXED_LINE";
+}
+
+/** Returns both numbers as people read them: `+49 971 501234567 or +971 50 123 4567`. */
+export function textOfBoth({ national, international }: TwoNumbers): string {
+  return [national, international]
+    .filter((number) => number !== undefined)
+    .map(formatNumber)
+    .join(" or ");
 }
 
 /** Returns a number as people read it: `+49 171 1000000`. */

@@ -2,7 +2,7 @@ import { CreateContactRequest, type ImportedContact } from "../../../shared/api/
 import type { ErrorDetail } from "../../../shared/api/contract/errors.ts";
 import { validate } from "../../../shared/api/contract/validation.ts";
 import { writtenNumber } from "../../../shared/api/contract/written-numbers.ts";
-import { formatNumber, noCountryCode, readNumber, type TwoNumbers } from "../../../shared/api/read-number.ts";
+import { noCountryCode, readNumber, textOfBoth, type TwoNumbers } from "../../../shared/api/read-number.ts";
 import { withoutGuard } from "../../../shared/figures/exports/csv.ts";
 import { attributeNames, fields, plainName, usualNames } from "./column-names.ts";
 import { isBlank } from "./read-table.ts";
@@ -151,8 +151,8 @@ function contactOf(
     } else if (target === "fullName") Object.assign(contact, namesOf(cell));
     else if (target === "tags") contact["tags"] = tagsOf(cell);
     else if (target === "optedOut") {
-      contact["optedOut"] = !isNo.test(cell);
-      if (!isNo.test(cell) && !isYes.test(cell)) problem = `${fieldNames["optedOut"]} must be yes or no`;
+      contact["optedOut"] = isYes.test(cell);
+      if (!isYes.test(cell) && !isNo.test(cell)) problem = `${fieldNames["optedOut"]} must be yes or no`;
     } else if (target === "attribute") attributes[names[index] ?? ""] = cell;
     else contact[target] = cell;
   }
@@ -176,8 +176,7 @@ function numberOfCell(
   const { national, international } = read;
   if (reading === "international") return { number: international };
   if (reading === "national" && national !== undefined) return { number: national };
-  const written = [national, international].filter((each) => each !== undefined).map(formatNumber);
-  return { problem: `could be ${written.join(" or ")}: choose above, or write its country code` };
+  return { problem: `could be ${textOfBoth(read)}: choose above, or write its country code` };
 }
 
 function namesOf(cell: string): Record<string, string> {

@@ -46,7 +46,7 @@ export function needsCountry(text: string): boolean {
 export async function numberIn(text: string, field = "to"): Promise<string> {
   if (text.trim() === "") return "";
   // Loaded on demand, because of its size.
-  const { formatNumber, readNumber } = await import("../../../shared/api/read-number.ts");
+  const { readNumber, textOfBoth } = await import("../../../shared/api/read-number.ts");
   const read = readNumber(text, phoneCountry.value);
   if ("number" in read) return read.number;
   if ("problem" in read) {
@@ -54,8 +54,7 @@ export async function numberIn(text: string, field = "to"): Promise<string> {
     if (!/^\+?\d{7,15}$/.test(text)) return text;
     throw new FieldProblem(field, `This number ${read.problem}.`);
   }
-  const written = [read.national, read.international].filter((each) => each !== undefined).map(formatNumber);
-  throw new FieldProblem(field, `Write the number with its country code: ${written.join(" or ")}.`);
+  throw new FieldProblem(field, `Write the number with its country code: ${textOfBoth(read)}.`);
 }
 
 /** Returns the digits of a prefix of numbers, or of a whole number, in the query of a view. */
