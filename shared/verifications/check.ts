@@ -21,8 +21,9 @@ import {
 } from "./record.ts";
 
 /**
- * Checks a code as people type it. Words beside its digits, such as those of its message, do not count. Each check is counted before the code is compared, so
- * that parallel guesses never exceed the maximum. Only one check approves a verification. The one after the last fails it.
+ * Checks a code as people type it. Words beside its digits, such as those of its message, do not count. Each check is counted
+ * before the code is compared, so that parallel guesses never exceed the maximum. Only one check approves a verification. The one
+ * after the last fails it.
  * @throws ApiError VERIFICATION_NOT_PENDING also for a verification that does not exist, TOO_MANY_CHECKS; UNAVAILABLE without
  *   the key of the code
  */

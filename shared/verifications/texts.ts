@@ -68,7 +68,9 @@ function sentencesFor({ texts = {} }: VerificationProfile, requested: string): S
     ]),
   );
   const tags = lookupTags(requested);
-  const [closest] = [textsOfProfile, builtInTexts].flatMap((of) => tags.flatMap((tag) => of.get(tag) ?? []));
+  const [closest] = [textsOfProfile, builtInTexts].flatMap((source) =>
+    tags.flatMap((tag) => source.get(tag) ?? []),
+  );
   return closest ?? { sentences: [texts["en"] ?? builtIn.en].flat(), locale: "en" };
 }
 

@@ -142,7 +142,7 @@ class ConsoleVisitor {
   }
 
   async saveAsCsv(): Promise<Download> {
-    await this.page.getByLabel("File").selectOption("CSV with commas");
+    await this.page.getByLabel("Save as").selectOption("CSV with commas");
     return this.save("Save");
   }
 

@@ -6,7 +6,7 @@
 export const fields = ["phoneNumber", "fullName", "firstName", "lastName", "tags", "optedOut"] as const;
 export type Field = (typeof fields)[number];
 
-/** Usual column names for each field, in letters without accents. The first pattern that a column matches is its best. */
+/** Usual column names for each field, in letters without accents. The first pattern that matches a column counts. */
 export const usualNames: readonly (readonly [Field | "skip", RegExp])[] = [
   // Columns about a number, and the times in an export of ours.
   [

@@ -35,8 +35,8 @@ export async function saveTable(name: string, table: Table, kind: FileKind): Pro
 
 /** A spreadsheet recognizes UTF-8 by its first character, and a phone number with spaces as a text. */
 export function csvFileOf(table: Table, kind: FileKind): Blob {
-  const withCommas = withChanged(table, numberColumns, (value) => value.replace(".", ","));
-  const csv = kind === "semicolons" ? csvOf(withCommas, ";") : csvOf(table);
+  const withCommas = (): Table => withChanged(table, numberColumns, (value) => value.replace(".", ","));
+  const csv = kind === "semicolons" ? csvOf(withCommas(), ";") : csvOf(table);
   return new Blob(["\uFEFF", csv], { type: "text/csv;charset=utf-8" });
 }
 

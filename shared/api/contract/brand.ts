@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
 import { EmailAddress } from "./email-addresses.ts";
+
 const Color = z.string().check(z.regex(/^#[0-9a-f]{6}$/i, "must be a color such as #17633f"));
 
 const PageUrl = z

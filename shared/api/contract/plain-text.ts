@@ -27,8 +27,7 @@ function valueOfDigit(digit: string): string {
  * @param isNumeric whether it has digits only, so that words beside them do not count, as in `G-123456`
  */
 export function typedCode(text: string, isNumeric = false): string {
-  return plainText(text)
-    .replaceAll(isNumeric ? /(?<![\p{L}\d])\p{L}+(?![\p{L}\d])/gu : "", "")
-    .replaceAll(/[^\p{L}\p{N}]/gu, "")
-    .toUpperCase();
+  const plain = plainText(text);
+  const code = isNumeric ? plain.replaceAll(/(?<![\p{L}\d])\p{L}+(?![\p{L}\d])/gu, "") : plain;
+  return code.replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase();
 }

@@ -78,7 +78,7 @@ export function writtenNumber(typed: string): WrittenNumber | { readonly problem
 /** The most digits of an area code. */
 const maxAreaLength = 5;
 
-/** Whether what a slash, or a mark like it, separates is more than an area code and a number. */
+/** Whether a slash, or a mark like it, separates two numbers, and not an area code from its number. */
 function hasSeveral(text: string, isInternational: boolean): boolean {
   const [first = 0, ...others] = text.split(/[/•~]/).map((part) => part.replaceAll(/\D/g, "").length);
   const last = others.at(-1) ?? Infinity;

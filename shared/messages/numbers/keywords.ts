@@ -3,8 +3,8 @@ import type { Keyword } from "../../api/contract/inbound.ts";
 // The messages that are commands, in many languages. Words with other uses, such as YES, are not among them.
 
 const words: Readonly<Record<Keyword, string>> = {
-  stop: `stop, stop all, stopall, unsubscribe, end, quit, cancel, revoke, opt out, optout, remove, td, stopp, stoppen, stoppa, avmeld,
-    avsluta, afmeld, afmelden, abmelden, abbestellen, arret, arreter, desabonner, desinscrire, baja, alto, parar, pare, sair,
+  stop: `stop, stop all, stopall, unsubscribe, end, quit, cancel, revoke, opt out, optout, remove, td, stopp, stoppen,
+    stoppa, avmeld, avsluta, afmeld, afmelden, abmelden, abbestellen, arret, arreter, desabonner, desinscrire, baja, alto, parar, pare, sair,
     cancelar, desuscribir, basta, annulla, disiscrivi, lopeta, dur, iptal, ret, berhenti, стоп, отписаться, στοπ, 停止, 退订,
     退訂, 取消, 配信停止, ストップ, 중지, 정지, 수신거부, توقف, إيقاف, أوقف, إلغاء, עצור, הסר, रोकें, बंद`,
   start: `start, unstop, resume, subscribe, opt in, optin, starten, anmelden, aanmelden, demarrer, reprendre, abonner, alta,

@@ -12,8 +12,7 @@ import { hasSentStop, lastWord, optOutOf, type OwnNote, type PersonsWord, type W
 
 /**
  * Opts a number out for an organization, also on the contact that has the number. An existing note stays as it is.
- * @throws ApiError VALIDATION_ERROR if the stage is strict and no phone can have the number; UNAVAILABLE when too many other
- * changes came in between
+ * @throws ApiError VALIDATION_ERROR as `checkPhoneNumber`; UNAVAILABLE when too many other changes came in between
  */
 export async function optOut(
   organizationId: string,

@@ -30,7 +30,7 @@ export function SaveAs({
       <div class="row">
         <SelectField
           field={fieldOf("kind", kind)}
-          label="File"
+          label="Save as"
           options={kinds.map((each) => [each, fileKinds[each]])}
         />
         <button type="button" aria-disabled={isBusy} onClick={run}>
