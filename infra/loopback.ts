@@ -4,32 +4,71 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Server } from "node:net";
 
 /**
- * Lets a server listen on the loopback address; port 0 means any free one.
+ * Lets a server listen on a loopback address; port 0 means any free one.
  * @returns the port
  * @throws Error when the port is taken
  */
-export async function listenOnLoopback(server: Server, port = 0): Promise<number> {
-  server.listen(port, "127.0.0.1");
+export async function listenOnLoopback(server: Server, port = 0, address = "127.0.0.1"): Promise<number> {
+  server.listen(port, address);
   await once(server, "listening");
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("the server has no address");
-  return address.port;
+  const bound = server.address();
+  if (typeof bound !== "object" || bound === null) throw new Error("the server has no address");
+  return bound.port;
 }
 
-const loopbackHost = /^(localhost|[\w-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
+/**
+ * Lets a second server listen on the same port of the IPv6 loopback address, which some programs take for `localhost`. A
+ * machine without IPv6 has none.
+ * @throws Error when another program has the port
+ */
+export async function listenOnIpv6Loopback(server: Server, port: number): Promise<void> {
+  await listenOnLoopback(server, port, "::1").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "EADDRINUSE") throw error;
+  });
+}
+
+/**
+ * Reads a port from a variable of the environment.
+ * @throws Error when it is not a port
+ */
+export function portSetting(name: string, otherwise: number): number {
+  const text = process.env[name] ?? String(otherwise);
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new Error(`${name} must be a port from 0 to 65535, not "${text}".`);
+}
+
+const loopbackHost = /^(localhost|[\w-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i;
+
+/** Hosts and origins from which a server accepts requests too. */
+export interface AllowedCallers {
+  /** Names of this machine, in lower case and without a port, such as `host.docker.internal`. */
+  readonly hosts?: readonly string[];
+  /** Origins whose pages may call; `*` for all. */
+  readonly origins?: readonly string[];
+}
 
 /**
  * Whether a request comes from a program or a page of this machine. A foreign page names itself in the origin, and by DNS
  * rebinding in the host.
- * @param allowedOrigins other origins whose pages may call; `*` for all
  */
 export function isLocalRequest(
   { host = "", origin }: IncomingHttpHeaders,
-  allowedOrigins: readonly string[] = [],
+  { hosts = [], origins = [] }: AllowedCallers = {},
 ): boolean {
-  if (!loopbackHost.test(host)) return false;
-  if (origin === undefined || allowedOrigins.includes("*") || allowedOrigins.includes(origin)) return true;
-  return /^https?:/.test(origin) && loopbackHost.test(origin.replace(/^\w+:\/\//, ""));
+  if (!isLocalHost(host, hosts)) return false;
+  return (
+    origin === undefined || origins.includes("*") || origins.includes(origin) || isLocalOrigin(origin, hosts)
+  );
+}
+
+/** Whether pages of an origin come from this machine. @param hosts other names of this machine */
+export function isLocalOrigin(origin: string, hosts: readonly string[] = []): boolean {
+  return /^https?:/.test(origin) && isLocalHost(origin.replace(/^\w+:\/\//, ""), hosts);
+}
+
+function isLocalHost(host: string, hosts: readonly string[]): boolean {
+  const name = host.replace(/:\d+$/, "").toLowerCase();
+  return loopbackHost.test(name) || hosts.includes(name);
 }
 
 /** Returns the first part of the paths of a server with data. It is the secret of those who may read its address. */

@@ -21,6 +21,7 @@ import type { Stage } from "../stages/stage.ts";
 import { throttleOf } from "../stages/throttles.ts";
 import { throttledRequests } from "./alarms.ts";
 import type { Backend } from "./backend.ts";
+import { crossOriginRequestHeaders, crossOriginResponseHeaders } from "./cross-origin.ts";
 import { logGroup } from "./log-group.ts";
 import { pascalCase } from "./names.ts";
 import { OriginCheck } from "./origin-check.ts";
@@ -174,16 +175,8 @@ function crossOrigin({ corsOrigins }: Stage): { corsPreflight?: CorsPreflightOpt
     corsPreflight: {
       allowOrigins: corsOrigins,
       allowMethods: [...methods],
-      allowHeaders: ["Authorization", "Content-Type", "Idempotency-Key"],
-      exposeHeaders: [
-        "Allow",
-        "Idempotent-Replayed",
-        "RateLimit",
-        "RateLimit-Policy",
-        "Retry-After",
-        "WWW-Authenticate",
-        "X-Request-Id",
-      ],
+      allowHeaders: crossOriginRequestHeaders,
+      exposeHeaders: crossOriginResponseHeaders,
       maxAge: Duration.days(1),
     },
   };

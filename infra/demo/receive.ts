@@ -1,8 +1,9 @@
+import { portSetting } from "../loopback.ts";
 import { startReceiver } from "../webhook-receiver.ts";
 
 // `npm run receiver`: shows the webhook calls to the address that the README's tour registers.
 
-const port = Number(process.env["RECEIVER_PORT"] ?? 4000);
+const port = portSetting("RECEIVER_PORT", 4000);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const receiver = await startReceiver({

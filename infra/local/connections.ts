@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -16,6 +17,10 @@ export const localCredentials = { accessKeyId: "local", secretAccessKey: "local"
  * which are secrets of those who may read the file.
  */
 const Connections = z.object({
+  /** The API. A gateway of an earlier release did not write it, nor the mailbox. */
+  url: z.optional(z.string()),
+  /** The page of the sent emails. With `.json` at its end, they come as JSON. */
+  mailbox: z.optional(z.string()),
   dynamodb: z.string(),
   /** The endpoint of secrets, documents and queues. */
   aws: z.string(),
@@ -41,9 +46,15 @@ export async function writeConnections(dataFolder: string, connections: Connecti
  * @throws Error when none has run there
  */
 export async function readConnections(dataFolder: string): Promise<Connections> {
+  const connections = await findConnections(dataFolder);
+  if (connections !== undefined) return connections;
+  throw new Error(
+    `No gateway has run here (${path.join(dataFolder, connectionsFile)} is missing): npm start`,
+  );
+}
+
+/** Finds the addresses of the gateway that runs, or ran last, on a data folder; undefined when none has run there. */
+export async function findConnections(dataFolder: string): Promise<Connections | undefined> {
   const file = path.join(dataFolder, connectionsFile);
-  const content = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new Error(`No gateway has run here (${file} is missing): npm start`, { cause: error });
-  });
-  return Connections.parse(JSON.parse(content));
+  return existsSync(file) ? Connections.parse(JSON.parse(await readFile(file, "utf8"))) : undefined;
 }

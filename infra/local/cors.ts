@@ -1,11 +1,29 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-import type { CorsConfiguration } from "./template.ts";
+import { crossOriginRequestHeaders, crossOriginResponseHeaders } from "../constructs/cross-origin.ts";
+import { isLocalOrigin } from "../loopback.ts";
+import type { CorsConfiguration, StackDefinition } from "./template.ts";
 
 /*
  * CORS as an HTTP API implements it: it responds to preflight requests itself, and adds headers to the responses of
  * functions. The browser enforces the rules.
  */
+
+const maxAgeSeconds = 86_400;
+
+/** Returns the stack's rules, or those of a stack without origins, where pages of this machine may call the API too. */
+export function corsOf({ cors, routes }: Pick<StackDefinition, "cors" | "routes">): CorsConfiguration {
+  if (cors !== undefined) return cors;
+  const methods = new Set(routes.map(({ routeKey }) => routeKey.split(" ")[0] ?? ""));
+  methods.delete("$default");
+  return {
+    AllowOrigins: [],
+    AllowMethods: [...methods],
+    AllowHeaders: crossOriginRequestHeaders,
+    ExposeHeaders: crossOriginResponseHeaders,
+    MaxAge: maxAgeSeconds,
+  };
+}
 
 /** Whether a browser checks with this request if it may send another one. */
 export function isPreflight(method: string, headers: IncomingHttpHeaders): boolean {
@@ -39,6 +57,7 @@ function withAllowedOrigin(
   headers: Record<string, string>,
 ): Record<string, string> {
   if (origin === undefined) return {};
-  const allowed = AllowOrigins.find((each) => each === "*" || each === origin);
+  const ofStage = AllowOrigins.find((each) => each === "*" || each === origin);
+  const allowed = ofStage ?? (isLocalOrigin(origin) ? origin : undefined);
   return allowed === undefined ? {} : { "access-control-allow-origin": allowed, ...headers };
 }

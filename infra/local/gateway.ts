@@ -3,8 +3,9 @@ import path from "node:path";
 
 import * as z from "zod/mini";
 
-import { writeConnections } from "./connections.ts";
-import { documentsFolder, makeDataFolder } from "./data-folder.ts";
+import { findConnections, writeConnections } from "./connections.ts";
+import { corsOf } from "./cors.ts";
+import { deleteData, documentsFolder, lockDataFolder, makeDataPrivate } from "./data-folder.ts";
 import { DataServices } from "./data-services.ts";
 import { EventSources } from "./event-sources.ts";
 import { FunctionHost, type FunctionsAws } from "./function-host.ts";
@@ -12,7 +13,7 @@ import { holdableAgent } from "./held-requests.ts";
 import { HttpApi } from "./http-api.ts";
 import { interceptedPort } from "./intercepted-port.ts";
 import { LocalAws, type LocalAwsOptions } from "./local-aws.ts";
-import { Mailbox, type SentEmail } from "./mailbox.ts";
+import { Mailbox, mailboxPathOf, type SentEmail } from "./mailbox.ts";
 import { LocalObjects } from "./objects.ts";
 import { recordsPermissions } from "./permission-records.ts";
 import { LocalSecrets } from "./secrets.ts";
@@ -29,6 +30,10 @@ export interface LocalGatewayOptions {
   readonly port: number;
   /** Where data stays between runs; without it the data is in memory. */
   readonly dataFolder?: string;
+  /** Whether to delete the data of earlier runs first. */
+  readonly isFresh?: boolean;
+  /** Other names of this machine, in lower case, at which the API may be called. */
+  readonly allowedHosts?: readonly string[];
   /** Receives each log line of a function or of the gateway itself. */
   readonly log: (line: string) => void;
   readonly interceptor?: LocalAwsOptions["interceptor"];
@@ -48,6 +53,8 @@ export interface LocalGatewayOptions {
 /** A running gateway. */
 export interface LocalGateway {
   readonly url: string;
+  /** The page of the sent emails. */
+  readonly mailboxUrl: string;
   readonly dynamodbEndpoint: string;
   readonly sqsEndpoint: string;
   /** The local payment provider; absent with the keys of an account at Stripe. */
@@ -69,7 +76,8 @@ const firstCallGapMs = 2_000;
  * An HTTP server has its routes. Event sources, schedules and permissions work as in AWS.
  */
 export async function startLocalGateway(options: LocalGatewayOptions): Promise<LocalGateway> {
-  const { dataFolder, interceptor, isSecret = true, log, runsSchedules = true, usesPorts = true } = options;
+  const { dataFolder, interceptor, isFresh = false, isSecret = true, log } = options;
+  const { allowedHosts = [], runsSchedules = true, usesPorts = true } = options;
   // Stops the started parts in the opposite order, also when a later part fails to start.
   const running: { stop(): Promise<void> }[] = [];
   const started = <Part extends { stop(): Promise<void> }>(part: Part): Part => {
@@ -80,14 +88,24 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     for (const part of running.splice(0)) await part.stop();
   };
   holdableAgent(http);
-  // The port comes first: a second gateway must not open the data of a running one.
-  const api = await HttpApi.start(options.port, log);
+  // They come first: a second gateway must not open or delete the data of a running one.
+  const lock = dataFolder === undefined ? undefined : started(await lockDataFolder(dataFolder));
+  const api = await HttpApi.start(options.port, log).catch(async (error: unknown) => {
+    await lock?.stop();
+    throw error;
+  });
   try {
-    if (dataFolder !== undefined) await makeDataFolder(dataFolder);
+    if (dataFolder !== undefined) {
+      if (isFresh) await deleteData(dataFolder);
+      await makeDataPrivate(dataFolder);
+    }
     const clock = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
     const dataServices = started(await DataServices.start(dataFolder, clock, isSecret));
     const { dynamodbEndpoint, sqsEndpoint } = dataServices;
     const mailbox = new Mailbox();
+    const earlier = dataFolder === undefined ? undefined : await findConnections(dataFolder);
+    const mailboxPath = mailboxPathOf(earlier?.mailbox);
+    const mailboxUrl = api.url + mailboxPath;
     const secrets = await LocalSecrets.open(dataFolder);
     const aws = started(
       await LocalAws.start({
@@ -182,6 +200,8 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
 
     if (dataFolder !== undefined) {
       await writeConnections(dataFolder, {
+        url: api.url,
+        mailbox: mailboxUrl,
         dynamodb: dynamodbEndpoint,
         aws: aws.url,
         stripe: stripe?.url,
@@ -192,10 +212,11 @@ export async function startLocalGateway(options: LocalGatewayOptions): Promise<L
     // It is the first to stop, so that requests in flight still get their responses.
     started(api).serve(
       stack.routes.map(({ routeKey, functionName }) => ({ routeKey, invoke: invoke(functionName) })),
-      { cors: stack.cors, pages: mailbox.pages() },
+      { cors: corsOf(stack), hosts: allowedHosts, pages: mailbox.pages(mailboxPath) },
     );
     return {
       url: api.url,
+      mailboxUrl,
       dynamodbEndpoint,
       sqsEndpoint,
       stripe,

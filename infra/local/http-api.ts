@@ -1,16 +1,14 @@
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 
-import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as z from "zod/mini";
 
-import { isLocalRequest, listenOnLoopback } from "../loopback.ts";
+import { isLocalRequest, listenOnIpv6Loopback, listenOnLoopback } from "../loopback.ts";
 import { responseHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { FunctionTimeout } from "./function-host.ts";
+import { eventOf } from "./http-event.ts";
 import type { LocalPage } from "./pages.ts";
-import { localAccountId } from "./references.ts";
 import type { CorsConfiguration } from "./template.ts";
 
 /** The largest body of a request. An HTTP API rejects larger ones itself, with 413. */
@@ -28,12 +26,12 @@ const maxConcurrentRequests = 16;
  */
 const callingRouteKey = "POST /mcp";
 
+const rejectionOfStranger =
+  "The local gateway serves requests of this machine to localhost only. " +
+  "For another name of this machine: ALLOWED_HOSTS=host.docker.internal npm start";
+
 /** How long a stop waits for requests in flight. */
 const drainTimeoutMs = 5_000;
-
-/** Content types whose bodies an HTTP API passes as text; all others it passes as base64. */
-const textTypes =
-  /^(text\/|application\/(json|javascript|xml|x-www-form-urlencoded)|application\/[\w.-]+\+(json|xml))/i;
 
 const FunctionResponse = z.object({
   statusCode: z.int().check(z.gte(100), z.lte(599)),
@@ -56,12 +54,14 @@ interface CompiledRoute extends HttpRoute {
 
 /** An HTTP API of API Gateway: turns requests into events of payload format 2.0, and results into responses. */
 export class HttpApi {
-  readonly #server: Server;
+  /** One for each loopback address. */
+  readonly #servers: readonly [Server, Server];
   readonly #log: (line: string) => void;
   /** The routes without a parameter, by their keys. */
   #fixedRoutes: ReadonlyMap<string, HttpRoute> = new Map();
   #routes: readonly CompiledRoute[] = [];
   #cors: CorsConfiguration | undefined;
+  #hosts: readonly string[] = [];
   #pages: ReadonlyMap<string, () => LocalPage> = new Map();
   #port = 0;
   #freeSlots = maxConcurrentRequests;
@@ -71,9 +71,9 @@ export class HttpApi {
   private constructor(log: (line: string) => void) {
     this.#log = log;
     // Only the client closes an idle connection: otherwise a request could arrive as the server closes it.
-    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-      void this.#serve(request, response);
-    });
+    const newServer = (): Server =>
+      createServer({ keepAliveTimeout: 0 }, (request, response) => void this.#serve(request, response));
+    this.#servers = [newServer(), newServer()];
   }
 
   /**
@@ -83,25 +83,36 @@ export class HttpApi {
    */
   static async start(port: number, log: (line: string) => void): Promise<HttpApi> {
     const api = new HttpApi(log);
-    api.#port = await listenOnLoopback(api.#server, port);
+    const [server, ipv6Server] = api.#servers;
+    api.#port = await listenOnLoopback(server, port);
+    await listenOnIpv6Loopback(ipv6Server, api.#port).catch((error: unknown) => {
+      // No one chose this port, so it is enough that it is free on the first address.
+      if (port === 0) return;
+      server.close();
+      throw error;
+    });
     return api;
   }
 
   /**
    * Starts to serve these routes, to waiting requests too.
-   * @param options `cors` has the allowed origins; `pages` are the local gateway's own, by their paths
+   * @param options `cors` has the allowed origins, and `hosts` other names of this machine; `pages` are the local gateway's
+   * own, by their paths
    */
   serve(
     routes: readonly HttpRoute[],
     {
       cors,
+      hosts = [],
       pages = new Map(),
     }: {
       readonly cors?: CorsConfiguration | undefined;
+      readonly hosts?: readonly string[];
       readonly pages?: ReadonlyMap<string, () => LocalPage>;
     } = {},
   ): void {
     this.#cors = cors;
+    this.#hosts = hosts;
     this.#pages = pages;
     const hasParameter = ({ routeKey }: HttpRoute): boolean => routeKey.includes("{");
     const fixed = routes.filter((route) => !hasParameter(route));
@@ -118,11 +129,14 @@ export class HttpApi {
   async stop(): Promise<void> {
     // Requests that still wait for routes get a 503.
     this.#serving.resolve();
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeIdleConnections();
+    const listening = this.#servers.filter((server) => server.listening);
+    const closed = Promise.all(listening.map((server) => once(server, "close")));
+    for (const server of listening) {
+      server.close();
+      server.closeIdleConnections();
+    }
     await Promise.race([closed, delay(drainTimeoutMs, undefined, { ref: false })]);
-    this.#server.closeAllConnections();
+    for (const server of listening) server.closeAllConnections();
     await closed;
   }
 
@@ -136,8 +150,9 @@ export class HttpApi {
       if (body === undefined) return respond(response, 413, "Request Entity Too Large");
       const { method = "GET", headers } = request;
       const cors = this.#cors;
-      if (!isLocalRequest(headers, cors?.AllowOrigins)) {
-        return respond(response, 403, "The local gateway serves requests of this machine to localhost only");
+      const hosts = this.#hosts;
+      if (!isLocalRequest(headers, { hosts, origins: cors?.AllowOrigins ?? [] })) {
+        return respond(response, 403, rejectionOfStranger);
       }
       if (cors !== undefined && isPreflight(method, headers)) {
         response.writeHead(204, preflightHeaders(cors, headers.origin)).end();
@@ -145,16 +160,17 @@ export class HttpApi {
       }
       const url = urlOf(request);
       if (url === undefined) return respond(response, 400, "Bad Request");
-      const page = method === "GET" ? this.#pages.get(url.pathname)?.() : undefined;
+      const page = method === "GET" || method === "HEAD" ? this.#pages.get(url.pathname)?.() : undefined;
       if (page !== undefined) {
         response.writeHead(200, page.headers).end(page.body);
         return;
       }
       const match = this.#match(method, url.pathname);
       if (match === undefined) return respond(response, 404, "Not Found");
-      const event = eventOf(request, url, match, body);
-      const invoke = async (): Promise<unknown> => match.route.invoke(event);
-      const isWaiting = match.route.routeKey === callingRouteKey;
+      const { route, pathParameters } = match;
+      const event = eventOf(request, { url, body, routeKey: route.routeKey, pathParameters });
+      const invoke = async (): Promise<unknown> => route.invoke(event);
+      const isWaiting = route.routeKey === callingRouteKey;
       const result = FunctionResponse.parse(await (isWaiting ? invoke() : this.#whenFree(invoke)));
       response
         .writeHead(result.statusCode, {
@@ -204,7 +220,8 @@ export class HttpApi {
 function urlOf({ url = "/", rawHeaders }: IncomingMessage): URL | undefined {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
   if (hosts.length > 1) return undefined;
-  return URL.parse(url, "http://localhost") ?? undefined;
+  // A proxy sends the whole URL. A path may begin with two slashes, after which `URL` would expect a host.
+  return URL.parse(/^https?:/i.test(url) ? url : `http://localhost${url}`) ?? undefined;
 }
 
 interface Match {
@@ -234,51 +251,6 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
     if (size <= maxBodyBytes) chunks.push(chunk);
   }
   return size > maxBodyBytes ? undefined : Buffer.concat(chunks);
-}
-
-function eventOf(request: IncomingMessage, url: URL, match: Match, body: Buffer): APIGatewayProxyEventV2 {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers)) {
-    // Events have cookies in a list of their own.
-    if (value !== undefined && name !== "cookie") headers[name] = [value].flat().join(",");
-  }
-  const cookies = request.headers.cookie?.split(/; */);
-  const isText = textTypes.test(headers["content-type"] ?? "text/plain");
-  const query: Record<string, string> = {};
-  for (const [name, value] of url.searchParams) {
-    query[name] = query[name] === undefined ? value : `${query[name]},${value}`;
-  }
-  const at = new Date();
-  return {
-    version: "2.0",
-    routeKey: match.route.routeKey,
-    rawPath: url.pathname,
-    rawQueryString: url.search.slice(1),
-    headers,
-    ...(cookies === undefined ? {} : { cookies }),
-    ...(url.search.length > 1 ? { queryStringParameters: query } : {}),
-    ...(Object.keys(match.pathParameters).length > 0 ? { pathParameters: match.pathParameters } : {}),
-    requestContext: {
-      accountId: localAccountId,
-      apiId: "local",
-      domainName: headers["host"] ?? "localhost",
-      domainPrefix: "localhost",
-      http: {
-        method: request.method ?? "GET",
-        path: url.pathname,
-        protocol: `HTTP/${request.httpVersion}`,
-        sourceIp: request.socket.remoteAddress ?? "127.0.0.1",
-        userAgent: headers["user-agent"] ?? "",
-      },
-      requestId: randomUUID(),
-      routeKey: match.route.routeKey,
-      stage: "$default",
-      time: at.toISOString(),
-      timeEpoch: at.getTime(),
-    },
-    ...(body.byteLength > 0 ? { body: body.toString(isText ? "utf8" : "base64") } : {}),
-    isBase64Encoded: body.byteLength > 0 && !isText,
-  };
 }
 
 /** Sends a response of API Gateway's own. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
+import { newSecretPath } from "../loopback.ts";
 import { escapeHtml, htmlPage, pageHeaders, type LocalPage } from "./pages.ts";
 
 /** The number of emails that are kept; older ones are deleted. */
@@ -30,6 +31,13 @@ const SendEmail = z.strictObject({
   }),
 });
 
+const mailboxPath = "/mailbox";
+
+/** Returns the path of the mailbox, which is that of an earlier address if there is one. */
+export function mailboxPathOf(earlier: string | undefined): string {
+  return earlier === undefined ? mailboxPath + newSecretPath() : new URL(earlier).pathname;
+}
+
 /** Emulates SES and the mailboxes of all recipients. It keeps emails until the gateway ends. */
 export class Mailbox {
   readonly #emails: SentEmail[] = [];
@@ -57,11 +65,15 @@ export class Mailbox {
     return this.#emails;
   }
 
-  /** Returns the pages of the mailbox by their paths: one for people, one for programs. */
-  pages(): ReadonlyMap<string, () => LocalPage> {
+  /**
+   * Returns the pages of the mailbox by their paths: one for people, one for programs. The links of the emails reset
+   * passwords, so the paths are secret.
+   */
+  pages(secretPath: string): ReadonlyMap<string, () => LocalPage> {
     return new Map([
-      ["/mailbox", () => this.#page()],
-      ["/mailbox.json", () => jsonPage({ data: this.#emails })],
+      [mailboxPath, pageWithoutAddress],
+      [secretPath, () => this.#page()],
+      [`${secretPath}.json`, () => jsonPage({ data: this.#emails })],
     ]);
   }
 
@@ -78,6 +90,11 @@ export class Mailbox {
 ${emails}`,
     });
   }
+}
+
+function pageWithoutAddress(): LocalPage {
+  const body = "<h1>Mailbox</h1>\n<p>Its address is secret. <code>npm start</code> prints it.</p>";
+  return htmlPage({ title: "Mailbox", style, body });
 }
 
 const style = `

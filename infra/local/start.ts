@@ -1,7 +1,7 @@
-import { rm } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
+import { portSetting } from "../loopback.ts";
 import { projectRoot } from "../project-root.ts";
 import { stageNamed } from "../stages/stage.ts";
 import { consoleLine } from "./console.ts";
@@ -18,10 +18,11 @@ const { values: flags } = parseArgs({
     stage: { type: "string", default: "local" },
   },
 });
-const port = Number(process.env["PORT"] ?? 3000);
+const allowedHosts = (process.env["ALLOWED_HOSTS"] ?? "")
+  .toLowerCase()
+  .split(/[,\s]+/)
+  .filter(Boolean);
 const dataFolder = path.resolve(projectRoot, process.env["DATA_DIR"] ?? ".local");
-
-if (flags.fresh) await rm(dataFolder, { recursive: true, force: true });
 
 let printed = "";
 /** Prints the lines of one iteration of the event loop with one write. */
@@ -45,6 +46,7 @@ process.on("SIGTERM", stop);
 process.on("SIGINT", stop);
 
 try {
+  const port = portSetting("PORT", 3000);
   stageNamed(flags.stage);
   const stripeKeys = stripeKeysOf(process.env);
   // The gateway's modules load while another process synthesizes its stack.
@@ -53,10 +55,12 @@ try {
     import("./gateway.ts"),
   ]);
   const log = flags.json ? print : printForPerson;
-  gateway = await startLocalGateway({ ...assembly, port, dataFolder, log, stripeKeys });
+  const isFresh = flags.fresh;
+  const options = { port, dataFolder, isFresh, allowedHosts, log, stripeKeys };
+  gateway = await startLocalGateway({ ...assembly, ...options });
   print(`SMS gateway ready on ${gateway.url}`);
   if (!flags.json) {
-    print(`Sent emails: ${gateway.url}/mailbox`);
+    print(`Sent emails: ${gateway.mailboxUrl}`);
     if (gateway.stripe !== undefined) print(`Card payments: ${gateway.stripe.url}/dashboard`);
     const { startDeskLink } = await import("./desk-link.ts");
     print(`Operator's desk: ${(await startDeskLink(dataFolder)).link}`);
@@ -74,10 +78,10 @@ function stop(): void {
 }
 
 function fail(error: unknown): never {
-  const taken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  const isTaken = error instanceof Error && "port" in error && "code" in error && error.code === "EADDRINUSE";
   process.stderr.write(
-    taken
-      ? `Port ${port} is in use: stop the program that listens there, or choose another port: PORT=3001 npm start\n`
+    isTaken
+      ? `Port ${String(error.port)} is in use: stop the program that listens there, or choose another port: PORT=3001 npm start\n`
       : `${error instanceof Error ? error.message : String(error)}\n`,
   );
   process.exit(1);

@@ -28,7 +28,7 @@ it("a link verifies an email when its button is pressed, not when it is opened, 
   const { email } = await Customer.register();
   const link = await linkIn(email, "Verify your email");
   // From the mailbox, as the person would open it.
-  await page.goto(`${inject("baseUrl")}/mailbox`);
+  await page.goto(inject("mailboxUrl"));
   await page.getByRole("link", { name: link }).click();
   await page.getByRole("button", { name: "Verify the email" }).waitFor();
   // The fragment is in no request and is removed from the address.

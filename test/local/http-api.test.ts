@@ -1,12 +1,15 @@
 import { once } from "node:events";
-import { request, type IncomingMessage } from "node:http";
+import { createServer, request, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { afterEach, expect, it, vi } from "vitest";
 
 import { HttpApi } from "../../infra/local/http-api.ts";
+import { listenOnLoopback } from "../../infra/loopback.ts";
 import { patience } from "../support/patience.ts";
+import { freePort } from "../support/ports.ts";
 
 let api: HttpApi;
 afterEach(async () => api.stop());
@@ -72,9 +75,9 @@ it("prefers a route without a parameter to one with it, and both to the default 
 });
 
 /** The response to a request, as text. */
-async function rawAnswer(text: string): Promise<string> {
+async function rawAnswer(sent: string): Promise<string> {
   const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
-  socket.end(text);
+  socket.end(sent);
   const chunks: Buffer[] = [];
   for await (const chunk of socket) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
@@ -118,4 +121,64 @@ it("serves requests of this machine only, to its own pages and to functions", as
   for (const origin of ["null", "file://localhost", "localhost", "http://localhost/attacker.example", ""]) {
     expect(await statusesFor({ host: "localhost", origin }), origin).toEqual([403, 403]);
   }
+});
+
+it("serves requests to other names of this machine if they are allowed, and names the setting", async () => {
+  api = await HttpApi.start(0, () => undefined);
+  const invoke = async (): Promise<unknown> => ({ statusCode: 204 });
+  api.serve([{ routeKey: "$default", invoke }], { hosts: ["host.docker.internal"] });
+  const responseTo = async (headers: Record<string, string>): Promise<string> => {
+    const asked = request(api.url, { headers }).end();
+    const [response]: IncomingMessage[] = await once(asked, "response");
+    if (response === undefined) throw new Error("there is no response");
+    return `${response.statusCode} ${await text(response)}`;
+  };
+  const host = "Host.docker.internal:3000";
+  expect(await responseTo({ host })).toBe("204 ");
+  expect(await responseTo({ host, origin: `http://${host}` })).toBe("204 ");
+  expect(await responseTo({ host: "other.docker.internal" })).toMatch(/^403 .*ALLOWED_HOSTS=/);
+  expect(await responseTo({ host, origin: "http://other.docker.internal" })).toMatch(/^403 /);
+});
+
+it("also listens on the IPv6 address of localhost", async () => {
+  api = await HttpApi.start(0, () => undefined);
+  api.serve([{ routeKey: "$default", invoke: async () => ({ statusCode: 204 }) }]);
+  expect((await fetch(api.url.replace("127.0.0.1", "[::1]"))).status).toBe(204);
+  const taken = createServer();
+  const port = await freePort();
+  await listenOnLoopback(taken, port, "::1");
+  await expect(HttpApi.start(port, () => undefined)).rejects.toThrow("EADDRINUSE");
+  taken.close();
+});
+
+it("passes on a path that begins with two slashes, and the path of a whole URL", async () => {
+  api = await HttpApi.start(0, () => undefined);
+  const paths: unknown[] = [];
+  const invoke = async (event: unknown): Promise<unknown> => {
+    paths.push(Object(event).rawPath);
+    return { statusCode: 204 };
+  };
+  api.serve([{ routeKey: "$default", invoke }]);
+  for (const target of ["//evil/v1/wallet", "http://localhost/v1/wallet", "http://localhost"]) {
+    await rawAnswer(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+  }
+  expect(paths).toEqual(["//evil/v1/wallet", "/v1/wallet", "/"]);
+});
+
+it("passes on bytes that are not UTF-8 unchanged", async () => {
+  api = await HttpApi.start(0, () => undefined);
+  const events: unknown[] = [];
+  const invoke = async (event: unknown): Promise<unknown> => {
+    events.push(event);
+    return { statusCode: 204 };
+  };
+  api.serve([{ routeKey: "$default", invoke }]);
+  const post = async (body: Uint8Array<ArrayBuffer>): Promise<Response> =>
+    fetch(api.url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  await post(Buffer.from("caf\u00e9"));
+  await post(Buffer.from("caf\u00e9", "latin1"));
+  expect(events).toMatchObject([
+    { isBase64Encoded: false, body: "caf\u00e9" },
+    { isBase64Encoded: true, body: "Y2Fm6Q==" },
+  ]);
 });

@@ -21,20 +21,20 @@ function send(mailbox: Mailbox, subject: string, text = "Hello"): void {
 }
 
 function pageOf(mailbox: Mailbox): string {
-  return mailbox.pages().get("/mailbox")?.().body ?? "";
+  return mailbox.pages("/secret").get("/secret")?.().body ?? "";
 }
 
 it("shows the sent emails over HTTP, to people and to programs", async () => {
   const { email } = await Customer.register();
-  const url = inject("baseUrl");
+  const url = inject("mailboxUrl");
   const found = await vi.waitFor(async () => {
-    const { data } = Emails.parse(await (await fetch(`${url}/mailbox.json`)).json());
+    const { data } = Emails.parse(await (await fetch(`${url}.json`)).json());
     const mine = data.find(({ to }) => to.includes(email));
     if (mine === undefined) throw new Error("it has not come yet");
     return mine;
   }, patience);
   expect(found.subject).toBe("Verify your email");
-  const page = await fetch(`${url}/mailbox`);
+  const page = await fetch(url);
   expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-/);
   const html = await page.text();
@@ -42,7 +42,16 @@ it("shows the sent emails over HTTP, to people and to programs", async () => {
   expect(html).toContain(`<a href="${link}">${link}</a>`);
   expect(html).not.toContain("<script");
   // It is not a route of the API.
-  expect((await fetch(`${url}/mailbox`, { method: "POST" })).status).toBe(404);
+  expect((await fetch(url, { method: "POST" })).status).toBe(404);
+});
+
+it("shows no email to those who do not know its address, such as visitors of a proxy", async () => {
+  const { email } = await Customer.register();
+  for (const path of ["/mailbox", "/mailbox.json", "/mailbox/", "/mailbox/0123456789abcdef.json"]) {
+    expect(await (await fetch(inject("baseUrl") + path)).text(), path).not.toContain(email);
+  }
+  const page = await (await fetch(`${inject("baseUrl")}/mailbox`)).text();
+  expect(page).toContain("<code>npm start</code> prints it");
 });
 
 it("keeps the last thousand emails, the newest first", () => {

@@ -55,7 +55,7 @@ const Mailbox = z.object({
 /** The link in an email with a subject that the gateway of all tests has sent to an address, once it has come. */
 export async function linkIn(to: string, subject: string): Promise<string> {
   return vi.waitFor(async () => {
-    const { data } = Mailbox.parse(await (await fetch(`${inject("baseUrl")}/mailbox.json`)).json());
+    const { data } = Mailbox.parse(await (await fetch(`${inject("mailboxUrl")}.json`)).json());
     const found = data.find((email) => email.to.includes(to) && email.subject === subject);
     const link = /https?:\S+/.exec(found?.text ?? "")?.[0];
     if (link === undefined) throw new Error("the email has not come yet");

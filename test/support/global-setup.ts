@@ -11,6 +11,7 @@ import { withCheapPasswords } from "./cheap-passwords.ts";
 declare module "vitest" {
   interface ProvidedContext {
     baseUrl: string;
+    mailboxUrl: string;
     assembly: { assemblyFolder: string; stackName: string };
     dynamodbEndpoint: string;
     sqsEndpoint: string;
@@ -29,6 +30,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     },
   });
   project.provide("baseUrl", gateway.url);
+  project.provide("mailboxUrl", gateway.mailboxUrl);
   project.provide("assembly", assembly);
   project.provide("dynamodbEndpoint", gateway.dynamodbEndpoint);
   project.provide("sqsEndpoint", gateway.sqsEndpoint);

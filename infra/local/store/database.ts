@@ -38,15 +38,13 @@ export class Database {
   #timer: NodeJS.Timeout | undefined;
   #failure: Error | undefined;
 
-  /** @param file undefined keeps everything in memory */
+  /**
+   * @param file undefined keeps everything in memory
+   * @throws Error with the file's path when it is not a database
+   */
   constructor(file: string | undefined) {
     this.#file = file;
-    this.sqlite = new DatabaseSync(file ?? ":memory:", { timeout: lockTimeoutMs });
-    // NORMAL: a commit does not wait for the disk. This class has the log written to it in another thread, and waits for that.
-    this.sqlite.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${cacheKib};` +
-        `PRAGMA wal_autocheckpoint = ${checkpointPages}`,
-    );
+    this.sqlite = openDatabase(file);
     // The last run may have been killed after a commit, before the disk had it. This run shows what is committed.
     if (file !== undefined && existsSync(this.#logFile)) fdatasyncSync(this.#openLog());
   }
@@ -193,5 +191,21 @@ export class Database {
     clearImmediate(this.#next);
     clearTimeout(this.#timer);
     this.#next = undefined;
+  }
+}
+
+function openDatabase(file: string | undefined): DatabaseSync {
+  try {
+    const database = new DatabaseSync(file ?? ":memory:", { timeout: lockTimeoutMs });
+    // NORMAL: a commit does not wait for the disk. The class has the log written to it in another thread, and waits for that.
+    database.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${cacheKib};` +
+        `PRAGMA wal_autocheckpoint = ${checkpointPages}`,
+    );
+    return database;
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    const remedy = "Move it away, or delete all data: npm start -- --fresh";
+    throw new Error(`The data in ${file} cannot be opened: ${cause}. ${remedy}`, { cause: error });
   }
 }

@@ -39,7 +39,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   RECIPIENT_NOT_ALLOWED_FOR_KEY: "Send to one of the key's `limits.allowedRecipients`, or use another key.",
   OUTSIDE_KEY_HOURS: "Set `scheduledAt` to a time within the key's `limits.hours`, or use another key.",
   EMAIL_NOT_VERIFIED:
-    "Open the link that was sent to your registered email address. A local gateway shows it at `/mailbox`.",
+    "Open the link that was sent to your registered email address. A local gateway shows it in its mailbox, whose address `npm start` prints.",
   KYC_REQUIRED:
     "Submit your organization's details with `POST /v1/kyc` and wait for the operator's approval.",
   SENDER_ID_NOT_APPROVED: "Use an approved sender ID, or request this one with `POST /v1/sender-ids`.",
