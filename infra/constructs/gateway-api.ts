@@ -14,7 +14,7 @@ import { FilterPattern } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 
 import { fallbackRoute, operations } from "../../shared/api/routes.ts";
-import { pathPattern, type Route } from "../../shared/api/routes/route.ts";
+import { methodsOfRoute, pathPattern, type Route } from "../../shared/api/routes/route.ts";
 import { metricsNamespace } from "../../shared/platform/metrics.ts";
 import { Access } from "../access.ts";
 import type { Stage } from "../stages/stage.ts";
@@ -99,7 +99,7 @@ export class GatewayApi extends HttpApi {
           name,
           route,
           access: new Access(name, route),
-          routeKeys: [routeKeyOf(route)],
+          routeKeys: routeKeysOf(route),
         })),
       {
         name: "notFound",
@@ -151,17 +151,17 @@ function throttleRoute(apiStage: HttpStage, route: CfnRoute, limit: ThrottleSett
 export function shadowedRouteKeys(): string[] {
   const rows = operations().map(([, route]) => route);
   const literalPaths = new Set(rows.map(({ path }) => path).filter((path) => !path.includes("{")));
-  const taken = new Set(rows.map(routeKeyOf));
+  const taken = new Set(rows.flatMap(routeKeysOf));
   const shadowed = [...literalPaths].flatMap((path) =>
     rows
       .filter((route) => route.path.includes("{") && pathPattern(route).test(path))
-      .map(({ method }) => `${method} ${path}`),
+      .flatMap((route) => methodsOfRoute(route).map((method) => `${method} ${path}`)),
   );
   return [...new Set(shadowed)].filter((routeKey) => !taken.has(routeKey)).toSorted();
 }
 
-function routeKeyOf({ method, path }: Route): string {
-  return `${method} ${path}`;
+function routeKeysOf(route: Route): string[] {
+  return methodsOfRoute(route).map((method) => `${method} ${route.path}`);
 }
 
 /**

@@ -24,7 +24,7 @@ import { routes as members } from "./routes/members.ts";
 import { routes as optOuts } from "./routes/opt-outs.ts";
 import { routes as payments } from "./routes/payments.ts";
 import { routes as prices } from "./routes/prices.ts";
-import { pathPattern, type Route } from "./routes/route.ts";
+import { methodsOfRoute, pathPattern, type Route } from "./routes/route.ts";
 import { routes as senderIds } from "./routes/sender-ids.ts";
 import { routes as sms } from "./routes/sms.ts";
 import { routes as templates } from "./routes/templates.ts";
@@ -92,7 +92,7 @@ export function methodsOf(path: string): string[] {
   const rows = Object.values<Route>(routes);
   const exact = rows.filter((route) => route.path === path);
   const matching = exact.length > 0 ? exact : rows.filter((route) => pathPattern(route).test(path));
-  return matching.map(({ method }) => method);
+  return matching.flatMap(methodsOfRoute);
 }
 
 const knownMethods: ReadonlySet<string> = new Set([

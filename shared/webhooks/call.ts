@@ -76,6 +76,7 @@ export async function callWebhook(
 const problems: Readonly<Record<string, string>> = {
   EAI_AGAIN: "host not found",
   ECONNREFUSED: "connection refused",
+  HPE_HEADER_OVERFLOW: "the headers of the response are too large",
   EHOSTUNREACH: "host not reachable",
   ENETUNREACH: "host not reachable",
   ENOTFOUND: "host not found",
@@ -86,7 +87,9 @@ const problems: Readonly<Record<string, string>> = {
 function problemOf(error: unknown): string {
   if (error instanceof RejectedHost) return "the host is not a public address";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const problem = problems[code];
+  if (problem !== undefined) return problem;
   if (code.startsWith("HPE_")) return "not an HTTP response";
   if (/CERT|_TLS_|_SSL_|EPROTO/.test(code)) return "no secure connection: check the certificate";
-  return problems[code] ?? "connection broken";
+  return "connection broken";
 }

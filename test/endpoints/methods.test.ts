@@ -1,7 +1,7 @@
-import { expect, it } from "vitest";
+import { expect, inject, it } from "vitest";
 
 import { routes } from "../../shared/api/routes.ts";
-import type { Route } from "../../shared/api/routes/route.ts";
+import { methodsOfRoute, type Route } from "../../shared/api/routes/route.ts";
 import { call, errorOf } from "../support/api.ts";
 import { pathOfNothing } from "../support/paths.ts";
 
@@ -14,7 +14,7 @@ it.each([...methodsByPath])(
   async (_path, ofPath) => {
     const [first] = ofPath;
     if (first === undefined) throw new Error("the path has no route");
-    const taken = ofPath.map(({ method }): string => method);
+    const taken = ofPath.flatMap(methodsOfRoute);
     for (const method of methods.filter((each) => !taken.includes(each))) {
       const response = await call(pathOfNothing(first), { method });
       expect(errorOf(response), method).toEqual({ status: 405, code: "METHOD_NOT_ALLOWED" });
@@ -22,6 +22,40 @@ it.each([...methodsByPath])(
     }
   },
 );
+
+const fixedRows = rows.filter(({ path, method }) => method === "GET" && !path.includes("{"));
+const isPublic = (route: Route): boolean => methodsOfRoute(route).includes("HEAD");
+
+it.each(fixedRows.filter(isPublic).map(({ path }) => path))("HEAD %s responds as GET does", async (path) => {
+  const [head, get] = await Promise.all(
+    ["HEAD", "GET"].map(async (method) => fetch(inject("baseUrl") + path, { method, redirect: "manual" })),
+  );
+  expect(await head?.text()).toBe("");
+  expect(head?.status).toBe(get?.status);
+  expect(head?.headers.get("content-type")).toBe(get?.headers.get("content-type"));
+});
+
+it.each(fixedRows.filter((route) => !isPublic(route)).map(({ path }) => path))(
+  "HEAD %s, which needs a credential, is not supported",
+  async (path) => {
+    const head = await fetch(inject("baseUrl") + path, { method: "HEAD" });
+    expect(head.status).toBe(405);
+    expect(head.headers.get("allow")?.split(", ")).not.toContain("HEAD");
+  },
+);
+
+it.each(["/docs/", "/console/", "/docs/guides/errors/"])(
+  "a browser at %s comes to the page",
+  async (path) => {
+    const headers = { Accept: "text/html" };
+    const page = await fetch(inject("baseUrl") + path, { headers });
+    expect([page.status, new URL(page.url).pathname]).toEqual([200, path.slice(0, -1)]);
+  },
+);
+
+it("a program at /docs/ gets an error", async () => {
+  expect(errorOf(await call("/docs/"))).toEqual({ status: 404, code: "NOT_FOUND" });
+});
 
 it("an unknown path is not found, by any method", async () => {
   for (const method of methods) {

@@ -21,7 +21,7 @@ const Seconds = z.int().check(z.gte(0));
 const SentMessage = z.object({
   MessageBody: z.string().check(z.minLength(1)),
   DelaySeconds: z._default(Seconds.check(z.lte(900)), 0),
-  MessageGroupId: z.optional(z.string()),
+  MessageGroupId: z.optional(z.string().check(z.regex(/^[\x21-\x7e]{1,128}$/))),
   MessageAttributes: z.optional(z.record(z.string(), z.unknown())),
   /** From the local endpoint of AWS. */
   SenderId: z._default(z.string(), localAccountId),

@@ -10,19 +10,27 @@ const cost = 10;
 export const nobodysHash = "$2b$10$rxxVpIOtofGi56MSPktmtOb.rSkvR4s/NqqggDpyBATnMpg1F.O8q";
 
 /**
- * Hashes a new password.
+ * Hashes a new password in the normal form NFC, because systems differ in the characters that they type for `ä` (RFC 8265).
  * @param field the field of the request that has the password
  * @throws ApiError VALIDATION_ERROR for a password that bcrypt would silently cut at 72 bytes
  */
 export async function hashPassword(password: string, field = "password"): Promise<string> {
-  if (truncates(password)) throw invalidField(field, "must be at most 72 bytes long in UTF-8");
-  return hash(password, cost);
+  const normalized = password.normalize("NFC");
+  if (truncates(normalized)) throw invalidField(field, "must be at most 72 bytes long in UTF-8");
+  return hash(normalized, cost);
 }
 
-/** Checks a password. Does the same work without a hash, so that the time does not show whether the account exists. */
+/**
+ * Checks a password. Does the same work without a hash, so that the time does not show whether the account exists. Release
+ * 0.4.0 hashed passwords as they were typed.
+ */
 export async function passwordMatches(password: string, passwordHash: string | undefined): Promise<boolean> {
-  const matches = await compare(password, passwordHash ?? nobodysHash);
-  return matches && passwordHash !== undefined && isTakenWhole(password);
+  let matches = false;
+  for (const form of new Set([password.normalize("NFC"), password])) {
+    const isEqual = await compare(form, passwordHash ?? nobodysHash);
+    matches ||= isEqual && passwordHash !== undefined && isTakenWhole(form);
+  }
+  return matches;
 }
 
 /**

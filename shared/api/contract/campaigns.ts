@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { Tag } from "./contacts.ts";
 import { Currency, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 import { ExpiresInSeconds, Language, MessageType, SendSmsRequest } from "./sms.ts";
+import { notNull } from "./validation.ts";
 
 const audienceRule =
   'must be an object such as {"all": true}, {"tags": ["customers"]} or {"contactIds": ["con_…"]}';
@@ -56,7 +57,7 @@ export const CreateCampaignRequest = z
       description:
         "When to begin to send, up to 30 days ahead. Without it the campaign is a draft until it is launched.",
     }),
-    expiresInSeconds: z.optional(ExpiresInSeconds).register(z.globalRegistry, {
+    expiresInSeconds: notNull(z.optional(ExpiresInSeconds)).register(z.globalRegistry, {
       description:
         "How long each message is valid: from 60 seconds to 72 hours after the campaign accepted it. After that it is " +
         "not submitted to a carrier; it fails with `MESSAGE_EXPIRED` and is refunded.",

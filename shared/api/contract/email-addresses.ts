@@ -12,9 +12,12 @@ export function asciiEmail(typed: string): string {
   return isAscii ? email : `${name}@${URL.parse(`http://${domain}`)?.hostname ?? domain}`;
 }
 
-/** An address whose top-level domain may be one beyond ASCII, such as `xn--p1ai` for `рф`. */
+/**
+ * An address with the characters of RFC 5322 before the @, but without the beginning of an encoded word, which programs could
+ * read as another address. Its top-level domain may be one beyond ASCII, such as `xn--p1ai` for `рф`.
+ */
 const pattern =
-  /^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+\-.]*[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\.)+([A-Za-z]{2,}|xn--[A-Za-z0-9-]+)$/;
+  /^(?!\.)(?!.*\.\.)(?!.*=\?)[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]*[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]@([A-Za-z0-9][A-Za-z0-9-]*\.)+([A-Za-z]{2,}|xn--[A-Za-z0-9-]+)$/;
 
 const rule = "must be an email address";
 

@@ -22,24 +22,11 @@ const Metadata = z
       ),
     text(maxValueLength),
   )
-  .check(z.refine((pairs) => Object.keys(pairs).length <= maxPairs, `must have at most ${maxPairs} entries`));
-
-/** Zod drops this name before the checks of a record, so the pair would be lost without an error. */
-const lostName = "__proto__";
-
-const GivenMetadata = z.pipe(
-  z
-    .unknown()
-    .check(z.refine((pairs) => !Object.hasOwn(Object(pairs), lostName), `must have no name ${lostName}`))
-    .register(z.globalRegistry, {
-      type: "object",
-      propertyNames: { type: "string", pattern: `^${nameOfPair}$` },
-      additionalProperties: { type: "string", maxLength: maxValueLength },
-      maxProperties: maxPairs,
-      description: "Your own values, at most 20 by their names.",
-    }),
-  Metadata,
-);
+  .check(z.refine((pairs) => Object.keys(pairs).length <= maxPairs, `must have at most ${maxPairs} entries`))
+  .register(z.globalRegistry, {
+    maxProperties: maxPairs,
+    description: "Your own values, at most 20 by their names.",
+  });
 
 const Reference = text(64).check(z.minLength(1, "must not be empty"));
 
@@ -48,7 +35,7 @@ export const messageDetails = {
   reference: z.optional(Reference).register(z.globalRegistry, {
     description: "Your own name for the message, such as an order number. It need not be unique.",
   }),
-  metadata: z.optional(GivenMetadata),
+  metadata: z.optional(Metadata),
   callbackUrl: z.optional(EndpointUrl).register(z.globalRegistry, {
     description:
       "An https endpoint of yours that gets the events of this message, in addition to your webhooks.",

@@ -109,7 +109,11 @@ export const EndpointUrl = z
       error: "must have no spaces, line breaks or characters that cannot be seen",
       abort: true,
     }),
-    z.refine((value) => URL.canParse(value), "must be a URL"),
+    // The parser would take a host from the path of `https:///hook`, and change backslashes into slashes.
+    z.refine(
+      (value) => /^[a-z]+:\/\/[^/\\][^\\]*$/i.test(value) && URL.canParse(value),
+      "must be a URL with a host",
+    ),
   )
   .register(z.globalRegistry, {
     format: "uri",

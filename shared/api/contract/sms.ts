@@ -4,6 +4,7 @@ import { messageDetails, storedDetails } from "./message-details.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema, messageText, Timestamp } from "./primitives.ts";
 import { SenderId, SenderNumber } from "./senders.ts";
+import { notNull } from "./validation.ts";
 
 export const Moment = z.iso.datetime({
   offset: true,
@@ -45,7 +46,7 @@ export const SendSmsRequest = z
     }),
     from: z.optional(SenderNumber),
     language: z._default(Language, "English"),
-    scheduledAt: z.optional(Moment).register(z.globalRegistry, {
+    scheduledAt: notNull(z.optional(Moment)).register(z.globalRegistry, {
       description: "When to send, up to 30 days ahead. The message is charged immediately.",
     }),
     messageType: z.optional(MessageType).register(z.globalRegistry, {
@@ -53,9 +54,9 @@ export const SendSmsRequest = z
         "`marketing` has its own queue, so that it never delays a one-time code, and is not sent to numbers that have " +
         "opted out. By default an `otp` expires after ten minutes; the operator may set another time.",
     }),
-    expiresInSeconds: z.optional(ExpiresInSeconds),
+    expiresInSeconds: notNull(z.optional(ExpiresInSeconds)),
     ...messageDetails,
-    test: z.optional(z.boolean()).register(z.globalRegistry, {
+    test: notNull(z.optional(z.boolean())).register(z.globalRegistry, {
       description:
         "With `true`, a person who is logged in sends a test message: it is free, reaches no phone and needs no approval. A " +
         "live API key may not send one, and a test key sends no others.",

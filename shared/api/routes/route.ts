@@ -85,6 +85,11 @@ export function statusOf({ status = 200 }: Pick<Route, "status">): 200 | 201 | 2
   return status;
 }
 
+/** Returns the methods of a route. Monitors and link checkers send HEAD to what anyone may GET (RFC 9110, 9.1). */
+export function methodsOfRoute({ method, auth }: Pick<Route, "auth" | "method">): readonly string[] {
+  return method === "GET" && auth === "none" ? ["GET", "HEAD"] : [method];
+}
+
 /** Returns every error code of an operation: its own, and those that follow from its other columns. */
 export function errorsOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...(route.errors ?? []), "INTERNAL"];

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 
 import { BillingDetails } from "../../api/contract/billing.ts";
 import { Payment, type PaymentFailure } from "../../api/contract/payments.ts";
+import { idSchema } from "../../api/contract/primitives.ts";
 import { epochSeconds, secondMs } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { momentOf } from "../../platform/ids.ts";
@@ -19,6 +20,8 @@ import type { PaymentRecord } from "./record.ts";
 /*
  * Reads what Stripe returns.
  */
+
+const OwnIds = z.object({ organizationId: idSchema("org"), paymentId: idSchema("pay") });
 
 /** The clock of Stripe may differ from ours. */
 const clockErrorMs = 60 * secondMs;
@@ -199,11 +202,12 @@ export function listedOf(intent: Stripe.PaymentIntent): ListedPayment {
 }
 
 function noticeOf({ id, metadata }: Stripe.PaymentIntent): ProviderNotice {
-  return {
-    providerPaymentId: id,
-    organizationId: metadata["organizationId"],
-    paymentId: metadata["paymentId"],
-  };
+  return { providerPaymentId: id, ...ownIdsIn(metadata) };
+}
+
+/** Returns the ids in the metadata of an object. Other programs of the same account may use the names for ids of their own. */
+function ownIdsIn(metadata: Stripe.Metadata | null): Pick<ProviderNotice, "organizationId" | "paymentId"> {
+  return OwnIds.safeParse(metadata).data ?? {};
 }
 
 /** The events that the operator enables for the gateway. */
@@ -226,9 +230,8 @@ export function noticeOfEvent({ data: { object } }: Stripe.Event): ProviderNotic
   if (object.object === "payment_intent") return noticeOf(object);
   if (object.object === "checkout.session") {
     const { metadata, mode, payment_intent } = object;
-    const { organizationId, paymentId } = metadata ?? {};
     return mode === "payment"
-      ? { providerPaymentId: idOf(payment_intent), organizationId, paymentId }
+      ? { providerPaymentId: idOf(payment_intent), ...ownIdsIn(metadata) }
       : undefined;
   }
   const isPartOfPayment =

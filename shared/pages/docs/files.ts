@@ -49,6 +49,8 @@ export async function documentationPage(
   address: string,
   acceptEncoding: string | undefined,
 ): Promise<RawResponse> {
+  const [, page] = /^(?:[a-z]+\/)?([\w-]+)\/$/.exec(address) ?? [];
+  if (page !== undefined) return { status: 302, headers: { Location: `../${page}` }, body: "" };
   const name = fileNameOf(address);
   const file = name === undefined ? undefined : await read(name);
   if (name !== undefined && file !== undefined) return response(name, file, acceptEncoding);

@@ -17,6 +17,7 @@ export function requestInput(route: ServedRoute): EndpointMiddleware {
   const revive = reviverOf(route);
   return {
     before: ({ event }) => {
+      requirePlainBody(event);
       const { pathParameters = {}, queryStringParameters = {} } = event;
       event.input = {
         params: route.params === undefined ? undefined : parseParams(route.params, pathParameters),
@@ -25,6 +26,13 @@ export function requestInput(route: ServedRoute): EndpointMiddleware {
       };
     },
   };
+}
+
+/** A body in a content coding, such as gzip, would be read as another text, or not at all (RFC 9110, 15.5.16). */
+function requirePlainBody({ body = "", headers }: APIGatewayProxyEventV2): void {
+  const coding = headers["content-encoding"]?.trim() ?? "";
+  if (body === "" || coding === "" || /^identity$/i.test(coding)) return;
+  throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { message: "Send the body without a Content-Encoding." });
 }
 
 /** Rejects an id that cannot exist like one that does not exist. */
@@ -56,6 +64,11 @@ function readBody(route: ServedRoute, event: APIGatewayProxyEventV2, revive: Rev
     return Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
   }
   if (!/^application\/json\s*(;|$)/i.test(contentType)) throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
+  if (!event.isBase64Encoded && event.body.includes(replacementCharacter)) {
+    throw invalidBody(
+      "The body is not UTF-8: it holds U+FFFD. Encode it as UTF-8, or write that character as \\ufffd.",
+    );
+  }
   const body = parseJson(bytes, revive);
   if (typeof body !== "object" || body === null || (Array.isArray(body) && route.list !== true)) {
     throw invalidBody("The body must be a JSON object.");
@@ -65,14 +78,29 @@ function readBody(route: ServedRoute, event: APIGatewayProxyEventV2, revive: Rev
 
 function parseJson(bytes: Uint8Array, revive: Reviver): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), revive);
+    const body: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), revive);
+    if (Object.values(Object(body)).some(hasLostName)) {
+      throw invalidBody(`The values of a field must have no name ${lostName}.`);
+    }
+    return body;
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw invalidBody("The body is not valid JSON in UTF-8.");
   }
 }
 
+/** Zod drops a value with this name before the checks of a record, so it would be lost without an error. */
+const lostName = "__proto__";
+
+function hasLostName(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.hasOwn(value, lostName) || Object.values(value).some(hasLostName);
+}
+
 type Reviver = (this: unknown, name: string, value: unknown) => unknown;
+
+/** Decoders replace bytes that are not UTF-8 by it. API Gateway may have done so before. */
+const replacementCharacter = "\ufffd";
 
 /**
  * Returns the function that checks and changes the values of a body while it is parsed. It rejects half a surrogate pair,

@@ -19,6 +19,7 @@ export function errorHeaders(error: ApiError, authorization: string | undefined)
     ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
     ...(rateLimit === undefined ? {} : rateLimitHeaders(rateLimit)),
     ...(allowedMethods === undefined ? {} : { Allow: allowedMethods.join(", ") }),
+    ...(error.code === "UNSUPPORTED_MEDIA_TYPE" ? { "Accept-Encoding": "identity" } : {}),
     ...(challenge === undefined ? {} : { "WWW-Authenticate": challenge }),
   };
 }
