@@ -245,9 +245,11 @@ const remove = command({
   examples: ["kannel-london --stage prod"],
   asksFirst: true,
   input: z.object({ name: Name }),
-  run: async ({ name }, { output, confirm }) => {
+  run: async ({ name }, { output, confirm, stageCarrier }) => {
     const present = await readUnusedCarrier(name);
-    await confirm(`remove the carrier ${name} and its credentials`, { before: shown(present) });
+    const stays =
+      name === stageCarrier ? "; messages without a route still go to it, without these settings" : "";
+    await confirm(`remove the carrier ${name} and its credentials${stays}`, { before: shown(present) });
     await deleteCarrier(name);
     output.result({ name, removed: true }, `${name} is removed`);
   },

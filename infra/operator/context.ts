@@ -40,7 +40,7 @@ export interface Connection {
   readonly stackName: string;
   /** The address of its API, without a trailing slash. */
   readonly apiUrl: string;
-  /** The carrier that gets all messages while there are no routes. */
+  /** The carrier that gets the messages without a route. */
   readonly stageCarrier: string;
   /** The share of a price that must remain after the carrier's cost. */
   readonly minimumMargin: number;

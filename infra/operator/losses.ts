@@ -1,6 +1,6 @@
 import { MessageType } from "../../shared/api/contract/sms.ts";
 import type { RouteRecord } from "../../shared/carriers/record.ts";
-import { routeFinder } from "../../shared/carriers/routes.ts";
+import { carrierFinder } from "../../shared/carriers/routes.ts";
 import type { RateCard } from "../../shared/money/prices/rate-card.ts";
 
 /*
@@ -12,7 +12,7 @@ import type { RateCard } from "../../shared/money/prices/rate-card.ts";
 export interface Market {
   readonly card: RateCard;
   readonly routes: readonly RouteRecord[];
-  /** The carrier that gets all messages while there are no routes. */
+  /** The carrier that gets the messages without a route. */
   readonly stageCarrier: string;
 }
 
@@ -122,13 +122,11 @@ type CarriersOfNumber = (number: string) => ReadonlyMap<string, readonly Message
 
 /** Returns a function that finds the carriers for a number, with the message types of each. */
 function carriersIn({ routes, stageCarrier }: Market): CarriersOfNumber {
-  const everyType = new Map([[stageCarrier, MessageType.options]]);
-  if (routes.length === 0) return () => everyType;
-  const find = routeFinder(routes);
+  const find = carrierFinder(routes, stageCarrier);
   return (to) => {
     const types = new Map<string, MessageType[]>();
     for (const messageType of MessageType.options) {
-      for (const carrier of find({ to, messageType })?.carriers ?? []) {
+      for (const carrier of find({ to, messageType })) {
         types.set(carrier, [...(types.get(carrier) ?? []), messageType]);
       }
     }

@@ -41,8 +41,9 @@ const list = command({
     to: personal("--to <number>", "find the route to this number", z.optional(GivenPhoneNumber)),
     type: Type,
   }),
-  run: async ({ to, type }, { output }) => {
-    const { routes } = await readCarriers();
+  run: async ({ to, type }, { output, stageCarrier }) => {
+    const book = await readCarriers();
+    const { routes } = book;
     const taken = to === undefined ? undefined : routeFinder(routes)({ to, messageType: type });
     const ofType = routes.filter(({ messageType }) => type === undefined || messageType === type);
     const found = to === undefined ? ofType : [taken].filter((route) => route !== undefined);
@@ -53,8 +54,9 @@ const list = command({
       CHANGED: "updatedAt",
     });
     if (routes.length === 0) output.note(withoutRoutes);
-    else if (to !== undefined && taken === undefined)
-      output.note("There is no route to this number: messages to it fail with MESSAGE_UNROUTABLE.");
+    else if (to === undefined) output.note(restText(book, stageCarrier));
+    else if (taken === undefined)
+      output.note(`There is no route to this number: ${carriersText(book, stageCarrier, { to, type })}.`);
   },
 });
 
@@ -63,8 +65,8 @@ const set = command({
   summary: "Set the carriers for a prefix, in failover order",
   details:
     "The longest prefix applies, and the message's type before all types. A message that a carrier definitely did not accept " +
-    "fails over to the next, unless that costs more than the customer paid. The change applies within a minute. With the " +
-    "first route, the carrier in the stage's file gets no more messages.",
+    "fails over to the next, unless that costs more than the customer paid. The change applies within a minute. Messages " +
+    "without a route keep the carrier in the stage's file. To send nothing to a prefix, use destinations block.",
   examples: ["default --carriers kannel-london,twilio --stage prod", "4477 --type otp --carriers twilio"],
   asksFirst: true,
   input: z.object({
@@ -86,31 +88,36 @@ const set = command({
     allowLoss: AllowLoss,
   }),
   run: async ({ prefix, carriers, type, allowLoss }, context) => {
-    const { output, confirm, changed } = context;
+    const { output, confirm, changed, stageCarrier } = context;
     const route = { prefix, carriers, messageType: type };
     const book = await readCarriers();
-    checkRoute(route, book);
+    checkRoute(route, book, stageCarrier);
     const before = book.routes.find((each) => each.prefix === prefix && each.messageType === type);
     const others = book.routes.filter((each) => each !== before);
-    await guardRoutes(book, [...others, routeRecord(route)], { prefix, allowLoss }, context);
-    await confirm(`set the carriers of the route ${routeText(route)} to ${carriers.join(", then ")}`, {
-      before: { carriers: before?.carriers },
-    });
-    const record = await setRoute(route);
+    const routes = [...others, routeRecord(route)];
+    await guardRoutes(book, routes, { prefix, allowLoss }, context);
+    const rest = restText({ ...book, routes }, stageCarrier);
+    await confirm(
+      `set the carriers of the route ${routeText(route)} to ${carriers.join(", then ")}; ${rest}`,
+      {
+        before: { carriers: before?.carriers },
+      },
+    );
+    const record = await setRoute(route, stageCarrier);
     changed({ carriers });
-    output.result(record, `${routeText(record)}: ${carriers.join(", then ")}`);
+    output.result(record, `${routeText(record)}: ${carriers.join(", then ")}\n${rest}`);
   },
 });
 
 const remove = command({
   name: "routes remove",
   summary: "Remove a route; the next shorter prefix applies to its messages",
-  details: "Without any route, all messages go to the carrier in the stage's file.",
+  details: "Messages without a route go to the carrier in the stage's file.",
   examples: ["4477 --type otp --stage prod"],
   asksFirst: true,
   input: z.object({ prefix: Prefix, type: Type, allowLoss: AllowLoss }),
   run: async ({ prefix, type, allowLoss }, context) => {
-    const { output, confirm } = context;
+    const { output, confirm, stageCarrier } = context;
     const route = { prefix, messageType: type };
     const book = await readCarriers();
     const { routes } = book;
@@ -118,10 +125,14 @@ const remove = command({
     if (before === undefined) throw new Error(`There is no route ${routeText(route)}.`);
     const others = routes.filter((each) => each !== before);
     await guardRoutes(book, others, { prefix, allowLoss }, context);
-    await confirm(`remove the route ${routeText(route)}`, { before: { carriers: before.carriers } });
+    const left = { ...book, routes: others };
+    const own = `its messages: ${carriersText(left, stageCarrier, { to: prefix, type })}`;
+    const after = prefix === "" ? own : `${own}\n${restText(left, stageCarrier)}`;
+    await confirm(`remove the route ${routeText(route)}; ${after}`, {
+      before: { carriers: before.carriers },
+    });
     await deleteRoute(route);
-    output.result({ ...route, removed: true }, `the route ${routeText(route)} is removed`);
-    if (routes.length === 1) output.note(withoutRoutes);
+    output.result({ ...route, removed: true }, `the route ${routeText(route)} is removed\n${after}`);
   },
 });
 
@@ -141,9 +152,31 @@ async function guardRoutes(
   const card = await readRateCard(version);
   const before = marketOf(card, book, context);
   const market = marketOf(card, { routes }, context);
-  // The removal of the last route changes the carrier of all numbers.
-  const prefixes = [routes.length === 0 ? "" : prefix];
-  await guardAgainstLoss({ market, before, prefixes, concernsAll: { before }, allowLoss }, context);
+  await guardAgainstLoss({ market, before, prefixes: [prefix], concernsAll: { before }, allowLoss }, context);
+}
+
+/** Returns in words which carriers get the messages to a number, by message type where these differ. */
+function carriersText(
+  { carriers, routes }: RoutingTable,
+  stageCarrier: string,
+  { to, type }: { readonly to: string; readonly type?: MessageType | undefined },
+): string {
+  const find = routeFinder(routes);
+  const nameText = (name: string): string =>
+    carriers.get(name)?.disabledAt === undefined ? name : `${name} (disabled)`;
+  const ofStage = `the stage's carrier ${nameText(stageCarrier)}`;
+  const ofType = (messageType: MessageType): string =>
+    find({ to, messageType })?.carriers.map(nameText).join(", then ") ??
+    (stageCarrier === "sandbox" ? `${ofStage}, which sends nothing` : ofStage);
+  if (type !== undefined) return ofType(type);
+  const all = MessageType.options.map((each) => [each, ofType(each)] as const);
+  const [only = "", ...others] = new Set(all.map(([, text]) => text));
+  return others.length === 0 ? only : all.map(([each, text]) => `${each}: ${text}`).join("; ");
+}
+
+/** Returns in words what gets the messages that no prefix fits. */
+function restText(book: RoutingTable, stageCarrier: string): string {
+  return `everything else: ${carriersText(book, stageCarrier, { to: "" })}`;
 }
 
 export const routeCommands = [list, set, remove];

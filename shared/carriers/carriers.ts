@@ -6,7 +6,7 @@ import { credentialsIn, credentialsOfKind, readSecret, type CarrierSecret } from
 import { sendWithHttp } from "./http.ts";
 import { sendWithKannel } from "./kannel.ts";
 import type { RoutingTable, CarrierRecord } from "./record.ts";
-import { routeFinder, type Routed } from "./routes.ts";
+import { carrierFinder, type Routed } from "./routes.ts";
 import { sandboxCarrier } from "./sandbox.ts";
 import { CarrierSettings } from "./settings.ts";
 import { sendWithTwilio } from "./twilio.ts";
@@ -25,14 +25,18 @@ export interface NamedCarrier {
 
 /** The carriers that a sender may submit to. */
 export interface Carriers {
-  /** Returns the carriers of a message's route in their order, including disabled ones; empty without a route. */
+  /**
+   * Returns the carriers of a message's route in their order, including disabled ones. Without a route that is the
+   * stage's carrier.
+   * @returns an empty list if none of them exists any more
+   */
   routeOf(message: Routed): readonly NamedCarrier[];
   named(name: string): NamedCarrier | undefined;
 }
 
 /**
- * Returns the carriers of a routing table. The carrier that the stage's file names is always among them. Without any
- * route it receives all messages, with the settings that the table has for its name.
+ * Returns the carriers of a routing table. The carrier that the stage's file names is always among them, with the
+ * settings that the table has for its name.
  */
 export function carriersOf({ carriers, routes }: RoutingTable): Carriers {
   const stageCarrier = config.carrier();
@@ -41,12 +45,9 @@ export function carriersOf({ carriers, routes }: RoutingTable): Carriers {
     const settings = CarrierSettings.parse({ kind: stageCarrier });
     all.set(stageCarrier, namedCarrier({ name: stageCarrier, settings }));
   }
-  const find = routeFinder(routes);
+  const find = carrierFinder(routes, stageCarrier);
   return {
-    routeOf: (message) => {
-      const names = routes.length === 0 ? [stageCarrier] : (find(message)?.carriers ?? []);
-      return names.flatMap((name) => all.get(name) ?? []);
-    },
+    routeOf: (message) => find(message).flatMap((name) => all.get(name) ?? []),
     named: (name) => all.get(name),
   };
 }

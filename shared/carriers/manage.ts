@@ -234,12 +234,16 @@ export function routeText({ prefix, messageType }: Pick<RouteRecord, "messageTyp
   return `${prefix === "" ? "default" : prefix}${messageType === undefined ? "" : ` (${messageType})`}`;
 }
 
-/** Checks that the carriers of a route exist. @throws Error with a message for the operator when one does not */
+/**
+ * Checks that the carriers of a route exist. That of the stage does without a record.
+ * @throws Error with a message for the operator when one does not
+ */
 export function checkRoute(
   { carriers: names }: Pick<RouteRecord, "carriers">,
   { carriers }: RoutingTable,
+  stageCarrier?: string,
 ): void {
-  const unknown = names.find((name) => !carriers.has(name));
+  const unknown = names.find((name) => name !== stageCarrier && !carriers.has(name));
   if (unknown !== undefined)
     throw new RejectedError(`There is no carrier ${unknown}: add it with carriers set.`);
 }
@@ -250,8 +254,9 @@ export function checkRoute(
  */
 export async function setRoute(
   route: Pick<RouteRecord, "carriers" | "messageType" | "prefix">,
+  stageCarrier?: string,
 ): Promise<RouteRecord> {
-  checkRoute(route, await readCarriers());
+  checkRoute(route, await readCarriers(), stageCarrier);
   const record = routeRecord(route);
   await putItem(putOf(routeKey(record), record));
   return record;

@@ -8,8 +8,8 @@ import { TtlCache } from "../platform/ttl-cache.ts";
 import { CarrierSettings } from "./settings.ts";
 
 /*
- * Carriers and routes are data, which the operator's commands change while messages are sent. Without any route, the
- * carrier that the stage's file names receives all messages.
+ * Carriers and routes are data, which the operator's commands change while messages are sent. The carrier
+ * that the stage's file names receives the messages without a route.
  */
 
 /** The name of a carrier, which is also a part of the names of its secrets. */

@@ -30,3 +30,15 @@ export function routeFinder(routes: readonly RouteRecord[]): (message: Routed) =
     return undefined;
   };
 }
+
+/**
+ * Returns a function that finds the names of a message's carriers, in their order. The stage's carrier is for all
+ * messages without a route, so that a route changes nothing for other numbers.
+ */
+export function carrierFinder(
+  routes: readonly RouteRecord[],
+  stageCarrier: string,
+): (message: Routed) => readonly string[] {
+  const find = routeFinder(routes);
+  return (message) => find(message)?.carriers ?? [stageCarrier];
+}

@@ -1,7 +1,7 @@
 import { ApiError } from "../api/contract/errors.ts";
 import { config } from "../platform/config.ts";
 import { cachedCarriers, type RoutingTable } from "./record.ts";
-import { routeFinder, type Routed } from "./routes.ts";
+import { carrierFinder, type Routed } from "./routes.ts";
 
 const readCarriers = cachedCarriers();
 
@@ -22,11 +22,10 @@ export async function lengthRule(): Promise<LengthRule> {
 let latest: { readonly table: RoutingTable; readonly rule: LengthRule } | undefined;
 
 function ruleOf({ carriers, routes }: RoutingTable): LengthRule {
-  const find = routeFinder(routes);
+  const find = carrierFinder(routes, config.carrier());
   return (message) => {
-    const names = routes.length === 0 ? [config.carrier()] : (find(message)?.carriers ?? []);
-    const limits = names.map((name) => carriers.get(name)?.settings.maxParts ?? Infinity);
-    return limits.length > 0 && limits.every((limit) => message.segments > limit);
+    const limits = find(message).map((name) => carriers.get(name)?.settings.maxParts ?? Infinity);
+    return limits.every((limit) => message.segments > limit);
   };
 }
 

@@ -82,7 +82,9 @@ it("a carrier is created with separate secrets, and accepts messages once it has
   await send();
   expect(carrier.asked).toEqual([]);
 
-  expect(await outputOf("routes set 44 --carriers acme")).toBe("44: acme\n");
+  const rest = "everything else: the stage's carrier sandbox, which sends nothing\n";
+  expect(await outputOf("routes set 44 --carriers acme")).toBe(`44: acme\n${rest}`);
+  expect(await auditLog("routes set")).toHaveLength(1);
   expect((await send()).status).toBe("sent");
   expect(asked()).toEqual([["/messages", `Bearer ${token}`]]);
   const receipts = `${operated.gateway.url}/v1/carriers/acme/receipts`;
@@ -92,8 +94,9 @@ it("a carrier is created with separate secrets, and accepts messages once it has
       new RegExp(`^${receipts}\\?token=[\\w-]{43}&reference=org_\\w+\\.msg_\\w+$`),
     ),
   });
-  // All other numbers have no carrier now.
-  expect(await send("15005550000")).toEqual({ status: "failed", errorCode: "MESSAGE_UNROUTABLE" });
+  // All other numbers keep the carrier of the stage.
+  expect(await send("15005550000")).toEqual({ status: "sent" });
+  expect(await send("15005550002")).toEqual({ status: "failed", errorCode: "MESSAGE_UNROUTABLE" });
 });
 
 it("carriers are listed with their state, and shown without secrets", async () => {
@@ -170,10 +173,10 @@ it("within a minute a disabled carrier gets no messages, and the next one of the
 });
 
 it("the route of a message is found: first by its type, then by the longest prefix", async () => {
-  await outputOf("routes set default --carriers beta");
+  expect(await outputOf("routes set default --carriers beta")).toBe("default: beta\neverything else: beta\n");
   await outputOf("routes set 4477 --type otp --carriers 'beta, acme'");
   expect(await outputOf("routes list")).toMatch(
-    /^PREFIX +TYPE +CARRIERS +CHANGED\ndefault +any +beta .*\n44 +any +acme, beta .*\n4477 +otp +beta, acme .*\n$/,
+    /^PREFIX +TYPE +CARRIERS +CHANGED\ndefault +any +beta .*\n44 +any +acme, beta .*\n4477 +otp +beta, acme .*\neverything else: beta\n$/,
   );
   for (const [options, prefix] of [
     ["--to 447700900123 --type otp", "4477"],
@@ -184,9 +187,16 @@ it("the route of a message is found: first by its type, then by the longest pref
     const found = await jsonOf(`routes list ${options}`, z.object({ prefix: z.string() }));
     expect(found, options).toEqual([{ prefix }]);
   }
-  await outputOf("routes remove default");
+  await outputOf("routes set default --type otp --carriers sandbox,beta");
+  await outputOf("carriers disable beta");
+  const rest = "the stage's carrier sandbox, which sends nothing";
+  expect(await outputOf("routes remove default")).toBe(
+    `the route default is removed\nits messages: otp: sandbox, then beta (disabled); transactional: ${rest}; marketing: ${rest}\n`,
+  );
+  await outputOf("carriers enable beta");
+  await outputOf("routes remove default --type otp");
   expect(await outputOf("routes list --to 4915112345678")).toBe(
-    "There is no route to this number: messages to it fail with MESSAGE_UNROUTABLE.\n",
+    `There is no route to this number: ${rest}.\n`,
   );
 });
 
@@ -278,7 +288,10 @@ it("a carrier without routes is deleted with its secrets, and without routes the
   await outputOf("routes set 44 --carriers acme");
   await outputOf("routes remove 4477 --type otp");
   const withoutRoutes = "There are no routes: all messages go to the carrier in the stage's file.\n";
-  expect(await outputOf("routes remove 44")).toBe(`the route 44 is removed\n${withoutRoutes}`);
+  const rest = "the stage's carrier sandbox, which sends nothing";
+  expect(await outputOf("routes remove 44")).toBe(
+    `the route 44 is removed\nits messages: ${rest}\neverything else: ${rest}\n`,
+  );
   expect(await outputOf("carriers remove acme")).toBe("acme is removed\n");
   expect(await outputOf("carriers remove beta")).toBe("beta is removed\n");
   expect(await outputOf("carriers list")).toBe(withoutRoutes);

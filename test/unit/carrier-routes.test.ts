@@ -54,10 +54,18 @@ it("a campaign takes the routes of marketing, whatever its type", () => {
   expect(routeFinder(routes)(campaign)?.carriers).toEqual(["gb-marketing"]);
 });
 
-it("returns no carriers for a message without a route", () => {
-  const carriers = carriersOf(book([route("44", ["one"])], carrier("one")));
-  expect(carriers.routeOf({ to: "33600000000" })).toEqual([]);
-  expect(carriers.routeOf({ to: "447700900123" }).map(({ name }) => name)).toEqual(["one"]);
+it("a message without a route keeps the stage's carrier, and one whose carriers are gone has none", () => {
+  const onlyCodes = [route("44", ["one"]), route("49", ["one"], "otp"), route("35", ["gone"])];
+  const carriers = carriersOf(book(onlyCodes, carrier("one")));
+  const namesFor = (to: string): string[] => carriers.routeOf({ to }).map(({ name }) => name);
+  expect(["33600000000", "4915112345678", "447700900123", "351"].map(namesFor)).toEqual([
+    ["sandbox"],
+    ["sandbox"],
+    ["one"],
+    [],
+  ]);
+  const disabled = carriersOf(book(onlyCodes, carrier("sandbox", { disabledAt: at })));
+  expect(disabled.routeOf({ to: "336" })).toMatchObject([{ name: "sandbox", isDisabled: true }]);
 });
 
 it("returns the carriers of a route in their order, with the settings of their records", () => {

@@ -77,6 +77,11 @@ it.each<[string, Market, string[]]>([
   ],
   ["a price that equals the carrier's", market(card(row("44", 50, { aws: 50 }))), []],
   [
+    "the stage's own carrier for numbers and types that no route names",
+    market(card(row("33", 50, { aws: 51 }), row("44", 50, { aws: 51, one: 1 })), "44#otp: one"),
+    ["33: 50 < aws 51", "44: 50 < aws 51 transactional,marketing"],
+  ],
+  [
     "the route with the longest prefix",
     market(card(row("44", 50, { alpha: 90, beta: 40 })), ": alpha", "44: beta"),
     [],

@@ -3,8 +3,8 @@ import { findNumber } from "../numbers/record.ts";
 import type { Sender } from "./choose-carrier.ts";
 
 /**
- * Returns the sender of a message from a number, which reaches no carrier except that of the number, if it has one. The
- * destination needs a route all the same. Only the first carrier of that may cost more than the price.
+ * Returns the sender of a message from a number, which reaches no carrier except that of the number, if it has one. Only
+ * the first carrier of the destination's route may cost more than the price.
  */
 export async function senderFromNumber(
   number: string,
