@@ -105,3 +105,13 @@ it("explains its use, and reports errors of the gateway", async () => {
   expect(String(await mistyped)).toMatch(/Unknown option '--too'/);
   expect(String(await mistyped)).not.toMatch(/\n\s+at /);
 });
+
+it("prints no credential that it cannot use", async () => {
+  const [url, key] = ["https://ada:nn_secret@sms.example.com", "nn_secret\u201d"];
+  for (const wrong of [{ SMS_GATEWAY_KEY: key }, { SMS_GATEWAY_URL: url }]) {
+    const sent = run(command, ["send", "--to", "1", "--message", "x"], { env: { ...env(), ...wrong } });
+    const printed = String(await sent.catch((error: unknown) => error));
+    expect(printed).toContain(`${Object.keys(wrong)[0]} must`);
+    expect(printed).not.toContain("nn_secret");
+  }
+});

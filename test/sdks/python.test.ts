@@ -13,6 +13,7 @@ import { firstCall, openAccount, runProgram, type Account } from "./account.ts";
 
 const run = promisify(execFile);
 const program = path.join(import.meta.dirname, "python/program.py");
+const hostile = path.join(import.meta.dirname, "python/hostile.py");
 
 let folder: string;
 let programs: string;
@@ -78,6 +79,19 @@ describe("the Python SDK", () => {
       empty: "the parameter id is empty",
       refused: true,
     });
+  });
+
+  const runHostile = async (...options: string[]): Promise<unknown> =>
+    runProgram([path.join(programs, "python"), hostile, ...options], {}, account.env, folder);
+
+  it("shows no part of a credential that it cannot send, and repeats no such call", async () => {
+    expect(await runHostile()).toEqual({ leaks: [], classes: ["ValueError"], delays: [] });
+  });
+
+  it("rejects each malformed webhook call with its own error", async () => {
+    const seed = process.env["WEBHOOKS_SEED"] ?? String(Date.now());
+    const outcomes = ['accepted {"event": "ping"}', "rejected"];
+    expect(await runHostile(seed), `WEBHOOKS_SEED=${seed}`).toEqual(outcomes);
   });
 
   it("does the same asynchronously", async () => {

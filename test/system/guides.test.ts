@@ -38,7 +38,7 @@ const languages: readonly Language[] = [
     commands: [[process.execPath, "send.mts"]],
     verify: [
       "main.mts",
-      'import { isFromGateway } from "./send.mts";\nconst [, , secret = "", signature = "", body = ""] = process.argv;\nconsole.log(isFromGateway(secret, signature, body));\n',
+      'import { isFromGateway } from "./send.mts";\nconst [, , secret = "", signature = "", body = ""] = process.argv;\nconsole.log(isFromGateway(secret, signature === "missing" ? undefined : signature, body));\n',
     ],
     verifyCommands: [[process.execPath, "main.mts"]],
   },
@@ -48,7 +48,7 @@ const languages: readonly Language[] = [
     commands: [["python3", "sample.py"]],
     verify: [
       "main.py",
-      "import sys\nfrom sample import is_from_gateway\nprint(str(is_from_gateway(sys.argv[1], sys.argv[2], sys.argv[3].encode())).lower())\n",
+      "import sys\nfrom sample import is_from_gateway\nsignature = None if sys.argv[2] == 'missing' else sys.argv[2]\nprint(str(is_from_gateway(sys.argv[1], signature, sys.argv[3].encode())).lower())\n",
     ],
     verifyCommands: [["python3", "main.py"]],
   },
@@ -58,7 +58,7 @@ const languages: readonly Language[] = [
     commands: [["php", "sample.php"]],
     verify: [
       "main.php",
-      "<?php require 'sample.php'; echo var_export(is_from_gateway($argv[1], $argv[2], $argv[3]));",
+      "<?php require 'sample.php'; echo var_export(is_from_gateway($argv[1], $argv[2] === 'missing' ? null : $argv[2], $argv[3]));",
     ],
     verifyCommands: [["php", "main.php"]],
   },
@@ -78,7 +78,7 @@ const languages: readonly Language[] = [
     commands: [["java", "Sample.java"]],
     verify: [
       "Main.java",
-      'public class Main {\n    public static void main(String[] args) throws Exception {\n        System.out.println(Webhooks.isFromGateway(args[0], args[1], args[2].getBytes("UTF-8")));\n    }\n}\n',
+      'public class Main {\n    public static void main(String[] args) throws Exception {\n        System.out.println(Webhooks.isFromGateway(args[0], args[1].equals("missing") ? null : args[1], args[2].getBytes("UTF-8")));\n    }\n}\n',
     ],
     verifyCommands: [
       ["javac", "Webhooks.java", "Main.java"],
@@ -89,7 +89,10 @@ const languages: readonly Language[] = [
     name: "ruby",
     file: "sample.rb",
     commands: [["ruby", "sample.rb"]],
-    verify: ["main.rb", 'require_relative "sample"\nputs from_gateway?(*ARGV)\n'],
+    verify: [
+      "main.rb",
+      'require_relative "sample"\nsecret, signature, body = ARGV\nputs from_gateway?(secret, signature == "missing" ? nil : signature, body)\n',
+    ],
     verifyCommands: [["ruby", "main.rb"]],
   },
 ];
@@ -182,6 +185,7 @@ describe.each(languages.filter(({ name }) => installed.includes(name)))("$name",
     expect(await verify(secret, signature, body)).toBe("true");
     expect(await verify(secret, signature, `${body} `)).toBe("false");
     expect(await verify("whsec_another", signature, body)).toBe("false");
-    expect(await verify(secret, "none", body)).toBe("false");
+    for (const wrong of ["none", "missing", "", `${signature}zz`, "\u0660".repeat(64), "9".repeat(400)])
+      expect(await verify(secret, wrong, body)).toBe("false");
   }, 60_000);
 });

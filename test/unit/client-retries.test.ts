@@ -1,9 +1,11 @@
 import type { ServerResponse } from "node:http";
+import { inspect } from "node:util";
 
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { AnyOptions, Endpoint } from "../../shared/api/client/call.ts";
 import { ConnectionError, RequestError, SmsGatewayError } from "../../shared/api/client/errors.ts";
+import { createClient } from "../../shared/api/client/package.ts";
 import { callReliably, type CallOptions, type ClientSettings } from "../../shared/api/client/retries.ts";
 import { routes } from "../../shared/api/routes.ts";
 import { startScriptedServer, type ScriptedResponse } from "../support/scripted-server.ts";
@@ -121,6 +123,35 @@ describe("the client", () => {
     expect(result).toBeInstanceOf(TypeError);
     expect(requests).toEqual([]);
   });
+
+  const secret = "nn_secret";
+  const wrongTexts = ["\n", "\u201d", "\u00e9", "\u0000", "\ud800"].map((wrong) => secret + wrong + secret);
+
+  it.each([...wrongTexts, " ", Buffer.from(secret)])(
+    "sends and quotes no header such as %j",
+    async (text) => {
+      vi.stubGlobal("OPERATIONS", { sendSms: routes.sendSms });
+      vi.stubGlobal("VERSION", "1");
+      const send = vi.fn<() => Promise<Response>>();
+      const call = async (settings: object, options: object = {}): Promise<unknown> => {
+        const all = { baseUrl: "https://sms.example.com", fetch: send, ...settings };
+        return createClient(all)["sendSms"]?.({ body: {}, ...options });
+      };
+      for (const result of await Promise.allSettled([
+        call({ credential: text }),
+        call({ headers: { "X-Key": text, [`${secret} `]: "1" } }),
+        call({ baseUrl: `https://ada:${secret}@sms.example.com` }),
+        call({ baseUrl: `https://ada:${secret}@sms example` }),
+        call({}, { headers: { "X-Key": text } }),
+        call({}, { idempotencyKey: text }),
+      ])) {
+        expect(result).toMatchObject({ status: "rejected", reason: expect.any(TypeError) });
+        expect(inspect(result)).not.toContain(secret);
+      }
+      expect(send).not.toHaveBeenCalled();
+      vi.unstubAllGlobals();
+    },
+  );
 
   it("throws the last failure after the most retries", async () => {
     const lost = await play([noResponse], routes.getWallet, {}, { maxRetries: 1 });

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 
+import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 
@@ -7,6 +8,7 @@ import {
   signWebhook,
   verifyWebhook,
   WebhookVerificationError,
+  type WebhookCall,
 } from "../../shared/api/client/verify-webhook.ts";
 
 const secret = `whsec_${Buffer.from("an example of a signing secret..").toString("base64")}`;
@@ -39,9 +41,9 @@ describe("verifyWebhook", () => {
   });
 
   it("accepts each of two secrets, and one of two signatures, during a rotation", async () => {
-    expect(await verifyWebhook({ payload, headers: standard(), secret: [otherSecret, secret], now })).toEqual(
-      event,
-    );
+    expect(
+      await verifyWebhook({ payload, headers: standard(), secret: [otherSecret, `${secret}\n`], now }),
+    ).toEqual(event);
     const both = `${standard(otherSecret)["webhook-signature"]} ${standard()["webhook-signature"]}`;
     const headers = { ...standard(), "webhook-signature": both };
     expect(await verifyWebhook({ payload, headers, secret, now })).toEqual(event);
@@ -68,6 +70,47 @@ describe("verifyWebhook", () => {
   ])("rejects %s", async (_, changes) => {
     const verified = verifyWebhook({ payload, headers: standard(), secret, now, ...changes });
     await expect(verified).rejects.toThrow(WebhookVerificationError);
+  });
+
+  const signedBrace = { ...standard(), "webhook-signature": new Webhook(secret).sign("evt_1", sentAt, "{") };
+  it.each([
+    ["a parsed body", { payload: event }, "payload must be the raw body, before any parsing"],
+    ["a signed body that is not JSON", { payload: "{", headers: signedBrace }, "is not JSON"],
+    ["no headers", { headers: undefined }, "no signature"],
+    ["no secret", { secret: undefined }, "the secret of the webhook is empty or malformed"],
+  ])("explains a call of JavaScript with %s", async (_, changes, message) => {
+    const call = { payload, headers: standard(), secret, now, ...changes };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JavaScript has no types.
+    const verified = verifyWebhook(call as unknown as WebhookCall);
+    await expect(verified).rejects.toThrow(message);
+    await expect(verified).rejects.toThrow(WebhookVerificationError);
+  });
+
+  it("throws nothing but its own error, whatever comes", async () => {
+    const anything = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("9".repeat(5_000), ..."\u0661 \ud800 v1, v1,==== v1,A,v1,B whsec_ -1 1e9".split(" ")),
+      fc.anything({ withNullPrototype: true, withTypedArray: true, withSparseArray: true }),
+    );
+    const headers = { ...standard(), ...service() };
+    const wrongHeaders = fc
+      .dictionary(fc.constantFrom(...Object.keys(headers)), anything)
+      .map((wrong) => ({ ...headers, ...wrong }));
+    const calls = fc.record({
+      payload: fc.oneof(fc.constant(payload), anything),
+      headers: fc.oneof(wrongHeaders, anything),
+      secret: fc.oneof(fc.constant(secret), anything, fc.array(anything)),
+      allowUnsignedTime: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(calls, async (given) => {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JavaScript has no types.
+        const verified = verifyWebhook({ ...given, now } as unknown as WebhookCall);
+        const outcome = await verified.catch((error: unknown) => error);
+        expect(outcome instanceof WebhookVerificationError || JSON.stringify(outcome) === payload).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it("accepts calls that signWebhook signs for tests, with both signatures", async () => {

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import type { Client } from "./client.ts";
 import { listen, stopListening } from "./listen.ts";
 import { createClient } from "./package.ts";
+import { headerText, webAddress } from "./request-values.ts";
 
 /* The customer's commands, `npx sms-gateway`. */
 
@@ -36,8 +37,10 @@ try {
   if (values.help === true) {
     process.stdout.write(usage);
   } else {
-    const { SMS_GATEWAY_URL: baseUrl, SMS_GATEWAY_KEY: credential } = process.env;
-    if (baseUrl === undefined || credential === undefined) throw new Error(usage);
+    const { SMS_GATEWAY_URL: address, SMS_GATEWAY_KEY: key } = process.env;
+    if (address === undefined || key === undefined) throw new Error(usage);
+    const baseUrl = webAddress("SMS_GATEWAY_URL", address);
+    const credential = headerText("SMS_GATEWAY_KEY", key);
     // The build gives it a method for each public operation.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const client = createClient({ baseUrl, credential }) as unknown as Client;

@@ -6,6 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import type { CreateWebhookRequest, WebhookDelivery } from "../contract/webhooks.ts";
 import type { Client } from "./client.ts";
+import { webAddress } from "./request-values.ts";
 import { signWebhook } from "./verify-webhook.ts";
 
 /*
@@ -32,9 +33,10 @@ interface State {
 export async function listen(
   client: Client,
   baseUrl: string,
-  url: string,
+  target: string,
   { events, showsSecret }: { readonly events?: string[] | undefined; readonly showsSecret: boolean },
 ): Promise<never> {
+  const url = webAddress("--forward", target);
   const file = fileOf(baseUrl);
   let state = await readState(file);
   if (state === undefined) {
@@ -97,7 +99,12 @@ function fileOf(baseUrl: string): string {
 
 async function readState(file: string): Promise<State | undefined> {
   const content = await readFile(file, "utf8").catch(() => undefined);
-  return content === undefined ? undefined : JSON.parse(content);
+  try {
+    return content === undefined ? undefined : JSON.parse(content);
+  } catch {
+    // The parser's message quotes the file, which has the secret.
+    throw new Error(`${file} is damaged: delete it`);
+  }
 }
 
 async function writeState(file: string, state: State): Promise<void> {

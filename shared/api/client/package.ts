@@ -1,4 +1,5 @@
 import { everyRow, type AnyOptions, type Endpoint, type Page } from "./call.ts";
+import { headersOf, headerText, webAddress } from "./request-values.ts";
 import { callReliably, type ClientSettings } from "./retries.ts";
 
 /*
@@ -14,18 +15,20 @@ export { signWebhook, verifyWebhook, WebhookVerificationError } from "./verify-w
 declare const OPERATIONS: Readonly<Record<string, Endpoint>>;
 declare const VERSION: string;
 
-/** Creates a client with one method for each operation. @throws TypeError without an address of the gateway */
+/**
+ * Creates a client with one method for each operation.
+ * @throws TypeError about an address or a credential that cannot be used, without its value
+ */
 export function createClient(settings: ClientSettings): Readonly<Record<string, Method>> {
-  const { baseUrl, headers } = settings;
-  if (!/^https?:/.test(baseUrl))
-    throw new TypeError("baseUrl must be the http or https address of the gateway");
+  const { credential } = settings;
   // A browser may not send this header to other origins.
   const agent = "document" in globalThis ? {} : { "User-Agent": `sms-gateway-typescript/${VERSION}` };
   // The paths of operations begin with the version.
   const trimmed = {
     ...settings,
-    headers: { ...agent, ...headers },
-    baseUrl: baseUrl.replace(/\/*(\/v1\/*)?$/, ""),
+    ...(credential === undefined ? {} : { credential: headerText("credential", credential) }),
+    headers: { ...agent, ...headersOf(settings.headers) },
+    baseUrl: webAddress("baseUrl", settings.baseUrl).replace(/\/*(\/v1\/*)?$/, ""),
   };
   const methods = Object.entries(OPERATIONS).map(([operation, endpoint]): [string, Method] => [
     operation,

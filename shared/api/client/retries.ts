@@ -1,5 +1,6 @@
 import { callOnce, type AnyOptions, type CallSettings, type Endpoint } from "./call.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
+import { headersOf, headerText } from "./request-values.ts";
 
 interface Limits {
   /** The most repeats of a request, 2 by default. */
@@ -35,7 +36,7 @@ const lastingCodes: ReadonlySet<string> = new Set(["TOO_MANY_CHECKS", "TOO_MANY_
 /**
  * Calls an operation, and repeats it after failures that pass. An operation that accepts an Idempotency-Key gets one, so
  * that a repeat never acts twice. Other changes are repeated only after a 429, which has no effect.
- * @throws RequestError, ConnectionError, or the reason of the caller's signal
+ * @throws RequestError, ConnectionError, TypeError for a request that cannot be sent, or the reason of the caller's signal
  */
 export async function callReliably(
   settings: ClientSettings,
@@ -47,10 +48,12 @@ export async function callReliably(
   for (const [, name = ""] of endpoint.path.matchAll(/\{(\w+)\}/g)) {
     if ((given.params?.[name] ?? "") === "") throw new TypeError(`the parameter ${name} is missing or empty`);
   }
-  const options =
-    endpoint.idempotent === true
-      ? { ...given, idempotencyKey: given.idempotencyKey ?? crypto.randomUUID() }
-      : given;
+  const key = given.idempotencyKey ?? (endpoint.idempotent === true ? crypto.randomUUID() : undefined);
+  const options = {
+    ...given,
+    headers: headersOf(given.headers),
+    ...(key === undefined ? {} : { idempotencyKey: headerText("idempotencyKey", key) }),
+  };
   const isRepeatable = endpoint.idempotent === true || repeatableMethods.has(endpoint.method);
   for (let retries = 0; ; retries += 1) {
     try {

@@ -39,8 +39,8 @@ const secretPrefix = "whsec_";
  */
 export async function verifyWebhook(call: WebhookCall): Promise<unknown> {
   const { toleranceSeconds, now = Date.now } = call;
-  const body = bytesOf(call.payload);
-  const secrets = typeof call.secret === "string" ? [call.secret] : call.secret;
+  const body = bodyOf(call.payload);
+  const secrets = secretsOf(call.secret);
   const [id, timestamp, signatures] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
     headerOf(call, name),
   );
@@ -61,7 +61,11 @@ export async function verifyWebhook(call: WebhookCall): Promise<unknown> {
     }
     await requireSignature(secrets.map(bytesOf), body, [bytesOfHex(signature)]);
   }
-  return JSON.parse(new TextDecoder().decode(body));
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    throw new WebhookVerificationError("the body of the webhook call is not JSON");
+  }
 }
 
 /** Returns the headers of a webhook call as the gateway signs it, for tests of a receiver. */
@@ -110,10 +114,26 @@ async function requireSignature(
   throw new WebhookVerificationError("the signature of the webhook call is not valid");
 }
 
+/** Returns a header. A value of another type is no header, because JavaScript calls this without types too. */
 function headerOf({ headers }: WebhookCall, name: string): string | undefined {
   if (headers instanceof Headers) return headers.get(name) ?? undefined;
-  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? [];
-  return typeof value === "string" ? value : value?.join(" ");
+  const [, value] = Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name) ?? [];
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  return values.length > 0 && values.every((each) => typeof each === "string") ? values.join(" ") : undefined;
+}
+
+function bodyOf(payload: unknown): Bytes {
+  if (typeof payload === "string") return bytesOf(payload);
+  // A Buffer of another realm, such as that of a test runner, is no instance of this one's class.
+  if (!ArrayBuffer.isView(payload))
+    throw new WebhookVerificationError("payload must be the raw body, before any parsing");
+  return new Uint8Array(new Uint8Array(payload.buffer, payload.byteOffset, payload.byteLength));
+}
+
+/** Returns the secrets without white space around them, which files and variables often have. */
+function secretsOf(secret: unknown): string[] {
+  const secrets: unknown[] = Array.isArray(secret) ? [...secret] : [secret];
+  return secrets.map((each) => (typeof each === "string" ? each.trim() : ""));
 }
 
 function decodedKey(secret: string): Bytes {

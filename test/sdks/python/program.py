@@ -71,7 +71,7 @@ def verify(
 
 def rest() -> Dict[str, Any]:
     payload, secret = '{"event":"ping"}', "whsec_" + "A" * 43 + "="
-    client = Client(base_url=url + "/v1/", credential=key)
+    client = Client(base_url=url + "/v1/\n", credential=f"\ufeff{key}\r\n")
     result: Dict[str, Any] = {"event": verify_webhook(payload, sign_webhook(payload, secret), secret)["event"]}
     time = datetime.datetime(2099, 1, 2, 4, 4, 5, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
     result["scheduled"] = given({"time": time})["time"]

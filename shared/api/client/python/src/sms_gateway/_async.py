@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import random as randomness
-import re
 from types import TracebackType
 from typing import Any, AsyncIterator, Awaitable, Callable, Generic, Mapping, Optional, Type, TypeVar
 
@@ -14,7 +13,10 @@ from ._calls import (
     DEFAULT_TIMEOUT_SECONDS,
     Call,
     Page,
+    address_of,
     delay_before,
+    header_text,
+    headers_of,
     result_of,
 )
 from ._errors import ConnectionError, RequestError
@@ -27,7 +29,8 @@ class AsyncCaller:
     """Sends requests with httpx, and repeats them after failures that pass.
 
     `credential` is the secret of an API key, or a session token. `timeout_seconds` limits the connection and
-    each wait for data. `http_client` replaces the client of httpx, for example for a proxy.
+    each wait for data. `http_client` replaces the client of httpx, for example for a proxy. A value that no request
+    can have is a ValueError, which does not quote it.
     """
 
     def __init__(
@@ -41,10 +44,9 @@ class AsyncCaller:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         random: Callable[[], float] = randomness.random,
     ) -> None:
-        # The paths of operations begin with the version.
-        self._base_url = re.sub(r"/*(/v1/*)?$", "", base_url)
+        self._base_url = address_of(base_url)
         self._headers: Mapping[str, str] = {}
-        self._credential = credential
+        self._credential = None if credential is None else header_text("credential", credential)
         self._max_retries = max_retries
         self._timeout_seconds = timeout_seconds
         self._http = http_client if http_client is not None else httpx.AsyncClient()
@@ -62,7 +64,7 @@ class AsyncCaller:
         other = copy.copy(self)
         other._max_retries = self._max_retries if max_retries is None else max_retries
         other._timeout_seconds = self._timeout_seconds if timeout_seconds is None else timeout_seconds
-        other._headers = {**self._headers, **headers}
+        other._headers = {**self._headers, **headers_of(headers)}
         return other
 
     async def close(self) -> None:
@@ -96,6 +98,9 @@ class AsyncCaller:
         arguments = sent.arguments(self._base_url, self._credential, self._timeout_seconds, self._headers)
         try:
             response = await self._http.request(**arguments)
+        except (httpx.LocalProtocolError, httpx.UnsupportedProtocol):
+            # httpx rejected it before it sent it. Its text quotes headers, which may be secrets.
+            raise ValueError("httpx cannot send the request: check the headers of http_client") from None
         except httpx.RequestError as error:
             raise ConnectionError(f"no valid response from the gateway: {error or type(error).__name__}") from error
         return result_of(response, sent.is_paged)

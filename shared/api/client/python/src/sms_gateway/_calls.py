@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from datetime import datetime, timezone
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ REPEATABLE_METHODS = frozenset(["GET", "PUT", "DELETE"])
 REPEATABLE_STATUSES = frozenset([500, 502, 503, 504])
 #: Codes with the status 429 after which a repeat would be another check or message.
 LASTING_CODES = frozenset(["TOO_MANY_CHECKS", "TOO_MANY_SENDS"])
+
+HEADER_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 
 Row = TypeVar("Row")
 
@@ -86,6 +89,34 @@ class Call:
         }
 
 
+def header_text(name: str, value: Any) -> str:
+    """A value for a header, without the white space around it. No error quotes it, because it may be a secret."""
+    trimmed = value.strip().strip("\ufeff").strip() if isinstance(value, str) else ""
+    if not trimmed or not trimmed.isascii() or not trimmed.isprintable():
+        raise ValueError(f"{name} must be printable ASCII, and not blank")
+    return trimmed
+
+
+def headers_of(headers: Mapping[str, str]) -> Dict[str, str]:
+    if not all(isinstance(name, str) and HEADER_NAME.fullmatch(name) for name in headers):
+        raise ValueError("the name of a header is not valid")
+    return {name: header_text(f"the header {name}", value) for name, value in headers.items()}
+
+
+def address_of(base_url: str) -> str:
+    """The address of the gateway, without the version, with which the paths of operations begin."""
+    address = str(base_url).strip()
+    try:
+        url = httpx.URL(address)
+    except (ValueError, httpx.InvalidURL):
+        url = httpx.URL()
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ValueError("base_url must be an http or https address")
+    if url.userinfo:
+        raise ValueError("base_url must not have a user name or a password")
+    return re.sub(r"/*(/v1/*)?$", "", address)
+
+
 def call(
     method: str,
     path: str,
@@ -98,7 +129,9 @@ def call(
     has_credential: bool = True,
     is_paged: bool = False,
 ) -> Call:
-    if is_idempotent and idempotency_key is None:
+    if idempotency_key is not None:
+        idempotency_key = header_text("idempotency_key", idempotency_key)
+    elif is_idempotent:
         idempotency_key = str(uuid.uuid4())
     for name, value in params.items():
         if not value:

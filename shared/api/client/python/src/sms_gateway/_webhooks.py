@@ -6,17 +6,19 @@ import hashlib
 import hmac
 import json
 import time
-from typing import Callable, Dict, Mapping, Sequence, Union
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 from ._errors import WebhookVerificationError
 from .types import WebhookPayload
 
 DEFAULT_TOLERANCE_SECONDS = 300
+#: Times with more digits are too far away, and a float cannot hold the largest ones.
+MAX_DIGITS = 15
 SECRET_PREFIX = "whsec_"
 
 
 def verify_webhook(
-    payload: Union[str, bytes],
+    payload: Union[str, bytes, bytearray, memoryview],
     headers: Mapping[str, str],
     secret: Union[str, Sequence[str]],
     *,
@@ -35,31 +37,35 @@ def verify_webhook(
     :param secret: the signing secret (`whsec_…`); during a rotation, both secrets
     :raises WebhookVerificationError: if the call is not from the gateway, was changed, or is too old
     """
-    body = payload.encode() if isinstance(payload, str) else payload
-    secrets = [secret] if isinstance(secret, str) else secret
-    fields = {name.lower(): value for name, value in headers.items()}
-    event_id, timestamp, signatures = (
-        fields.get(name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
+    if not isinstance(payload, (str, bytes, bytearray, memoryview)):
+        raise WebhookVerificationError("payload must be the raw body, before any parsing")
+    body = _encoded(payload) if isinstance(payload, str) else bytes(payload)
+    secrets = [_trimmed(each) for each in (secret if isinstance(secret, (list, tuple)) else [secret])]
+    event_id, timestamp, signatures, service = (
+        _header(headers, name)
+        for name in ("webhook-id", "webhook-timestamp", "webhook-signature", "x-service-signature")
     )
     if event_id is not None and timestamp is not None and signatures is not None:
-        is_number = timestamp.isascii() and timestamp.isdigit()
+        is_number = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= MAX_DIGITS
         if not (is_number and abs(now() - int(timestamp)) <= tolerance_seconds):
             raise WebhookVerificationError("the time of the webhook call is not within the tolerance")
-        signed = f"{event_id}.{timestamp}.".encode() + body
+        signed = _encoded(f"{event_id}.{timestamp}.") + body
         given = [_decoded(each[3:]) for each in signatures.split(" ") if each.startswith("v1,")]
         _require_signature([_decoded(_without_prefix(each)) for each in secrets], signed, given)
     else:
-        signature = fields.get("x-service-signature")
-        if signature is None:
+        if service is None:
             raise WebhookVerificationError("the webhook call has no signature")
         if not allow_unsigned_time:
             raise WebhookVerificationError("the webhook call has no signed time")
         try:
-            given = [bytes.fromhex(signature)]
+            given = [bytes.fromhex(service)]
         except ValueError:
             given = []
-        _require_signature([each.encode() for each in secrets], body, given)
-    event: WebhookPayload = json.loads(body)
+        _require_signature([_encoded(each) for each in secrets], body, given)
+    try:
+        event: WebhookPayload = json.loads(body)
+    except (ValueError, RecursionError):
+        raise WebhookVerificationError("the body of the webhook call is not JSON") from None
     return event
 
 
@@ -88,6 +94,26 @@ def _require_signature(keys: Sequence[bytes], signed: bytes, given: Sequence[byt
         if any(hmac.compare_digest(expected, signature) for signature in given):
             return
     raise WebhookVerificationError("the signature of the webhook call is not valid")
+
+
+def _header(headers: Any, name: str) -> Optional[str]:
+    """A header in any case. What is no text is no header, because Python calls this without types too."""
+    fields = headers.items() if hasattr(headers, "items") else ()
+    values = [value for key, value in fields if isinstance(key, str) and key.lower() == name]
+    return values[-1] if values and isinstance(values[-1], str) else None
+
+
+def _trimmed(secret: Any) -> str:
+    """A secret without white space around it, which files and variables often have."""
+    return secret.strip() if isinstance(secret, str) else ""
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # The error has the whole text, which may be the secret.
+        raise WebhookVerificationError("the webhook call or its secret is not Unicode") from None
 
 
 def _without_prefix(secret: str) -> str:
