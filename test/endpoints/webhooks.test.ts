@@ -4,7 +4,7 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { WebhookEvent } from "../../shared/api/contract/events.ts";
-import { CreatedWebhook, Webhook } from "../../shared/api/contract/webhooks.ts";
+import { CreatedWebhook, Webhook, webhookHeaders } from "../../shared/api/contract/webhooks.ts";
 import { call, Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 import {
@@ -132,6 +132,8 @@ describe("a webhook endpoint", () => {
     const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
     const [newest = "", previous = "", ...more] = String(sent["webhook-signature"]).split(" ");
     expect(more).toEqual([]);
+    for (const [name, schema] of Object.entries(webhookHeaders))
+      expect(schema.safeParse(sent[name.toLowerCase()]).success, name).toBe(true);
     const verify = (key: string, signature: string) =>
       new StandardWebhook(key).verify(body, { ...sent, "webhook-signature": signature });
     expect(() => verify(secret, newest)).not.toThrow();

@@ -106,7 +106,9 @@ export const DeletedWebhook = z
 
 /** The headers of a webhook call. The last three are those of Standard Webhooks. */
 export const webhookHeaders = {
-  "X-Service-Event": EventName.clone().register(z.globalRegistry, { description: "The name of the event." }),
+  "X-Service-Event": z
+    .union([EventName, z.literal("ping")])
+    .register(z.globalRegistry, { description: "The name of the event." }),
   "X-Service-Signature": z
     .string()
     .check(z.regex(/^[0-9a-f]{64}$/))
@@ -122,11 +124,12 @@ export const webhookHeaders = {
     .register(z.globalRegistry, { description: "When this attempt was made, in seconds since 1970." }),
   "webhook-signature": z
     .string()
-    .check(z.regex(/^v1,[0-9A-Za-z+/]{43}=$/))
+    .check(z.regex(/^v1,[0-9A-Za-z+/]{43}=( v1,[0-9A-Za-z+/]{43}=)*$/))
     .register(z.globalRegistry, {
       description:
         "`v1,` and the Base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, keyed with the bytes that " +
-        "the secret encodes after `whsec_`.",
+        "the secret encodes after `whsec_`. For a day after a rotation, the signature by the previous secret " +
+        "follows after a space.",
     }),
 } as const;
 
