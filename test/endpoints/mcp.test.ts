@@ -133,8 +133,7 @@ it("serves more calls at the same time than the gateway has places for", async (
 });
 
 it("limits the bytes of all results of a request, and reports the calls whose results do not fit", async () => {
-  const accept = { Accept: "application/json, text/event-stream" };
-  const options = { credential: customer.token, headers: accept };
+  const options = { credential: customer.token };
   for (let count = 0; count < 60; count += 1) {
     await customer.client.createTemplate({ body: { name: `t${count}`, body: "漢".repeat(1_600) } });
   }
@@ -151,9 +150,22 @@ it("limits the bytes of all results of a request, and reports the calls whose re
   expect(text).toContain("The result is too large. Request fewer rows with `limit`");
 });
 
+it.each([
+  "application/json",
+  "*/*",
+  "text/event-stream",
+  "text/html;q=0",
+  "application/json;q=0.9, */*;q=0.1",
+  "",
+])("responds in JSON to the Accept header %j", async (accept) => {
+  const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+  const headers = { Accept: accept };
+  const { status, body } = await call("/mcp", { credential: customer.token, json: ping, headers });
+  expect({ status, body }).toEqual({ status: 200, body: { jsonrpc: "2.0", id: 1, result: {} } });
+});
+
 it("rejects messages that are too large or no messages", async () => {
-  const accept = { Accept: "application/json, text/event-stream" };
-  const options = { credential: customer.token, headers: accept };
+  const options = { credential: customer.token };
   const large = await call("/mcp", { ...options, json: { text: "x".repeat(70_000) } });
   expect(large.status).toBe(413);
   const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
@@ -162,7 +174,7 @@ it("rejects messages that are too large or no messages", async () => {
   const broken = await call("/mcp", { ...options, raw: "{" });
   expect(broken).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
   // The local gateway itself rejects all origins but those of this machine.
-  const foreign = { ...accept, Origin: "http://localhost:1" };
+  const foreign = { Origin: "http://localhost:1" };
   expect((await call("/mcp", { ...options, headers: foreign, json: {} })).status).toBe(403);
 });
 

@@ -12,6 +12,26 @@ import { environmentNames } from "../../shared/platform/config.ts";
 
 const tools = mcpTools();
 
+/**
+ * The keywords that each API documents for the arguments of tools, without those of objects:
+ * https://ai.google.dev/api/caching#Schema, https://platform.openai.com/docs/guides/structured-outputs#supported-schemas and
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+ */
+const keywordsOfTools = {
+  gemini:
+    "type format title description nullable enum maxItems minItems minLength maxLength pattern example anyOf default items minimum maximum",
+  openAiStrict:
+    "type description enum const anyOf items pattern format multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems $ref $defs",
+  claudeStrict: "type description enum const anyOf allOf $ref $defs default format items",
+};
+
+/** Returns a schema and all within it. */
+function nodesOf(schema: z.core.JSONSchema.JSONSchema): z.core.JSONSchema.JSONSchema[] {
+  const { properties = {}, anyOf = [], items } = schema;
+  const within = [...Object.values(properties), ...anyOf, items].flat();
+  return [schema, ...within.flatMap((each) => (typeof each === "object" ? nodesOf(each) : []))];
+}
+
 function tool(name: string): Tool {
   const found = tools.find((each) => each.name === name);
   if (found === undefined) throw new Error(`there is no tool ${name}`);
@@ -33,9 +53,16 @@ describe("the tools", () => {
     expect(names.length).toBeGreaterThan(60);
   });
 
-  it.each(tools)("$name has a complete schema of its arguments", ({ inputSchema, path }) => {
+  it.each(tools)("$name has a schema that the APIs of large models accept", ({ inputSchema, path }) => {
     expect(() => ajv.compile(inputSchema)).not.toThrow();
-    expect(JSON.stringify(inputSchema)).not.toMatch(/\$ref|\$defs/);
+    expect(inputSchema).not.toHaveProperty("anyOf");
+    for (const { properties = {}, required = [], ...node } of nodesOf(inputSchema)) {
+      for (const keywords of Object.values(keywordsOfTools))
+        expect(keywords.split(" ")).toEqual(expect.arrayContaining(Object.keys(node)));
+      expect(node.anyOf === undefined || Object.keys(node).length === 1).toBe(true);
+      expect(node.enum?.every((value) => typeof value === "string") ?? true).toBe(true);
+      expect(Object.keys(properties)).toEqual(expect.arrayContaining(required));
+    }
     const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     expect(inputSchema.required).toEqual(expect.arrayContaining(named));
   });
@@ -102,7 +129,8 @@ describe("a call of a tool", () => {
     ["sendSms", { to: "1", message: "x", idempotencyKey: "a\r\nX-Evil: y" }, "idempotencyKey must be"],
     ["sendSms", { to: "1", message: "x", idempotencyKey: 7 }, "idempotencyKey must be"],
     ["sendSms", { to: deep }, "nested too deeply"],
-    ["listSms", { to: deep }, "nested too deeply"],
+    ["listSms", { to: deep }, "to must be a text"],
+    ["listSms", { to: { number: "1" } }, "to must be a text"],
     ["getSms", { id: "\ud800" }, "not Unicode"],
   ])("rejects arguments of %s that cannot be sent, and logs none of them", async (name, values, expected) => {
     const write = vi.spyOn(process.stdout, "write");
@@ -111,6 +139,13 @@ describe("a call of a tool", () => {
     expect(JSON.stringify(result)).toMatch(new RegExp(`VALIDATION_ERROR: .*${expected}`));
     expect(write).not.toHaveBeenCalled();
     write.mockRestore();
+  });
+
+  it("leaves out an argument of a query that is null", async () => {
+    await api(({ url }, response) => response.end(JSON.stringify({ url })));
+    const values = { search: null, limit: 5, idempotencyKey: null };
+    const result = await callTool(tool("listContacts"), values, "Bearer nn_x");
+    expect(result.structuredContent).toEqual({ url: "/v1/contacts?limit=5" });
   });
 
   it("states that a change was made whose result does not fit", async () => {

@@ -12,7 +12,7 @@ export interface Tool {
   readonly description: string;
   readonly inputSchema: {
     readonly type: "object";
-    readonly properties: Record<string, object>;
+    readonly properties: Record<string, JsonSchema>;
     readonly required: string[];
   };
   readonly annotations: {
@@ -53,8 +53,6 @@ export function mcpTools(): Tool[] {
 
 const idempotencyKey: JsonSchema = {
   type: "string",
-  minLength: 1,
-  maxLength: 255,
   description: "A call with the key of an earlier call returns the first result again, and does nothing.",
 };
 
@@ -105,20 +103,53 @@ function objectSchemaOf(schema: z.ZodMiniType | undefined): JsonSchema | undefin
   const { $defs = {}, ...root }: JsonSchema = z.toJSONSchema(schema, { io: "input" });
   const resolved = withoutReferences(root, $defs);
   if (resolved.properties === undefined) throw new Error("the arguments of a tool must be an object");
-  return resolved;
+  return forModels(resolved);
 }
 
+/** The keywords that only narrow a value. The description states them, so that models still know them. */
+const statedKeyword = /^(default|format|exclusiveMinimum|m(in|ax)(imum|Length|Items))$/;
+
 /**
- * Replaces references by what they name. The contract has no recursive schemas. Removes names, and the patterns of
- * formats, which are long.
+ * Returns a schema with only the keywords that the APIs of Gemini, OpenAI and Anthropic accept, for strict tools too. An API
+ * that does not know a keyword rejects a request with all its tools. The gateway checks the values anyway.
  */
+function forModels(schema: JsonSchema | boolean): JsonSchema {
+  if (typeof schema === "boolean") return {};
+  const { type, anyOf, items, properties, required = [], additionalProperties: values } = schema;
+  const options = typeof schema.const === "string" ? [schema.const] : schema.enum;
+  const stated = Object.entries(schema)
+    .filter(([name, value]) => statedKeyword.test(name) && value !== Number.MAX_SAFE_INTEGER)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  if (typeof values === "object") stated.push(`each value: ${JSON.stringify(values.type)}`);
+  const description = [schema.description, stated.join(", ")].filter(Boolean).join(" ");
+  if (anyOf !== undefined) {
+    // Gemini accepts no other keyword beside it.
+    const [first = {}, ...others] = anyOf.map(forModels);
+    return { anyOf: [description === "" ? first : { ...first, description }, ...others] };
+  }
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(description === "" ? {} : { description }),
+    ...(options === undefined ? {} : { enum: options }),
+    ...(items === undefined || Array.isArray(items) ? {} : { items: forModels(items) }),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, each]) => [name, forModels(each)]),
+          ),
+          required,
+        }),
+  };
+}
+
+/** Replaces references by what they name. The contract has no recursive schemas. Removes names. */
 function withoutReferences(
   schema: JsonSchema,
   definitions: Readonly<Record<string, JsonSchema>>,
 ): JsonSchema {
-  const text = JSON.stringify(schema, function replace(this: object, key, value: unknown) {
+  const text = JSON.stringify(schema, (key, value: unknown) => {
     if (key === "id" && typeof value === "string") return undefined;
-    if (key === "pattern" && typeof value === "string" && "format" in this) return undefined;
     if (typeof value !== "object" || value === null || !("$ref" in value)) return value;
     const { $ref, ...others } = value;
     return { ...definitions[String($ref).replace("#/$defs/", "")], ...others };

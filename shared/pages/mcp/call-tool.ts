@@ -30,14 +30,14 @@ type Arguments = Readonly<Record<string, unknown>>;
  */
 export async function callTool(
   tool: Tool,
-  { idempotencyKey = randomUUID(), ...values }: Arguments,
+  { idempotencyKey, ...values }: Arguments,
   authorization: string,
   budget = budgetOfRequest(),
 ): Promise<CallToolResult> {
-  const key = IdempotencyKey.safeParse(idempotencyKey);
+  const key = IdempotencyKey.safeParse(idempotencyKey ?? randomUUID());
   if (!key.success)
     return failure("VALIDATION_ERROR: idempotencyKey must be 1 to 255 printable ASCII characters.");
-  let request: RequestParts | undefined;
+  let request: RequestParts | string;
   try {
     request = requestOf(tool, values);
   } catch {
@@ -45,8 +45,7 @@ export async function callTool(
       "VALIDATION_ERROR: the arguments are nested too deeply, or contain text that is not Unicode.",
     );
   }
-  if (request === undefined)
-    return failure("VALIDATION_ERROR: an argument that names an item is missing or wrong.");
+  if (typeof request === "string") return failure(`VALIDATION_ERROR: ${request}`);
   const repeat = tool.isRepeatable ? { "Idempotency-Key": key.data } : {};
   try {
     const response = await fetch(config.apiUrl() + request.path, {
@@ -89,12 +88,21 @@ interface RequestParts {
   readonly body: string;
 }
 
-/** @throws Error about values that are nested too deeply, or text that cannot be encoded */
-function requestOf(tool: Tool, values: Arguments): RequestParts | undefined {
+/**
+ * Returns a request, or what is wrong with an argument.
+ * @throws Error about values that are nested too deeply, or text that cannot be encoded
+ */
+function requestOf(tool: Tool, values: Arguments): RequestParts | string {
   const path = pathOf(tool, values);
-  if (path === undefined) return undefined;
-  const others = Object.entries(values).filter(([name]) => !tool.path.includes(`{${name}}`));
-  const inQuery = others.filter(([name]) => !tool.hasBody || tool.queryNames.includes(name));
+  if (path === undefined) return "an argument that names an item is missing or wrong.";
+  const isOfQuery = (name: string): boolean => !tool.hasBody || tool.queryNames.includes(name);
+  // Models send null for an argument that they do not use. In a body null can be a value.
+  const others = Object.entries(values).filter(
+    ([name, value]) => !tool.path.includes(`{${name}}`) && !(isOfQuery(name) && value === null),
+  );
+  const inQuery = others.filter(([name]) => isOfQuery(name));
+  const wrong = inQuery.find(([, value]) => typeof value === "object");
+  if (wrong !== undefined) return `${wrong[0]} must be a text, a number, or true or false.`;
   const search = new URLSearchParams(inQuery.map(([name, value]): [string, string] => [name, String(value)]));
   const body = Object.fromEntries(others.filter((each) => !inQuery.includes(each)));
   return {

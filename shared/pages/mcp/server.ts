@@ -43,9 +43,11 @@ export async function respond(request: McpRequest): Promise<RawResponse> {
     const response = await transport.handleRequest(
       new Request(`${config.apiUrl()}/mcp`, {
         method: "POST",
-        headers: Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
-          value === undefined ? [] : [[name, value]],
-        ),
+        // The transport rejects callers that do not name both types, and this server never sends the second one.
+        headers: Object.entries({
+          ...request.headers,
+          accept: "application/json, text/event-stream",
+        }).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]])),
         body: request.body,
       }),
     );
