@@ -124,7 +124,7 @@ it("the README's addresses are the defaults of the gateway and the receiver", as
     [...readme.matchAll(/127\.0\.0\.1:(\d+)\/(?:v1|sms-events)/g)].map(([, port]) => port),
   );
   expect(ports).toEqual(new Set(["3000", "4000"]));
-  expect(await readFile("infra/local/start.ts", "utf8")).toContain('process.env["PORT"] ?? 3000');
-  expect(await readFile("infra/demo/receive.ts", "utf8")).toContain('process.env["RECEIVER_PORT"] ?? 4000');
+  expect(await readFile("infra/local/start.ts", "utf8")).toContain('portSetting("PORT", 3000)');
+  expect(await readFile("infra/demo/receive.ts", "utf8")).toContain('portSetting("RECEIVER_PORT", 4000)');
   expect(inject("baseUrl")).toMatch(/^http/);
 });

@@ -125,7 +125,7 @@ describe("null in a POST", () => {
     expect(created.status, created.text).toBe(201);
     expect(created.body).toMatchObject({ data: { tags: [], attributes: { name: "Ada" } } });
     const sent = await customer.call("/v1/sms/send", {
-      json: { ...message, language: null, scheduledAt: null, messageType: null, expiresInSeconds: null },
+      json: { ...message, language: null, messageType: null, reference: null, callbackUrl: null },
     });
     expect(sent.status, sent.text).toBe(202);
     const contacts = [{ phoneNumber: "15005550045", ...nothing }];
