@@ -23,7 +23,7 @@ export async function listenOnLoopback(server: Server, port = 0, address = "127.
  */
 export async function listenOnIpv6Loopback(server: Server, port: number): Promise<void> {
   await listenOnLoopback(server, port, "::1").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "EADDRINUSE") throw error;
+    if (error.code !== "EADDRNOTAVAIL" && error.code !== "EAFNOSUPPORT") throw error;
   });
 }
 
@@ -40,7 +40,7 @@ export function portSetting(name: string, otherwise: number): number {
 const loopbackHost = /^(localhost|[\w-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i;
 
 /** Hosts and origins from which a server accepts requests too. */
-export interface AllowedCallers {
+interface AllowedCallers {
   /** Names of this machine, in lower case and without a port, such as `host.docker.internal`. */
   readonly hosts?: readonly string[];
   /** Origins whose pages may call; `*` for all. */
@@ -61,8 +61,7 @@ export function isLocalRequest(
   );
 }
 
-/** Whether pages of an origin come from this machine. @param hosts other names of this machine */
-export function isLocalOrigin(origin: string, hosts: readonly string[] = []): boolean {
+function isLocalOrigin(origin: string, hosts: readonly string[]): boolean {
   return /^https?:/.test(origin) && isLocalHost(origin.replace(/^\w+:\/\//, ""), hosts);
 }
 

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -46,15 +45,17 @@ export async function writeConnections(dataFolder: string, connections: Connecti
  * @throws Error when none has run there
  */
 export async function readConnections(dataFolder: string): Promise<Connections> {
-  const connections = await findConnections(dataFolder);
-  if (connections !== undefined) return connections;
-  throw new Error(
-    `No gateway has run here (${path.join(dataFolder, connectionsFile)} is missing): npm start`,
-  );
+  const file = path.join(dataFolder, connectionsFile);
+  const content = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new Error(`No gateway has run here (${file} is missing): npm start`, { cause: error });
+  });
+  return Connections.parse(JSON.parse(content));
 }
 
-/** Finds the addresses of the gateway that runs, or ran last, on a data folder; undefined when none has run there. */
+/**
+ * Finds the addresses of the gateway that runs, or ran last, on a data folder. Returns undefined without a file, and for one
+ * that a crash has cut or another release has written: a start replaces it.
+ */
 export async function findConnections(dataFolder: string): Promise<Connections | undefined> {
-  const file = path.join(dataFolder, connectionsFile);
-  return existsSync(file) ? Connections.parse(JSON.parse(await readFile(file, "utf8"))) : undefined;
+  return readConnections(dataFolder).catch(() => undefined);
 }

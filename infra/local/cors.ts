@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 import { crossOriginRequestHeaders, crossOriginResponseHeaders } from "../constructs/cross-origin.ts";
-import { isLocalOrigin } from "../loopback.ts";
 import type { CorsConfiguration, StackDefinition } from "./template.ts";
 
 /*
@@ -57,7 +56,7 @@ function withAllowedOrigin(
   headers: Record<string, string>,
 ): Record<string, string> {
   if (origin === undefined) return {};
-  const ofStage = AllowOrigins.find((each) => each === "*" || each === origin);
-  const allowed = ofStage ?? (isLocalOrigin(origin) ? origin : undefined);
-  return allowed === undefined ? {} : { "access-control-allow-origin": allowed, ...headers };
+  // The API has rejected all origins but the stage's and those of this machine.
+  const allowed = AllowOrigins.find((each) => each === "*" || each === origin) ?? origin;
+  return { "access-control-allow-origin": allowed, ...headers };
 }

@@ -28,7 +28,7 @@ const files = [
 const busyCode = 5;
 
 /** A data folder that no other gateway can use. */
-export interface DataFolderLock {
+interface DataFolderLock {
   stop(): Promise<void>;
 }
 

@@ -101,11 +101,15 @@ describe("a receiver", () => {
   });
 
   it.each([
-    ["headers without end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(64 * 1024)}`],
-    ["something else", "SSH-2.0-OpenSSH_9.9\r\n"],
-  ])("that responds with %s is rejected", async (_name, answer) => {
+    [
+      "headers without end",
+      `HTTP/1.1 200 OK\r\nx: ${"y".repeat(64 * 1024)}`,
+      "the headers of the response are too large",
+    ],
+    ["something else", "SSH-2.0-OpenSSH_9.9\r\n", "not an HTTP response"],
+  ])("that responds with %s is rejected", async (_name, answer, error) => {
     const url = await startHostile((socket) => socket.write(answer));
-    expect(await callUrl(url)).toEqual({ error: "not an HTTP response" });
+    expect(await callUrl(url)).toEqual({ error });
   });
 
   it.each([

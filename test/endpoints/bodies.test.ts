@@ -98,6 +98,11 @@ it.each(["scheduledAt", "expiresInSeconds", "test"])(
   },
 );
 
+it("the validity of a campaign's messages must not be null either", async () => {
+  const json = { name: "Spring", message: "Hi", audience: { all: true }, expiresInSeconds: null };
+  expect(errorOf(await post(routes.createCampaign, { json }))).toEqual(invalid);
+});
+
 it.each([
   [routes.createContact, '{"phoneNumber":"15005550007","attributes":{"__proto__":"x"}}'],
   [routes.sendSms, '{"to":"15005550007","message":"Hi","metadata":{"__proto__":"x"}}'],

@@ -40,11 +40,17 @@ async function stop(gateway: LocalGateway): Promise<void> {
   await gateway.stop();
 }
 
-/** Returns the error that a start prints. */
+const startTimeoutMs = 60_000;
+
+/** Returns the error that a start prints. One that runs instead is ended. */
 async function errorOfStart(environment: Record<string, string>, ...flags: string[]): Promise<string> {
   const command = ["--require", "./infra/program.cjs", "infra/local/start.ts", ...flags];
   const env = { PATH: process.env["PATH"], DATA_DIR: dataFolder, ...environment };
-  return promisify(execFile)(process.execPath, command, { cwd: projectRoot, env }).then(
+  return promisify(execFile)(process.execPath, command, {
+    cwd: projectRoot,
+    env,
+    timeout: startTimeoutMs,
+  }).then(
     () => "it started",
     (error: unknown) => String(Object(error).stderr),
   );
@@ -115,6 +121,18 @@ it("a blank variable is a missing one, and another value gets an error with its 
   expect(await errorOfStart({ PORT: "abc" })).toBe('PORT must be a port from 0 to 65535, not "abc".\n');
   expect(await errorOfStart({ PORT: "65536" })).toContain("PORT must be");
 });
+
+it.each(["", "{", '{"dynamodb":"http://127.0.0.1:1/","sqs":"http://127.0.0.1:1/"}'])(
+  "the addresses %j, which a crash has cut or another release has written, stop no start",
+  async (content) => {
+    await writeFile(path.join(dataFolder, "connections.json"), content);
+    const gateway = await start();
+    expect(await readConnections(dataFolder)).toMatchObject({
+      url: gateway.url,
+      mailbox: gateway.mailboxUrl,
+    });
+  },
+);
 
 it("a file that is no database is named, and left as it is", async () => {
   const file = path.join(dataFolder, "aws.sqlite");

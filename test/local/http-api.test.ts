@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { afterEach, expect, it, vi } from "vitest";
 
+import { corsOf } from "../../infra/local/cors.ts";
 import { HttpApi } from "../../infra/local/http-api.ts";
 import { listenOnLoopback } from "../../infra/loopback.ts";
 import { patience } from "../support/patience.ts";
@@ -126,16 +127,18 @@ it("serves requests of this machine only, to its own pages and to functions", as
 it("serves requests to other names of this machine if they are allowed, and names the setting", async () => {
   api = await HttpApi.start(0, () => undefined);
   const invoke = async (): Promise<unknown> => ({ statusCode: 204 });
-  api.serve([{ routeKey: "$default", invoke }], { hosts: ["host.docker.internal"] });
+  const cors = corsOf({ cors: undefined, routes: [{ routeKey: "$default", functionName: "x" }] });
+  api.serve([{ routeKey: "$default", invoke }], { cors, hosts: ["host.docker.internal"] });
   const responseTo = async (headers: Record<string, string>): Promise<string> => {
     const asked = request(api.url, { headers }).end();
     const [response]: IncomingMessage[] = await once(asked, "response");
     if (response === undefined) throw new Error("there is no response");
-    return `${response.statusCode} ${await text(response)}`;
+    const allowed = response.headers["access-control-allow-origin"] ?? "";
+    return `${response.statusCode} ${allowed}${await text(response)}`;
   };
   const host = "Host.docker.internal:3000";
   expect(await responseTo({ host })).toBe("204 ");
-  expect(await responseTo({ host, origin: `http://${host}` })).toBe("204 ");
+  expect(await responseTo({ host, origin: `http://${host}` })).toBe(`204 http://${host}`);
   expect(await responseTo({ host: "other.docker.internal" })).toMatch(/^403 .*ALLOWED_HOSTS=/);
   expect(await responseTo({ host, origin: "http://other.docker.internal" })).toMatch(/^403 /);
 });

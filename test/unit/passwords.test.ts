@@ -1,4 +1,4 @@
-import { getRounds } from "bcryptjs";
+import { getRounds, hash as hashRaw } from "bcryptjs";
 import { expect, it } from "vitest";
 
 import { hashPassword, nobodysHash, passwordMatches } from "../../shared/accounts/passwords/hash.ts";
@@ -31,4 +31,20 @@ it("a password with a NUL matches nothing, and neither does one that bcrypt trea
     expect(await passwordMatches(password, hash)).toBe(false);
   const repeated = await hashPassword("ab\0ab\0ab\0");
   expect(await passwordMatches("ab", repeated)).toBe(false);
+});
+
+it("a password matches in both normal forms, and a hash of release 0.4.0 in the form that was typed", async () => {
+  const [composed, decomposed] = (["NFC", "NFD"] as const).map((form) =>
+    "p\u00e4ssw\u00f6rd".normalize(form),
+  );
+  if (composed === undefined || decomposed === undefined) throw new Error("a form is missing");
+  for (const registered of [composed, decomposed]) {
+    const hash = await hashPassword(registered);
+    expect(await passwordMatches(composed, hash)).toBe(true);
+    expect(await passwordMatches(decomposed, hash)).toBe(true);
+    expect(await passwordMatches("passwort", hash)).toBe(false);
+  }
+  const older = await hashRaw(decomposed, 4);
+  expect(await passwordMatches(decomposed, older)).toBe(true);
+  expect(await passwordMatches(decomposed, undefined)).toBe(false);
 });

@@ -134,6 +134,15 @@ it("delivers a batch to a waiting receiver together and with its attributes", as
   expect(messages[2]).toMatchObject({ MessageAttributes, Attributes: { MessageGroupId: "org" } });
 });
 
+it.each(["M\u00fcller", "Acme Ltd", "x".repeat(129)])(
+  "rejects the group %j, which AWS rejects too",
+  async (MessageGroupId) => {
+    const message = { QueueUrl: queueUrl, MessageBody: "a", MessageGroupId };
+    await expect(sqs.send(new SendMessageCommand(message))).rejects.toThrow("MessageGroupId");
+    expect(await counts()).toEqual([0, 0, 0]);
+  },
+);
+
 it("delivers a delayed message when its delay is over", async () => {
   const sentAt = Date.now();
   await send("later", 1);

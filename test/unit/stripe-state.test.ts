@@ -2,7 +2,7 @@ import type { Stripe } from "stripe";
 import { expect, it } from "vitest";
 
 import type { ProviderPayment } from "../../shared/money/payments/provider.ts";
-import { stateOfIntent } from "../../shared/money/payments/stripe-state.ts";
+import { noticeOfEvent, stateOfIntent } from "../../shared/money/payments/stripe-state.ts";
 
 interface Given {
   /** The movements of the account's own money: amount, currency and fee. */
@@ -117,5 +117,25 @@ it.each([
     const { disputes } = await stateOf({ paid: [7_800, "jpy", 270], dispute });
     const known = { reason: "fraudulent", dueAt: "2030-03-17T17:46:40.000Z" };
     expect(disputes).toEqual([{ id: "dp_1", minorUnits, feeMinorUnits, status: "open", ...known }]);
+  },
+);
+
+it.each(["M\u00fcller", "Acme Ltd", "x".repeat(200), "org_1"])(
+  "the ids of another program in the same account, such as %j, are not taken for ids of the gateway",
+  (organizationId) => {
+    const paymentId = "pay_01M7Y6EGDXHA99AE471ACHQK57";
+    const own = { organizationId: "org_01M7Y6EGDXHA99AE471ACHQK57", paymentId };
+    const noticeWith = (object: object): unknown => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts of an event that are read
+      return noticeOfEvent({ data: { object } } as Stripe.Event);
+    };
+    const intent = { object: "payment_intent", id: "pi_1" };
+    const session = { object: "checkout.session", mode: "payment", payment_intent: "pi_1" };
+    for (const object of [intent, session]) {
+      expect(noticeWith({ ...object, metadata: own })).toEqual({ providerPaymentId: "pi_1", ...own });
+      const foreign = { organizationId, paymentId };
+      expect(noticeWith({ ...object, metadata: foreign })).toEqual({ providerPaymentId: "pi_1" });
+      expect(noticeWith({ ...object, metadata: {} })).toEqual({ providerPaymentId: "pi_1" });
+    }
   },
 );

@@ -14,10 +14,13 @@ const templateId = z.optional(idSchema("tpl")).register(z.globalRegistry, {
 });
 
 /** The fields of a send that all messages of a batch can have in common. */
-const Shared = z.extend(z.partial(z.omit(SendSmsRequest, { to: true, language: true, test: true })), {
-  language: z.optional(Language),
-  templateId,
-});
+const Shared = z.extend(
+  z.partial(z.omit(SendSmsRequest, { to: true, language: true, test: true }), { message: true }),
+  {
+    language: z.optional(Language),
+    templateId,
+  },
+);
 
 const BatchDefaults = z.extend(Shared, {}).register(z.globalRegistry, {
   id: "BatchDefaults",

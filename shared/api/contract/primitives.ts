@@ -105,15 +105,12 @@ export const EndpointUrl = z
   .check(
     z.maxLength(2_048),
     // A URL parser passes over some of them, so that a person would read another address than the one that is called.
-    z.regex(/^[^\p{C}\p{Z}]*$/u, {
-      error: "must have no spaces, line breaks or characters that cannot be seen",
+    z.regex(/^[^\p{C}\p{Z}\\]*$/u, {
+      error: "must have no spaces, backslashes or invisible characters",
       abort: true,
     }),
-    // The parser would take a host from the path of `https:///hook`, and change backslashes into slashes.
-    z.refine(
-      (value) => /^[a-z]+:\/\/[^/\\][^\\]*$/i.test(value) && URL.canParse(value),
-      "must be a URL with a host",
-    ),
+    // The parser would take a host from the path of `https:///hook`.
+    z.refine((value) => /^\w+:\/\/[^/]/.test(value) && URL.canParse(value), "must be a URL"),
   )
   .register(z.globalRegistry, {
     format: "uri",

@@ -71,8 +71,6 @@ interface Definition {
   readonly innerType?: { readonly def: Definition };
   readonly shape?: Readonly<Record<string, { readonly def: Definition }>>;
   readonly catchall?: object;
-  /** The schema of the entries of a list. */
-  readonly element?: { readonly def: Definition };
 }
 
 /** Returns the definition of a schema, or of the one within it when it has a default. */
@@ -93,18 +91,10 @@ export function notNull<Schema extends z.ZodMiniType>(field: Schema): Schema {
 
 /** Returns the names of the marked fields of a schema, and of all fields within them. */
 export function namesOfNotNull(schema: { readonly def: Definition }, isWithin = false): string[] {
-  const { shape = {}, element } = definitionOf(schema);
-  const fields = Object.entries(shape).flatMap(([name, field]) => {
-    const isNotNull = isWithin || isMarked(field);
+  return Object.entries(definitionOf(schema).shape ?? {}).flatMap(([name, field]) => {
+    const isNotNull = isWithin || fieldsNotNull.has(field);
     return [...(isNotNull ? [name] : []), ...namesOfNotNull(field, isNotNull)];
   });
-  return element === undefined ? fields : [...fields, ...namesOfNotNull(element, isWithin)];
-}
-
-/** Whether a field is marked, or one that it wraps, as `partial` does. */
-function isMarked(field: { readonly def: Definition }): boolean {
-  const { innerType } = field.def;
-  return fieldsNotNull.has(field) || (innerType !== undefined && isMarked(innerType));
 }
 
 /** The names of the fields of an object's schema. It is looked at by its form, for functions without a schema carry no zod. */

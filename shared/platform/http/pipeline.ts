@@ -214,10 +214,7 @@ const responseHeaders: EndpointMiddleware = { after: addHeaders, onError: addHea
 function addHeaders(request: { event: EndpointEvent; response: unknown }): void {
   const { response } = request;
   if (!isResponse(response)) return;
-  if (request.event.requestContext.http.method === "HEAD") {
-    response.body = "";
-    response.isBase64Encoded = false;
-  }
+  if (request.event.requestContext.http.method === "HEAD") response.body = "";
   const { endsAt, setCookie } = request.event.browserSession ?? {};
   if (setCookie !== undefined) response.cookies = [setCookie];
   response.headers = {
