@@ -44,19 +44,6 @@ it.each(fixedRows.filter((route) => !isPublic(route)).map(({ path }) => path))(
   },
 );
 
-it.each(["/docs/", "/console/", "/docs/guides/errors/"])(
-  "a browser at %s comes to the page",
-  async (path) => {
-    const headers = { Accept: "text/html" };
-    const page = await fetch(inject("baseUrl") + path, { headers });
-    expect([page.status, new URL(page.url).pathname]).toEqual([200, path.slice(0, -1)]);
-  },
-);
-
-it("a program at /docs/ gets an error", async () => {
-  expect(errorOf(await call("/docs/"))).toEqual({ status: 404, code: "NOT_FOUND" });
-});
-
 it("an unknown path is not found, by any method", async () => {
   for (const method of methods) {
     expect(errorOf(await call("/v1/nothing/here", { method }))).toEqual({ status: 404, code: "NOT_FOUND" });

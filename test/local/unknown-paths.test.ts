@@ -1,6 +1,7 @@
-import { expect, it, vi } from "vitest";
+import { expect, inject, it, vi } from "vitest";
 
 import { shapeOf } from "../../shared/api/routes.ts";
+import { call, errorOf } from "../support/api.ts";
 import { Faults } from "../support/faults.ts";
 import { startOwnGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
@@ -32,4 +33,17 @@ it("the log names a request without a route by the known parts of its path only"
   } finally {
     await gateway.stop();
   }
+});
+
+// API Gateway distinguishes these paths, as this gateway does. An emulator of it serves the page there instead.
+it.each(["/docs/", "/console/", "/docs/guides/errors/"])(
+  "a browser at %s comes to the page",
+  async (path) => {
+    const page = await fetch(inject("baseUrl") + path, { headers: { Accept: "text/html" } });
+    expect([page.status, new URL(page.url).pathname]).toEqual([200, path.slice(0, -1)]);
+  },
+);
+
+it("a program at /docs/ gets an error", async () => {
+  expect(errorOf(await call("/docs/"))).toEqual({ status: 404, code: "NOT_FOUND" });
 });

@@ -193,7 +193,7 @@ export const errorCatalogue = {
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
-    message: "Send uncompressed JSON with Content-Type: application/json.",
+    message: "Send uncompressed JSON as Content-Type: application/json.",
   },
   RATE_LIMITED: {
     status: 429,

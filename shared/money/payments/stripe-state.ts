@@ -202,10 +202,17 @@ export function listedOf(intent: Stripe.PaymentIntent): ListedPayment {
 }
 
 function noticeOf({ id, metadata }: Stripe.PaymentIntent): ProviderNotice {
-  return { providerPaymentId: id, ...ownIdsIn(metadata) };
+  return {
+    providerPaymentId: id,
+    organizationId: metadata["organizationId"],
+    paymentId: metadata["paymentId"],
+  };
 }
 
-/** Returns the ids in the metadata of an object. Other programs of the same account may use the names for ids of their own. */
+/**
+ * Returns the ids in the metadata of an event's object, by which the queue groups its jobs. Other programs of the same account
+ * may use the names for ids of their own.
+ */
 function ownIdsIn(metadata: Stripe.Metadata | null): Pick<ProviderNotice, "organizationId" | "paymentId"> {
   return OwnIds.safeParse(metadata).data ?? {};
 }
@@ -227,7 +234,9 @@ export const stripeEvents = [
 
 /** Finds the payment that an event is about; undefined for an event that concerns none. */
 export function noticeOfEvent({ data: { object } }: Stripe.Event): ProviderNotice | undefined {
-  if (object.object === "payment_intent") return noticeOf(object);
+  if (object.object === "payment_intent") {
+    return { providerPaymentId: object.id, ...ownIdsIn(object.metadata) };
+  }
   if (object.object === "checkout.session") {
     const { metadata, mode, payment_intent } = object;
     return mode === "payment"

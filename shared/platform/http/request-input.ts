@@ -70,11 +70,11 @@ function parseJson(bytes: Uint8Array, revive: Reviver): unknown {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     // Decoders replace bytes that are not UTF-8 by it. API Gateway may have done so before.
-    if (text.includes("\ufffd")) throw new Error("not UTF-8");
+    if (text.includes("\ufffd")) throw new Error("U+FFFD");
     return JSON.parse(text, revive);
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw invalidBody("The body is not valid JSON in UTF-8, or holds U+FFFD.");
+    throw invalidBody("The body must be JSON in UTF-8, without U+FFFD.");
   }
 }
 
