@@ -58,7 +58,9 @@ export class DataServices {
     await buildThreads();
     if (embedded(external).size === 0) return new DataServices(external);
     const workerData: StoreThreadData = { dataFolder, clock, isSecret };
-    const thread = new Worker(storeThreadFile, { workerData });
+    // With the variable of watch mode, Node would report the files that the thread loads as its first messages.
+    const { WATCH_REPORT_DEPENDENCIES: _, ...env } = process.env;
+    const thread = new Worker(storeThreadFile, { workerData, env });
     const [url] = z.tuple([z.string()]).parse(await once(thread, "message"));
     return new DataServices(external, { thread, url });
   }

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -7,13 +7,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 
 import { readConnections } from "../../infra/local/connections.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
 import { listenOnLoopback } from "../../infra/loopback.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { Customer } from "../support/api.ts";
+import { patience } from "../support/patience.ts";
 
 let dataFolder: string;
 const running = new Set<LocalGateway>();
@@ -133,6 +134,22 @@ it.each(["", "{", '{"dynamodb":"http://127.0.0.1:1/","sqs":"http://127.0.0.1:1/"
     });
   },
 );
+
+it("starts in watch mode, in which Node reports the files of threads as messages", async () => {
+  const command = ["--require", "./infra/program.cjs", "--watch-path=infra/stages", "infra/local/start.ts"];
+  const env = { PATH: process.env["PATH"], DATA_DIR: dataFolder, PORT: "0" };
+  const watching = spawn(process.execPath, command, { cwd: projectRoot, env });
+  const printed: string[] = [];
+  for (const stream of [watching.stdout, watching.stderr]) {
+    stream.on("data", (chunk) => printed.push(String(chunk)));
+  }
+  try {
+    await vi.waitFor(() => expect(printed.join("")).toContain("SMS gateway ready"), patience);
+  } finally {
+    watching.kill();
+    await once(watching, "close");
+  }
+});
 
 it("a file that is no database is named, and left as it is", async () => {
   const file = path.join(dataFolder, "aws.sqlite");
