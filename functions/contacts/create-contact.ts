@@ -1,10 +1,11 @@
 import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import * as routes from "../../shared/api/routes/contacts.ts";
 import { createContact } from "../../shared/audience/contacts/contacts.ts";
+import { storingResponse } from "../../shared/platform/http/idempotency.ts";
 
 export const handler = endpoint(
   routes.createContact,
-  async ({ actor, body }) => createContact(actor.organizationId, body),
+  storingResponse(async ({ actor, body }) => createContact(actor.organizationId, body)),
   undefined,
   ({ body }) => body.optedOut,
 );

@@ -1,10 +1,11 @@
 import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import * as routes from "../../shared/api/routes/contacts.ts";
 import { importContacts, optsOut } from "../../shared/audience/contacts/import.ts";
+import { storingResponse } from "../../shared/platform/http/idempotency.ts";
 
 export const handler = endpoint(
   routes.importContacts,
-  async ({ actor, body }) => importContacts(actor.organizationId, body),
+  storingResponse(async ({ actor, body }) => importContacts(actor.organizationId, body)),
   undefined,
   ({ body }) => optsOut(body),
 );

@@ -4,6 +4,6 @@ import { resendVerification } from "../../shared/verifications/start.ts";
 
 export const handler = endpoint(
   routes.resendVerification,
-  async ({ actor, organization, params, reportRateLimit }) =>
-    resendVerification(organization, params.id, { actor, reportRateLimit }),
+  async ({ actor, organization, params, attempt, reportRateLimit }) =>
+    resendVerification(organization, params.id, { actor, attempt, reportRateLimit }),
 );

@@ -4,6 +4,7 @@ export const crossOriginRequestHeaders = ["Authorization", "Content-Type", "Idem
 /** The headers of a response that such a page may read. */
 export const crossOriginResponseHeaders = [
   "Allow",
+  "Idempotency-Key-Ignored",
   "Idempotent-Replayed",
   "RateLimit",
   "RateLimit-Policy",

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { routes } from "../../shared/api/routes.ts";
-import type { Route } from "../../shared/api/routes/route.ts";
+import { statusOf, type Route } from "../../shared/api/routes/route.ts";
 
 const rows = Object.entries<Route>(routes);
 
@@ -16,7 +16,9 @@ function handlerFile(operation: string, route: Route): string {
 it.each(rows)("%s has its handler where the table names it", async (operation, route) => {
   await expect(access(handlerFile(operation, route))).resolves.toBeUndefined();
   expect(await readFile(handlerFile(operation, route), "utf8")).toMatch(
-    new RegExp(`= ${route.auth === "none" ? "publicEndpoint" : "endpoint"}\\(\\s*routes\\.${operation},`),
+    new RegExp(
+      `= ${route.auth === "none" ? "publicEndpoint" : "endpoint"}\\(\\s*(\\{ \\.\\.\\.)?routes\\.${operation},`,
+    ),
   );
 });
 
@@ -79,6 +81,27 @@ it("the audit log keeps fields that an operation returns, and no secrets", () =>
     if (audited.length === 0 || method === "DELETE") continue;
     const answered = data instanceof z.ZodMiniObject ? Object.keys(data.shape) : [];
     expect(answered, operation).toEqual(expect.arrayContaining([...audited]));
+  }
+});
+
+it("a POST that creates something keeps an Idempotency-Key, or has a secret in its response and rejects it", () => {
+  const creating = rows.filter(
+    ([, route]) => route.method === "POST" && route.internal !== true && statusOf(route) !== 200,
+  );
+  const without = creating.filter(
+    ([, { idempotent, secretResponse }]) => (idempotent === true) === (secretResponse === true),
+  );
+  // Each sends an email, and creates nothing.
+  expect(without.map(([operation]) => operation)).toEqual([
+    "requestEmailVerification",
+    "requestPasswordReset",
+  ]);
+  for (const [operation, { data }] of rows.filter(([, { idempotent }]) => idempotent === true)) {
+    const names = data instanceof z.ZodMiniObject ? Object.keys(data.shape) : [];
+    expect(
+      names.filter((name) => /secret|token|password|^key$/i.test(name)),
+      operation,
+    ).toEqual([]);
   }
 });
 

@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
+import type { Attempt } from "../../shared/platform/http/event.ts";
+import { once } from "../../shared/platform/http/idempotency.ts";
 import { cancelVerification } from "../../shared/verifications/end.ts";
 import { getVerification, listVerifications } from "../../shared/verifications/list.ts";
 import { resendVerification } from "../../shared/verifications/start.ts";
@@ -39,9 +41,9 @@ beforeEach(async () => {
 
 const check = async (fields: Parameters<typeof checkFor>[1]) => checkFor(organizationId, fields);
 
-async function resend(id: string) {
+async function resend(id: string, attempt?: Attempt) {
   const organization = await organizationOf(organizationId);
-  return resendVerification(organization, id, { actor: apiKeyOf(organizationId) });
+  return resendVerification(organization, id, { actor: apiKeyOf(organizationId), attempt });
 }
 
 /** The money that is gone from the wallet, which has to add up. */
@@ -164,6 +166,18 @@ describe("a repeat", () => {
     const results = await Promise.allSettled(Array.from({ length: 4 }, async () => resend(id)));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(await sentTexts()).toHaveLength(1);
+    expect(await spentMicros()).toBe(2 * priceMicros);
+  });
+
+  it("of a resend with the same Idempotency-Key gets its response again, also when another send is due", async () => {
+    const { id } = await startFor(organizationId);
+    advance(30 * secondMs);
+    const resendOnce = async () =>
+      once({ organizationId, key: "resend", content: id }, async (attempt) => resend(id, attempt));
+    const first = await resendOnce();
+    advance(120 * secondMs);
+    expect(await resendOnce()).toEqual({ ...first, replayed: true });
+    expect(await sentTexts()).toHaveLength(2);
     expect(await spentMicros()).toBe(2 * priceMicros);
   });
 });

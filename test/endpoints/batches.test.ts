@@ -23,6 +23,16 @@ async function messagesOf(batchId: string, by = customer): Promise<Message[]> {
   return pageOf(await by.call(`/v1/sms?limit=100&batchId=${batchId}`), Message).rows;
 }
 
+/** The result of a message with one wrong field. */
+function invalid(index: number, name: string, message: string): object {
+  return {
+    index,
+    code: "VALIDATION_ERROR",
+    message: `${name}: ${message}`,
+    details: [{ path: name, message }],
+  };
+}
+
 function messages(count: number): { to: string }[] {
   return Array.from({ length: count }, (_, index) => ({ to: String(15_006_000_000 + index) }));
 }
@@ -71,9 +81,9 @@ describe("a batch", () => {
     expect(batch.results).toEqual([
       { index: 0, id: expect.any(String) },
       { index: 1, id: expect.any(String) },
-      { index: 2, code: "VALIDATION_ERROR", message: "values.name: is missing" },
-      { index: 3, code: "VALIDATION_ERROR", message: "templateId: is no template of the organization" },
-      { index: 4, code: "VALIDATION_ERROR", message: "message: must not be given together with templateId" },
+      invalid(2, "values.name", "is missing"),
+      invalid(3, "templateId", "is no template of the organization"),
+      invalid(4, "message", "must not be given together with templateId"),
     ]);
     expect(batch).toMatchObject({ accepted: 2, rejected: 3, total: 2 * price });
     const listed = await messagesOf(batch.id);
@@ -111,12 +121,49 @@ describe("a batch", () => {
   it("is rejected as a whole for its shape and its size", async () => {
     expect(invalidFields(await send({ messages: [] }))).toEqual(["messages"]);
     expect(invalidFields(await send({ messages: messages(1_001), defaults: text }))).toEqual(["messages"]);
-    expect(invalidFields(await send({ messages: [{ to: "abc", extra: 1 }], defaults: text }))).toEqual([
-      "messages.0.to",
-      "messages.0.extra",
-    ]);
     const large = { messages: messages(1_000).map((each) => ({ ...each, message: "x".repeat(1_100) })) };
     expect(errorOf(await send(large))).toEqual({ status: 413, code: "PAYLOAD_TOO_LARGE" });
+  });
+
+  it("has a result for each message that is not valid, and sends the others for their price", async () => {
+    const wrong = [{ to: "abc", extra: 1 }, "no message", { to: "15005550001", language: "Klingon" }];
+    const json = { messages: [wrong[0], { to: "15005550000" }, ...wrong.slice(1)], defaults: text };
+    const estimate = dataOf(await customer.call("/v1/sms/batch/estimate", { json }), BatchEstimate);
+    const before = await customer.balance();
+    const first = await send(json, "wrong");
+    const batch = dataOf(first, AcceptedBatch);
+    expect(batch).toMatchObject({ accepted: 1, rejected: 3, total: price });
+    expect(batch.results).toMatchObject([
+      {
+        index: 0,
+        code: "VALIDATION_ERROR",
+        details: [{ path: "to" }, { path: "extra", message: "unknown field" }],
+      },
+      { index: 1, id: expect.any(String) },
+      invalid(2, "", "must be an object"),
+      invalid(3, "language", "must be one of English, Unicode"),
+    ]);
+    expect(estimate).toMatchObject({ segments: 1, total: price });
+    expect(estimate.rejected).toEqual(batch.results.filter(({ code }) => code !== undefined));
+    expect((await send(json, "wrong")).body).toEqual(first.body);
+    expect(await customer.balance()).toBeCloseTo(before - price, 4);
+    const all = { ...json, mode: "all" };
+    for (const path of ["/v1/sms/batch", "/v1/sms/batch/estimate"]) {
+      const names = ["0.to", "0.extra", "2", "3.language"];
+      const rejected = await customer.call(path, { json: all });
+      expect(invalidFields(rejected)).toEqual(names.map((name) => `messages.${name}`));
+    }
+    expect(await customer.balance()).toBeCloseTo(before - price, 4);
+  });
+
+  it("of a thousand wrong messages gets its first response again", async () => {
+    const wrong = { ['\u{1f4f1}"'.repeat(20)]: 1, to: "\u96fb\u8a71", ["\u6771".repeat(60)]: 2 };
+    const json = { messages: Array.from({ length: 1_000 }, () => wrong) };
+    const first = await send(json, "thousand-wrong");
+    expect(dataOf(first, AcceptedBatch)).toMatchObject({ accepted: 0, rejected: 1_000 });
+    const again = await send(json, "thousand-wrong");
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(again.body).toEqual(first.body);
   });
 
   it("in the mode all is accepted or rejected as a whole, with the position of what is wrong", async () => {
@@ -157,7 +204,7 @@ it("the estimate of a batch has its sum and what is rejected, and charges nothin
     currency: "USD",
     balance: before,
     isCovered: true,
-    rejected: [{ index: 0, code: "VALIDATION_ERROR", message: expect.stringContaining("templateId") }],
+    rejected: [invalid(0, "templateId", "is no template of the organization")],
   });
   expect(await customer.balance()).toBe(before);
 });

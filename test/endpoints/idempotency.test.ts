@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
+import * as z from "zod/mini";
 
 import { AcceptedMessage } from "../../shared/api/contract/sms.ts";
+import { routes } from "../../shared/api/routes.ts";
+import type { Route } from "../../shared/api/routes/route.ts";
 import { Customer, dataOf, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
+import { ping, receiversOfFile, registerWebhook, waitForStates } from "../support/webhook-calls.ts";
 
 const message = { to: "15005550000", message: "hello", senderId: "ACME" };
+
+const receiver = receiversOfFile();
 
 async function send(customer: Customer, key: string, json: object = message): Promise<ApiResponse> {
   return customer.call("/v1/sms/send", { json, headers: { "Idempotency-Key": key } });
@@ -99,5 +105,56 @@ describe("a top-up with an Idempotency-Key", () => {
     expect(await topUp(3)).toMatchObject({ status: 200, body: { data: { balance: 3 } } });
     expect(errorOf(await topUp(4))).toEqual({ status: 422, code: "IDEMPOTENCY_KEY_REUSED" });
     expect(await customer.balance()).toBe(3);
+  });
+});
+
+/** Operations whose repeats other tests make: they need an account that is verified, a conversation, a template or a wait. */
+const testedElsewhere = new Set([
+  "inviteMember",
+  "replyToConversation",
+  "sendTemplate",
+  "resendVerification",
+]);
+
+/** The first example of an operation's body in its document. */
+function exampleOf({ body }: Route): object {
+  const examples: unknown = body && z.globalRegistry.get(body)?.["examples"];
+  return Array.isArray(examples) ? Object(examples[0]) : {};
+}
+
+describe("an Idempotency-Key", () => {
+  it("of an operation that creates gets the first response again, and nothing twice", async () => {
+    const customer = await Customer.register({ balance: 10 });
+    const hook = await receiver(() => 204);
+    const webhook = await registerWebhook(customer, { url: hook.url });
+    const { id: delivery } = await ping(customer, webhook);
+    await waitForStates(customer, webhook, ["succeeded"]);
+    const keeping = Object.entries<Route>(routes).filter(
+      ([operation, { idempotent }]) => idempotent === true && !testedElsewhere.has(operation),
+    );
+    for (const [operation, route] of keeping) {
+      const path = route.path.replace("{id}", webhook.id).replace("{deliveryId}", delivery);
+      const options = { json: exampleOf(route), headers: { "Idempotency-Key": operation } };
+      const [first, again] = [await customer.call(path, options), await customer.call(path, options)];
+      expect([first.status, again.status], operation).toEqual([route.status ?? 200, route.status ?? 200]);
+      expect(again.headers.get("idempotent-replayed"), operation).toBe("true");
+      expect(again.body).toEqual(first.body);
+    }
+  });
+
+  it("is rejected where the response has a secret, and has no effect where nothing is created", async () => {
+    const customer = await Customer.register();
+    const headers = { "Idempotency-Key": "once" };
+    for (const [operation, route] of Object.entries<Route>(routes)) {
+      if (route.secretResponse !== true) continue;
+      const rejected = await customer.call(route.path, { json: exampleOf(route), headers });
+      expect(errorOf(rejected), operation).toEqual({ status: 400, code: "VALIDATION_ERROR" });
+      expect(invalidFields(rejected)).toEqual(["Idempotency-Key"]);
+    }
+    const estimate = { to: "15005550000", message: "hello" };
+    const ignored = await customer.call("/v1/sms/estimate", { json: estimate, headers });
+    expect([ignored.status, ignored.headers.get("idempotency-key-ignored")]).toEqual([200, "true"]);
+    const without = await customer.call("/v1/sms/estimate", { json: estimate });
+    expect(without.headers.get("idempotency-key-ignored")).toBeNull();
   });
 });

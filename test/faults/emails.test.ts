@@ -207,8 +207,10 @@ describe("an address", () => {
     const to = `${randomUUID()}@example.com`;
     const invite = async (customer: Customer): Promise<string> => {
       await noteVerifiedEmail(customer.organizationId);
-      const invited = await customer.call("/v1/members", { json: { email: to, role: "developer" } });
+      const options = { json: { email: to, role: "developer" }, headers: { "Idempotency-Key": "invite" } };
+      const invited = await customer.call("/v1/members", options);
       expect(invited.status).toBe(201);
+      expect((await customer.call("/v1/members", options)).body).toEqual(invited.body);
       const { userId } = (await findInvitationOf(customer.organizationId, to)) ?? {};
       return userId ?? "";
     };

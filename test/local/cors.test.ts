@@ -72,7 +72,7 @@ describe("a stage with origins", () => {
     const read = {
       "access-control-allow-origin": origin,
       "access-control-expose-headers":
-        "Allow,Idempotent-Replayed,RateLimit,RateLimit-Policy,Retry-After,WWW-Authenticate,X-Request-Id",
+        "Allow,Idempotency-Key-Ignored,Idempotent-Replayed,RateLimit,RateLimit-Policy,Retry-After,WWW-Authenticate,X-Request-Id",
     };
     const headers = { Origin: origin };
     const sent = await customer.call("/v1/wallet", { headers });

@@ -5,8 +5,8 @@ import { Currency, idSchema } from "./primitives.ts";
 import { Language, SendSmsRequest } from "./sms.ts";
 import { SendTemplateRequest } from "./templates.ts";
 
-/** The most messages of one batch. */
-const maxMessages = 1_000;
+/** How many messages a batch may have. */
+export const batchSize = [z.minLength(1), z.maxLength(1_000)] as const;
 
 const templateId = z.optional(idSchema("tpl")).register(z.globalRegistry, {
   description:
@@ -36,13 +36,13 @@ export const SendBatchRequest = z
   .strictObject({
     messages: z
       .array(BatchMessage)
-      .check(z.minLength(1), z.maxLength(maxMessages))
+      .check(...batchSize)
       .register(z.globalRegistry, { description: "1 to 1,000 messages." }),
     defaults: z.optional(BatchDefaults),
     mode: z._default(z.enum(["each", "all"]), "each").register(z.globalRegistry, {
       id: "BatchMode",
       description:
-        "`each` accepts each message that can be accepted. `all` accepts all or none, and has at most 48 messages, or 32 if " +
+        "`each` accepts each message that can be accepted, also beside messages that are not valid. `all` accepts all or none, and has at most 48 messages, or 32 if " +
         "one has `scheduledAt`. If one is rejected, the response is its error, with the `index` of each in `details`.",
     }),
     test: SendSmsRequest.shape.test,
@@ -71,6 +71,11 @@ export const BatchResult = z
       description: "The code of the error that a single send would get. Present if it was rejected.",
     }),
     message: z.optional(z.string()),
+    details: z
+      .optional(z.array(z.object({ path: z.string(), message: z.string() })))
+      .register(z.globalRegistry, {
+        description: "The first fields of the message that are wrong, if it is not valid.",
+      }),
   })
   .register(z.globalRegistry, { id: "BatchResult" });
 export type BatchResult = z.infer<typeof BatchResult>;

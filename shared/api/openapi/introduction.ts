@@ -93,8 +93,8 @@ unknown fields, as do all requests about API keys, new webhooks and the queries 
 field if it resembles a known one. In a \`POST\`, \`null\` means that an optional field is absent. It is an error where the
 absence would lift a limit or move money.
 
-Every response of an operation has an \`X-Request-Id\`; include it when you contact support. Operations with an
-\`Idempotency-Key\` header can be [repeated safely](/docs/guides/idempotency).
+Every response of an operation has an \`X-Request-Id\`; include it when you contact support. A \`POST\` that
+creates something can be [repeated safely](/docs/guides/idempotency) with an \`Idempotency-Key\`.
 
 ## Credentials
 

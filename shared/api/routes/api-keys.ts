@@ -54,6 +54,7 @@ export const createApiKey = {
   recentProof: true,
   status: 201,
   data: CreatedApiKey,
+  secretResponse: true,
   audited: auditedOfApiKey,
   errors: ["CONFLICT"],
 } as const satisfies Route;
@@ -88,6 +89,7 @@ export const rotateApiKey = {
   recentProof: true,
   status: 201,
   data: CreatedApiKey,
+  secretResponse: true,
   audited: auditedOfApiKey,
   errors: ["CONFLICT"],
 } as const satisfies Route;

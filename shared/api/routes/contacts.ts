@@ -34,6 +34,7 @@ export const createContact = {
   body: CreateContactRequest,
   status: 201,
   data: Contact,
+  idempotent: true,
   audited: ["id", "phoneNumber", "optedOut"],
   errors: ["CONFLICT"],
 } as const satisfies Route;
@@ -50,6 +51,7 @@ export const importContacts = {
   body: ImportContactsRequest,
   maxBodyKilobytes: 1_024,
   data: ImportedContacts,
+  idempotent: true,
   audited: ["totals"],
 } as const satisfies Route;
 

@@ -28,6 +28,7 @@ export const startTotp = {
   body: StartTotpRequest,
   status: 201,
   data: StartedTotp,
+  secretResponse: true,
   audited: ["enabled"],
   errors: ["INVALID_CREDENTIALS", "RATE_LIMITED", "CONFLICT"],
 } as const satisfies Route;

@@ -42,6 +42,7 @@ export const testInbound = {
   body: TestInboundRequest,
   status: 202,
   data: InboundMessage,
+  idempotent: true,
   errors: ["TEST_LIMIT_REACHED"],
 } as const satisfies Route;
 

@@ -23,6 +23,7 @@ export const submitKyc = {
   body: SubmitKycRequest,
   status: 201,
   data: KycSubmission,
+  idempotent: true,
   audited: ["id", "status"],
   errors: ["CONFLICT"],
 } as const satisfies Route;

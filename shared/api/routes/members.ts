@@ -37,6 +37,7 @@ export const inviteMember = {
   recentProof: true,
   status: 201,
   data: Member,
+  idempotent: true,
   audited: auditedOfMember,
   errors: ["EMAIL_DISABLED", "EMAIL_NOT_VERIFIED", "CONFLICT", "RATE_LIMITED"],
 } as const satisfies Route;

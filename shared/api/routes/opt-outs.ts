@@ -27,6 +27,7 @@ export const createOptOut = {
   body: CreateOptOutRequest,
   status: 201,
   data: OptOut,
+  idempotent: true,
   audited: ["phoneNumber", "source", "createdAt"],
 } as const satisfies Route;
 

@@ -97,6 +97,7 @@ export const addPaymentMethod = {
   body: AddPaymentMethodRequest,
   status: 201,
   data: AddedPaymentMethod,
+  idempotent: true,
   audited: [],
   errors: ["PAYMENT_METHOD_DISABLED", "PAYMENT_PROVIDER_UNAVAILABLE"],
 } as const satisfies Route;

@@ -69,6 +69,8 @@ interface Columns {
   readonly debits?: true;
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
+  /** Whether the response has a secret, which is shown once and never stored. Then an Idempotency-Key is rejected. */
+  readonly secretResponse?: true;
   /** A secret of the body that has too few values for a hash: requests with the same Idempotency-Key may differ in it. */
   readonly unhashed?: string;
   /**
@@ -110,6 +112,7 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
   if (route.params !== undefined) codes.push("NOT_FOUND");
   if (route.query !== undefined) codes.push("VALIDATION_ERROR");
   if (route.body !== undefined) codes.push("VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
+  if (route.secretResponse === true) codes.push("VALIDATION_ERROR");
   if (route.idempotent === true) {
     codes.push("VALIDATION_ERROR", "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_REUSED");
   }

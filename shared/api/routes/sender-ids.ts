@@ -29,6 +29,7 @@ export const createSenderId = {
   body: CreateSenderIdRequest,
   status: 201,
   data: SenderIdRequest,
+  idempotent: true,
   audited: auditedOfSenderId,
   errors: ["CONFLICT"],
 } as const satisfies Route;

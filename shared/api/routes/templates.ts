@@ -35,6 +35,7 @@ export const createTemplate = {
   body: CreateTemplateRequest,
   status: 201,
   data: Template,
+  idempotent: true,
   errors: ["CONFLICT"],
 } as const satisfies Route;
 

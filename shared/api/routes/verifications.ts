@@ -111,6 +111,7 @@ export const resendVerification = {
   body: ResendVerificationRequest,
   status: 202,
   data: Verification,
+  idempotent: true,
   errors: resendErrors,
 } as const satisfies Route;
 

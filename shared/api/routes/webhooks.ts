@@ -45,6 +45,7 @@ export const createWebhook = {
   recentProof: true,
   status: 201,
   data: CreatedWebhook,
+  secretResponse: true,
   audited: auditedOfWebhook,
   errors: ["CONFLICT", "PAYMENT_REQUIRED"],
 } as const satisfies Route;
@@ -107,6 +108,7 @@ export const rotateWebhookSecret = {
   params: WebhookParams,
   recentProof: true,
   data: CreatedWebhook,
+  secretResponse: true,
   audited: auditedOfWebhook,
 } as const satisfies Route;
 
@@ -123,6 +125,7 @@ export const rotateCallbackSecret = {
   testKeys: true,
   recentProof: true,
   data: CallbackSecret,
+  secretResponse: true,
   audited: ["id"],
 } as const satisfies Route;
 
@@ -139,6 +142,7 @@ export const testWebhook = {
   params: WebhookParams,
   status: 202,
   data: WebhookDelivery,
+  idempotent: true,
   errors: ["CONFLICT", "RATE_LIMITED"],
 } as const satisfies Route;
 
@@ -170,6 +174,7 @@ export const retryWebhookDelivery = {
   params: DeliveryParams,
   status: 202,
   data: WebhookDelivery,
+  idempotent: true,
   errors: ["CONFLICT", "RATE_LIMITED"],
 } as const satisfies Route;
 

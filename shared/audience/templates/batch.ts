@@ -1,6 +1,8 @@
+import type * as z from "zod/mini";
+
 import type { BatchMessage, SendBatchRequest } from "../../api/contract/batches.ts";
 import { ApiError, invalidField } from "../../api/contract/errors.ts";
-import type { BatchEntry } from "../../messages/accept/batch-entry.ts";
+import type { BatchBody, BatchEntry } from "../../messages/accept/batch-entry.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findTogether } from "../../platform/table/read.ts";
 import { messageOf } from "./message.ts";
@@ -9,14 +11,16 @@ import { TemplateRecord } from "./record.ts";
 /** Returns the messages of a batch with its defaults, and with their texts. Each template is read once. */
 export async function entriesOf(
   organizationId: string,
-  { messages, defaults = {}, test }: Pick<SendBatchRequest, "defaults" | "messages" | "test">,
-): Promise<BatchEntry[]> {
-  const complete = messages.map((message) => withDefaults(defaults, message));
-  const ids = new Set(complete.flatMap(({ templateId }) => templateId ?? []));
+  { messages, defaults = {}, test }: Pick<z.infer<typeof BatchBody>, "defaults" | "messages" | "test">,
+): Promise<(ApiError | BatchEntry)[]> {
+  const complete = messages.map((each) => (each instanceof ApiError ? each : withDefaults(defaults, each)));
+  const ids = new Set(complete.flatMap((each) => ("templateId" in each && each.templateId) || []));
   const templateKeys = [...ids].map((id) => keys.template(organizationId, id));
   const rows = await findTogether(TemplateRecord, templateKeys);
   const bodies = new Map(rows.map(({ key, item }) => [key.sk, item?.body]));
-  return complete.map(({ values, templateId, message, language = "English", ...fields }) => {
+  return complete.map((each) => {
+    if (each instanceof ApiError) return each;
+    const { values, templateId, message, language = "English", ...fields } = each;
     const body = templateId === undefined ? undefined : bodies.get(templateId);
     return { ...fields, language, test, message: textOf({ message, templateId, values, body }) };
   });

@@ -15,7 +15,7 @@ import { recordTestMessages } from "../message/test-messages.ts";
 import type { AcceptOptions } from "./accept-one.ts";
 import { acceptTogether, maxAcceptedTogether, queueForSending } from "./accept.ts";
 import { decideBlock, findBlock, requireInOrder, type BlockName, type Decided } from "./batch-block.ts";
-import { textOf, type BatchEntry } from "./batch-entry.ts";
+import { rejectionOf, textOf, type BatchEntry } from "./batch-entry.ts";
 import { DestinationLimitReached } from "./destination-limits.ts";
 import { checkKeyBudget, withinKeyBudget } from "./key-limits.ts";
 import { Preparation } from "./prepare.ts";
@@ -36,12 +36,12 @@ type Outcome = ApiError | MessageRecord;
  */
 export async function acceptBatch(
   organization: OrganizationRecord,
-  entries: readonly BatchEntry[],
+  entries: readonly (ApiError | BatchEntry)[],
   request: Pick<SendBatchRequest, "mode" | "test">,
   options: AcceptOptions = {},
 ): Promise<AcceptedBatch> {
   const { actor, attempt } = options;
-  const isScheduled = entries.some(({ scheduledAt }) => scheduledAt !== undefined);
+  const isScheduled = entries.some((entry) => isEntry(entry) && entry.scheduledAt !== undefined);
   const size = isScheduled ? maxScheduledTogether : maxAcceptedTogether;
   if (request.mode === "all" && entries.length > size) {
     throw invalidField("messages", `must have at most ${size} entries in the mode all`);
@@ -60,7 +60,9 @@ export async function acceptBatch(
   );
   await requireInOrder(blocks);
   const undecided = blocks.filter(({ earlier }) => earlier === undefined);
-  await preparation.readOptOuts(undecided.flatMap(({ start }) => entries.slice(start, start + size)));
+  await preparation.readOptOuts(
+    undecided.flatMap(({ start }) => entries.slice(start, start + size).filter(isEntry)),
+  );
   const drafts = new Map<number, readonly Outcome[]>();
   for (const { start } of undecided) {
     const ofBlock = entries.slice(start, start + size);
@@ -89,7 +91,12 @@ export async function acceptBatch(
   return answer;
 }
 
-async function draftOf(preparation: Preparation, entry: BatchEntry, batchId: string): Promise<Outcome> {
+async function draftOf(
+  preparation: Preparation,
+  entry: ApiError | BatchEntry,
+  batchId: string,
+): Promise<Outcome> {
+  if (!isEntry(entry)) return entry;
   try {
     const { message: text, ...fields } = entry;
     if (text instanceof ApiError) return text;
@@ -249,6 +256,10 @@ class Acceptance {
   }
 }
 
+function isEntry(entry: ApiError | BatchEntry): entry is BatchEntry {
+  return !(entry instanceof ApiError);
+}
+
 function isMessage(outcome: Outcome): outcome is MessageRecord {
   return !(outcome instanceof ApiError);
 }
@@ -271,7 +282,7 @@ function decidedOf(start: number, outcomes: readonly Outcome[], placed: readonly
   let next = 0;
   const results = outcomes.map((each, offset) => {
     const index = start + offset;
-    if (!isMessage(each)) return { index, code: each.code, message: textOf(each) };
+    if (!isMessage(each)) return rejectionOf(index, each);
     next += 1;
     return { index, id: placed[next - 1]?.id };
   });

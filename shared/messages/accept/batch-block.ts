@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { BatchResult } from "../../api/contract/batches.ts";
 import { ApiError } from "../../api/contract/errors.ts";
 import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
@@ -17,14 +18,7 @@ export const BatchBlock = z.object({
   entity: z.literal("batchBlock"),
   /** Distinguishes requests with the same key. */
   requestHash: z.string(),
-  results: z.array(
-    z.object({
-      index: z.int(),
-      id: z.optional(z.string()),
-      code: z.optional(z.string()),
-      message: z.optional(z.string()),
-    }),
-  ),
+  results: z.array(z.extend(BatchResult, { id: z.optional(z.string()) })),
   totalMicros: z.int(),
   expiresAt: z.int(),
 });

@@ -11,7 +11,7 @@ import { config } from "../../platform/config.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { toApiPricing } from "../message/record.ts";
 import { testPrices } from "../message/test-messages.ts";
-import { textOf, type BatchEntry } from "./batch-entry.ts";
+import { rejectionOf, type BatchEntry } from "./batch-entry.ts";
 import { checkDestination, checkSenderInCountry, senderRuleFor } from "./policies.ts";
 import { quote } from "./quote.ts";
 
@@ -47,14 +47,16 @@ export async function estimateMessage(
  */
 export async function estimateBatch(
   organization: OrganizationRecord,
-  entries: readonly BatchEntry[],
+  entries: readonly (ApiError | BatchEntry)[],
   { isTest }: Pick<Viewer, "isTest">,
 ): Promise<BatchEstimate> {
   const prices = await readPrices(organization, now());
   const sums = { segments: 0, totalMicros: 0 };
   const rejected: BatchResult[] = [];
-  for (const [index, { message, ...entry }] of entries.entries()) {
+  for (const [index, given] of entries.entries()) {
     try {
+      if (given instanceof ApiError) throw given;
+      const { message, ...entry } = given;
       if (message instanceof ApiError) throw message;
       if (!isTest) {
         await checkDestination({ organizationId: organization.id, to: entry.to });
@@ -67,7 +69,7 @@ export async function estimateBatch(
       sums.totalMicros += quoted.totalMicros;
     } catch (error) {
       if (!(error instanceof ApiError) || error.code === "UNAVAILABLE") throw error;
-      rejected.push({ index, code: error.code, message: textOf(error) });
+      rejected.push(rejectionOf(index, error));
     }
   }
   const { segments, totalMicros } = sums;

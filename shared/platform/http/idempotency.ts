@@ -4,15 +4,15 @@ import * as z from "zod/mini";
 
 import { ApiError, invalidField } from "../../api/contract/errors.ts";
 import { IdempotencyKey } from "../../api/contract/primitives.ts";
-import type { ServedRoute } from "../../api/routes/route.ts";
+import type { Route, ServedRoute } from "../../api/routes/route.ts";
 import { dayMs, epochSeconds, now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
 import { hasLease, newLease, whileLeasedBy, type Lease, whileFree } from "../table/lease.ts";
 import { findItem } from "../table/read.ts";
-import { deleteItem, putItem, putOf, type Update, updateOf } from "../table/write.ts";
+import { deleteItem, putItem, putOf, type Update, updateItem, updateOf } from "../table/write.ts";
 import type { Attempt, BegunAttempt, EndpointEvent, EndpointMiddleware, Replay } from "./event.ts";
-import { routeName, success } from "./pipeline.ts";
+import { routeName, success, type Call } from "./pipeline.ts";
 
 /** Longer than a function can run, so that another attempt begins only after the first cannot run any more. */
 const attemptLeaseMs = 30 * secondMs;
@@ -72,6 +72,25 @@ function keyOf(event: EndpointEvent): string | undefined {
   const parsed = z.optional(IdempotencyKey).safeParse(event.headers["idempotency-key"]);
   if (parsed.success) return parsed.data;
   throw invalidField("Idempotency-Key", parsed.error.issues[0]?.message ?? "is not valid");
+}
+
+/**
+ * Stores the response after the request. For operations that can be executed again after a crash in between: then they change
+ * nothing, or report a conflict.
+ */
+export function storingResponse<Received extends Pick<Call<Route>, "attempt">, Data>(
+  handle: (call: Received) => Promise<Data>,
+): (call: Received) => Promise<Data> {
+  return async (call) => {
+    const data = await handle(call);
+    try {
+      // Rejected if another attempt has begun meanwhile.
+      if (call.attempt !== undefined) await updateItem(z.unknown(), call.attempt.complete(data));
+    } catch (error) {
+      log.warn("idempotency.not_stored", { error });
+    }
+    return data;
+  };
 }
 
 /**

@@ -137,7 +137,9 @@ function successResponse(route: ServedRoute): EndpointMiddleware {
       const { replayed, rateLimit } = request.event;
       const ofLimit = rateLimit === undefined ? {} : rateLimitHeaders(rateLimit);
       const headers = replayed === undefined ? ofLimit : { "Idempotent-Replayed": "true" };
-      request.response = success(route, request.response, headers);
+      const isIgnored = route.idempotent !== true && request.event.headers["idempotency-key"] !== undefined;
+      const ofKey = isIgnored ? { "Idempotency-Key-Ignored": "true" } : {};
+      request.response = success(route, request.response, { ...headers, ...ofKey });
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import type * as z from "zod/mini";
 
-import { ApiError } from "../../api/contract/errors.ts";
+import { ApiError, invalidField } from "../../api/contract/errors.ts";
 import { namesOfNotNull, validate } from "../../api/contract/validation.ts";
 import type { ServedRoute } from "../../api/routes/route.ts";
 import type { EndpointMiddleware } from "./event.ts";
@@ -17,6 +17,9 @@ export function requestInput(route: ServedRoute): EndpointMiddleware {
   const revive = reviverOf(route);
   return {
     before: ({ event }) => {
+      if (route.secretResponse === true && event.headers["idempotency-key"] !== undefined) {
+        throw invalidField("Idempotency-Key", "must be absent: the response has a secret, which is not kept");
+      }
       const { pathParameters = {}, queryStringParameters = {} } = event;
       event.input = {
         params: route.params === undefined ? undefined : parseParams(route.params, pathParameters),
