@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
@@ -18,6 +18,7 @@ import { findCarrier, readCarriers, type CarrierRecord } from "../../shared/carr
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.ts";
+import { parseJson } from "../operator-file.ts";
 import { carrierCallbacksPerSecond } from "../stages/stage.ts";
 import { Name, readCarrier, testCarrier } from "./carriers-test.ts";
 import { command, flag, part, RequiredText, type OperatorCommand } from "./command.ts";
@@ -35,23 +36,14 @@ const Throughput = z
   .check(z.refine((rate) => rate === "none" || rate > 0, throughputRule));
 
 async function readJson(file: string): Promise<unknown> {
-  const content = await readFile(file, "utf8").catch((error: unknown) => {
+  const content = await readFile(file).catch((error: unknown) => {
     throw new Error(`Cannot read the file ${file}.`, { cause: error });
   });
-  return parsed(content, file);
-}
-
-function parsed(content: string, source: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    // The parser's message quotes its input, which may be a secret.
-    throw new Error(`${source} is not JSON.`);
-  }
+  return parseJson(content, file);
 }
 
 export async function readCredentials(file: string): Promise<unknown> {
-  return file === "-" ? parsed(await text(process.stdin), "The standard input") : readJson(file);
+  return file === "-" ? parseJson(await buffer(process.stdin), "The standard input") : readJson(file);
 }
 
 const set = command({

@@ -1,12 +1,15 @@
 import { readFile } from "node:fs/promises";
 
 import { CsvError, parse } from "csv-parse/sync";
+import metadata from "libphonenumber-js/metadata.max.json";
 import * as z from "zod/mini";
 
 import { Country } from "../../shared/api/contract/countries.ts";
+import { callingCodeOf } from "../../shared/api/contract/written-numbers.ts";
 import { CarrierName } from "../../shared/carriers/record.ts";
 import { verificationFee, type PriceRow } from "../../shared/money/prices/rate-card.ts";
 import { microsOfText } from "../../shared/money/wallet/money.ts";
+import { decoded, visible } from "../operator-file.ts";
 import type { Output } from "./output.ts";
 
 /** Twice the size of the largest known rate cards. */
@@ -92,16 +95,14 @@ function mistake(line: number, column: string, problem: string): Problem {
 
 /** The lines of a CSV file with their cells, or the error that makes it unreadable. */
 function linesOf(content: Uint8Array): readonly Line[] | Problem {
-  if ((content[0] === 0xff && content[1] === 0xfe) || (content[0] === 0xfe && content[1] === 0xff)) {
-    return mistake(1, "", "the file is in UTF-16: save it as CSV UTF-8");
+  // The first bytes of a ZIP file, such as an .xlsx or .ods, and of an .xls.
+  if (/^(504b0304|d0cf11e0)/.test(Buffer.from(content.subarray(0, 4)).toString("hex"))) {
+    return mistake(1, "", "the file is a workbook, such as one of Excel: save its sheet as CSV UTF-8");
   }
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(content);
-  } catch {
-    return mistake(1, "", "the file is not in UTF-8");
-  }
+  const text = decoded(content);
+  if (typeof text !== "string") return mistake(text.line, "", `${text.problem}: save it as CSV UTF-8`);
   const [first = ""] = text.split(/[\r\n]/, 1);
+  if (/^sep=.$/.test(first)) return mistake(1, "", `remove the line ${first}, which is for Excel only`);
   for (const [delimiter, name] of [
     [";", "semicolons"],
     ["\t", "tabs"],
@@ -113,7 +114,7 @@ function linesOf(content: Uint8Array): readonly Line[] | Problem {
   try {
     // The reader checks the number of cells, with the heading.
     const record_delimiter = ["\r\n", "\n", "\r"];
-    const parsed = parse(text, { bom: true, info: true, record_delimiter, relax_column_count: true });
+    const parsed = parse(text, { info: true, record_delimiter, relax_column_count: true });
     const records = z.array(Parsed).parse(parsed);
     return records
       .map(({ record, info }) => ({ line: info.lines, cells: record.map((cell) => cell.trim()) }))
@@ -136,7 +137,7 @@ function problemsOfHeading({ line, cells }: Line, { required, hasCosts }: RatesO
         mistake(
           line,
           cell,
-          `unknown column; the columns are ${[...columns, ...(hasCosts ? [`${costColumn}CARRIER`] : [])].join(", ")}`,
+          `${cell === "" ? "a column has no name" : "unknown column"}; the columns are ${[...columns, ...(hasCosts ? [`${costColumn}CARRIER`] : [])].join(", ")}`,
         ),
       ),
     ...cells
@@ -153,6 +154,8 @@ function problemsOfHeading({ line, cells }: Line, { required, hasCosts }: RatesO
 }
 
 const CountryOfPrice = z.union([Country, z.literal("XK")]);
+/** The country code is the first field of a country in the metadata. */
+const callingCodes: Readonly<Record<string, readonly unknown[]>> = metadata.countries;
 const Moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
 /** Reads the rows after the heading, and collects their errors. */
@@ -186,8 +189,15 @@ class Reader {
     }
     const cell = (column: string): string => cells[this.#heading.indexOf(column)] ?? "";
     const [prefix, country] = [cell("prefix"), cell("country")];
+    const code = callingCodeOf(prefix);
+    // Ascension belongs to Saint Helena, and has a country code of its own.
+    const codeOfCountry = code === "247" && country === "SH" ? code : callingCodes[country]?.[0];
     if (!/^[1-9]\d{0,14}$/.test(prefix)) {
       wrong("prefix", `${shown(prefix)} must be 1 to 15 digits, country code first, without a plus sign`);
+    } else if (code === undefined && prefix.length > 2) {
+      wrong("prefix", `${shown(prefix)} is no country code, and begins with none`);
+    } else if (code !== undefined && typeof codeOfCountry === "string" && codeOfCountry !== code) {
+      wrong("country", `${country} has the country code ${codeOfCountry}, not ${code}`);
     }
     if (country !== "" && !CountryOfPrice.safeParse(country).success) {
       wrong(
@@ -201,6 +211,8 @@ class Reader {
         "valid_from",
         `${shown(cell("valid_from"))} must be a date such as 2026-04-01, or a date-time with a time zone, or empty`,
       );
+    } else if (validFrom?.startsWith("20") === false) {
+      wrong("valid_from", `${shown(cell("valid_from"))} is not in this century`);
     }
     const amount = (column: string): number | undefined => {
       const read = microsOrProblem(cell(column));
@@ -234,7 +246,7 @@ class Reader {
 
 /** A cell for an error message, shortened. */
 function shown(cell: string): string {
-  return cell === "" ? "it" : `"${cell.length > 40 ? `${cell.slice(0, 40)}…` : cell}"`;
+  return cell === "" ? "it" : `"${visible(cell.length > 40 ? `${cell.slice(0, 40)}…` : cell)}"`;
 }
 
 /** A time in ISO 8601 and UTC; undefined for an empty cell, null for an invalid one. */
@@ -248,7 +260,7 @@ function microsOrProblem(cell: string): number | string {
   const micros = microsOfText(cell);
   if (micros !== undefined) return micros <= maxAmountMicros ? micros : `${shown(cell)} is more than 1000`;
   if (cell === "") return "is missing";
-  if (cell.startsWith("-")) return `${shown(cell)} must not be negative`;
+  if (/^-[\d.]/.test(cell)) return `${shown(cell)} must not be negative`;
   if (/^\d+\.\d{7,}$/.test(cell)) return `${shown(cell)} has more than 6 decimals`;
   return `${shown(cell)} must be an amount such as 0.0075, with a point and without a sign`;
 }

@@ -11,8 +11,6 @@ import { GuardFigures } from "../../shared/api/contract/verification-guard.ts";
 import { routes, type Operation } from "../../shared/api/routes.ts";
 import { queueNames } from "../../shared/platform/queue-names.ts";
 import { workers } from "../workers.ts";
-import { contrastProblems } from "./contrast.ts";
-import { acceptedInFiveMinutes } from "./throttles.ts";
 
 /** The retention periods that CloudWatch offers. */
 const logRetentionDays = [
@@ -34,12 +32,29 @@ const FunctionName = z.enum([...operationNames, ...Object.keys(workers)]);
 
 const matching = (pattern: RegExp, rule: string): z.ZodMiniString<string> =>
   z.string().check(z.regex(pattern, rule));
-const arn = (service: string, example: string): z.ZodMiniString<string> =>
-  matching(new RegExp(`^arn:aws[a-z-]*:${service}:`), `must be an ARN such as ${example}`);
-const AdoptedSecretArn = arn(
-  "secretsmanager",
-  "arn:aws:secretsmanager:eu-west-1:123456789012:secret:…",
-).check(z.regex(/-\w{6}$/, "must be a whole ARN, with the six characters at the end"));
+/** @param resource the service, and the beginning of the resource */
+const arn = (service: string, resource: string): z.ZodMiniString<string> =>
+  matching(
+    new RegExp(`^arn:aws[a-z-]*:${service}:[a-z0-9-]+:\\d{12}:${resource}[\\w/+=.@-]+$`),
+    `must be an ARN such as arn:aws:${service}:eu-west-1:123456789012:${resource}…`,
+  );
+const AdoptedSecretArn = arn("secretsmanager", "secret:").check(
+  z.regex(/-\w{6}$/, "must be a whole ARN, with the six characters at the end"),
+);
+
+/** The form in which browsers send the origin of an address (RFC 6454, 6.2); undefined for another text. */
+const originOf = (typed: unknown): string | undefined =>
+  /^https?:\/\/[^*\s]+$/i.test(String(typed)) ? URL.parse(String(typed))?.origin : undefined;
+const Origin = z.string().check(
+  z.refine((typed) => typed === "*" || typed === originOf(typed), {
+    error: ({ input }) => `must be ${originOf(input) ?? "* or an origin such as https://example.com"}`,
+  }),
+);
+
+const TagText = matching(
+  /^(?!aws:)[\p{L}\p{N}\p{Z}_.:/=+@-]*$/iu,
+  "must have only letters, digits, spaces and _.:/=+-@, and not begin with aws:",
+);
 
 /** The region of CloudFront's certificates and firewalls, which is the same for all stages. */
 export const cloudFrontRegion = "us-east-1";
@@ -134,10 +149,7 @@ export const StageSettings = z.strictObject({
   topUpEnabled: z._default(z.boolean(), false),
   webhookTargets: z._default(z.enum(["any", "public"]), "public"),
   docsEnabled: z._default(z.boolean(), true),
-  corsOrigins: z._default(
-    z.array(matching(/^(\*|https?:\/\/[^/*?#\s]+)$/, "must be * or an origin such as https://example.com")),
-    [],
-  ),
+  corsOrigins: z._default(z.array(Origin), []),
   throttle: z.prefault(
     z.extend(Throttle, {
       /** The separate limit of each route without a credential: its traffic cannot exhaust the shared one. */
@@ -185,8 +197,12 @@ export const StageSettings = z.strictObject({
   verificationGuard: z.optional(GuardFigures),
   domain: z.optional(
     z.strictObject({
-      name: z.hostname("must be a host name such as sms.example.com"),
-      certificateArn: arn("acm", "arn:aws:acm:eu-west-1:123456789012:certificate/…"),
+      /** API Gateway accepts only lower case, and no address. */
+      name: matching(
+        /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/,
+        "must be a host name in lower case such as sms.example.com, without a dot at the end",
+      ),
+      certificateArn: arn("acm", "certificate/"),
       /** The hosted zone in Route 53; without it the operator creates the DNS record. */
       hostedZoneId: z.optional(
         matching(/^Z[A-Z0-9]+$/, "must be the id of a hosted zone, such as Z0123456789"),
@@ -225,46 +241,16 @@ export const StageSettings = z.strictObject({
   adoptTableName: z.optional(matching(/^[\w.-]{3,255}$/, "must be the name of a table")),
   adoptWebhookKeyArn: z.optional(AdoptedSecretArn),
   adoptSecondFactorKeyArn: z.optional(AdoptedSecretArn),
-  encryptionKeyArn: z.optional(arn("kms", "arn:aws:kms:eu-west-1:123456789012:key/…")),
+  encryptionKeyArn: z.optional(arn("kms", "key/")),
   backups: z.optional(
     z.strictObject({
       retentionDays: z.int().check(z.gte(1), z.lte(36_500)),
       /** A vault in another account or region that each backup is copied to. */
-      copyToVaultArn: z.optional(arn("backup", "arn:aws:backup:eu-west-1:123456789012:backup-vault:…")),
+      copyToVaultArn: z.optional(arn("backup", "backup-vault:")),
     }),
   ),
   tags: z._default(
-    z.record(z.string().check(z.minLength(1), z.maxLength(128)), z.string().check(z.maxLength(256))),
+    z.record(TagText.check(z.minLength(1), z.maxLength(128)), TagText.check(z.maxLength(256))),
     {},
   ),
 });
-
-/** The rules between several settings. */
-export const ConsistentSettings = StageSettings.check(
-  z.superRefine((settings, context) => {
-    const { region, domain, firewall, monthlyBudgetUsd, alarmEmails, email, policies, brand, throttle } =
-      settings;
-    const problem = (field: string[], message: string): void =>
-      context.addIssue({ code: "custom", path: field, message });
-    if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
-      problem(["monthlyBudgetUsd"], "needs alarmEmails: they get the warnings");
-    }
-    for (const [theme, message] of contrastProblems(brand.colors))
-      problem(["brand", "colors", theme], message);
-    if (policies.verifiedEmail === "before-sending" && email === undefined) {
-      problem(["policies", "verifiedEmail"], "needs email: without it no user can verify an address");
-    }
-    for (const [field, accepted] of acceptedInFiveMinutes(throttle)) {
-      if (firewall === undefined || firewall[field] < accepted) continue;
-      problem(
-        ["firewall", field],
-        `must be below ${accepted}, what throttle accepts from all callers in that time`,
-      );
-    }
-    const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
-    if (domain === undefined || regionOfCertificate === undefined) return;
-    if (domain.certificateArn.split(":")[3] !== regionOfCertificate) {
-      problem(["domain", "certificateArn"], `must be a certificate in ${regionOfCertificate}`);
-    }
-  }),
-);

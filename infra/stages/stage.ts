@@ -4,8 +4,10 @@ import path from "node:path";
 import type * as z from "zod/mini";
 
 import { validate } from "../../shared/api/contract/validation.ts";
+import { invalidFile, parseJson } from "../operator-file.ts";
 import { projectRoot } from "../project-root.ts";
-import { ConsistentSettings, type StageSettings } from "./settings.ts";
+import { ConsistentSettings } from "./consistent-settings.ts";
+import type { StageSettings } from "./settings.ts";
 
 /** A stage: the settings of its file, and the file's name. */
 export interface Stage extends z.infer<typeof StageSettings> {
@@ -21,7 +23,7 @@ export function carrierCallbacksPerSecond({ throttle, firewall }: Stage): number
 /**
  * Reads the settings of a stage from `<name>.json` in this folder, or in the one that the environment variable
  * `STAGES_FOLDER` names.
- * @throws Error that names the file, and each field that is wrong
+ * @throws Error that names the file, and each field or place that is wrong
  */
 export function stageNamed(name: string): Stage {
   const folder = stagesFolder();
@@ -34,13 +36,12 @@ export function stageNamed(name: string): Stage {
     );
   }
   const file = path.join(folder, `${name}.json`);
-  const wrong = (problems: readonly string[]): Error =>
-    new Error([`${file} is not valid:`, ...problems].join("\n  "));
+  const wrong = (problems: readonly string[]): Error => invalidFile(file, problems);
   // The name becomes part of the names of AWS resources.
   if (!/^[a-z][a-z0-9-]{0,19}$/.test(name)) {
     throw wrong(["its name must be 1 to 20 lower-case letters, digits and hyphens, and begin with a letter"]);
   }
-  const settings = validate(ConsistentSettings, readJson(file, wrong), "setting");
+  const settings = validate(ConsistentSettings, parseJson(readFileSync(file), file), "setting");
   if (!settings.success) {
     throw wrong(settings.details.map((detail) => `${detail.path || "the file"}: ${detail.message}`));
   }
@@ -71,12 +72,4 @@ export function forThisMachine(stage: Stage): Stage {
   // The local gateway has no configuration sets.
   const email = stage.email && { ...stage.email, configurationSet: undefined };
   return { ...stage, ...onlyInAws, email, carrier: localCarrier, keepData: false, gradualDeployment: false };
-}
-
-function readJson(file: string, wrong: (problems: readonly string[]) => Error): unknown {
-  try {
-    return JSON.parse(readFileSync(file, "utf8"));
-  } catch (error) {
-    throw error instanceof SyntaxError ? wrong([error.message]) : error;
-  }
 }

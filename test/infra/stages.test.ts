@@ -79,7 +79,7 @@ it.each([
     "policies.verifiedEmail: needs email",
   ],
   [{ ...least, monthlyBudgetUsd: 50 }, "monthlyBudgetUsd: needs alarmEmails"],
-  [{ ...least, corsOrigins: ["https://example.com/"] }, "corsOrigins.0: must be * or an origin"],
+  [{ ...least, corsOrigins: ["*", "https://example.com/"] }, "corsOrigins.1: must be https://example.com"],
   [{ ...least, brand: { name: "<b>" } }, "brand.name: must be up to 40 letters"],
   [{ ...least, brand: { name: "A".repeat(41) } }, "brand.name: must be up to 40 letters"],
   [

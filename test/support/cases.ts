@@ -17,6 +17,7 @@ const suites = {
     "inbound fields",
     "locale",
     "numbering plan",
+    "operator file",
     "placeholder",
     "receipt fields",
     "request",

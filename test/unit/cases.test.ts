@@ -1,7 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 
 import { writeXlsx, type Cell, type CellValue } from "hucre";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { guessTargets, headerRowOf, rowsOf } from "../../functions/console/app/contact-import.ts";
@@ -13,6 +15,9 @@ import {
 } from "../../functions/console/app/placeholders.ts";
 import { parseCsv, tablesOf } from "../../functions/console/app/read-table.ts";
 import { csvFileOf, withWrittenNumbers, xlsxOf } from "../../functions/console/app/save-file.ts";
+import { readCredentials } from "../../infra/operator/carriers.ts";
+import { parseRates } from "../../infra/operator/rates-file.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
 import { CreateContactRequest, type Contact } from "../../shared/api/contract/contacts.ts";
 import { ApiError, type ErrorDetail } from "../../shared/api/contract/errors.ts";
 import { problemOfLength } from "../../shared/api/contract/phone-numbers.ts";
@@ -74,6 +79,15 @@ const Callback = z.strictObject({
   /** The query string of a call, or its fields. */
   query: z.optional(z.string()),
   fields: z._default(z.record(z.string(), z.unknown()), {}),
+});
+
+const OperatorFile = z.strictObject({
+  reader: z.enum(["credentials", "prices", "stage"]),
+  /** Settings in addition to those that a stage has to state. */
+  settings: z.optional(z.record(z.string(), z.unknown())),
+  text: z.optional(z.string()),
+  encoding: Import.shape.encoding,
+  xlsx: Import.shape.xlsx,
 });
 
 /** One function for each kind of case. It returns what a person or a program gets, as a text. */
@@ -185,6 +199,28 @@ const kinds: Readonly<Record<KindOf<"unit">, (input: unknown) => Promise<string>
     const checked = validate(CreateContactRequest, input);
     return checked.success ? JSON.stringify(checked.data) : `400 ${problems(checked.details)}`;
   },
+  "operator file": async (input) => {
+    const { reader, settings, ...content } = OperatorFile.parse(input);
+    const folder = await mkdtemp(path.join(tmpdir(), "sms-gateway-case-"));
+    vi.stubEnv("STAGES_FOLDER", folder);
+    const file = path.join(folder, "blue.json");
+    const text = settings === undefined ? content.text : JSON.stringify({ ...leastSettings, ...settings });
+    await writeFile(file, await bytesOf({ ...content, text }));
+    const readers = {
+      credentials: async () => readCredentials(file),
+      prices: async () =>
+        parseRates(await readFile(file), { required: ["prefix", "country", "price"], hasCosts: true }),
+      stage: () => stageNamed("blue"),
+    };
+    try {
+      return JSON.stringify(await readers[reader]());
+    } catch (error) {
+      return String(error);
+    } finally {
+      vi.unstubAllEnvs();
+      await rm(folder, { recursive: true });
+    }
+  },
   test: async (input) => {
     const { file, name } = z.strictObject({ file: z.string(), name: z.string() }).parse(input);
     const code = await readFile(file, "utf8");
@@ -192,8 +228,14 @@ const kinds: Readonly<Record<KindOf<"unit">, (input: unknown) => Promise<string>
   },
 };
 
+const leastSettings = {
+  carrier: "sandbox",
+  keepData: false,
+  policies: { senderIds: "any", kyc: "none", verifiedEmail: "none", countries: "any" },
+};
+
 function problems(details: readonly ErrorDetail[] = []): string {
-  return details.map(({ path, message }) => `${path} ${message}`).join("; ");
+  return details.map((detail) => `${detail.path} ${detail.message}`).join("; ");
 }
 
 async function callbackOf(input: unknown): Promise<{

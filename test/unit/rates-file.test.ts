@@ -99,6 +99,7 @@ it.each([
     `${heading}44,UK,1,,`,
     ['2 country: "UK" must be an ISO 3166-1 code in capital letters, such as GB, or empty'],
   ],
+  [`${heading}44,DE,1,,\n247,SH,1,,\n99,,1,,`, ["2 country: DE has the country code 49, not 44"]],
   [`${heading}44,GB,,,`, ["2 price: is missing"]],
   [`${heading}44,GB,-1,,`, ['2 price: "-1" must not be negative']],
   [`${heading}44,GB,0.0000001,,`, ['2 price: "0.0000001" has more than 6 decimals']],
@@ -145,7 +146,7 @@ it.each([
 it("reports the problem of every invalid line of a long file, with its number", () => {
   const lines = Array.from(
     { length: 1_000 },
-    (_, index) => `${1_000 + index},GB,${index % 2 === 0 ? "1" : "x"},,`,
+    (_, index) => `${1_000 + index},US,${index % 2 === 0 ? "1" : "x"},,`,
   );
   const { rows, errors } = parse(`${heading}${lines.join("\r\n")}`);
   expect(rows).toHaveLength(500);
@@ -157,7 +158,9 @@ it("rejects text that is not UTF-8", () => {
     "1 : the file is in UTF-16: save it as CSV UTF-8",
   ]);
   const latin = Buffer.from("prefix,country,price\n44,GB,1 \u00A3", "latin1");
-  expect(texts(parseRates(latin, ofCard).errors)).toEqual(["1 : the file is not in UTF-8"]);
+  expect(texts(parseRates(latin, ofCard).errors)).toEqual([
+    "2 : the file is not in UTF-8: save it as CSV UTF-8",
+  ]);
 });
 
 it("reads the fee of verifications, which no carrier has", () => {

@@ -18,15 +18,11 @@ const Seller = z.strictObject({
   email: z.optional(EmailAddress),
 });
 
-const Percent = z.number().check(z.gte(0), z.lte(50));
-
-const isEnoughForOne = ({
-  dailyMaximum = "",
-  maximum,
-}: {
-  dailyMaximum?: string | undefined;
-  maximum: string;
-}) => dailyMaximum === "" || Number(dailyMaximum) >= Number(maximum);
+const Percent = z.number().check(
+  z.gte(0),
+  z.lte(50),
+  z.refine((percent) => percent === 0 || percent >= 1, "is below 1 %: write 20 for 20 %"),
+);
 
 /** How customers of a stage pay, as its file has it. */
 export const PaymentSettings = z
@@ -52,5 +48,14 @@ export const PaymentSettings = z
       { rates: {}, reverseCharge: [] },
     ),
   })
-  .check(z.refine(isEnoughForOne, { path: ["dailyMaximum"], error: "must be at least maximum" }));
+  .check(
+    z.refine(({ dailyMaximum, maximum }) => !(Number(dailyMaximum) < Number(maximum)), {
+      path: ["dailyMaximum"],
+      error: "must be at least maximum",
+    }),
+    z.refine(({ minimum, maximum }) => !(Number(minimum) > Number(maximum)), {
+      path: ["minimum"],
+      error: "must be at most maximum",
+    }),
+  );
 export type PaymentSettings = z.infer<typeof PaymentSettings>;

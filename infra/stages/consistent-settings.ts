@@ -1,0 +1,47 @@
+import * as z from "zod/mini";
+
+import { contrastProblems } from "./contrast.ts";
+import { cloudFrontRegion, StageSettings } from "./settings.ts";
+import { acceptedInFiveMinutes } from "./throttles.ts";
+
+/** The rules between several settings. */
+export const ConsistentSettings = StageSettings.check(
+  z.superRefine((settings, context) => {
+    const { account, region, domain, firewall, monthlyBudgetUsd, alarmEmails, email, policies, brand } =
+      settings;
+    const problem = (field: string[], message: string): void =>
+      context.addIssue({ code: "custom", path: field, message });
+    if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
+      problem(["monthlyBudgetUsd"], "needs alarmEmails: they get the warnings");
+    }
+    for (const [theme, message] of contrastProblems(brand.colors))
+      problem(["brand", "colors", theme], message);
+    if (policies.verifiedEmail === "before-sending" && email === undefined) {
+      problem(["policies", "verifiedEmail"], "needs email: without it no user can verify an address");
+    }
+    for (const [field, accepted] of acceptedInFiveMinutes(settings.throttle)) {
+      if (firewall === undefined || firewall[field] < accepted) continue;
+      problem(
+        ["firewall", field],
+        `must be below ${accepted}, what throttle accepts from all callers in that time`,
+      );
+    }
+    const { from = "", identity = from } = email ?? {};
+    if (from !== identity && !from.endsWith(`@${identity}`) && !from.endsWith(`.${identity}`)) {
+      problem(["email", "identity"], `must be ${from}, its domain, or one above it`);
+    }
+    for (const field of ["adoptWebhookKeyArn", "adoptSecondFactorKeyArn", "encryptionKeyArn"] as const) {
+      const regionOfKey = settings[field]?.split(":")[3] ?? region;
+      if (region !== undefined && regionOfKey !== region) problem([field], `must be a key in ${region}`);
+    }
+    const [, , , , accountOfCertificate = account] = domain?.certificateArn.split(":") ?? [];
+    if (account !== undefined && accountOfCertificate !== account) {
+      problem(["domain", "certificateArn"], `must be a certificate of the account ${account}`);
+    }
+    const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
+    if (domain === undefined || regionOfCertificate === undefined) return;
+    if (domain.certificateArn.split(":")[3] !== regionOfCertificate) {
+      problem(["domain", "certificateArn"], `must be a certificate in ${regionOfCertificate}`);
+    }
+  }),
+);
