@@ -30,18 +30,15 @@ export const ConsistentSettings = StageSettings.check(
     if (from !== identity && !from.endsWith(`@${identity}`) && !from.endsWith(`.${identity}`)) {
       problem(["email", "identity"], `must be ${from}, its domain, or one above it`);
     }
+    const located = (field: string[], noun: string, found: string | undefined, wanted = found): void => {
+      if (found !== undefined && found !== wanted) problem(field, `must be a ${noun} ${wanted}`);
+    };
     for (const field of ["adoptWebhookKeyArn", "adoptSecondFactorKeyArn", "encryptionKeyArn"] as const) {
-      const regionOfKey = settings[field]?.split(":")[3] ?? region;
-      if (region !== undefined && regionOfKey !== region) problem([field], `must be a key in ${region}`);
+      located([field], "key in", settings[field]?.split(":")[3], region);
     }
-    const [, , , , accountOfCertificate = account] = domain?.certificateArn.split(":") ?? [];
-    if (account !== undefined && accountOfCertificate !== account) {
-      problem(["domain", "certificateArn"], `must be a certificate of the account ${account}`);
-    }
-    const regionOfCertificate = firewall === undefined ? region : cloudFrontRegion;
-    if (domain === undefined || regionOfCertificate === undefined) return;
-    if (domain.certificateArn.split(":")[3] !== regionOfCertificate) {
-      problem(["domain", "certificateArn"], `must be a certificate in ${regionOfCertificate}`);
-    }
+    const [, , , regionOfArn, accountOfArn] = domain?.certificateArn.split(":") ?? [];
+    const certificate = ["domain", "certificateArn"];
+    located(certificate, "certificate in", regionOfArn, firewall === undefined ? region : cloudFrontRegion);
+    located(certificate, "certificate of the account", accountOfArn, account);
   }),
 );
