@@ -22,7 +22,9 @@ const allowedHosts = (process.env["ALLOWED_HOSTS"] ?? "")
   .toLowerCase()
   .split(/[,\s]+/)
   .filter(Boolean);
-const dataFolder = path.resolve(projectRoot, process.env["DATA_DIR"] ?? ".local");
+// A blank folder would be the project's own, for those who run this file without `npm start`, which removes blank variables.
+const { DATA_DIR = "" } = process.env;
+const dataFolder = path.resolve(projectRoot, DATA_DIR.trim() === "" ? ".local" : DATA_DIR);
 
 let printed = "";
 /** Prints the lines of one iteration of the event loop with one write. */
