@@ -78,6 +78,15 @@ describe("a send with an Idempotency-Key", () => {
     expect(errorOf(topUp)).toEqual({ status: 422, code: "IDEMPOTENCY_KEY_REUSED" });
   });
 
+  it("belongs to the organization, whichever of its credentials sends it", async () => {
+    const customer = await Customer.register({ balance: 1 });
+    const first = await send(customer, "shared");
+    const byKey = await send(await customer.withApiKey(), "shared");
+    expect(byKey.headers.get("idempotent-replayed")).toBe("true");
+    expect(byKey.body).toEqual(first.body);
+    expect(await customer.balance()).toBe(0.9921);
+  });
+
   it.each([
     ["an empty key", ""],
     ["256 characters", "x".repeat(256)],

@@ -276,7 +276,11 @@ it.each([
 it.each([
   ["settings.json is not valid: line 1, column", `{ "kind": "http", "url": "${password}`, {}],
   ["settings.json: url: must not have", { kind: "kannel", url: `http://me:${password}@10.0.0.5/` }, {}],
-  ["credentials.json is not valid: line 1, column 12:", { kind: "kannel", url: "http://10.0.0.5/" }, `{ "token": ${password} }`],
+  [
+    "credentials.json is not valid: line 1, column 12:",
+    { kind: "kannel", url: "http://10.0.0.5/" },
+    `{ "token": ${password} }`,
+  ],
   ["credentials are not valid", { kind: "kannel", url: "http://10.0.0.5/" }, { token: password }],
 ])("%s: nothing is changed, and no secret is shown", async (reason, settings, credentials) => {
   const files = [await fileOf(settings, "settings.json"), await fileOf(credentials, "credentials.json")];

@@ -137,7 +137,8 @@ it.each(["", "{", '{"dynamodb":"http://127.0.0.1:1/","sqs":"http://127.0.0.1:1/"
 
 it("starts in watch mode, in which Node reports the files of threads as messages", async () => {
   const command = ["--require", "./infra/program.cjs", "--watch-path=infra/stages", "infra/local/start.ts"];
-  const env = { PATH: process.env["PATH"], DATA_DIR: dataFolder, PORT: "0" };
+  const missing = path.join(dataFolder, "missing", "parents");
+  const env = { PATH: process.env["PATH"], DATA_DIR: missing, PORT: "0" };
   const watching = spawn(process.execPath, command, { cwd: projectRoot, env });
   const printed: string[] = [];
   for (const stream of [watching.stdout, watching.stderr]) {
