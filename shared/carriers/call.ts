@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders 
 import { request as httpsRequest } from "node:https";
 
 import { now, secondMs } from "../platform/clock.ts";
+import { textOfResponse } from "./response-text.ts";
 
 /** A request to a carrier. */
 export interface CarrierRequest {
@@ -33,8 +34,16 @@ const usualConnectTimeoutMs = 2 * secondMs;
 const usualTimeoutMs = 8 * secondMs;
 
 const maxHeaderBytes = 16 * 1024;
-/** A longer response is not accepted. */
+/** A longer response is not accepted, nor one that is longer without its compression. */
 const maxBodyBytes = 64 * 1024;
+
+/**
+ * The statuses with which a carrier, or a proxy before it, has certainly not accepted a message (RFC 9110, 15.5). The reason is
+ * the credentials, the address or the form of the request.
+ */
+export const turnedAwayStatuses: ReadonlySet<number> = new Set([
+  401, 403, 404, 405, 407, 411, 413, 414, 415, 431,
+]);
 
 /** The longest Retry-After of a carrier that is followed. */
 const maxRetryAfterSeconds = 900;
@@ -82,6 +91,8 @@ export async function callCarrier(
   const isSecure = url.protocol === "https:";
   const withLength: OutgoingHttpHeaders = {
     "User-Agent": "sms-gateway/1",
+    // Without it a server may compress its response (RFC 9110, 12.5.3).
+    "Accept-Encoding": "identity",
     ...headers,
     ...(body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) }),
   };
@@ -117,7 +128,7 @@ export async function callCarrier(
     const answer = {
       status: response.statusCode ?? 0,
       retryAfterSeconds: secondsOf(response.headers["retry-after"]),
-      text: await boundedText(response),
+      text: textOfResponse(await boundedBytes(response), response.headers, maxBodyBytes),
     };
     onAnswer?.(answer);
     return answer;
@@ -135,7 +146,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "NoConnection";
 }
 
-async function boundedText(response: IncomingMessage): Promise<string> {
+async function boundedBytes(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response) {
@@ -144,7 +155,7 @@ async function boundedText(response: IncomingMessage): Promise<string> {
     if (bytes > maxBodyBytes) throw new LostAnswerError("AnswerTooLarge");
     chunks.push(part);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 /** Retry-After, a number of seconds or a date (RFC 9110), within bounds. */
@@ -163,7 +174,7 @@ function secondsOf(retryAfter: string | undefined): number | undefined {
 export function valueAt(text: string, path: string): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text, withAllDigits);
   } catch {
     return undefined;
   }
@@ -172,4 +183,10 @@ export function valueAt(text: string, path: string): unknown {
     value = new Map(Object.entries(value)).get(name);
   }
   return value;
+}
+
+/** Keeps the digits of an integer that a number would round, because carriers count messages with 64 bits. */
+function withAllDigits(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isRounded ? (context?.source ?? value) : value;
 }

@@ -1,9 +1,17 @@
 import { maxValiditySeconds, type MessageErrorCode } from "../api/contract/sms.ts";
-import { callCarrier, NoOutcomeError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
+import {
+  callCarrier,
+  NoOutcomeError,
+  turnedAwayStatuses,
+  valueAt,
+  type CallOptions,
+  type CarrierResponse,
+} from "./call.ts";
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import { filled, filledJson, type Values } from "./placeholders.ts";
 import { providerCodeOf } from "./provider-code.ts";
+import { valuesInText } from "./response-template.ts";
 import type { SettingsOf } from "./settings.ts";
 
 /*
@@ -79,14 +87,14 @@ const errorCodes = {
   unroutable: "MESSAGE_UNROUTABLE",
 } as const satisfies Record<string, MessageErrorCode>;
 
-/** The statuses for rejected credentials and for a missing address. */
-const turnedAwayStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 407]);
-
 function submitResultOf(settings: SettingsOf<"http">, response: CarrierResponse): SubmitResult {
   const { status, text, retryAfterSeconds } = response;
-  const given = settings.codePath === undefined ? undefined : valueAt(text, settings.codePath);
+  const { rule, read } =
+    settings.responses
+      .map((each) => ({ rule: each, read: valuesFor(each, response) }))
+      .find((each) => each.read !== undefined) ?? {};
+  const given = read?.get("code") ?? at(text, settings.codePath);
   const providerCode = providerCodeOf(given) ?? `HTTP${status}`;
-  const rule = settings.responses.find((each) => fits(each, response));
   if (rule === undefined) {
     if (turnedAwayStatuses.has(status)) {
       return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
@@ -96,7 +104,10 @@ function submitResultOf(settings: SettingsOf<"http">, response: CarrierResponse)
   }
   switch (rule.meaning) {
     case "accepted":
-      return { outcome: "accepted", carrierReference: referenceIn(text, settings.referencePath) };
+      return {
+        outcome: "accepted",
+        carrierReference: referenceOf(read?.get("reference") ?? at(text, settings.referencePath)),
+      };
     case "throttled":
       return { outcome: "throttled", retryAfterSeconds, providerCode };
     case "invalid-destination":
@@ -107,22 +118,34 @@ function submitResultOf(settings: SettingsOf<"http">, response: CarrierResponse)
   }
 }
 
-function fits(
-  { statuses, path, values }: SettingsOf<"http">["responses"][number],
+/** Returns what a rule reads from a response that it fits; undefined if it does not fit. */
+function valuesFor(
+  { statuses, path, values, text: template }: SettingsOf<"http">["responses"][number],
   { status, text }: CarrierResponse,
-): boolean {
-  if (!statuses.includes(status)) return false;
-  if (path === undefined) return true;
-  const value = valueAt(text, path);
-  if (value === undefined) return false;
-  return values === undefined || values.some((each) => each === value);
+): ReadonlyMap<string, string> | undefined {
+  if (!statuses.includes(status)) return undefined;
+  if (path !== undefined) {
+    const value = valueAt(text, path);
+    if (value === undefined) return undefined;
+    // Carriers write the same code as a number and as a text.
+    if (values?.some((each) => String(each) === scalarOf(value)) === false) return undefined;
+  }
+  return template === undefined ? new Map() : valuesInText(template, text);
+}
+
+function at(text: string, path: string | undefined): unknown {
+  return path === undefined ? undefined : valueAt(text, path);
 }
 
 /** The reference is stored with the message, so its length is limited. */
 const maxReferenceLength = 256;
 
-function referenceIn(text: string, path: string | undefined): string | undefined {
-  const value = path === undefined ? undefined : valueAt(text, path);
-  if (typeof value !== "string" && typeof value !== "number") return undefined;
-  return String(value).slice(0, maxReferenceLength);
+function referenceOf(value: unknown): string | undefined {
+  return scalarOf(value)?.slice(0, maxReferenceLength);
+}
+
+function scalarOf(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? String(value)
+    : undefined;
 }

@@ -1,4 +1,10 @@
-import { callCarrier, NoOutcomeError, type CallOptions, type CarrierResponse } from "./call.ts";
+import {
+  callCarrier,
+  NoOutcomeError,
+  turnedAwayStatuses,
+  type CallOptions,
+  type CarrierResponse,
+} from "./call.ts";
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import type { SettingsOf } from "./settings.ts";
@@ -75,9 +81,6 @@ function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): S
       return /not routable/i.test(text)
         ? { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE", providerCode }
         : { outcome: "unreachable", reason: "TurnedAway403", providerCode };
-    case 401:
-    case 404:
-      return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
     case 429:
       return { outcome: "throttled", retryAfterSeconds, providerCode };
     default:
@@ -85,6 +88,9 @@ function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): S
       // message.
       if (status === 503 && /temporal failure/i.test(text)) {
         return { outcome: "throttled", retryAfterSeconds, providerCode };
+      }
+      if (turnedAwayStatuses.has(status)) {
+        return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
       }
       throw new NoOutcomeError(status);
   }

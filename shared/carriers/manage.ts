@@ -8,6 +8,7 @@ import { deleteItem, putItem, updateItem, updateOf, putOf } from "../platform/ta
 import { credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
 import { placeholdersOf, textsOf } from "./placeholders.ts";
 import { CarrierRecord, findCarrier, readCarriers, type RoutingTable, type RouteRecord } from "./record.ts";
+import { templatePlaceholders } from "./response-template.ts";
 import type { CarrierSettings, SettingsOf } from "./settings.ts";
 
 /*
@@ -77,7 +78,7 @@ const placeholders: ReadonlySet<string> = new Set([
 const placeholdersOfHeaders: ReadonlySet<string> = new Set(["from", "reference", "to", "validitySeconds"]);
 
 function checkPlaceholders(settings: SettingsOf<"http">, credentials: Record<string, string>): void {
-  const { url, headers, basicAuthentication = {}, body = {} } = settings;
+  const { url, headers, basicAuthentication = {}, body = {}, responses } = settings;
   const check = (place: string, texts: readonly string[], known: ReadonlySet<string>): void => {
     const wrong = texts
       .flatMap(placeholdersOf)
@@ -92,6 +93,15 @@ function checkPlaceholders(settings: SettingsOf<"http">, credentials: Record<str
   check("headers", Object.values(headers), placeholdersOfHeaders);
   check("basicAuthentication", Object.values(basicAuthentication), placeholdersOfHeaders);
   check("body", textsOf(body), placeholders);
+  check(
+    "responses",
+    responses.flatMap(({ text = [] }) => text),
+    templatePlaceholders,
+  );
+  // Such a rule would fit each response with its status.
+  if (responses.some(({ path, values }) => path === undefined && values !== undefined)) {
+    throw new Error("responses: values need a path");
+  }
   const names = new Set([url, ...textsOf(body)].flatMap(placeholdersOf));
   for (const needed of ["to", "text"]) {
     if (!names.has(needed)) throw new Error(`{${needed}} is missing in url and body`);
@@ -114,6 +124,9 @@ function checkNothingSecret(settings: CarrierSettings): void {
     throw new Error(`${place}.${name}: move the secret to the credentials, and write {secret.NAME} here`);
   };
   if (!("url" in settings)) return;
+  if (/^[^/]*\/\/[^/?#]*@/.test(settings.url)) {
+    throw new Error("url: must not have a user name or a password: move them to the credentials");
+  }
   const [, query = ""] = settings.url.split("?");
   for (const [name, value] of new URLSearchParams(query)) check("url", name, value);
   if (settings.kind !== "http") return;

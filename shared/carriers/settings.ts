@@ -15,10 +15,6 @@ const CarrierUrl = z.string().check(
     const url = URL.parse(value.replaceAll(/\{[^{}]*\}/g, "x"));
     return url !== null && /^https?:$/.test(url.protocol);
   }, "must be an http or https URL"),
-  z.refine(
-    (value) => !/^[^/]*\/\/[^/?#]*@/.test(value),
-    "must not have a user name or a password: move them to the credentials",
-  ),
 );
 
 const Text = z.string().check(z.minLength(1), z.maxLength(256));
@@ -77,6 +73,8 @@ const ResponseRule = z.strictObject({
   path: z.optional(Text),
   /** The values that fit at the path; without them, any value. */
   values: z.optional(z.array(z.union([z.string(), z.number(), z.boolean()]))),
+  /** A template of the whole text of the response: see `response-template.ts`. */
+  text: z.optional(Text),
 });
 
 /** The fields of a delivery receipt: their paths in its JSON, form or query, and the meanings of their values. */

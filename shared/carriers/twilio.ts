@@ -1,7 +1,14 @@
 import * as z from "zod/mini";
 
 import type { MessageErrorCode } from "../api/contract/sms.ts";
-import { callCarrier, NoOutcomeError, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
+import {
+  callCarrier,
+  NoOutcomeError,
+  turnedAwayStatuses,
+  valueAt,
+  type CallOptions,
+  type CarrierResponse,
+} from "./call.ts";
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import { providerCodeOf } from "./provider-code.ts";
@@ -84,13 +91,15 @@ function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): S
   const given = valueAt(text, "code");
   const code = Number(given);
   const providerCode = providerCodeOf(given) ?? `HTTP${status}`;
-  if (status === 429 || (status === 400 && laterCodes.has(code))) {
+  // Other providers with this interface reject a message with 422.
+  const isOfMessage = status === 400 || status === 422;
+  if (status === 429 || (isOfMessage && laterCodes.has(code))) {
     return { outcome: "throttled", retryAfterSeconds, providerCode };
   }
-  if (status === 400 || (status === 403 && rejections.has(code))) {
+  if (isOfMessage || (status === 403 && rejections.has(code))) {
     return { outcome: "rejected", errorCode: rejections.get(code) ?? "MESSAGE_PROVIDER_ERROR", providerCode };
   }
-  if (status === 401 || status === 403 || status === 404) {
+  if (turnedAwayStatuses.has(status)) {
     return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
   }
   throw new NoOutcomeError(status);

@@ -55,6 +55,16 @@ it.each<[problem: string, settings: object, credentials?: object]>([
     token,
   ],
   ["headers: the placeholder {text} has no value", { ...http, headers: { "X-Text": "{text}" } }, token],
+  [
+    "responses: the placeholder {id} has no value",
+    { ...http, responses: [{ meaning: "accepted", statuses: [200], text: "OK: {id}" }] },
+    token,
+  ],
+  [
+    "responses: values need a path",
+    { ...http, responses: [{ meaning: "accepted", statuses: [200], values: [0] }] },
+    token,
+  ],
   ["{text} is missing in url and body", { ...http, body: { to: "{to}" } }, token],
   ["idempotent needs a {reference}", { ...http, idempotent: true }, token],
   [

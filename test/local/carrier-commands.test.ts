@@ -275,7 +275,7 @@ it.each([
 
 it.each([
   ["settings.json is not valid: line 1, column", `{ "kind": "http", "url": "${password}`, {}],
-  ["settings.json: url: must not have", { kind: "kannel", url: `http://me:${password}@10.0.0.5/` }, {}],
+  ["url: must not have a user name", { kind: "kannel", url: `http://me:${password}@10.0.0.5/` }, {}],
   [
     "credentials.json is not valid: line 1, column 12:",
     { kind: "kannel", url: "http://10.0.0.5/" },

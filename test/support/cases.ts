@@ -10,6 +10,7 @@ import * as z from "zod/mini";
 /** The kinds of cases, by the suite that runs them. */
 const suites = {
   unit: [
+    "carrier response",
     "code",
     "contact",
     "email header",

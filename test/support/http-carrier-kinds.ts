@@ -78,8 +78,13 @@ export const kindNames = ["kannel", "twilio", "http"] as const;
 interface CarrierServers {
   readonly server: HttpCarrier;
   readonly secrets: HttpCarrier;
-  /** Returns the carrier of a kind, which sends to the server or to another address. */
-  readonly carrierOfKind: (kind: keyof typeof kinds, url?: string, timeoutMs?: number) => Carrier;
+  /** Returns the carrier of a kind, which sends to the server or to another address, with other fields in its settings. */
+  readonly carrierOfKind: (
+    kind: keyof typeof kinds,
+    url?: string,
+    timeoutMs?: number,
+    fields?: object,
+  ) => Carrier;
   /** Returns the version of the secret of the newest carrier. */
   readonly secretVersion: () => string;
 }
@@ -97,7 +102,12 @@ export async function startCarrierServers(): Promise<CarrierServers> {
     vi.unstubAllEnvs();
   });
   const secretVersion = (): string => String(versions);
-  const carrierOfKind: CarrierServers["carrierOfKind"] = (kind, url = server.url, timeoutMs = 2_000) => {
+  const carrierOfKind: CarrierServers["carrierOfKind"] = (
+    kind,
+    url = server.url,
+    timeoutMs = 2_000,
+    fields = {},
+  ) => {
     const { settings, credentials } = kinds[kind];
     const SecretString = JSON.stringify({ credentials, callbackToken: token });
     secrets.answer = says(200, JSON.stringify({ SecretString }));
@@ -105,7 +115,7 @@ export async function startCarrierServers(): Promise<CarrierServers> {
     return carrierOf(
       {
         name: "one",
-        settings: CarrierSettings.parse(settings(url)),
+        settings: CarrierSettings.parse({ ...Object(settings(url)), ...fields }),
         secretId: "sms-gateway-local/carriers/one",
         secretVersion: secretVersion(),
         callbackBaseUrl: "https://sms.example.com",

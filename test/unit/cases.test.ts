@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 
 import { writeXlsx, type Cell, type CellValue } from "hucre";
 import { expect, it, vi } from "vitest";
@@ -40,6 +41,7 @@ import { headerText } from "../../shared/notices/emails/send-with-ses.ts";
 import { TextSearch } from "../../shared/platform/text-search.ts";
 import { verificationText } from "../../shared/verifications/texts.ts";
 import { casesOf, type KindOf } from "../support/cases.ts";
+import { message as carrierMessage, startCarrierServers } from "../support/http-carrier-kinds.ts";
 
 /** The moment of all requests. */
 const at = new Date("2026-11-28T10:00:00.000Z");
@@ -88,6 +90,19 @@ const OperatorFile = z.strictObject({
   text: z.optional(z.string()),
   encoding: Import.shape.encoding,
   xlsx: Import.shape.xlsx,
+});
+
+const compressions = { br: brotliCompressSync, deflate: deflateSync, gzip: gzipSync, raw: deflateRawSync };
+const CarrierResponse = z.strictObject({
+  carrier: z.enum(["http", "kannel", "twilio"]),
+  settings: z._default(z.record(z.string(), z.unknown()), {}),
+  status: z._default(z.int(), 200),
+  headers: z._default(Fields, {}),
+  body: z._default(z.string(), ""),
+  encoding: z._default(z.enum(["latin1", "utf8", "utf16le"]), "utf8"),
+  compression: z.optional(z.enum(["br", "deflate", "gzip", "raw"])),
+  /** The bytes of a response that Node would not write. */
+  bytes: z.optional(z.string()),
 });
 
 /** One function for each kind of case. It returns what a person or a program gets, as a text. */
@@ -186,6 +201,20 @@ const kinds: Readonly<Record<KindOf<"unit">, (input: unknown) => Promise<string>
     const { stored, typed } = z.strictObject({ stored: Texts, typed: z.string() }).parse(input);
     const found = stored.filter(([number = "", ...texts]) => new TextSearch(typed).matches(number, ...texts));
     return found.map(([, name]) => name).join(", ") || "none";
+  },
+  "carrier response": async (input) => {
+    const { carrier, settings, status, headers, body, encoding, compression, bytes } =
+      CarrierResponse.parse(input);
+    const { server, carrierOfKind } = await startCarrierServers();
+    const content = Buffer.from(body, encoding);
+    server.answer = (response, { socket }) => {
+      if (bytes === undefined) {
+        const sent = compression === undefined ? content : compressions[compression](content);
+        response.writeHead(status, headers).end(sent);
+      } else socket.end(bytes);
+    };
+    const submitted = carrierOfKind(carrier, undefined, undefined, settings).send(carrierMessage);
+    return submitted.then(JSON.stringify, (error: unknown) => `unknown: ${Object(error).name}`);
   },
   "inbound fields": async (input) => {
     const { reader, fields, query } = await callbackOf(input);

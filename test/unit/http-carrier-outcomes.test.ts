@@ -1,4 +1,5 @@
 import { createServer as createTcpServer } from "node:net";
+import { gzipSync } from "node:zlib";
 
 import { beforeEach, describe, expect, it } from "vitest";
 
@@ -21,6 +22,8 @@ const turnedAway = (status: number, providerCode = `HTTP${status}`) =>
   ({ outcome: "unreachable", reason: `TurnedAway${status}`, providerCode }) as const;
 const statusOf = (status: string): string => JSON.stringify({ messages: [{ status }] });
 const reasonOf = (reason: string): string => JSON.stringify({ reason });
+/** It would be accepted if it were shorter. */
+const tooLarge = JSON.stringify({ sid: "SM1", messages: [{ status: "OK", text: "x".repeat(70_000) }] });
 const codeOf = (code: number): string => JSON.stringify({ code, message: "in words", status: 400 });
 
 describe("the outcome of a response", () => {
@@ -116,6 +119,11 @@ describe.each(kindNames)("the outcome of a message to %s is unknown", (kind) => 
       "never ends its response",
       (response) => response.writeHead(200).end("x".repeat(200_000)),
       "AnswerTooLarge",
+    ],
+    [
+      "compresses a response that is too large",
+      (response) => response.writeHead(200, { "Content-Encoding": "gzip" }).end(gzipSync(tooLarge)),
+      "UnclearAnswer200",
     ],
   ] satisfies [string, HttpCarrier["answer"], string][])("when the carrier %s", async (_, answer, name) => {
     servers.server.answer = answer;
