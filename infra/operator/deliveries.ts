@@ -19,7 +19,8 @@ const deliveries = command({
   summary: "Show how many messages carriers accepted and delivered, and how fast",
   details:
     "A message counts for the five minutes (UTC) in which a carrier accepted it, and its receipt too. Each failed attempt counts, " +
-    "also if another carrier accepted the message. Test messages do not count. Figures are kept for 90 days. The last " +
+    "also if another carrier accepted the message. RATE is the delivered share of the messages with a receipt, and OF ACCEPTED " +
+    "that of all accepted messages. Test messages do not count. Figures are kept for 90 days. The last " +
     "minutes may lack a few messages.",
   examples: [
     "--by carrier,country --hours 6 --stage prod",
@@ -48,7 +49,8 @@ const deliveries = command({
       DELIVERED: "delivered",
       UNDELIVERED: "undelivered",
       "NO RECEIPT": "withoutReceipt",
-      RATE: ({ rate }) => right(rate === null ? "" : `${(100 * rate).toFixed(1)}%`),
+      RATE: ({ rate }) => percentOf(rate),
+      "OF ACCEPTED": ({ rateOfAccepted }) => percentOf(rateOfAccepted),
       "SUBMITTED IN": ({ secondsToSubmit }) => right(textOf(secondsToSubmit)),
       "RECEIPT IN": ({ secondsToReceipt }) => right(textOf(secondsToReceipt)),
     };
@@ -57,6 +59,10 @@ const deliveries = command({
     else output.note("The seconds are those of half of the messages, and of 95 in 100.");
   },
 });
+
+function percentOf(share: number | null): ReturnType<typeof right> {
+  return right(share === null ? "" : `${(100 * share).toFixed(1)}%`);
+}
 
 function textOf({ half, most }: DeliveryRow["secondsToReceipt"]): string {
   const [first, second] = [half, most].map((seconds) => (seconds === null ? "-" : `${seconds}s`));

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../../shared/api/contract/errors.ts";
-import { readSenderId, readSenderIds, type SenderIdRecord } from "../../shared/messages/sender-ids/record.ts";
+import { readSenderIds, type SenderIdRecord } from "../../shared/messages/sender-ids/record.ts";
 import { decideSenderId, listPendingSenderIds } from "../../shared/messages/sender-ids/review.ts";
 import { findKyc, type KycRecord } from "../../shared/tenancy/kyc/record.ts";
 import { decideKyc, listPendingKyc } from "../../shared/tenancy/kyc/review.ts";
@@ -24,7 +23,11 @@ const Submission = z.object({
 });
 const SenderIdRequest = z.object({
   organization: Organization,
-  senderIdId: part("<sid>", "request ID, as shown by sender-ids list", RequiredText),
+  senderId: part(
+    "<sender-id>",
+    "sender ID, or the ID of its request, as shown by sender-ids list",
+    RequiredText,
+  ),
 });
 const kycList = command({
   name: "kyc list",
@@ -108,8 +111,8 @@ const senderIdsApprove = command({
     "organization, in upper or lower case, unless you use --shared. If it resembles another organization's sender ID or a " +
     "well-known name, the command shows these and needs --allow-look-alikes.",
   examples: [
-    "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --stage prod",
-    "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --shared",
+    "ada@example.com ADASHOP --stage prod",
+    "ada@example.com ADASHOP --shared",
     "ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --allow-look-alikes",
   ],
   asksFirst: true,
@@ -127,7 +130,7 @@ const senderIdsReject = command({
   details:
     "Other organizations can then use the sender ID. If the stage requires approved sender IDs, its unsent messages fail and " +
     "are refunded.",
-  examples: ["ada@example.com sid_01M7Y6EGDXHA99AE471ACHQK57 --reason 'Another company'"],
+  examples: ["ada@example.com ADASHOP --reason 'Another company'"],
   asksFirst: true,
   input: z.extend(SenderIdRequest, { reason: PublicReason }),
   run: async ({ reason, ...input }, context) => decideOnSenderId(input, { approved: false, reason }, context),
@@ -176,15 +179,17 @@ type SenderIdDecision =
   | Extract<Decision, { readonly approved: false }>;
 
 async function decideOnSenderId(
-  { organization, senderIdId }: z.infer<typeof SenderIdRequest>,
+  { organization, senderId }: z.infer<typeof SenderIdRequest>,
   decision: SenderIdDecision,
   context: Context,
 ): Promise<void> {
   const { id, name } = await readOrganization(organization);
-  const { record } = await readSenderId(id, senderIdId).catch((error: unknown) => {
-    if (!(error instanceof ApiError && error.code === "NOT_FOUND")) throw error;
-    throw new Error(`${id} has not requested ${senderIdId}.`, { cause: error });
-  });
+  const wanted = senderId.toLowerCase();
+  // An organization has one request for each sender ID, in upper or lower case.
+  const record = (await readSenderIds(id)).find(
+    (each) => each.id === senderId || each.senderId.toLowerCase() === wanted,
+  );
+  if (record === undefined) throw new Error(`${id} has not requested ${senderId}.`);
   if (decision.approved) {
     const asked = { organizationId: id, senderId: record.senderId, areAccepted: decision.allowLookAlikes };
     await guardAgainstLookAlikes(asked, context);
@@ -193,7 +198,7 @@ async function decideOnSenderId(
   const what = `${verbOf(decision)} the sender ID ${record.senderId} of ${name} (${id})`;
   const before = { senderId: record.senderId, status: record.status };
   await context.confirm(what, { organizationId: id, before });
-  const decided = await decideSenderId(id, senderIdId, decision, { isShared });
+  const decided = await decideSenderId(id, record.id, decision, { isShared });
   context.changed({ senderId: decided.senderId, status: decided.status });
   context.output.result(decided, `${decided.senderId} of ${id} is ${decided.status}`);
 }

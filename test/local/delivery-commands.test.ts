@@ -16,7 +16,7 @@ import { patience } from "../support/patience.ts";
 
 const log: string[] = [];
 const operated = useOperatedGateway({ log: (line) => log.push(line) });
-const numbers = { GB: "447700900", FR: "336123450", LU: "352621000" } as const;
+const numbers = { GB: "447700900", FR: "336123450", LU: "352621000", IE: "353851234" } as const;
 let customer: Customer;
 let carrier: HttpCarrier;
 
@@ -66,6 +66,7 @@ it("a country that is never delivered and one that is rejected have alarms, and 
   const secondsAtMost = (performance.now() - startedAt) / 1_000;
   await send("FR", 20, "no");
   await send("LU", 16);
+  await send("IE", 2);
   // The next batches write the counts that waited in the functions.
   operated.gateway.advanceClock(5 * minuteMs);
   await send("GB", 1, "yes");
@@ -91,8 +92,10 @@ it("a country that is never delivered and one that is rejected have alarms, and 
       undelivered: 20,
       withoutReceipt: 0,
       rate: 0,
+      rateOfAccepted: 0,
     },
-    { carrier: "two", country: "LU", accepted: 0, failed: 16, rate: null },
+    { carrier: "two", country: "LU", accepted: 0, failed: 16, rate: null, rateOfAccepted: null },
+    { carrier: "two", country: "IE", accepted: 2, withoutReceipt: 2, rate: null, rateOfAccepted: 0 },
   ]);
   log.length = 0;
   await runSchedule(operated.gateway, "WatchCarriers");
@@ -108,9 +111,9 @@ it("deliveries have columns for people", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 20 * minuteMs });
   const lines = (await outputOf("deliveries --by country --country FR")).split("\n");
   expect(lines.map((line) => line.replaceAll(/ {2,}/g, " | "))).toEqual([
-    "COUNTRY | ACCEPTED | FAILED | THROTTLED | DELIVERED | UNDELIVERED | NO RECEIPT | RATE | SUBMITTED IN | RECEIPT IN",
+    "COUNTRY | ACCEPTED | FAILED | THROTTLED | DELIVERED | UNDELIVERED | NO RECEIPT | RATE | OF ACCEPTED | SUBMITTED IN | RECEIPT IN",
     expect.stringMatching(
-      /^FR \| +20 \| +0 \| +0 \| +0 \| +20 \| +0 \| +0.0% \| +\d+s, \d+s \| +\d+s, \d+s$/,
+      /^FR \| +20 \| +0 \| +0 \| +0 \| +20 \| +0 \| +0.0% \| +0.0% \| +\d+s, \d+s \| +\d+s, \d+s$/,
     ),
     "The seconds are those of half of the messages, and of 95 in 100.",
     "",

@@ -56,10 +56,14 @@ it("a sender ID is listed, approved so that messages carry it, and rejected agai
     /^Sender IDs {4}ADASHOP approved \(default\)$/m,
   );
 
-  await outputOf(`sender-ids reject ${email} ${id} --reason 'Another company'`);
+  // The name is the request of this organization, in upper or lower case.
+  await outputOf(`sender-ids reject ${email} adashop --reason 'Another company'`);
   expect(errorOf(await customer.trySend({ senderId: undefined })).code).toBe("MISSING_SENDER_ID");
   expect(await rejectionOf(`sender-ids approve ${email} sid_1`)).toBe(
     `${organizationId} has not requested sid_1.`,
+  );
+  expect(await rejectionOf(`sender-ids approve ${email} ADA`)).toBe(
+    `${organizationId} has not requested ADA.`,
   );
 });
 

@@ -21,6 +21,8 @@ export interface DeliveryRow extends Readonly<Partial<Record<Grouping, string>>>
   readonly withoutReceipt: number;
   /** The delivered share of the messages with a receipt; null without any. */
   readonly rate: number | null;
+  /** The delivered share of all accepted messages; null without any. It shows a carrier that sends no receipts as 0. */
+  readonly rateOfAccepted: number | null;
   /** From when a message was due until it was accepted, and from then until its receipt. */
   readonly secondsToSubmit: Percentiles;
   readonly secondsToReceipt: Percentiles;
@@ -74,6 +76,7 @@ function rowOf(sum: Arrivals & { readonly hour: string }, by: readonly Grouping[
     undelivered,
     withoutReceipt: Math.max(0, accepted - reported),
     rate: shareOf(delivered, reported),
+    rateOfAccepted: shareOf(delivered, Math.max(accepted, reported)),
     secondsToSubmit: percentilesOf(sum, "submitted", accepted),
     secondsToReceipt: percentilesOf(sum, "received", reported),
   };
