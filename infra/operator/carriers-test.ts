@@ -9,8 +9,8 @@ import { readSecret, type CarrierSecret } from "../../shared/carriers/credential
 import { CarrierName, findCarrier, type CarrierRecord } from "../../shared/carriers/record.ts";
 import { countryOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 import { segmentsOf } from "../../shared/messages/message/segments.ts";
-import { newId } from "../../shared/platform/ids.ts";
-import { command, part, personal, RequiredText } from "./command.ts";
+import { receiptWarning, TestedMessage } from "./carrier-receipts.ts";
+import { command, count, part, personal, RequiredText } from "./command.ts";
 import { listOf } from "./output.ts";
 
 export const Name = part("<name>", "name of the carrier", CarrierName);
@@ -28,7 +28,7 @@ export const testCarrier = command({
   details:
     "This machine sends a real message, with the stage's credentials, and the carrier charges for it. No wallet pays. The " +
     "carrier may be disabled or have no route. If the carrier did not respond before, and accepts the message, it gets " +
-    "messages of customers again.",
+    "messages of customers again. The command waits for the delivery receipt. The gateway knows a new carrier after half a minute.",
   examples: ["kannel-london --to 447700900123 --from ACME --stage prod"],
   asksFirst: true,
   input: z.object({
@@ -40,16 +40,24 @@ export const testCarrier = command({
       "text of the message",
       z._default(RequiredText, "A test of the SMS gateway"),
     ),
+    wait: part(
+      "--wait <seconds>",
+      "seconds to wait for its receipt; default: 30",
+      z._default(count(600), 30),
+    ),
   }),
-  run: async ({ name, ...message }, { output, confirm, changed }) => {
+  run: async ({ name, wait, ...message }, { output, confirm, changed }) => {
     const record = await readCarrier(name);
     await confirm(`send one message through the carrier ${name}`);
     let response: CarrierResponse | undefined;
     const onAnswer = (received: CarrierResponse): void => {
       response = received;
     };
-    const reference = `test.${newId("msg")}`;
+    const tested = new TestedMessage();
+    const { reference } = tested;
     const { encoding } = segmentsOf(message.text, { unicode: false });
+    const sendsReceipt = record.settings.kind !== "sandbox" && receiptWarning(record) === undefined;
+    if (sendsReceipt) await tested.store(name, { from: message.from, encoding });
     const submission = { ...message, reference, country: countryOfNumber(message.to), encoding };
     const startedAtMs = performance.now();
     const result = await carrierOf(record, { onAnswer })
@@ -62,9 +70,11 @@ export const testCarrier = command({
     const body = response === undefined ? undefined : withoutSecrets(response.text, await readSecret(record));
     const isAccepted = result.outcome === "accepted" && result.isBuffered !== true;
     const closesBreaker = isAccepted && (await closeBreaker(record.name));
+    if (sendsReceipt && isAccepted) output.progress(`waiting for the receipt, at most ${wait} seconds`);
+    const receipt = sendsReceipt && isAccepted ? await tested.receipt(wait) : receiptWarning(record);
     changed({ outcome: result.outcome, ...(closesBreaker && { closesBreaker }) });
     output.result(
-      { carrier: record.name, reference, ...result, durationMs, status: response?.status, body },
+      { carrier: record.name, reference, ...result, receipt, durationMs, status: response?.status, body },
       listOf({
         Carrier: record.name,
         Outcome: result.outcome,
@@ -73,6 +83,7 @@ export const testCarrier = command({
         Buffered: "isBuffered" in result && result.isBuffered ? "yes, the link is down" : undefined,
         Reason: "errorCode" in result ? result.errorCode : "reason" in result ? result.reason : undefined,
         Reference: result.outcome === "accepted" ? (result.carrierReference ?? "none") : undefined,
+        Receipt: receipt,
         Duration: `${durationMs} ms`,
         Status: response?.status.toString(),
         Response: body,

@@ -20,6 +20,7 @@ import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.ts";
 import { parseJson } from "../operator-file.ts";
 import { carrierCallbacksPerSecond } from "../stages/stage.ts";
+import { inboundWarning, receiptWarning } from "./carrier-receipts.ts";
 import { Name, readCarrier, testCarrier } from "./carriers-test.ts";
 import { command, flag, part, RequiredText, type OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -103,6 +104,9 @@ const set = command({
     });
     changed(shown(record));
     output.result(shown(record), carrierText(record));
+    for (const warning of [receiptWarning(record), inboundWarning(record)].flatMap((each) => each ?? [])) {
+      output.aside(warning);
+    }
     warnOfReceipts(record, context);
     if (present !== undefined) return;
     output.note(`Test it with: carriers test ${name} --to NUMBER. Then add it to a route with: routes set`);

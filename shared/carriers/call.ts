@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
 
+import { withAllDigits } from "../platform/all-digits.ts";
 import { now, secondMs } from "../platform/clock.ts";
 import { textOfResponse } from "./response-text.ts";
 
@@ -183,10 +184,4 @@ export function valueAt(text: string, path: string): unknown {
     value = new Map(Object.entries(value)).get(name);
   }
   return value;
-}
-
-/** Keeps the digits of an integer that a number would round, because carriers count messages with 64 bits. */
-function withAllDigits(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
-  const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
-  return isRounded ? (context?.source ?? value) : value;
 }

@@ -52,7 +52,7 @@ export const metricNames = [
 ] as const;
 export type MetricName = (typeof metricNames)[number];
 
-/** The metrics of each carrier: the outcomes of submissions, and the receipts. The dashboard reads them. */
+/** The metrics of each carrier: the outcomes of submissions, the receipts, and its unreadable calls. The dashboard reads them. */
 export const carrierMetricNames = [
   "CarrierAccepted",
   "CarrierDelivered",
@@ -61,6 +61,7 @@ export const carrierMetricNames = [
   "CarrierRejected",
   "CarrierThrottled",
   "CarrierUndelivered",
+  "CarrierUnreadableCallbacks",
 ] as const;
 export type CarrierMetricName = (typeof carrierMetricNames)[number];
 

@@ -141,9 +141,14 @@ it("an inbound message is listed for the owner of its number, and STOP is obeyed
   });
   await report(`${http}/inbound`, {}, { json: { from, to: number, text: "Stop.", id: "2" } });
   await report(`${http}/inbound`, {}, { json: { from, to: number, text: "Stop.", id: "2" } });
+  // They are one number in JavaScript.
+  const longIds = ["7091800003790954036", "7091800003790954037"];
+  for (const id of longIds) {
+    await report(`${http}/inbound`, {}, { raw: `{"from":${from},"to":${number},"text":"${id}","id":${id}}` });
+  }
   await vi.waitFor(async () => {
     const { rows } = pageOf(await customer.call("/v1/inbound"), InboundMessage);
-    expect(rows.map(({ message }) => message).toSorted()).toEqual(["Stop.", "Stöp it"]);
+    expect(rows.map(({ message }) => message).toSorted()).toEqual([...longIds, "Stop.", "Stöp it"]);
   }, patience);
   await vi.waitFor(async () => {
     expect(await customer.client.getOptOut({ params: { phoneNumber: from } })).toMatchObject({

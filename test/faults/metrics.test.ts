@@ -196,28 +196,8 @@ const causes: Readonly<Record<CarrierMetricName | MetricName, () => Promise<void
     await receiveInboundMessage(replyOf({ from: "ACME", to: "12025550191", message: "STOP" }));
     writeMetrics();
   },
-  UnreadableCallbacks: async () => {
-    vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
-    const name = "unreadable";
-    const at = new Date().toISOString();
-    const callbackTokenHash = createHash("sha256").update("token").digest("hex");
-    const settings = CarrierSettings.parse({ kind: "kannel", url: "http://127.0.0.1" });
-    const record = {
-      entity: "carrier",
-      name,
-      settings,
-      callbackTokenHash,
-      createdAt: at,
-      updatedAt: at,
-    } as const;
-    await putItem(putOf(keys.carrier(name), record));
-    const query = { token: "token", from: "07700900123", to: "12025550191", text: "STOP" };
-    const received = { params: { carrier: name, callback: "inbound" }, query, callbacks: [query] } as const;
-    const others = { method: "GET", path: "/", queryString: "", headers: {} };
-    await expect(callbackReceiver()({ ...received, ...others })).rejects.toThrow("cannot be read");
-    await deleteItem(keys.carrier(name));
-    writeMetrics();
-  },
+  UnreadableCallbacks: callUnreadably,
+  CarrierUnreadableCallbacks: callUnreadably,
   EdgeReached: async () => runSchedule(gateway, "CheckEdge"),
   FailedJobs: async () => {
     faults.next(isBy("SendMessage", "dynamodb:UpdateItem"), loseRequest, 20);
@@ -290,6 +270,30 @@ const causes: Readonly<Record<CarrierMetricName | MetricName, () => Promise<void
   },
 };
 
+/** Calls as a carrier whose call cannot be read. */
+async function callUnreadably(): Promise<void> {
+  vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
+  const name = "unreadable";
+  const at = new Date().toISOString();
+  const callbackTokenHash = createHash("sha256").update("token").digest("hex");
+  const settings = CarrierSettings.parse({ kind: "kannel", url: "http://127.0.0.1" });
+  const record = {
+    entity: "carrier",
+    name,
+    settings,
+    callbackTokenHash,
+    createdAt: at,
+    updatedAt: at,
+  } as const;
+  await putItem(putOf(keys.carrier(name), record));
+  const query = { token: "token", from: "07700900123", to: "12025550191", text: "STOP" };
+  const received = { params: { carrier: name, callback: "inbound" }, query, callbacks: [query] } as const;
+  const others = { method: "GET", path: "/", queryString: "", headers: {} };
+  await expect(callbackReceiver()({ ...received, ...others })).rejects.toThrow("cannot be read");
+  await deleteItem(keys.carrier(name));
+  writeMetrics();
+}
+
 describe("the metric that the alarms watch is written when the event occurs", () => {
   it.each([...metricNames, ...carrierMetricNames])("%s", async (name) => {
     log.length = 0;
@@ -307,7 +311,8 @@ describe("the metric that the alarms watch is written when the event occurs", ()
     expect(watched.length > 0).toBe(!notWatched.has(name));
     for (const each of watched) expect(each).toEqual(identity);
     const isOfCarrier = carrierMetricNames.some((each) => each === name);
-    expect(identity.dimensions).toEqual({ stage: "local", ...(isOfCarrier ? { carrier: "sandbox" } : {}) });
+    const carrier = name === "CarrierUnreadableCallbacks" ? "unreadable" : "sandbox";
+    expect(identity.dimensions).toEqual({ stage: "local", ...(isOfCarrier ? { carrier } : {}) });
   });
 });
 

@@ -162,7 +162,7 @@ beforeAll(async () => {
     "carriers set": `acme --settings ${settings}`,
     "carriers enable": "acme",
     "carriers disable": "acme",
-    "carriers test": `acme --to ${to} --from ACME`,
+    "carriers test": `acme --to ${to} --from ACME --wait 1`,
     "carriers remove": "beta",
     "routes set": "44 --carriers acme",
     "routes remove": "99876",

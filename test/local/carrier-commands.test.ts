@@ -207,13 +207,16 @@ it("a carrier is tested with one message, and its response is shown without secr
     headers: {},
   };
   await outputOf(await set("acme", basic, { token, user: "a-user", password }));
-  carrier.answer = (response, { url, headers }) => {
+  carrier.answer = (response, { url, headers }, body) => {
     const form = new URLSearchParams({ token }).toString();
     response.writeHead(200).end(JSON.stringify({ id: "it-1", url, headers, token, "as a form": form }));
+    const { tellUs } = z.object({ tellUs: z.string() }).parse(JSON.parse(body));
+    void fetch(tellUs, { method: "POST", body: new URLSearchParams({ status: "no", reason: "27" }) });
   };
   const test = "carriers test acme --to 447700900123";
   const tried = await outputOf(`${test} --from ACME --text Hello`);
   expect(tried).toMatch(/Outcome +accepted\nReference +it-1\n/);
+  expect(tried).toMatch(/Receipt +undelivered DELIVERY_FAILED 27\nDuration/);
   expect(tried).toMatch(/Status +200\nResponse +\{"id":"it-1","url":"\/messages\?key=…"/);
   expect(tried).toContain('"authorization":"Basic …"');
   const message = { to: "447700900123", from: "ACME", text: "Hello" };
@@ -233,6 +236,19 @@ it("a carrier is tested with one message, and its response is shown without secr
   );
 });
 
+it("a carrier whose callbacks could not be read has warnings, also in its test", async () => {
+  const { err } = await operator(await change("acme", { receipts: undefined, inbound: undefined }));
+  const noReceipts =
+    "Receipts of acme are rejected, and no message gets a result: add receipts to its settings.";
+  expect(err).toBe(
+    `${noReceipts}\nReplies through acme are rejected, and a STOP has no effect: add inbound to its settings.\n`,
+  );
+  expect(await outputOf("carriers test acme --to 447700900123")).toContain(noReceipts);
+  const { err: noAddress } = await operator(await change("acme", { body: { to: "{to}", text: "{text}" } }));
+  expect(noAddress).toBe("Receipts of acme belong to no message: add {callbackUrl} to its url or body.\n");
+  await outputOf(await change("acme"));
+});
+
 it("an accepted test closes the breaker of a carrier that did not respond", async () => {
   const [openedAt, probeFailedAt] = ["2026-01-01T00:00:00.000Z", "2026-01-01T00:10:00.000Z"];
   const leaseUntil = "2099-01-01T00:00:00.000Z";
@@ -244,7 +260,8 @@ it("an accepted test closes the breaker of a carrier that did not respond", asyn
   await operator("carriers test acme --to 447700900123");
   expect((await readBreakers()).get("acme")).toMatchObject({ failedProbes: 3 });
   carrier.answer = says(200, JSON.stringify({ id: "carrier-1" }));
-  expect(await outputOf("carriers test acme --to 447700900123")).toMatch(/Breaker +closed/);
+  const closed = await outputOf("carriers test acme --to 447700900123 --wait 1");
+  expect(closed).toMatch(/Breaker +closed[^]*Receipt +none within 1 seconds/);
   expect(Object.keys((await readBreakers()).get("acme") ?? {}).toSorted()).toEqual(["entity", "sk"]);
   expect(await outputOf("carriers list")).not.toContain("not responding");
 });

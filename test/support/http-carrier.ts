@@ -36,12 +36,14 @@ export class HttpCarrier {
     return {
       kind: "http",
       url: `${this.url}/messages`,
-      body: { to: "{to}", text: "{text}" },
+      body: { to: "{to}", text: "{text}", callback: "{callbackUrl}" },
       responses: [
         { meaning: "accepted", statuses: [200] },
         { meaning: "rejected", statuses: [422] },
       ],
       referencePath: "id",
+      receipts: { statusPath: "status", delivered: ["yes"], undelivered: ["no"], errorPath: "reason" },
+      inbound: { fromPath: "from", toPath: "to", textPath: "text" },
       ...fields,
     };
   }

@@ -59,6 +59,7 @@ export function callbackReceiver(): (call: CarrierCall) => Promise<RawResponse> 
     if (understood.length < call.callbacks.length) {
       log.warn("callback.unreadable", { carrier: carrier.name });
       countMetrics({ UnreadableCallbacks: 1 });
+      countMetrics({ CarrierUnreadableCallbacks: 1 }, carrier.name);
     }
     if (understood.length === 0) throw notUnderstood();
     await enqueueAll(

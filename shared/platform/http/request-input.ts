@@ -4,6 +4,7 @@ import type * as z from "zod/mini";
 import { ApiError, invalidField } from "../../api/contract/errors.ts";
 import { namesOfNotNull, validate } from "../../api/contract/validation.ts";
 import type { ServedRoute } from "../../api/routes/route.ts";
+import { withAllDigits } from "../all-digits.ts";
 import type { EndpointMiddleware } from "./event.ts";
 
 /** The largest body of a route that does not declare its own limit. */
@@ -81,18 +82,18 @@ function parseJson(bytes: Uint8Array, revive: Reviver): unknown {
   }
 }
 
-type Reviver = (this: unknown, name: string, value: unknown) => unknown;
+type Reviver = (this: unknown, name: string, value: unknown, context?: { source?: string }) => unknown;
 
 /**
  * Returns the function that checks and changes the values of a body while it is parsed. It rejects half a surrogate pair,
  * which cannot be stored or sent, because every UTF-8 encoder replaces it. In a POST it leaves out the fields that are
  * `null`: many clients write those without a value so. In a PATCH or PUT, `null` clears a field. Carriers have rules of
- * their own.
+ * their own, and ids that a number would round.
  */
 function reviverOf({ method, form, body }: ServedRoute): Reviver {
   const leavesOutNulls = method === "POST" && form !== true;
   const notNull = new Set(body === undefined ? [] : namesOfNotNull(body));
-  return function revive(name, value) {
+  return function revive(name, value, context) {
     if (typeof value === "string" && !value.isWellFormed()) {
       throw invalidBody("The body holds a lone surrogate.");
     }
@@ -101,7 +102,8 @@ function reviverOf({ method, form, body }: ServedRoute): Reviver {
       throw invalidBody("A field must have no name __proto__.");
     }
     const isLeftOut = value === null && leavesOutNulls && !notNull.has(name) && !Array.isArray(this);
-    return isLeftOut ? undefined : value;
+    if (isLeftOut) return undefined;
+    return form === true ? withAllDigits(name, value, context) : value;
   };
 }
 

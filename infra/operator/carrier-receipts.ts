@@ -1,0 +1,91 @@
+import { setTimeout } from "node:timers/promises";
+
+import { placeholdersOf, textsOf } from "../../shared/carriers/placeholders.ts";
+import type { CarrierRecord } from "../../shared/carriers/record.ts";
+import { MessageRecord } from "../../shared/messages/message/record.ts";
+import { testExpiry } from "../../shared/messages/message/test-messages.ts";
+import { now, secondMs } from "../../shared/platform/clock.ts";
+import { newTestId } from "../../shared/platform/ids.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
+import { messageKey } from "../../shared/platform/table/shards.ts";
+import { insertOf, putItem } from "../../shared/platform/table/write.ts";
+
+type Settled = Pick<CarrierRecord, "name" | "settings">;
+
+/** Returns why a carrier's messages stay without a receipt, for the operator; undefined if they get one. */
+export function receiptWarning({ name, settings }: Settled): string | undefined {
+  if (settings.kind === "aws" && settings.configurationSetName === undefined) {
+    return `AWS sends no receipts for ${name}: add configurationSetName to its settings.`;
+  }
+  if (settings.kind !== "http") return undefined;
+  const { url, headers, body = {}, receipts } = settings;
+  if (receipts === undefined) {
+    return `Receipts of ${name} are rejected, and no message gets a result: add receipts to its settings.`;
+  }
+  const texts = [url, ...Object.values(headers), ...textsOf(body)];
+  const names = new Set(texts.flatMap(placeholdersOf));
+  if (names.has("callbackUrl") || (names.has("reference") && receipts.referencePath !== undefined))
+    return undefined;
+  return `Receipts of ${name} belong to no message: add {callbackUrl} to its url or body.`;
+}
+
+/** Returns why a carrier's inbound messages are lost, for the operator; undefined if they are read. */
+export function inboundWarning({ name, settings }: Settled): string | undefined {
+  if (settings.kind !== "http" || settings.inbound !== undefined) return undefined;
+  return `Replies through ${name} are rejected, and a STOP has no effect: add inbound to its settings.`;
+}
+
+/** No organization has this id. */
+const testOrganizationId = `org_${"0".repeat(26)}`;
+
+const pollMs = 500;
+
+/** A message of the operator, which no customer sees and nothing counts, so that its receipt can be read. */
+export class TestedMessage {
+  readonly #id = newTestId("msg");
+  readonly #key = messageKey({ organizationId: testOrganizationId, id: this.#id });
+  readonly reference = `${testOrganizationId}.${this.#id}`;
+
+  /** Stores the message without its number and text. */
+  async store(
+    carrier: string,
+    { from, encoding }: Pick<MessageRecord, "encoding"> & { from: string },
+  ): Promise<void> {
+    const queuedAt = now().toISOString();
+    const record: MessageRecord = {
+      entity: "message",
+      id: this.#id,
+      organizationId: testOrganizationId,
+      status: "sent",
+      to: "",
+      message: "",
+      senderId: from,
+      language: "English",
+      encoding,
+      segments: 1,
+      unitPriceMicros: 0,
+      totalMicros: 0,
+      queuedAt,
+      attempts: 1,
+      unresolvedAttempts: 0,
+      carrier,
+      expiresAt: testExpiry(queuedAt),
+    };
+    await putItem(insertOf(this.#key, record));
+  }
+
+  /** Waits for the final receipt, and describes it. */
+  async receipt(seconds: number): Promise<string> {
+    for (
+      const until = performance.now() + seconds * secondMs;
+      performance.now() < until;
+      await setTimeout(pollMs)
+    ) {
+      const found = await findItem(MessageRecord, this.#key, { consistent: true });
+      const { deliveryStatus, deliveryErrorCode = "", deliveryProviderCode = "" } = found ?? {};
+      if (deliveryStatus !== undefined)
+        return [deliveryStatus, deliveryErrorCode, deliveryProviderCode].filter(Boolean).join(" ");
+    }
+    return `none within ${seconds} seconds`;
+  }
+}
