@@ -23,11 +23,7 @@ const Submission = z.object({
 });
 const SenderIdRequest = z.object({
   organization: Organization,
-  senderId: part(
-    "<sender-id>",
-    "sender ID, or the ID of its request, as shown by sender-ids list",
-    RequiredText,
-  ),
+  senderId: part("<name>", "sender ID, or the ID of its request, as shown by sender-ids list", RequiredText),
 });
 const kycList = command({
   name: "kyc list",
