@@ -4,7 +4,7 @@ import { placeholdersOf, textsOf } from "../../shared/carriers/placeholders.ts";
 import type { CarrierRecord } from "../../shared/carriers/record.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { testExpiry } from "../../shared/messages/message/test-messages.ts";
-import { now, secondMs } from "../../shared/platform/clock.ts";
+import { minuteMs, now, secondMs } from "../../shared/platform/clock.ts";
 import { newTestId } from "../../shared/platform/ids.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
@@ -75,7 +75,7 @@ export class TestedMessage {
   }
 
   /** Waits for the final receipt, and describes it. */
-  async receipt(seconds: number): Promise<string> {
+  async receipt({ updatedAt }: CarrierRecord, seconds: number): Promise<string> {
     for (
       const until = performance.now() + seconds * secondMs;
       performance.now() < until;
@@ -86,6 +86,7 @@ export class TestedMessage {
       if (deliveryStatus !== undefined)
         return [deliveryStatus, deliveryErrorCode, deliveryProviderCode].filter(Boolean).join(" ");
     }
-    return `none within ${seconds} seconds`;
+    const isNew = now().getTime() - Date.parse(updatedAt) < minuteMs;
+    return `none within ${seconds} seconds${isNew ? ". Repeat the test once its settings apply, in a minute" : ""}`;
   }
 }

@@ -28,7 +28,8 @@ export const testCarrier = command({
   details:
     "This machine sends a real message, with the stage's credentials, and the carrier charges for it. No wallet pays. The " +
     "carrier may be disabled or have no route. If the carrier did not respond before, and accepts the message, it gets " +
-    "messages of customers again. The command waits for the delivery receipt. The gateway knows a new carrier after half a minute.",
+    "messages of customers again. The command waits for the delivery receipt, which the gateway can read a minute after a change " +
+    "of the settings.",
   examples: ["kannel-london --to 447700900123 --from ACME --stage prod"],
   asksFirst: true,
   input: z.object({
@@ -71,7 +72,7 @@ export const testCarrier = command({
     const isAccepted = result.outcome === "accepted" && result.isBuffered !== true;
     const closesBreaker = isAccepted && (await closeBreaker(record.name));
     if (sendsReceipt && isAccepted) output.progress(`waiting for the receipt, at most ${wait} seconds`);
-    const receipt = sendsReceipt && isAccepted ? await tested.receipt(wait) : receiptWarning(record);
+    const receipt = sendsReceipt && isAccepted ? await tested.receipt(record, wait) : receiptWarning(record);
     changed({ outcome: result.outcome, ...(closesBreaker && { closesBreaker }) });
     output.result(
       { carrier: record.name, reference, ...result, receipt, durationMs, status: response?.status, body },
