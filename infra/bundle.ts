@@ -9,6 +9,7 @@ import { stringify } from "yaml";
 
 import { openApiDocument } from "../shared/api/openapi/openapi.ts";
 import { mcpTools } from "../shared/api/openapi/tools.ts";
+import { fontFile, fontFiles } from "../shared/money/invoices/fonts.ts";
 import { bundleForBrowser } from "./browser-bundle.ts";
 import { buildOnce } from "./build-once.ts";
 import { packageOptions, packagesOfOneFunction, serverWithoutValidator } from "./bundled-packages.ts";
@@ -138,23 +139,30 @@ async function putLaterFiles({ outputs }: Metafile, options: BuildOptions): Prom
   }
 }
 
-/** The files of packages that functions read: the metadata of phone numbers, and the font of invoices. */
-const packageFiles = [
-  "libphonenumber-js/metadata.max.json",
-  "@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf",
-  "@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf",
-];
+/** The files of packages that functions read, by a name in the bundles that read them. */
+const packageFiles = {
+  "libphonenumber-js/metadata.max.json": ["libphonenumber-js/metadata.max.json"],
+  [fontFile("regular")]: fontFiles,
+};
+
+/** HarfBuzz has its program in a file that it reads from its own folder. */
+const shapingProgram = "harfbuzz.wasm";
 
 /** Puts files of packages next to the bundles that name them. */
 async function putPackageFiles(): Promise<void> {
   for await (const file of glob("*/*/*.mjs", { cwd: bundlesFolder })) {
     const bundle = path.join(bundlesFolder, file);
     const source = await readFile(bundle, "utf8");
-    for (const name of packageFiles.filter((each) => source.includes(each))) {
-      const target = path.join(path.dirname(bundle), "node_modules", name);
+    const put = async (name: string, place: string): Promise<void> => {
+      const target = path.join(path.dirname(bundle), place);
       await mkdir(path.dirname(target), { recursive: true });
       await copyFile(require.resolve(name), target);
+    };
+    for (const [mark, names] of Object.entries(packageFiles)) {
+      if (!source.includes(mark)) continue;
+      for (const name of names) await put(name, path.join("node_modules", name));
     }
+    if (source.includes(shapingProgram)) await put(`harfbuzzjs/dist/${shapingProgram}`, shapingProgram);
   }
 }
 

@@ -5,8 +5,9 @@ import { findDocument, type DocumentRecord } from "../../shared/money/invoices/r
 import type * as storage from "../../shared/money/invoices/storage.ts";
 import { saveBillingDetails } from "../../shared/money/payments/billing-details.ts";
 import { readBilling } from "../../shared/money/payments/billing-record.ts";
-import { newPayment } from "../../shared/money/payments/create.ts";
+import { createPayment, newPayment } from "../../shared/money/payments/create.ts";
 import { processPayment } from "../../shared/money/payments/process.ts";
+import { setAutoRecharge } from "../../shared/money/payments/recharge.ts";
 import { paymentPut, type PaymentRecord } from "../../shared/money/payments/record.ts";
 import { recordRefund } from "../../shared/money/payments/refund.ts";
 import { recordTransfer } from "../../shared/money/payments/transfer.ts";
@@ -69,6 +70,17 @@ it("an invoice and its credit note name the buyer whose tax was charged", async 
   await recordRefund(key, { id: "rfd_1", amountMicros: 10_000_000, reason: "Refund" });
   const creditNote = (await processPayment(key))?.refunds[0]?.creditNote ?? "";
   expect((await findDocument(organizationId, creditNote))?.buyer).toEqual(abroad);
+});
+
+it("without details, the name of the organization has to be one that invoices can show", async () => {
+  setPayments({ ...settings, cards: "stripe" });
+  const organizationId = await openOrganization(0, { name: "Café 🌸" });
+  const message = "has a character that invoices cannot show: 🌸 (U+1F338)";
+  const problem = { code: "VALIDATION_ERROR", details: [{ path: "billing.name", message }] };
+  const payment = { method: "bank_transfer", amount: 50, saveCard: false } as const;
+  await expect(createPayment(organizationId, payment)).rejects.toMatchObject(problem);
+  const recharge = { isEnabled: true, threshold: 1, amount: 50, monthlyCap: 100 };
+  await expect(setAutoRecharge(organizationId, recharge)).rejects.toMatchObject(problem);
 });
 
 it("details that are entered after a payment began are not on its invoice", async () => {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { kebabCase } from "../../infra/constructs/names.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { operations } from "../../shared/api/routes.ts";
+import { fontFiles } from "../../shared/money/invoices/fonts.ts";
 import { invoice } from "../support/invoices.ts";
 import { isNightly } from "../support/second-opinions.ts";
 
@@ -189,22 +190,21 @@ describe("two handlers with more lines", () => {
     expect(changedFunctions(bundles)).toEqual(["health/get-health", "wallet/get-wallet"]);
   });
 
-  it("have the font of invoices next to the one that renders them, and to no other", async () => {
-    const fonts = ["400Regular/Inter_400Regular.ttf", "600SemiBold/Inter_600SemiBold.ttf"];
+  it("have the fonts of invoices next to the one that renders them, and to no other", async () => {
     const cwd = path.join(folder, "lines/.build/functions");
     const found: string[] = [];
     for await (const file of glob("health/get-health/**/*.ttf", { cwd })) found.push(file);
-    const place = "health/get-health/node_modules/@expo-google-fonts/inter";
-    expect(found.toSorted()).toEqual(fonts.map((font) => path.join(place, font)));
+    const place = "health/get-health/node_modules";
+    expect(found.toSorted()).toEqual(fontFiles.map((font) => path.join(place, font)).toSorted());
     expect(await readdir(path.join(cwd, "wallet/get-wallet"))).not.toContain("node_modules");
     // In the child, as the runner would compile the bundle.
     const script = `
       const { renderPdf } = await import("./index.mjs");
-      const file = await renderPdf(${JSON.stringify(invoice())});
-      process.stdout.write(Buffer.from(file).toString("latin1").slice(0, 8));`;
+      const file = await renderPdf(${JSON.stringify(invoice({ buyer: { name: "株式会社" } }))});
+      process.stdout.write(Buffer.from(file).toString("latin1").match(/NotoSans\\w+/)?.[0] ?? "");`;
     const options = { cwd: path.join(cwd, "health/get-health") };
     const { stdout } = await promisify(execFile)(process.execPath, ["--eval", script], options);
-    expect(stdout).toBe("%PDF-1.3");
+    expect(stdout).toBe("NotoSansSC");
   });
 });
 

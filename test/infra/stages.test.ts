@@ -78,6 +78,10 @@ it.each([
     { ...least, policies: { ...policies, verifiedEmail: "before-sending" } },
     "policies.verifiedEmail: needs email",
   ],
+  [
+    { ...least, payments: { seller: { name: "株式会社", address: ["ok", "\u202E"], country: "US" } } },
+    "payments.seller.address: has a character that invoices cannot show: U+202E",
+  ],
   [{ ...least, monthlyBudgetUsd: 50 }, "monthlyBudgetUsd: needs alarmEmails"],
   [{ ...least, corsOrigins: ["*", "https://example.com/"] }, "corsOrigins.1: must be https://example.com"],
   [{ ...least, brand: { name: "<b>" } }, "brand.name: must be up to 40 letters"],

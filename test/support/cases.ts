@@ -13,6 +13,7 @@ const suites = {
     "carrier response",
     "code",
     "contact",
+    "document",
     "email header",
     "import",
     "inbound fields",

@@ -24,6 +24,14 @@ export function linesOfPdf(file: Uint8Array): string[][] {
     .map((page) => linesIn(streamOf(/\/Contents (\d+) 0 R/.exec(page)?.[1] ?? ""), characters));
 }
 
+/** Returns the names of the fonts in a PDF, in the order in which they are used. */
+export function fontsOfPdf(file: Uint8Array): string[] {
+  const names = Buffer.from(file)
+    .toString("latin1")
+    .matchAll(/\/FontName \/\w+\+(\w+)-/g);
+  return [...new Set(Array.from(names, ([, name = ""]) => name))];
+}
+
 /** Returns the characters of a font by its glyphs. */
 function charactersIn(map: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -41,6 +49,9 @@ function linesIn(content: string, fonts: ReadonlyMap<string, ReadonlyMap<string,
   return [...content.matchAll(/^BT$([\s\S]*?)^ET$/gm)].map(([, text = ""]) => {
     const font = fonts.get(/\/(F\d+) [\d.]+ Tf/.exec(text)?.[1] ?? "");
     const glyphs = [...text.matchAll(/<([0-9a-f]+)>/g)].flatMap(([, hex = ""]) => hex.match(/.{4}/g) ?? []);
-    return glyphs.map((glyph) => font?.get(glyph) ?? "?").join("");
+    const characters = glyphs.map((glyph) => font?.get(glyph) ?? "?");
+    // Viewers turn letters that are written from right to left.
+    const isTurned = characters.some((each) => /[\p{sc=Arab}\p{sc=Hebr}]/u.test(each));
+    return (isTurned ? characters.toReversed() : characters).join("");
   });
 }

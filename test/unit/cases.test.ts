@@ -19,6 +19,7 @@ import { csvFileOf, withWrittenNumbers, xlsxOf } from "../../functions/console/a
 import { readCredentials } from "../../infra/operator/carriers.ts";
 import { parseRates } from "../../infra/operator/rates-file.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
+import { BillingDetails } from "../../shared/api/contract/billing.ts";
 import { CreateContactRequest, type Contact } from "../../shared/api/contract/contacts.ts";
 import { ApiError, type ErrorDetail } from "../../shared/api/contract/errors.ts";
 import { problemOfLength } from "../../shared/api/contract/phone-numbers.ts";
@@ -37,11 +38,15 @@ import { countryOfNumber, typesOfNumber } from "../../shared/messages/destinatio
 import { parseSchedule } from "../../shared/messages/message/schedule.ts";
 import { segmentsOf } from "../../shared/messages/message/segments.ts";
 import { keywordOf } from "../../shared/messages/numbers/keywords.ts";
+import { checkDrawable } from "../../shared/money/invoices/characters.ts";
+import { renderPdf } from "../../shared/money/invoices/pdf.ts";
 import { headerText } from "../../shared/notices/emails/send-with-ses.ts";
 import { TextSearch } from "../../shared/platform/text-search.ts";
 import { verificationText } from "../../shared/verifications/texts.ts";
 import { casesOf, type KindOf } from "../support/cases.ts";
 import { message as carrierMessage, startCarrierServers } from "../support/http-carrier-kinds.ts";
+import { invoice } from "../support/invoices.ts";
+import { fontsOfPdf, linesOfPdf } from "../support/pdf.ts";
 
 /** The moment of all requests. */
 const at = new Date("2026-11-28T10:00:00.000Z");
@@ -75,6 +80,7 @@ const Import = z.strictObject({
   dates: z._default(z.enum(["iso", "shown"]), "shown"),
   name: z.optional(z.string()),
 });
+const Seller = z.strictObject({ name: z.string(), address: z.array(z.string()), country: z.string() });
 const Callback = z.strictObject({
   carrier: z.enum(["aws", "http", "kannel", "twilio"]),
   settings: z._default(z.record(z.string(), z.unknown()), {}),
@@ -249,6 +255,18 @@ const kinds: Readonly<Record<KindOf<"unit">, (input: unknown) => Promise<string>
       vi.unstubAllEnvs();
       await rm(folder, { recursive: true });
     }
+  },
+  document: async (input) => {
+    const { seller, ...buyer } = z.looseObject({ seller: z.optional(Seller) }).parse(input);
+    const checked = validate(BillingDetails, buyer);
+    if (!checked.success) return `400 ${problems(checked.details)}`;
+    try {
+      checkDrawable(checked.data);
+    } catch (error) {
+      return `400 ${error instanceof ApiError ? problems(error.details) : String(error)}`;
+    }
+    const pdf = await renderPdf(invoice({ buyer: checked.data, ...(seller && { seller }) }));
+    return `${fontsOfPdf(pdf).join(" ")} | ${linesOfPdf(pdf).flat().join(" | ")}`;
   },
   test: async (input) => {
     const { file, name } = z.strictObject({ file: z.string(), name: z.string() }).parse(input);

@@ -2,14 +2,12 @@ import * as z from "zod/mini";
 
 import { Country } from "./countries.ts";
 import { PaymentFailure, PaymentMethodId, PaymentMethodKind } from "./payments.ts";
-import { Currency, idSchema, text, Timestamp, VatNumber } from "./primitives.ts";
+import { Currency, idSchema, messageText, Timestamp, VatNumber } from "./primitives.ts";
 import { Role } from "./scopes.ts";
 import { Amount } from "./wallet.ts";
 
 /** The roles whose members get a kind of email. */
 const Recipients = z.array(Role).check(z.maxLength(Role.options.length));
-
-const nonEmpty = (maxLength: number) => text(maxLength).check(z.regex(/\S/, "must not be empty"));
 
 /** The roles whose members get each kind of email, beside owners. */
 const emails = {
@@ -24,8 +22,8 @@ const emails = {
 /** The name, address and tax number on invoices, and who gets emails. */
 export const BillingDetails = z
   .strictObject({
-    name: nonEmpty(200).register(z.globalRegistry, { description: "The name on invoices." }),
-    address: z.optional(z.array(nonEmpty(100)).check(z.maxLength(5))).register(z.globalRegistry, {
+    name: messageText(200).register(z.globalRegistry, { description: "The name on invoices." }),
+    address: z.optional(z.array(messageText(100)).check(z.maxLength(5))).register(z.globalRegistry, {
       description: "The lines of the address on invoices, without the country.",
     }),
     country: z

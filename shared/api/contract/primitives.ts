@@ -83,7 +83,7 @@ const visible =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- They are what it leaves out.
   /[^\u0000-\u000B\u000D-\u0020\u007F-\u00A0\u00AD\u034F\u061C\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180E\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFE00-\uFE0F\uFEFF\uFFA0]/;
 
-/** The text of a message. Without a visible character no one could read it, and some carriers reject it. */
+/** The text of a message, or a name. Without a visible character no one could read it, and some carriers reject it. */
 export function messageText(maxLength: number): z.ZodMiniString<string> {
   return text(maxLength).check(
     z.minLength(1, { error: "must not be empty", abort: true }),

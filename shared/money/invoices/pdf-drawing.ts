@@ -17,14 +17,16 @@ export async function drawDocument(document: DocumentRecord): Promise<Uint8Array
   const title = kind === "invoice" ? "Invoice" : "Credit note";
   const sheet = new PdfSheet(`${title} ${number}`, seller.name, new Date(issuedAt));
   if (brand !== undefined) sheet.write(brand.name, { ...styles.strong, color: brand.color }, leftColumn);
-  sheet.write(title, styles.title, leftColumn);
+  sheet.write(title, styles.title, { ...leftColumn, tag: "H1" });
   sheet.y = edges.top;
   drawParty(sheet, seller, rightColumn);
   sheet.y += 28;
   drawBuyerAndFacts(sheet, document);
   sheet.y += 28;
-  drawLines(sheet, document);
-  drawTotals(sheet, document);
+  sheet.group("Table", () => {
+    drawLines(sheet, document);
+    drawTotals(sheet, document);
+  });
   drawNotes(sheet, document);
   return sheet.finish((page, pages) => `${number}  ·  Page ${page} of ${pages}`);
 }
@@ -55,37 +57,52 @@ type Party = DocumentRecord["buyer"] & Partial<Pick<DocumentRecord["seller"], "e
 
 function drawParty(sheet: PdfSheet, party: Party, column: Column): void {
   const { name, address = [], country, vatNumber, email } = party;
-  sheet.write(name, styles.strong, column);
+  sheet.write(name, { ...styles.strong, country }, column);
   const vatLine = vatNumber && `VAT number ${vatNumber}`;
   for (const line of [...address, country && countryName(country), vatLine, email]) {
-    if (line !== undefined) sheet.write(line, styles.body, column);
+    if (line !== undefined) sheet.write(line, { ...styles.body, country }, column);
   }
 }
 
 function drawLines(sheet: PdfSheet, { lines, currency }: DocumentRecord): void {
-  const drawHead = (): void => drawRow(sheet, "Description", "Amount", styles.label);
+  const drawHead = (): void => drawRow(sheet, ["Description", "Amount"], styles.label, { scope: "Column" });
   drawHead();
   for (const { description, amountMicros } of lines) {
     if (sheet.breakBefore(description, styles.body, descriptionWidth)) drawHead();
     sheet.rule(edges.left);
     sheet.y += 8;
-    drawRow(sheet, description, moneyText(amountMicros, currency), styles.body);
+    drawRow(sheet, [description, moneyText(amountMicros, currency)], styles.body);
   }
   sheet.rule(edges.left);
 }
 
-function drawRow(sheet: PdfSheet, text: string, amount: string, style: Style, left = edges.left): void {
-  const top = sheet.y;
-  sheet.write(amount, style, amountColumn);
-  sheet.y = top;
-  sheet.write(text, style, { left, width: edges.left + descriptionWidth - left });
-  sheet.y += 6;
+/** Draws a row of a table, with headings if they have a scope. */
+function drawRow(
+  sheet: PdfSheet,
+  [text, amount]: readonly [string, string],
+  style: Style,
+  { left = edges.left, scope }: { left?: number; scope?: "Column" | "Row" } = {},
+): void {
+  sheet.group("TR", () => {
+    const top = sheet.y;
+    const width = edges.left + descriptionWidth - left;
+    sheet.write(text, style, { left, width, tag: scope === undefined ? "TD" : "TH", scope });
+    const end = sheet.y;
+    sheet.y = top;
+    const isHeading = scope === "Column";
+    sheet.write(amount, style, {
+      ...amountColumn,
+      tag: isHeading ? "TH" : "TD",
+      scope: isHeading ? scope : undefined,
+    });
+    sheet.y = Math.max(end, sheet.y) + 6;
+  });
 }
 
 function drawTotals(sheet: PdfSheet, document: DocumentRecord): void {
   const { kind, amountMicros, taxMicros, taxRate, totalMicros, currency } = document;
   const drawSum = (text: string, micros: number, style: Style): void =>
-    drawRow(sheet, text, moneyText(micros, currency), style, rightColumn.left);
+    drawRow(sheet, [text, moneyText(micros, currency)], style, { left: rightColumn.left, scope: "Row" });
   sheet.y += 14;
   sheet.breakBefore("\n\n\n\n", styles.body, wholeWidth);
   drawSum("Net amount", amountMicros, styles.body);

@@ -3,6 +3,9 @@ import { buffer } from "node:stream/consumers";
 
 import PDFDocument from "pdfkit";
 
+import { fontFile } from "./fonts.ts";
+import { PdfText, type TextStyle } from "./pdf-text.ts";
+
 const require = createRequire(import.meta.url);
 
 export const styles = {
@@ -12,9 +15,7 @@ export const styles = {
   label: { size: 8, font: "regular", color: "#6b6b6b" },
 } as const satisfies Record<string, Style>;
 
-export interface Style {
-  readonly size: number;
-  readonly font: "bold" | "regular";
+export interface Style extends TextStyle {
   /** A hexadecimal color, such as #111111. */
   readonly color: string;
 }
@@ -26,26 +27,29 @@ export interface Column {
   readonly left: number;
   readonly width: number;
   readonly align?: "center" | "left" | "right";
+  /** The role of its texts for screen readers, as PDF names it. Default: a paragraph. */
+  readonly tag?: "H1" | "P" | "TD" | "TH";
+  /** Which cells a heading in a table is about. */
+  readonly scope?: "Column" | "Row" | undefined;
 }
 
 const lineGap = 2.5;
 
-/** Shown for a character that the font lacks. */
-const fallbackCharacter = "\u25A1";
+/** The types of pdfkit lack it. */
+const conformance: object = { subset: "PDF/UA" };
 
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
-
-/** A document of A4 pages, which is written from top to bottom. */
+/** A tagged document of A4 pages (PDF/UA), which is written from top to bottom. */
 export class PdfSheet {
   readonly #pdf: PDFKit.PDFDocument;
-  /** The font, as pdfkit keeps it. */
-  readonly #font: { hasGlyphForCodePoint(codePoint: number): boolean };
+  readonly #text: PdfText;
+  #element: PDFKit.PDFStructureElement;
+  /** Where the next text begins, from the top of the page. */
+  y = edges.top;
 
   /** @param writtenAt the only time in the file */
   constructor(title: string, author: string, writtenAt: Date) {
     // The build puts these files next to the bundle.
-    const regular = require.resolve("@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf");
-    const bold = require.resolve("@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf");
+    const regular = require.resolve(fontFile("regular"));
     this.#pdf = new PDFDocument({
       size: "A4",
       // Margins would break a text at the end of a page in the middle of its column.
@@ -53,43 +57,49 @@ export class PdfSheet {
       bufferPages: true,
       lang: "en",
       displayTitle: true,
+      pdfVersion: "1.7",
+      tagged: true,
+      ...conformance,
       // Its own default is a font whose file bundles lack.
       font: regular,
       info: { Title: title, Author: author, CreationDate: writtenAt },
     });
-    this.#font = Object(Reflect.get(this.#pdf, "_font")).font;
-    this.#pdf.registerFont("regular", regular).registerFont("bold", bold);
-    this.y = edges.top;
+    this.#text = new PdfText(this.#pdf);
+    this.#element = this.#pdf.struct("Document");
+    this.#pdf.addStructure(this.#element);
   }
 
-  /** Where the next text begins, from the top of the page. */
-  get y(): number {
-    return this.#pdf.y;
-  }
-
-  set y(y: number) {
-    this.#pdf.y = y;
+  /** Draws the parts of an element, such as a table, so that screen readers find them together. */
+  group(tag: "TR" | "Table", draw: () => void): void {
+    const outer = this.#element;
+    this.#element = this.#pdf.struct(tag);
+    outer.add(this.#element);
+    draw();
+    this.#element.end();
+    this.#element = outer;
   }
 
   /** Writes a text into a column, and wraps it. The next text begins below it. */
-  write(text: string, { font, size, color }: Style, { left, width, align = "left" }: Column): void {
-    // Digits of amounts are below each other.
-    const features: PDFKit.Mixins.OpenTypeFeatures[] = align === "right" ? ["tnum"] : [];
-    this.#pdf.font(font).fontSize(size).fillColor(color);
-    this.#pdf.text(this.#legible(text), left, this.y, { width, align, lineGap, features });
+  write(text: string, style: Style, column: Column): void {
+    const { tag = "P", scope } = column;
+    const content = this.#pdf.markStructureContent(tag);
+    this.#drawLines(text, style, column);
+    this.#pdf.endMarkedContent();
+    const attributes: object = scope === undefined ? {} : { scope };
+    this.#element.add(this.#pdf.struct(tag, attributes, [content]));
   }
 
   /** Draws a horizontal line. */
   rule(left: number, color = "#d0d0d0"): void {
+    this.#pdf.markContent("Artifact", { type: "Layout" });
     this.#pdf.moveTo(left, this.y).lineTo(edges.right, this.y).lineWidth(0.75).strokeColor(color).stroke();
+    this.#pdf.endMarkedContent();
   }
 
   /** Begins a page if the present one has no room for a text. @returns whether it did */
-  breakBefore(text: string, { font, size }: Style, width: number): boolean {
-    const height = this.#pdf
-      .font(font)
-      .fontSize(size)
-      .heightOfString(this.#legible(text), { width, lineGap });
+  breakBefore(text: string, style: Style, width: number): boolean {
+    const lines = this.#text.linesOf(text, style, width);
+    const height = lines.reduce((sum, line) => sum + line.height + lineGap, 0);
     if (this.y + height <= edges.bottom) return false;
     this.#pdf.addPage();
     this.y = edges.top;
@@ -99,22 +109,28 @@ export class PdfSheet {
   /** Writes a line at the end of each page, and returns the file. */
   async finish(footer: (page: number, pages: number) => string): Promise<Uint8Array> {
     const { count } = this.#pdf.bufferedPageRange();
+    const { left, right } = edges;
     for (let page = 0; page < count; page += 1) {
       this.#pdf.switchToPage(page);
       this.y = edges.bottom + 30;
-      const { left, right } = edges;
-      this.write(footer(page + 1, count), styles.label, { left, width: right - left, align: "center" });
+      this.#pdf.markContent("Artifact", { type: "Pagination" });
+      this.#drawLines(footer(page + 1, count), styles.label, { left, width: right - left, align: "center" });
+      this.#pdf.endMarkedContent();
     }
+    this.#element.end();
     this.#pdf.end();
     return buffer(this.#pdf);
   }
 
-  /** Replaces each character that the font lacks, and controls. */
-  #legible(text: string): string {
-    const characters = [...graphemes.segment(text.normalize("NFC").replaceAll(/\p{Cc}+/gu, " "))];
-    const isKnown = (point: string): boolean => this.#font.hasGlyphForCodePoint(point.codePointAt(0) ?? 0);
-    return characters
-      .map(({ segment }) => (Array.from(segment).every(isKnown) ? segment : fallbackCharacter))
-      .join("");
+  #drawLines(text: string, style: Style, { left, width, align = "left" }: Column): void {
+    // Digits of amounts are below each other.
+    const inColumn = { ...style, isTabular: align === "right" };
+    this.#pdf.fillColor(style.color);
+    for (const line of this.#text.linesOf(text, inColumn, width)) {
+      const rest = width - line.width;
+      const x = left + (align === "right" ? rest : align === "center" ? rest / 2 : 0);
+      this.#text.draw(line, inColumn, x, this.y + line.ascent);
+      this.y += line.height + lineGap;
+    }
   }
 }

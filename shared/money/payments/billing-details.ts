@@ -7,10 +7,15 @@ import { keys } from "../../platform/table/keys.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { updateOf } from "../../platform/table/write.ts";
 import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
+import { checkDrawable } from "../invoices/characters.ts";
 import { readBilling, toApiBilling } from "./billing-record.ts";
 
-/** Replaces the billing details of an organization. Payments and their documents keep the earlier ones. */
+/**
+ * Replaces the billing details of an organization. Payments and their documents keep the earlier ones.
+ * @throws ApiError VALIDATION_ERROR for a name or an address that invoices cannot show
+ */
 export async function saveBillingDetails(organizationId: string, details: BillingDetails): Promise<Billing> {
+  checkDrawable(details);
   const billing = await readBilling(organizationId);
   const { payments, warnings } = billing.details?.emails ?? {};
   const isSame = isDeepStrictEqual(

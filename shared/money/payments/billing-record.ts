@@ -6,6 +6,7 @@ import { config } from "../../platform/config.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { findOrganization } from "../../tenancy/organizations/record.ts";
+import { Buyer } from "../invoices/record.ts";
 import { amountOf, microsOfText } from "../wallet/money.ts";
 import { transferReference } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
@@ -24,7 +25,8 @@ export type AutoRechargeRecord = z.infer<typeof AutoRechargeRecord>;
 /** An organization as a buyer. The provider's customer has its saved cards. */
 export const BillingRecord = z.object({
   organizationId: z.string(),
-  details: z.optional(BillingDetails),
+  /** Those of an earlier release may have a name that is rejected now. */
+  details: z.optional(z.object({ ...BillingDetails.shape, ...Buyer.shape })),
   customerId: z.optional(z.string()),
   autoRecharge: z.optional(AutoRechargeRecord),
   /** The month (UTC) of the last recharge, and what recharges added to the wallet in it. */

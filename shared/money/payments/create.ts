@@ -11,10 +11,11 @@ import { log } from "../../platform/log.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { checkOf } from "../../platform/table/write.ts";
+import { checkDrawable } from "../invoices/characters.ts";
 import { Buyer } from "../invoices/record.ts";
 import { amountOf, microsOfField, microsOfText } from "../wallet/money.ts";
 import { readWallet, walletClosed } from "../wallet/record.ts";
-import { paymentMethodKinds, readBilling, type BillingRecord } from "./billing-record.ts";
+import { buyerOf, paymentMethodKinds, readBilling, type BillingRecord } from "./billing-record.ts";
 import { checkCard, countProviderCall, withCustomer } from "./customers.ts";
 import { consoleUrl } from "./links.ts";
 import { paymentJob } from "./payment-job.ts";
@@ -64,7 +65,7 @@ export function newPayment({ id = newId("pay"), billing, ...fields }: NewPayment
  * Begins a payment: opens a checkout, queues the charge of a saved card, or returns how to transfer money. A checkout is opened before
  * the payment is recorded: without the record no one knows its address, so no one can pay there.
  * @param attempt the idempotent request whose response is stored
- * @throws ApiError VALIDATION_ERROR for an amount outside the stage's bounds, and for an unknown card;
+ * @throws ApiError VALIDATION_ERROR for an amount outside the bounds, an unknown card, or a name that invoices cannot show;
  *   PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE (also during a pause), WALLET_MISSING. RATE_LIMITED when saved
  *   cards were charged with the most for a day.
  */
@@ -79,6 +80,7 @@ export async function createPayment(
   if (await isPaused("payments")) throw paymentsPaused();
   if ((await readWallet(organizationId)).closedAt !== undefined) throw walletClosed();
   const billing = await readBilling(organizationId);
+  checkDrawable(await buyerOf(billing), "billing.");
   if (method !== "card" && paymentMethodId !== undefined) {
     throw invalidField("paymentMethodId", "is for payments by card");
   }

@@ -9,11 +9,18 @@ import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { updateItem, updateOf, type Put, type Update, checkOf } from "../../platform/table/write.ts";
 import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
+import { checkDrawable } from "../invoices/characters.ts";
 import { amountOf, microsOfField } from "../wallet/money.ts";
 import { requestRecharge } from "../wallet/recharge.ts";
 import { readWallet, type WalletRecord } from "../wallet/record.ts";
 import { nextDay } from "../wallet/spending-limits.ts";
-import { BillingRecord, paymentMethodKinds, readBilling, type AutoRechargeRecord } from "./billing-record.ts";
+import {
+  BillingRecord,
+  buyerOf,
+  paymentMethodKinds,
+  readBilling,
+  type AutoRechargeRecord,
+} from "./billing-record.ts";
 import { newPayment, paymentAmount, savedCardLimit } from "./create.ts";
 import { checkCard, withCustomer } from "./customers.ts";
 import { balanceCheck } from "./payment-job.ts";
@@ -51,6 +58,7 @@ export async function setAutoRecharge(
   await readWallet(organizationId);
   const billing = await readBilling(organizationId);
   if (isEnabled) {
+    checkDrawable(await buyerOf(billing), "billing.");
     if (!paymentMethodKinds().includes("card")) throw new ApiError("PAYMENT_METHOD_DISABLED");
     if (paymentMethodId !== undefined) await checkCard(billing, paymentMethodId);
     else if ((await withCustomer(billing, async (provider, id) => provider.listMethods(id))).length === 0) {

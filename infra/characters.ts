@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+
+import { Blob, Face } from "harfbuzzjs";
+
+import { fontFile, fontsFor } from "../shared/money/invoices/fonts.ts";
+import { projectRoot } from "./project-root.ts";
+
+/*
+ * `npm run characters` reads which characters documents can show, after an update of a font. Functions check names with this
+ * list, because the fonts have a hundred times its size.
+ */
+
+const require = createRequire(import.meta.url);
+
+const read = new Map<string, Set<number>>();
+
+function charactersOf(font: string): Set<number> {
+  const found =
+    read.get(font) ??
+    new Set(new Face(new Blob(readFileSync(require.resolve(fontFile(font))))).collectUnicodes());
+  read.set(font, found);
+  return found;
+}
+
+/** Returns the ranges of characters: the distance from the end of the one before, and the length, in base 36. */
+export function readRanges(): string {
+  const ranges: string[] = [];
+  let [end, last] = [0, 0x10_ff_ff];
+  for (let first = 0x20; first <= last; first += 1) {
+    let length = 0;
+    while (isDrawable(first + length)) length += 1;
+    if (length === 0) continue;
+    const more = length === 1 ? "" : `-${(length - 1).toString(36)}`;
+    ranges.push(`${(first - end).toString(36)}${more}`);
+    first += length;
+    end = first - 1;
+  }
+  return ranges.join(" ");
+}
+
+function isDrawable(point: number): boolean {
+  if (point >= 0xd8_00 && point <= 0xdf_ff) return false;
+  const character = String.fromCodePoint(point);
+  // No one sees them, or each font has another picture.
+  if (/\p{C}|\p{DI}/u.test(character)) return false;
+  return ["regular", ...fontsFor(character)].some((font) => charactersOf(font).has(point));
+}
+
+if (import.meta.main) {
+  const file = path.join(projectRoot, "shared/money/invoices/characters.json");
+  await writeFile(file, `${JSON.stringify({ ranges: readRanges() }, null, 2)}\n`);
+}
